@@ -19,7 +19,7 @@
 
 enum service_state {
     SERVICE_SERVING,
-    SERVICE_STOPPING, /* takes no new jobs, and waits for the running ones */
+    SERVICE_STOPPING, /* the service takes no new jobs, and waits for running jobs */
     SERVICE_CLOSING,  /* no job is left; clients get the rest of their replies */
     SERVICE_CLOSED    /* all handles are closed or closing */
 };
@@ -29,7 +29,7 @@ struct service {
     uv_loop_t *loop;
     struct config config;
     enum service_state state;
-    bool gone; /* closed, and the loop no longer uses our handles */
+    bool gone; /* true: the service is closed, and the loop no longer uses its handles */
     struct chores chores;
     struct jobs jobs;
     struct net net;
@@ -221,7 +221,7 @@ static void on_closed(uv_handle_t *drain)
     service->gone = true;
 }
 
-/* Goes on with a shutdown: a job or a client is gone. */
+/* Continues a shutdown after a job or a client is gone. */
 static void on_settled(void *context)
 {
     struct service *service = context;

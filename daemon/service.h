@@ -103,8 +103,8 @@ struct service_thread;
 int service_thread_start(const struct config *config, struct service_thread **out, int *socket);
 
 /**
- * Makes one more connection. Returns when it is served: 0 with *socket as above, or -errno. Any
- * thread, but not during service_thread_stop().
+ * Makes one more connection. Returns when the service serves it: 0 with *socket as above, or
+ * -errno. Any thread, but not during service_thread_stop().
  */
 int service_thread_connect(struct service_thread *thread, int *socket);
 

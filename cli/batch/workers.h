@@ -33,10 +33,9 @@ struct trial_plan {
 
 struct trial {
     enum attempt_end end;
-    struct case_result
-        result;         /* result of the case, if the trial ended; case_result_finish() when done */
-    struct fault fault; /* why the connection is lost, or why the case was not kept */
-    bool complains;     /* true: the case was not kept */
+    struct case_result result; /* if the trial ended; case_result_finish() when done */
+    struct fault fault;        /* why the connection is lost, or why the case was not kept */
+    bool complains;            /* true: the case was not kept */
 };
 
 /** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */

@@ -21,7 +21,7 @@ static const struct option make_table[] = {
 
 /* Options of mov and permute besides those of the job. */
 #define RUN_OPTIONS                                                                                \
-    {"output", 'o', "JOB.json", "Write the job to this file as well (default: none).",                \
+    {"output", 'o', "JOB.json", "Write the job to this file as well (default: none).",             \
      .takes = &value_job_file},                                                                    \
         {"force", 'f', NULL, "Replace existing files: OUT and JOB.json."},                         \
         {"engine", 'e', "SPEC", "Move the bytes with this engine (default: the library's).",       \

@@ -21,8 +21,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 enum {
-    ITERATIONS =
-        1000, /* cases for each engine: all engines of a host take two or three seconds together */
+    ITERATIONS = 1000, /* cases for each engine; all engines of a host take two or three seconds */
     CHANNELS = 4,
     THREADS = 4,
     TIMEOUT_MS = 5000,

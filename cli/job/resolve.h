@@ -26,8 +26,7 @@ enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };
 
 struct resolved {
     const struct job_spec *job;
-    char *src_path, *dst_path, *params_path,
-        *expect_path; /* paths by which this process opens the files */
+    char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
     struct tensor_file src;
     struct tensor_file before; /* the tensor in dst before an update; rank 0: no update, or an
                                   update of raw bytes */

@@ -344,8 +344,7 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
         fits = nest_fortran(rank, whole, max_elements, given);
     else if (class < 84)
         fits = nest(draw, rank, whole, false, max_elements, given);
-    else if (class < 97 ||
-             !any) /* rows closer together than the shape is wide, but without a common element */
+    else if (class < 97 || !any) /* rows closer than the shape is wide, yet apart */
         fits = nest(draw, rank, m->count, draw_once_in(draw, 2), max_elements, given);
     else
         fits = draw_free_strides(draw, rank, 30, given);

@@ -36,9 +36,8 @@ struct round {
     pthread_cond_t left;
     uint32_t workers; /* workers that have not left */
     uint64_t cases, bytes, moving_ns, busy_claims, failures, stuck;
-    uint32_t overdue; /* failures that may have taken a whole timeout */
-    uint64_t channel_starts,
-        channel_bytes; /* starts and bytes on channels, without synchronous moves */
+    uint32_t overdue;                       /* failures that may have taken a whole timeout */
+    uint64_t channel_starts, channel_bytes; /* without synchronous moves */
     uint64_t sync_bytes;
     struct failure shown[ROUND_FAILURES_SHOWN];
     bool lost;   /* true: a call has not returned, and the library is unusable */

@@ -14,10 +14,9 @@
 #include "proto/json/fault.h"
 
 enum {
-    ARCHIVES_KEPT = 4,         /* unused archives that stay in the cache */
-    ARCHIVE_MEMBERS_KEPT = 32, /* unpacked members of an archive in the cache */
-    ARCHIVE_BYTES_KEPT =
-        256 * 1024 * 1024 /* total size of these members; larger members are not cached */
+    ARCHIVES_KEPT = 4,                     /* unused archives that stay in the cache */
+    ARCHIVE_MEMBERS_KEPT = 32,             /* unpacked members of an archive in the cache */
+    ARCHIVE_BYTES_KEPT = 256 * 1024 * 1024 /* their total size; larger members are not cached */
 };
 
 struct archive;

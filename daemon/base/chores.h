@@ -9,7 +9,7 @@
 
 #include "daemon/base/link.h"
 
-/* Embedded in the structure that the work is about. */
+/* A chore; embedded in the structure that the work is about. */
 struct chore {
     struct link link;
     /* Does one slice. The chore has left the queue before, and may be added again. */

@@ -5,7 +5,7 @@
 
 enum {
     IDLE_S = 1,
-    STACK_SIZE = 1024 * 1024 /* thread-local variables included */
+    STACK_SIZE = 1024 * 1024 /* bytes of a thread's stack, thread-local variables included */
 };
 
 /* Waits for work. Returns false if this thread is no longer needed. */
@@ -27,7 +27,7 @@ static bool wait_for_work(struct crew *crew)
     return !link_empty(&crew->waiting) || (!crew->ending && crew->threads == 1);
 }
 
-/* Joins the thread that ended before this one, so that at most one is left to be joined. */
+/* Joins the thread that ended before this one, so that at most one ended thread is left to join. */
 static void end_thread(struct crew *crew)
 {
     const bool earlier = crew->has_ended;
@@ -75,7 +75,7 @@ int crew_add_thread(struct crew *crew)
     if (error)
         return -error;
     crew->threads++;
-    crew->idle++; /* until it takes its first work */
+    crew->idle++; /* the thread is idle until it takes its first work */
     return 0;
 }
 

@@ -25,11 +25,11 @@ struct crew {
     pthread_cond_t wake;     /* for idle threads: work has come, or the crew ends */
     unsigned threads, idle, max;
     bool ending;
-    bool has_ended; /* `ended` is a thread that was not joined yet */
+    bool has_ended; /* true: `ended` is a thread that was not joined yet */
     pthread_t ended;
 };
 
-/** The initial value of the crew `name`. */
+/** Expands to the initial value of the crew `name`. */
 #define CREW_INIT(name, serve_work, its_mutex, its_changed, most)                                  \
     {                                                                                              \
         .waiting = {&(name).waiting, &(name).waiting}, .serve = (serve_work),                      \

@@ -21,7 +21,7 @@ enum { TAIL = 3 };
 
 enum { TIME_MAX = 32, MS_PER_S = 1000, NS_PER_MS = 1000 * 1000 };
 
-/* Indexed by syslog priorities. */
+/* Names of the levels, indexed by syslog priorities. */
 static const char *const level_words[] = {"emergency", "alert",  "critical", "error",
                                           "warning",   "notice", "info",     "debug"};
 
@@ -117,7 +117,7 @@ static void append_quoted(struct log_line *line, const char *value)
 static void append_value(struct log_line *line, const char *value)
 {
     append_quoted(line, value);
-    line->text[line->length++] = '"'; /* TAIL reserves room for it */
+    line->text[line->length++] = '"'; /* TAIL reserves room for the quote */
     line->full |= line->length > sizeof line->text - TAIL;
 }
 

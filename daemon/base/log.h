@@ -68,16 +68,16 @@ void log_end(struct log_line *line);
  */
 enum { LOG_RATE_LINES = 20, LOG_RATE_MS = 10 * 1000 };
 
-/* The recent lines of one kind. Zeros: no lines yet. */
+/* Counts of the recent lines of one kind. Zeros: no lines yet. */
 struct log_rate {
-    uint64_t begin;      /* ms: of the current time span */
-    uint32_t lines;      /* written in the current time span */
-    uint64_t suppressed; /* since the latest line that was written */
+    uint64_t begin;      /* start of the current time span, in ms */
+    uint32_t lines;      /* lines written in the current time span */
+    uint64_t suppressed; /* lines suppressed since the latest line that was written */
 };
 
 /* Kinds of lines; each user has one limit for each kind. */
 enum log_kind {
-    LOG_KIND_REFUSED, /* jobs and requests */
+    LOG_KIND_REFUSED, /* lines about jobs and requests */
     LOG_KIND_FAILED,
     LOG_KIND_STREAM,
     LOG_KIND_CONNECTED,

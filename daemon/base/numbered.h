@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of objects that a client names by number. Numbers count from 1; none is used twice. */
+/*
+ * A table of objects that a client names by number. Numbers count from 1, and no number is used
+ * twice.
+ */
 #ifndef DAEMON_NUMBERED_H
 #define DAEMON_NUMBERED_H
 

@@ -22,12 +22,12 @@ enum { CREW_SURE, CREW_MASTER, CREW_OTHERS, CREWS };
 
 /* A user's work for one crew. */
 struct queue {
-    struct link link; /* in crew->waiting, or alone */
-    struct link work; /* struct reap, the oldest first */
+    struct link link; /* in crew->waiting, or in no list */
+    struct link work; /* pieces of work (struct reap), the oldest first */
     struct owner *owner;
     struct crew *crew;
-    bool served;      /* a thread has taken a piece out and is at work */
-    pthread_t thread; /* that serves the queue */
+    bool served;      /* true: a thread has taken a piece and works on it */
+    pthread_t thread; /* the thread that serves the queue */
 };
 
 enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };
@@ -36,8 +36,8 @@ enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };
 struct owner {
     struct link link; /* in reaper.owners */
     uid_t uid;
-    bool full;  /* reaper_full() has returned true for this user */
-    size_t fds; /* in the queues and with the threads */
+    bool full;  /* true: reaper_full() has returned true for this user */
+    size_t fds; /* descriptors in the queues and with the threads */
     struct queue queues[QUEUES];
 };
 
@@ -49,8 +49,8 @@ static struct {
     pthread_cond_t changed; /* a piece is done, or a thread has ended */
     struct crew crews[CREWS];
     struct link owners;
-    size_t pieces;   /* added and not done */
-    size_t finished; /* since the start of the process */
+    size_t pieces;   /* number of pieces that were added and are not done */
+    size_t finished; /* number of pieces finished since the start of the process */
     atomic_size_t total_fds;
     bool running;
     void (*relief)(void *context);
@@ -98,8 +98,10 @@ static bool is_full(const struct owner *owner)
            (owner->fds > 0 && atomic_load(&reaper.total_fds) >= REAPER_FDS_OF_ALL);
 }
 
-/* Calls `relief` at half of the bound, so that an owner near it does not cause a call for each
- * descriptor. */
+/*
+ * Calls `relief` when half of the bound is reached, so that an owner near the bound does not cause
+ * a call for each descriptor.
+ */
 static void call_relief(struct owner *owner)
 {
     if (!owner->full || owner->fds > REAPER_FDS_MAX / 2 || is_full(owner))
@@ -141,8 +143,8 @@ static void serve(struct crew *crew)
     pthread_mutex_lock(&reaper.mutex);
     queue->served = false;
     if (!link_empty(&queue->work))
-        link_append(&crew->waiting, &queue->link); /* after the other users */
-    /* The analyser does not see that an owner with work is not freed. */
+        link_append(&crew->waiting, &queue->link); /* behind the queues of other users */
+    /* The analyser does not see that an owner with work is never freed. */
     queue->owner->fds -= fds; /* NOLINT(clang-analyzer-unix.Malloc) */
     atomic_fetch_sub(&reaper.total_fds, fds);
     reaper.pieces--;

@@ -35,7 +35,7 @@
 #include "daemon/base/link.h"
 
 enum {
-    REAPER_THREADS_MIN = 16, /* bounds of the "others" crew */
+    REAPER_THREADS_MIN = 16, /* bounds of the number of threads in the crew "others" */
     REAPER_THREADS_MAX = 256,
     REAPER_FDS_MAX = 64,      /* descriptors of one user that wait to be closed */
     REAPER_FDS_OF_ALL = 4096, /* descriptors of all users together that wait to be closed */
@@ -46,9 +46,9 @@ enum {
  * work needs no allocation. */
 struct reap {
     struct link link;
-    void (*run)(struct reap *reap); /* on a reaper thread; may free the piece */
-    size_t fds;                     /* descriptors that it closes */
-    bool may_block;                 /* it may wait for a peer or a server */
+    void (*run)(struct reap *reap); /* called on a reaper thread; may free the piece */
+    size_t fds;                     /* number of descriptors that the piece closes */
+    bool may_block;                 /* true: the piece may wait for a peer or a server */
 };
 
 /**

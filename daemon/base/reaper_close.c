@@ -13,8 +13,8 @@
 
 enum {
     SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory: closing a larger one takes long */
-    BLOCK = 512,                 /* bytes, the unit of st_blocks */
-    CLOSE_MAX = 64               /* descriptors in one piece of work */
+    BLOCK = 512,                 /* bytes; the unit of st_blocks */
+    CLOSE_MAX = 64               /* most descriptors in one piece of work */
 };
 
 struct batch {

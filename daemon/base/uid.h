@@ -17,10 +17,11 @@ int uid_parse(const char *text, uint32_t *uid);
 bool uid_is_master(uid_t uid);
 
 /**
- * Returns whether a user who has `own` of the `total` in use may take one more of `limit`. The user
- * may take the first one while any is free, and further ones while the user then has at most three
- * times as many as are left free. One user alone gets three quarters of the limit, n users who take
- * turns get 3 / (3n + 1) each. The last free one goes only to a user who has none.
+ * Returns whether a user who has `own` of the `total` objects in use may take one more of `limit`
+ * objects. The user may take the first object while any is free, and further objects while the user
+ * then has at most three times as many as are left free. One user alone gets three quarters of the
+ * limit, n users who take turns get 3 / (3n + 1) each. The last free object goes only to a user who
+ * has none.
  */
 bool uid_share_allows(uint32_t own, uint32_t total, uint32_t limit);
 

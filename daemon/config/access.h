@@ -11,7 +11,7 @@
 enum { ACCESS_UIDS_MAX = 256 };
 
 struct access {
-    bool restricted; /* "uids" is given */
+    bool restricted; /* true: "uids" is given */
     uint32_t count;
     uint32_t uids[ACCESS_UIDS_MAX];
 };

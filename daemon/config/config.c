@@ -62,7 +62,7 @@ static const struct number watchdog_numbers[] = {
     {0},
 };
 
-/* Objects that have only numbers. */
+/* Objects whose members are numbers only. */
 static const struct {
     const char *key;
     const struct number *numbers;

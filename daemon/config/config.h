@@ -22,14 +22,14 @@
 /* Parameters of the scheduler. */
 struct scheduling {
     uint32_t ageing_ms; /* time after which a waiting job gets the next higher priority; 0: never */
-    uint64_t quantum_bytes; /* that a connection may start in its turn */
+    uint64_t quantum_bytes; /* bytes that a connection may start in its turn */
 };
 
 /* A transfer counts as stuck after limit_ms, plus 1 s for each bytes_per_second. */
 struct watchdog_limits {
     uint32_t limit_ms; /* 0: no watchdog */
     uint64_t bytes_per_second;
-    uint32_t quarantine_ms; /* for which a stuck channel is out of service */
+    uint32_t quarantine_ms; /* time for which a stuck channel is out of service */
 };
 
 struct config {
@@ -41,32 +41,32 @@ struct config {
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
     char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
-    struct access access;    /* "access" */
+    struct access access;    /* "access": the users who are served */
     uint32_t clients;        /* "limits.clients": connections at a time */
-    uint32_t clients_reserved;        /* "limits.clients_reserved": for root and the own user */
-    uint32_t jobs_per_client;         /* "limits.jobs_per_client": queued and running */
-    uint32_t jobs;                    /* "limits.jobs": queued and running of all clients */
-    uint64_t job_bytes;               /* "limits.job_bytes": mapped by one job */
-    uint32_t buffers_per_client;      /* "limits.buffers_per_client" */
-    uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client" */
-    uint32_t prepared_per_client;     /* "limits.prepared_per_client": prepared jobs */
-    uint32_t mappings;                /* "limits.mappings": of clients' files, of all clients */
-    bool refuse_sparse;               /* "refuse_sparse": files in memory must be allocated whole */
-    bool memory_only;                 /* "memory_only": no files on disks and servers */
-    uint32_t history;                 /* "limits.history": records of ended jobs of a user */
+    uint32_t clients_reserved;   /* "limits.clients_reserved": for root and the own user */
+    uint32_t jobs_per_client;    /* "limits.jobs_per_client": of one connection */
+    uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */
+    uint64_t job_bytes;          /* "limits.job_bytes": bytes mapped by one job */
+    uint32_t buffers_per_client; /* "limits.buffers_per_client": buffers of a connection */
+    uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client": bytes of these buffers */
+    uint32_t prepared_per_client; /* "limits.prepared_per_client": prepared jobs of a connection */
+    uint32_t mappings;            /* "limits.mappings": mapped files of all clients */
+    bool refuse_sparse;           /* "refuse_sparse": files in memory must be allocated whole */
+    bool memory_only;             /* "memory_only": no files on disks and servers */
+    uint32_t history;             /* "limits.history": records of ended jobs of a user */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": to finish a line, and to read the last
                                   replies; 0: no limit */
     uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": to read some bytes of replies while
                                   requests wait; 0: no limit */
-    struct quotas quotas;      /* "quotas" */
-    struct scheduling scheduling;    /* "scheduling" */
-    struct watchdog_limits watchdog; /* "watchdog" */
+    struct quotas quotas;      /* "quotas": limits for single users */
+    struct scheduling scheduling;    /* "scheduling": order of the jobs */
+    struct watchdog_limits watchdog; /* "watchdog": limits for stuck channels */
     uint32_t drain_ms; /* "drain_ms": time for running jobs to end after SIGTERM; 0: no limit */
     int log_level;     /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
     enum log_format log_format; /* "log_format": "text" or "json" */
     char metrics[128];          /* "metrics.listen": an address (address.h); empty: none */
     char trace[1024];           /* "trace": path; empty: none */
-    bool embedded;              /* not a key: all clients are threads of this process */
+    bool embedded;              /* not a key: true if all clients are threads of this process */
 };
 
 struct number;

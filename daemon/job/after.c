@@ -15,9 +15,9 @@
 enum { SETTLED_MAX = 16 }; /* dependencies settled by one call; then the caller reads the clock */
 
 struct dependency {
-    struct link link; /* in the dependents of the predecessor */
+    struct link link; /* in the list of dependents of the predecessor */
     struct task *dependant;
-    uint32_t index; /* in the "after" of the dependant */
+    uint32_t index; /* index in the array "after" of the dependant */
 };
 
 /* The jobs that wait for one job. The list outlives the job: after_settle() empties it. */

@@ -10,12 +10,13 @@
 #include <stdint.h>
 
 struct channels {
-    uint32_t pool;        /* all channels */
-    uint32_t busy;        /* held by a transfer */
-    uint32_t reserved;    /* for the wide job that waits longest */
-    uint32_t quarantined; /* out of service, busy or not */
-    uint32_t backfilled;  /* busy with a transfer that was started on reserved channels and is
-                             expected to end before the transfers that the wide job waits for */
+    uint32_t pool;        /* mask of all channels */
+    uint32_t busy;        /* mask of the channels that transfers hold */
+    uint32_t reserved;    /* mask of the channels reserved for the wide job that waits longest */
+    uint32_t quarantined; /* mask of the channels out of service, busy or not */
+    uint32_t backfilled;  /* mask of the busy channels with a backfilled transfer: it was started on
+                             reserved channels, and is expected to end before the transfers that the
+                             wide job waits for */
 };
 
 static inline uint32_t channels_run(uint32_t first, uint32_t count)

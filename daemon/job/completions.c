@@ -10,7 +10,7 @@
 #include "mli_mov_api.h"
 
 enum {
-    POLL_PAUSE_NS = 50 * 1000, /* the loop sleeps so long after a poll without progress */
+    POLL_PAUSE_NS = 50 * 1000, /* sleep of the loop after a poll without progress */
     FRESH_MIN = 128 * 1024     /* bytes of the smallest destination for which the hint saves time */
 };
 
@@ -57,7 +57,7 @@ static void hand_over(struct task *task)
         uv_async_send(&completions->ended);
 }
 
-/* Ends the task's use of its regions. Any thread. */
+/* Ends the task's use of its regions. Called on any thread. */
 static void end(struct task *task)
 {
     const bool loop = on_loop(&task->jobs->completions);

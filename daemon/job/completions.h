@@ -27,8 +27,8 @@ struct completions {
     uv_async_t ended;   /* sent for new tasks in the list; keeps the loop alive while tasks run */
     uv_idle_t poll;     /* drives an engine that makes progress only when polled, while tasks run */
     uint32_t running;   /* tasks that were started and are not handed back yet */
-    uv_thread_t thread; /* the loop's */
-    bool starting;      /* completions_start() is on the stack: it reads the list afterwards */
+    uv_thread_t thread; /* thread of the loop */
+    bool starting; /* true: completions_start() is on the stack, and reads the list afterwards */
     _Atomic(struct task *) list; /* ended tasks, the latest first; any thread may add one */
 };
 
@@ -45,15 +45,15 @@ void completions_close(struct completions *completions);
  */
 bool completions_start(struct task *task);
 
-/** Calls dispatch_done() for all tasks that have ended. Loop's thread. */
+/** Calls dispatch_done() for all tasks that have ended. Called on the loop's thread. */
 void completions_collect(struct completions *completions);
 
-/** Has the loop call dispatch_run() after its other work. Loop's thread. */
+/** Makes the loop call dispatch_run() after its other work. Called on the loop's thread. */
 void completions_resume(struct completions *completions);
 
 /**
- * Cancels the transfer of a running task, which then ends soon as any other one. Does nothing for a
- * task that is not running.
+ * Cancels the transfer of a running task, which then ends soon like any other transfer. Does
+ * nothing for a task that is not running.
  */
 void completions_cancel(struct task *task);
 

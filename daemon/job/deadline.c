@@ -69,7 +69,7 @@ static void arm(struct deadlines *deadlines)
                    first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
 }
 
-/* Ends the task. A running one is destroyed when its transfer has stopped. */
+/* Ends the task. A running task is destroyed when its transfer has stopped. */
 static void expire(struct task *task)
 {
     struct fault fault;
@@ -91,9 +91,9 @@ static void on_timer(uv_timer_t *timer)
     /* Tasks left after CHORE_TURN_NS are ended after the loop's other work. */
     while (deadlines->count > 0 && deadlines->heap[0]->deadline <= now &&
            uv_hrtime() - now < CHORE_TURN_NS)
-        expire(deadlines->heap[0]); /* removes it */
+        expire(deadlines->heap[0]); /* expire() removes the task from the heap */
     arm(deadlines);
-    dispatch_run(jobs); /* the queue may go on: a task in it may be gone */
+    dispatch_run(jobs); /* an expired task may have held up the queue */
 }
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop)

@@ -88,7 +88,7 @@ static mli_status prepare(struct task *task)
     return MLI_STATUS_OK;
 }
 
-/* True if the client has left and is about to drop the task. */
+/* Returns true if the client has left and is about to drop the task. */
 static bool is_dropped(const struct task *task)
 {
     return task->session && task->session->closing;
@@ -176,12 +176,12 @@ static bool serve_next(struct jobs *jobs, uint64_t now)
     return true;
 }
 
-/* The transfers that the first wide job waits for, backfilled ones left out. */
+/* The transfers that the first wide job waits for, without backfilled transfers. */
 struct blockers {
     const struct channels *channels;
-    const struct user *owner; /* of the wide job */
+    const struct user *owner; /* user who owns the wide job */
     uint64_t bytes;           /* the highest number of bytes that a transfer has left */
-    bool any, of_others;      /* of_others: of users other than the owner */
+    bool any, of_others;      /* any transfer; a transfer of a user other than the owner */
 };
 
 static uint64_t bytes_left(const struct task *task)
@@ -232,9 +232,10 @@ static bool fits(struct queued *queued, const void *context)
 }
 
 /*
- * Backfilling: starts a job on channels that are reserved for a wide job, if it is expected to end
- * before the transfers that the wide job waits for. Backfilled transfers do not count among those:
- * otherwise they would make room for further ones, and the wide job would never start.
+ * Backfilling: starts a job on channels that are reserved for a wide job, if the job is expected to
+ * end before the transfers that the wide job waits for. Backfilled transfers do not count among
+ * those transfers: otherwise they would make room for further backfilled transfers, and the wide
+ * job would never start.
  */
 static bool serve_backfill(struct jobs *jobs, uint64_t now)
 {

@@ -43,7 +43,7 @@ static int complain_of_channels(const struct config *config, struct fault *fault
     return -EINVAL;
 }
 
-/* The default is the library's first engine. */
+/* The default engine is the library's first engine. */
 static const char *engine_of(const struct config *config)
 {
     return config->engine[0] != '\0' ? config->engine : mli_mov_engine_at(0);

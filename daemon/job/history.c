@@ -84,7 +84,10 @@ static void rank_shelf(struct history *history, struct shelf *shelf)
     rank(&history->by_quant, &shelf->by_quant, shelf->quant_bytes);
 }
 
-/* Returns the shelf that changed last in the highest list that is not empty. One must exist. */
+/*
+ * Returns the shelf that changed last in the highest list that is not empty. There must be such a
+ * list.
+ */
 static struct link *top(struct ranks *ranks)
 {
     struct link *list = &ranks->lists[HISTORY_RANKS * HISTORY_STEPS - 1];

@@ -35,14 +35,14 @@ enum {
 
 /* Lists of records, each with the oldest first. */
 struct shelf_lists {
-    struct link delivered;   /* the client got the result */
+    struct link delivered;   /* records of jobs whose result the client got */
     struct link undelivered; /* records of detached jobs that no job.wait has reported */
 };
 
 struct shelf {
     struct shelf_lists all;
     struct shelf_lists heavy;    /* the records with per-axis parameters */
-    uint32_t count, undelivered; /* records, and undelivered ones among them */
+    uint32_t count, undelivered; /* number of records, and of undelivered records among them */
     uint64_t quant_bytes;
     struct link in_history;         /* in the shelves of the history, while count > 0 */
     struct link by_count, by_quant; /* in the history's ranks */
@@ -64,16 +64,16 @@ static inline void shelf_init(struct shelf *shelf)
 struct record {
     struct entry entry;           /* first */
     struct link in_all, in_heavy; /* in its user's shelf */
-    bool undelivered;             /* the job was detached, and no job.wait has reported it */
-    bool refused;                 /* the job was refused: there was no task */
+    bool undelivered;             /* true: the job was detached, and no job.wait has reported it */
+    bool refused;                 /* true: the job was refused, and there was no task */
     enum job_state state;         /* ended */
     int32_t priority;
     uint32_t channels;
-    int32_t first_channel; /* -1: it was never started */
+    int32_t first_channel; /* first channel of the job; -1: the job was never started */
     bool detached;
     uint64_t bytes, bytes_done;
     uint64_t ns_queued, ns_moving;
-    struct job_result result; /* if the job is done */
+    struct job_result result; /* result of the job, if the job is done */
     struct fault *fault;      /* if the job is not done; null: there was no memory for it */
 };
 
@@ -90,9 +90,9 @@ struct ranks {
 
 struct history {
     struct registry *registry;
-    uint32_t limit; /* records of a user */
+    uint32_t limit; /* largest number of records of a user */
     uint64_t count, quant_bytes;
-    struct link shelves; /* the shelves with records, by in_history */
+    struct link shelves; /* the shelves with records, linked by in_history */
     uint32_t shelf_count,
         to_check; /* to_check: first shelves of the list that may exceed the limit */
     struct ranks by_count, by_quant;

@@ -20,11 +20,11 @@ struct trace;
 
 struct job_events {
     uint32_t wanted;     /* kinds that a subscriber or the trace wants: bit 1 << enum event_kind */
-    uint32_t subscribed; /* kinds that a subscriber wants */
+    uint32_t subscribed; /* kinds of events that a subscriber wants */
     struct trace *trace; /* null: no trace */
 };
 
-/** From now on, jobs_callbacks.event is called for events of these kinds. */
+/** Makes the jobs call jobs_callbacks.event for events of these kinds from now on. */
 void events_subscribe(struct job_events *events, uint32_t kinds);
 /** Writes events to a trace from now on. The trace must outlive the jobs or be replaced by null. */
 void events_set_trace(struct job_events *events, struct trace *trace);

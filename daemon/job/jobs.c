@@ -64,7 +64,7 @@ void jobs_close(struct jobs *jobs)
 void jobs_finish(struct jobs *jobs)
 {
     while (!link_empty(&jobs->settling))
-        after_settle(jobs); /* no task is left: frees empty lists of dependents */
+        after_settle(jobs); /* no task is left: this frees empty lists of dependents */
     history_finish(&jobs->history);
     registry_finish(&jobs->registry);
     users_finish(&jobs->users);
@@ -118,7 +118,7 @@ void jobs_end_all(struct jobs *jobs, bool running_too, const struct fault *fault
     struct link *l = jobs->tasks.next;
 
     log_all_dropped(jobs, running_too);
-    while (l != &jobs->tasks) { /* ending a task queues its dependents: none is destroyed here */
+    while (l != &jobs->tasks) { /* ending a task destroys no other task: it queues them */
         struct task *task = LINK_OWNER(l, struct task, all_link);
 
         l = l->next;

@@ -66,9 +66,10 @@ struct session {
     struct flow *flow; /* held */
     struct buffers buffers;
     struct prepared_jobs prepared;
-    struct link tasks;   /* those that end when the connection does */
-    uint32_t task_count; /* in `tasks` */
-    bool closing; /* the client reads no more replies: tasks are dropped when their turn comes */
+    struct link tasks;   /* tasks that end when the connection ends */
+    uint32_t task_count; /* number of tasks in `tasks` */
+    bool closing; /* true: the client reads no more replies, and its tasks are dropped when their
+                     turn comes */
 };
 
 /* Counts of jobs since the start. */
@@ -76,7 +77,7 @@ struct totals {
     uint64_t submitted, done, failed, cancelled, refused, bytes_moved;
 };
 
-/* Jobs that have not ended, by state, so that daemon.stats need not look at each job. */
+/* Numbers of jobs that have not ended, by state, so that daemon.stats need not look at each job. */
 struct job_counts {
     uint32_t waiting, queued[LANE_PRIORITIES], running;
 };
@@ -87,33 +88,33 @@ struct jobs {
     struct jobs_callbacks callbacks;
     struct chores *chores;
 
-    bool draining; /* daemon.drain: no new jobs until daemon.resume */
-    bool stopping; /* the service shuts down: no new jobs */
+    bool draining; /* true: daemon.drain was called; no new jobs until daemon.resume */
+    bool stopping; /* true: the service shuts down and takes no new jobs */
 
     struct users users;
-    struct registry registry; /* of tasks and records */
+    struct registry registry; /* registry of tasks and records */
     struct history history;
-    struct chore trimming; /* of the history, after a reload */
-    uint64_t last_job;     /* the latest number given */
+    struct chore trimming; /* trims the history after a reload */
+    uint64_t last_job;     /* the latest job number that was given */
     struct link tasks;     /* all tasks */
-    uint32_t count;        /* in `tasks` */
+    uint32_t count;        /* number of tasks in `tasks` */
     struct job_counts counts;
-    uint32_t prepared;    /* prepared jobs of all connections */
+    uint32_t prepared;    /* number of prepared jobs of all connections */
     struct link settling; /* after.c: dependents of jobs that have ended */
 
     struct scheduler scheduler;
     struct link wide;          /* tasks that wait for enough neighbouring channels, in order */
-    struct link running_tasks; /* on channels */
-    uint32_t running;          /* in `running_tasks` */
+    struct link running_tasks; /* tasks on channels */
+    uint32_t running;          /* number of tasks in `running_tasks` */
     struct channels channels;
-    bool dispatching; /* dispatch_run() is on the stack */
+    bool dispatching; /* true: dispatch_run() is on the stack */
     struct watchdog watchdog;
     struct deadlines deadlines;
     struct completions completions;
     uint64_t clock; /* the latest uv_hrtime() that was read: nearly now, and free */
 
     struct totals totals;
-    struct histogram queued, moving; /* nanoseconds */
+    struct histogram queued, moving; /* times of jobs in the queue and on channels, in ns */
     struct job_events events;
 };
 

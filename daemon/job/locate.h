@@ -14,11 +14,11 @@
 struct located_job {
     const struct job *job;
     const struct operands *operands;
-    const struct buffers *buffers; /* of its connection */
+    const struct buffers *buffers; /* buffers of the job's connection */
     const int *fds;
     size_t fd_count;
-    uint64_t bytes_max; /* limits.job_bytes */
-    uid_t uid;          /* of the job's user */
+    uint64_t bytes_max; /* limit limits.job_bytes */
+    uid_t uid;          /* uid of the job's user */
     enum places_user user;
 };
 

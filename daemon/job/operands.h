@@ -49,7 +49,7 @@ struct work {
     uint32_t holders;
     struct job job;
     struct operands operands;
-    bool prepared; /* by job.prepare: its reply described the result */
+    bool prepared; /* true: made by job.prepare, whose reply described the result */
 };
 
 /** Creates work with an empty job and empty operands, held once. Returns NULL if out of memory. */

@@ -31,7 +31,7 @@ enum { PREPARED_PARAMETERS_MAX = 4 * 1024 * 1024 };
 
 /* A connection's prepared jobs. Zeros are an empty set. */
 struct prepared_jobs {
-    struct numbered table; /* struct prepared */
+    struct numbered table; /* table of struct prepared */
     uint64_t parameters;   /* bytes of per-axis parameters */
 };
 

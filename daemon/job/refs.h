@@ -20,10 +20,10 @@ struct user;
 /* The place of a reference in the params. */
 struct ref_place {
     const char *member;
-    int index; /* in the member, which is an array; -1: the member is no array */
+    int index; /* index in the member, if it is an array; -1: the member is no array */
 };
 
-/* The place as "/after/3" and "after[3]", for faults. */
+/* The place as texts "/after/3" and "after[3]", for faults. */
 struct ref_words {
     char pointer[32], name[32];
 };
@@ -39,7 +39,7 @@ struct entry *refs_find(const struct session *session, const struct job_ref *ref
 /** Returns whether a user may see a job: root sees all jobs, other users their own. */
 bool refs_visible(const struct user *viewer, const struct entry *entry);
 
-/** Return the task or the record that the entry is in; the other function returns NULL. */
+/** Return the task or the record that embeds the entry; the other function returns NULL. */
 struct task *entry_task(const struct entry *entry);
 const struct record *entry_record(const struct entry *entry);
 

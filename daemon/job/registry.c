@@ -72,7 +72,7 @@ void registry_replace(struct registry *registry, struct entry *from, struct entr
         return;
     if (to->name)
         hash_table_replace(&from->by_name, &to->by_name);
-    else /* registry_add() was out of memory for the name */
+    else /* registry_add() had no memory for the name */
         hash_table_remove(&registry->by_name, &from->by_name);
 }
 

@@ -16,14 +16,14 @@ struct user;
 
 struct entry {
     struct hash_node by_number;
-    struct hash_node by_name; /* in the table only for the latest job of the name */
+    struct hash_node by_name; /* in the table only for the latest job with the name */
     struct link of_user;      /* in user->entries */
     struct link of_all;       /* in registry->entries */
     struct user *user;
     uint64_t number;
     uint64_t client;  /* number of the connection that submitted the job */
     const char *name; /* borrowed from the owner; null: no name */
-    bool ended;       /* it is in a struct record, else in a struct task */
+    bool ended;       /* true: the entry is in a struct record; false: it is in a struct task */
 };
 
 struct registry {
@@ -44,16 +44,16 @@ void registry_add(struct registry *registry, struct entry *entry);
  * `from`. */
 void registry_replace(struct registry *registry, struct entry *from, struct entry *to);
 /**
- * Removes an entry; does nothing if it is not in the registry. If the name found this entry, the
- * name finds nothing afterwards: an earlier job of that name would be the wrong one.
+ * Removes an entry; does nothing if the entry is not in the registry. If the name found this entry,
+ * the name finds nothing afterwards: an earlier job with that name would be the wrong one.
  */
 void registry_remove(struct registry *registry, struct entry *entry);
-/** Makes registry_find_name() return null for this name, until an entry of that name is added. */
+/** Makes registry_find_name() return null for this name, until an entry with that name is added. */
 void registry_hide_name(struct registry *registry, uint64_t client, const char *name);
 
 /** Returns the job with this number, or NULL. */
 struct entry *registry_find(const struct registry *registry, uint64_t number);
-/** Returns the latest job of this name and connection, or NULL. */
+/** Returns the latest job with this name and connection, or NULL. */
 struct entry *registry_find_name(const struct registry *registry, uint64_t client,
                                  const char *name);
 

@@ -68,7 +68,7 @@ struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
     }
 }
 
-/* Users and connections */
+/* Users and connections. */
 void share_init(struct share *share)
 {
     share->weight = 1;
@@ -202,7 +202,7 @@ void scheduler_remove(struct scheduler *scheduler, struct queued *queued)
     leave_lane(queued);
 }
 
-/* Choosing */
+/* Choosing a job. */
 
 static uint64_t lane_cost(struct turn *turn, const struct ring_rules *rules)
 {

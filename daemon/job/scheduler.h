@@ -35,17 +35,17 @@
  * whatever the sizes of their jobs, and the cost of choosing does not grow with their number.
  */
 
-/* A member of a ring embeds this. */
+/* A turn; embedded in a member of a ring. */
 struct turn {
     struct link in_turns, in_ages;
-    uint64_t since;   /* ns: when it entered the ring or was served last */
+    uint64_t since;   /* time in ns when the member entered the ring or was served last */
     uint64_t deficit; /* bytes that the member may still start in this turn */
-    bool granted;     /* the member has got the quantum of this turn */
+    bool granted;     /* true: the member has got the quantum of this turn */
 };
 
 struct ring {
-    struct link turns; /* struct turn, by in_turns; the first member has its turn now */
-    struct link ages;  /* struct turn, by in_ages: sorted by `since` */
+    struct link turns; /* members (struct turn, by in_turns); the first member has its turn now */
+    struct link ages;  /* members (struct turn, by in_ages), sorted by `since` */
 };
 
 /* Costs and quanta of the members of a ring, for ring_choose(). */
@@ -98,7 +98,7 @@ static inline void ring_pass(struct ring *ring, struct turn *turn)
     link_append(&ring->turns, &turn->in_turns);
 }
 
-/** Returns the member that has waited longest, if that is at least `ns`; else NULL. */
+/** Returns the member that has waited longest, if it has waited for at least `ns`; else NULL. */
 static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
 {
     struct turn *oldest;
@@ -117,14 +117,14 @@ static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, ui
  */
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules);
 
-/* The queues of users and connections */
+/* The queues of users and connections. */
 
-enum { LANE_PRIORITIES = 3 }; /* 0, 1, 2 are -1, 0 and 1 on the wire */
+enum { LANE_PRIORITIES = 3 }; /* priorities 0, 1 and 2 are -1, 0 and 1 on the wire */
 
 /* Jobs of one connection, class and priority. */
 struct lane {
-    struct turn turn;   /* in its portion's ring, while a job is queued */
-    struct link queued; /* struct queued, in the order of arrival */
+    struct turn turn;   /* in the ring of its portion, while a job is queued */
+    struct link queued; /* jobs (struct queued) in the order of arrival */
 };
 
 /* The jobs of one user in one class. */
@@ -143,25 +143,25 @@ struct share {
 
 /* All jobs of one connection. */
 struct lanes {
-    struct share *share;                              /* of its user */
-    struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* by class and priority */
+    struct share *share;                              /* share of the connection's user */
+    struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* lanes by class and priority */
 };
 
 /* A queued job; embedded in the job. */
 struct queued {
     struct lanes *lanes;
-    struct lane *lane;   /* null: not queued */
-    int class, priority; /* of the lane */
+    struct lane *lane;   /* lane of the job; null: not queued */
+    int class, priority; /* class and priority of the lane */
     struct link in_lane;
-    uint64_t cost; /* bytes, at least LANE_COST_MIN */
+    uint64_t cost; /* cost of the job in bytes, at least LANE_COST_MIN */
 };
 
 /** The least cost of a job in bytes, because each start takes time. */
 enum { LANE_COST_MIN = 4096 };
 
-/** Initialises a user without queued jobs, and with weight 1. */
+/** Initialises a user: no queued jobs, weight 1. */
 void share_init(struct share *share);
-/** Initialises a connection without queued jobs. `share` must outlive it. */
+/** Initialises a connection: no queued jobs. `share` must outlive the connection. */
 void lanes_init(struct lanes *lanes, struct share *share);
 
 static inline void queued_init(struct queued *queued)
@@ -170,16 +170,18 @@ static inline void queued_init(struct queued *queued)
     link_init(&queued->in_lane);
 }
 
-/* The scheduler */
+/* The scheduler. */
 struct scheduler {
     uint64_t quantum, ageing_ns; /* may change at any time; ageing_ns 0: no ageing */
     struct ring classes[LANE_PRIORITIES];
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
-    uint32_t ageing_left; /* jobs that the current call may still move up */
+    uint32_t ageing_left; /* number of jobs that the current call may still move up */
 };
 
-/* Jobs that one call moves up by ageing. The next call moves up the remaining jobs. */
+/*
+ * The number of jobs that one call moves up by ageing. The next call moves up the remaining jobs.
+ */
 enum { SCHEDULER_AGED_MAX = 256 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
@@ -194,13 +196,13 @@ struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 /** Returns whether a job may start now although it is not the next one. */
 typedef bool scheduler_fits(struct queued *queued, const void *context);
 
-/* Users of each class that one scheduler_backfill() tries. */
+/* The number of users of each class that one scheduler_backfill() tries. */
 enum { SCHEDULER_BACKFILL_USERS = 16 };
 
 /**
  * Removes and returns the first job that fits, and charges its user. Tries the next job of each
- * user, in the order of their turns, higher classes first. Ends the turn of the user, so that users
- * take turns here too. Returns NULL if no job fits.
+ * user, in the order of their turns, higher classes first. Ends the turn of the user whose job is
+ * taken, so that users take turns here too. Returns NULL if no job fits.
  */
 struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *fits,
                                   const void *context, uint64_t now);

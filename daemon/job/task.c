@@ -214,7 +214,7 @@ static void count(struct task *task, enum job_state state)
     histogram_add(&jobs->moving, task->end.done - task->end.started);
 }
 
-/* *result borrows the arrays of the operands. */
+/* The result borrows the arrays of the operands. */
 static void result_fill(struct task *task, struct job_result *result)
 {
     struct work *work = task->work;
@@ -278,7 +278,8 @@ static void report(struct task *task, const struct ending *ending)
 
 void task_end(struct task *task, const struct fault *fault)
 {
-    /* If a running task is given up, its transfer has not stopped yet, so this is false. */
+    /* A running task that was given up has a transfer that has not stopped yet, so this is false.
+     */
     const bool transferred = task->state != JOB_STATE_RUNNING && task->end.done;
     struct job_result result;
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};

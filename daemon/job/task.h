@@ -33,10 +33,10 @@ struct session;
 
 /* The result of a transfer. completions.c writes it. */
 struct task_end {
-    const char *obstacle;      /* why the transfer was not started, static; null: it was started */
-    mli_mov_status_t transfer; /* of a transfer that was started */
-    bool src_hit, dst_hit;     /* the file shrank, or its storage failed */
-    uint64_t started, done;    /* uv_hrtime() */
+    const char *obstacle; /* static text: why the transfer was not started; null: it was started */
+    mli_mov_status_t transfer; /* status of a transfer that was started */
+    bool src_hit, dst_hit;     /* true: the file shrank, or its storage failed */
+    uint64_t started, done;    /* times by uv_hrtime() */
 };
 
 /* The end of a task. All pointers are borrowed for the duration of the call. */
@@ -45,7 +45,7 @@ struct ending {
     enum job_state state;
     const struct job_result *result; /* null unless the job is done */
     const struct fault *fault;       /* null if the job is done */
-    uint64_t when;                   /* uv_hrtime() */
+    uint64_t when;                   /* time by uv_hrtime() */
     uint64_t bytes_done;             /* a lower bound of the bytes written */
 };
 
@@ -68,34 +68,34 @@ struct task {
     struct work *work;       /* held */
     struct places places;
     enum job_state state;
-    bool ended;    /* task_end() was called */
-    bool detached; /* outlives its connection */
+    bool ended;    /* true: task_end() was called */
+    bool detached; /* true: the task outlives its connection */
     int32_t priority;
     uint32_t timeout_ms;
-    uint64_t admitted; /* uv_hrtime() */
-    uint64_t deadline; /* uv_hrtime(); 0: none */
+    uint64_t admitted; /* time by uv_hrtime() */
+    uint64_t deadline; /* time by uv_hrtime(); 0: no deadline */
 
     struct link all_link;     /* in jobs->tasks */
     struct link flow_link;    /* in flow->tasks, until the task has ended */
     struct link session_link; /* in session->tasks */
     uint32_t deadline_place;  /* deadline.c: index in its heap, from 1; 0: not in the heap */
     struct link place;        /* in jobs->wide or jobs->running_tasks */
-    struct queued queued;     /* scheduler */
+    struct queued queued;     /* place in the queue of the scheduler */
 
-    struct link watches;              /* struct watch */
+    struct link watches;              /* list of struct watch */
     struct dependents *dependents;    /* after.c: jobs that wait for this one; null: none */
     struct dependency *dependencies;  /* after.c: one for each job of `after` that had not ended */
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
     int first_channel; /* -1: not started yet */
-    uint64_t lost;     /* watchdog.lost when the transfer was started */
+    uint64_t lost;     /* watchdog.lost at the time when the transfer was started */
     mli_mov_handle_t handle;
     const int8_t
         *dst_data;  /* address of the destination's first element; not valid after the run */
-    int32_t cookie; /* completions.c: of the callback */
-    /* Owned by the thread that completes the transfer, while running: */
+    int32_t cookie; /* cookie of the callback, for completions.c */
+    /* Members owned by the thread that completes the transfer, while the task runs: */
     struct task_end end;
-    struct task *ended_before; /* completions.c: the list of tasks that have ended */
+    struct task *ended_before; /* next entry in the list of ended tasks, for completions.c */
 };
 
 /** Creates a task of a session and charges it to the session's flow. NULL: out of memory. */
@@ -108,7 +108,7 @@ void task_destroy(struct task *task);
 /** Sets the state and counts the task in it. */
 void task_become(struct task *task, enum job_state state);
 
-/** Takes the task out of its session: jobs_callbacks.ended is not called for it. */
+/** Takes the task out of its session, so that jobs_callbacks.ended is not called for the task. */
 void task_leave_session(struct task *task);
 
 /** Sets the time limit, counted from the arrival of the job; 0: no limit. */
@@ -136,7 +136,9 @@ static inline uint32_t task_channels(const struct task *task)
     return task->work->job.common.channels;
 }
 
-/* Nanoseconds in the queue and on channels, up to `now` for a task that has not ended. */
+/*
+ * Returns the nanoseconds in the queue and on channels, up to `now` for a task that has not ended.
+ */
 static inline uint64_t task_ns_queued(const struct task *task, uint64_t now)
 {
     return (task->end.started ? task->end.started : now) - task->admitted;

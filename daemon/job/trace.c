@@ -19,7 +19,7 @@ struct trace {
     int fd; /* -1: the trace has stopped */
     off_t written;
     struct chrome_trace chrome;
-    struct textw text; /* not written yet */
+    struct textw text; /* events that are not written yet */
     uv_timer_t timer;  /* runs while `text` is not empty */
 };
 
@@ -37,7 +37,7 @@ static void stop(struct trace *trace, int error)
     textw_finish(&trace->text);
 }
 
-/* Returns 0 or -errno. */
+/* Writes the text. Returns 0 or -errno. */
 static int write_all(int fd, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -53,8 +53,10 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Writes the gathered events. If they do not fit, removes them from the file, so that it ends with
- * a whole event. */
+/*
+ * Writes the gathered events. If the events do not fit, removes the written part from the file, so
+ * that the file ends with a whole event.
+ */
 static void flush(struct trace *trace)
 {
     int error =

@@ -28,24 +28,25 @@ struct user {
     struct link link; /* in `users`: busy or idle */
     struct hash_node by_uid;
     struct users *users;
-    struct share share; /* of the channels */
+    struct share share; /* the user's share of the channels */
     uid_t uid;
-    bool master;             /* uid_is_master() */
-    uint32_t holders;        /* connections, jobs and records */
-    struct link entries;     /* registry.h: jobs, in the order of their numbers */
-    struct shelf shelf;      /* history.h */
-    struct link subscribers; /* daemon/net/subscriptions.h */
-    uint32_t clients;        /* connections now */
+    bool master;             /* cached result of uid_is_master() */
+    uint32_t holders;        /* number of connections, jobs and records of the user */
+    struct link entries;     /* jobs and records, for registry.h, in the order of their numbers */
+    struct shelf shelf;      /* records of the user, for history.h */
+    struct link subscribers; /* clients that subscribed to the jobs of the user
+                                (daemon/net/subscriptions.h) */
+    uint32_t clients;        /* number of open connections */
     uint32_t jobs;           /* tasks */
     size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/intake.c) */
-    bool crowded;       /* a connection waits until waiting_fds is lower */
+    bool crowded;       /* true: a connection waits until waiting_fds is lower */
     struct buffer_account account;
-    uint64_t reply_bytes;            /* unread and expected, of all connections (net/backlog.h) */
-    uint64_t jobs_done, bytes_moved; /* since the first connection */
+    uint64_t reply_bytes; /* unread and expected replies of all connections (net/backlog.h) */
+    uint64_t jobs_done, bytes_moved; /* sums since the first connection */
     struct log_rate log_rates[LOG_KINDS];
 };
 
-/* Idle users that are kept for their sums. */
+/* Number of idle users that are kept for their sums. */
 enum { USERS_KEPT = 64 };
 
 void users_init(struct users *users);
@@ -69,17 +70,18 @@ struct peer {
  * connection while detached jobs hold it.
  */
 struct flow {
-    uint64_t number; /* of the connection */
+    uint64_t number; /* number of the connection */
     pid_t pid;
     struct user *user;
-    uint32_t holders;        /* the connection and its jobs */
+    uint32_t holders;        /* number of holders: the connection and its jobs */
     uint32_t jobs;           /* tasks */
     struct link tasks;       /* tasks that have not ended, in the order of their numbers */
-    struct link subscribers; /* daemon/net/subscriptions.h */
+    struct link subscribers; /* clients that subscribed to the jobs of the flow
+                                (daemon/net/subscriptions.h) */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     struct buffer_account account;
-    uint32_t dropped; /* used by jobs_end_all() only */
+    uint32_t dropped; /* number of dropped jobs; only jobs_end_all() uses it */
 };
 
 /** Creates a flow, held once. Returns NULL if out of memory. */

@@ -8,7 +8,7 @@
 #include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
 
-enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* in a limit */, BEAT_MS_MAX = 1000 };
+enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* beats of the timer in a limit */, BEAT_MS_MAX = 1000 };
 
 static void on_timer(uv_timer_t *timer);
 
@@ -25,7 +25,10 @@ static uint64_t beat_of(const struct config *config)
     return (ms < 1 ? 1 : ms < BEAT_MS_MAX ? ms : BEAT_MS_MAX) * NS_PER_MS;
 }
 
-/* Arms the timer for `when` or for the next beat, whichever is earlier. UINT64_MAX: stops it. */
+/*
+ * Arms the timer for `when` or for the next beat, whichever is earlier. With UINT64_MAX, stops the
+ * timer.
+ */
 static void arm(struct watchdog *watchdog, uint64_t when)
 {
     const uint64_t now = uv_hrtime();
@@ -144,7 +147,7 @@ static void look_after_tasks(struct watchdog *watchdog)
         if (limit_of(task) <= now) {
             const uint32_t stuck = stuck_channels(task);
 
-            /* 0: the transfer has ended just now, and the loop will collect it. */
+            /* 0 means: the transfer has ended just now, and the loop will collect it. */
             if (stuck)
                 give_up(watchdog, task, stuck);
         }
@@ -188,7 +191,7 @@ static void on_timer(uv_timer_t *timer)
     look_after_channels(watchdog, uv_hrtime());
     dispatch_run(jobs_of(watchdog));
     next = next_time(watchdog);
-    /* Give the loop time to collect a transfer that has just ended. */
+    /* Gives the loop time to collect a transfer that has just ended. */
     if (next != UINT64_MAX && next <= uv_hrtime())
         next = uv_hrtime() + NS_PER_MS;
     arm(watchdog, next);
@@ -210,7 +213,7 @@ void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
 
-    /* No limit ends before the first beat, which computes the next limit. */
+    /* The first beat computes the next limit; no limit ends before it. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
         arm(watchdog, uv_hrtime() + beat_of(config));
 }

@@ -115,7 +115,7 @@ static struct buffer *add(struct buffers *buffers, struct region *region, struct
     return buffer;
 }
 
-/* The default is write access if the descriptor allows it. */
+/* Uses write access by default, if the descriptor allows it. */
 static bool wants_write(int fd, enum buffer_access access)
 {
     int flags, seals;
@@ -123,7 +123,7 @@ static bool wants_write(int fd, enum buffer_access access)
     if (access != BUFFER_ACCESS_DEFAULT)
         return access == BUFFER_ACCESS_WRITE;
     flags = seam.open_flags(fd);
-    seals = fcntl(fd, F_GET_SEALS); /* negative: not a memfd */
+    seals = fcntl(fd, F_GET_SEALS); /* a negative number means that the file is not a memfd */
     return flags >= 0 && (flags & O_ACCMODE) == O_RDWR &&
            (seals < 0 || !(seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)));
 }
@@ -189,7 +189,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, uint64_t size,
     if (region)
         buffer = add(buffers, region, fault);
     else if (fault->code != FAULT_LIMIT)
-        fault->code = FAULT_INTERNAL; /* the client sent no descriptor */
+        fault->code = FAULT_INTERNAL; /* the client sent no descriptor that could be wrong */
     if (!buffer) {
         seam.close(*fd);
         return NULL;
@@ -248,7 +248,8 @@ void places_share(struct places *places, struct place *place, const struct place
         *place = (struct place){.region = region_hold(from->region), .offset = from->offset};
 }
 
-/* `other` is in its buffer still, or empty. */
+/* Empties `place` and drops its memory. `other` is the job's other place, which still holds its
+ * buffer or is empty. */
 static void leave(struct place *place, const struct place *other, enum places_user user)
 {
     if (!place->buffer) {

@@ -19,29 +19,29 @@
 /* The buffers of a connection, of a user or of all users: each is counted in the parent too. */
 struct buffer_account {
     struct buffer_account *parent; /* null: this account is for all users */
-    uint64_t bytes;                /* of buffers that are still mapped */
-    uint32_t count;                /* of buffers that no connection has released */
+    uint64_t bytes;                /* bytes of buffers that are still mapped */
+    uint32_t count;                /* number of buffers that no connection has released */
 };
 
 struct buffer {
     uint32_t holders;
-    uint32_t number;         /* of its connection */
-    bool allocated;          /* the service made its file */
-    uint32_t jobs, prepared; /* that use it now */
+    uint32_t number;         /* number of the buffer in its connection */
+    bool allocated;          /* true: the service made the file of the buffer */
+    uint32_t jobs, prepared; /* numbers of jobs and prepared jobs that use the buffer now */
     struct region *region;
-    struct buffer_account *account; /* of the connection */
+    struct buffer_account *account; /* account of the connection */
 };
 
 /* Limits of a connection's buffers. */
 struct buffer_limits {
     uint32_t count;         /* buffers */
-    uint64_t bytes;         /* of the connection */
-    uint64_t bytes_of_user; /* UINT64_MAX: no limit */
+    uint64_t bytes;         /* limit on the bytes of the connection */
+    uint64_t bytes_of_user; /* limit on the bytes of the user; UINT64_MAX: no limit */
 };
 
 /* A connection's buffers. */
 struct buffers {
-    struct numbered table; /* struct buffer */
+    struct numbered table; /* table of struct buffer */
     struct buffer_account *account;
     uid_t uid;
 };
@@ -75,7 +75,7 @@ void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer);
 struct place {
     struct region *region;
     struct buffer *buffer; /* the owner of the region; null: the region came with a descriptor */
-    uint64_t offset;       /* of the tensor's first byte in the region */
+    uint64_t offset;       /* offset of the tensor's first byte in the region */
 };
 
 /* The locations of a job's two tensors. Zeros are empty places. */
@@ -83,13 +83,19 @@ struct places {
     struct place src, dst;
 };
 
-/** The count of a buffer, `jobs` or `prepared`, that a place is added to. */
+/** The counter of a buffer (`jobs` or `prepared`) in which a place is counted. */
 enum places_user { PLACES_OF_JOB, PLACES_OF_PREPARED };
 
-/** Sets `place`, which must be an empty member of *places, to a location in a buffer. Holds it. */
+/**
+ * Sets `place`, which must be an empty member of *places, to a location in a buffer. Holds the
+ * buffer.
+ */
 void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
                 enum places_user user);
-/** Sets `place`, which must be an empty member of *places, to the location `from`. Holds it. */
+/**
+ * Sets `place`, which must be an empty member of *places, to the location `from`. Holds the memory
+ * of `from`.
+ */
 void places_share(struct places *places, struct place *place, const struct place *from,
                   enum places_user user);
 /** Empties both places and drops their memory. */

@@ -14,23 +14,23 @@
 #include "daemon/base/seam.h"
 #include "daemon/base/uid.h"
 
-/* Magics in statfs(2). */
+/* File system magics of statfs(2). */
 #define HUGETLBFS 0x958458f6U
 #define DMA_BUF   0x444d4142U
 
 enum {
-    PLAIN_BLOCK_MAX = 32 * 1024, /* bytes: every huge page is larger */
+    PLAIN_BLOCK_MAX = 32 * 1024, /* bytes: every huge page is larger than such a block */
     POPULATE_MAX =
         64 * 1024, /* bytes; pages of smaller mappings are mapped at once, not by page faults */
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
-    BLOCK = 512                  /* bytes, the unit of st_blocks */
+    BLOCK = 512                  /* bytes; the unit of st_blocks */
 };
 
 static struct mapping_policy policy = {.max = UINT32_MAX};
 
-/* Counting */
+/* Counting mappings. */
 
-enum { RESERVED_PART = 8 }; /* one mapping in eight */
+enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved */
 
 /* A user with mappings. */
 struct mapping_owner {
@@ -40,9 +40,9 @@ struct mapping_owner {
 };
 
 static struct {
-    pthread_mutex_t mutex; /* guards the rest */
+    pthread_mutex_t mutex; /* guards the members below */
     struct link owners;
-    uint32_t open, reserved; /* mappings, by their kind */
+    uint32_t open, reserved; /* numbers of mappings of both kinds */
 } counts = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .owners = {&counts.owners, &counts.owners},
@@ -117,7 +117,7 @@ static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, c
     return result;
 }
 
-/* Does nothing for an empty claim, and empties the claim. */
+/* Removes a claim from the counts and empties it. Does nothing for an empty claim. */
 static void uncount_mapping(struct mapping_claim *claim)
 {
     struct mapping_owner *owner = claim->owner;
@@ -263,7 +263,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
 static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t bytes,
                        const struct mapping_use *use, struct fault *fault)
 {
-    /* offset + bytes could overflow. */
+    /* The sum offset + bytes could overflow. */
     if (offset <= file->size && bytes <= file->size - offset)
         return 0;
     return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,

@@ -21,18 +21,19 @@
 
 /* The use of a descriptor, and its names in error messages. */
 struct mapping_use {
-    bool write;          /* written; else only read */
+    bool write;          /* true: the mapping is written; false: it is only read */
     const char *name;    /* "src" */
-    const char *pointer; /* "/src/fd" */
-    bool own;            /* the service made the file, which may therefore be sparse */
+    const char *pointer; /* JSON pointer of the member, as "/src/fd" */
+    bool own;            /* true: the service made the file, which may therefore be sparse */
     uid_t uid;           /* the user for whom the mapping is counted */
 };
 
 /* Rules for all mappings of the process. */
 struct mapping_policy {
-    uint32_t max;       /* mappings at a time, of all users */
-    bool refuse_sparse; /* files in memory must be allocated whole */
-    bool memory_only;   /* refuse files on disks and servers: a transfer could wait for a page */
+    uint32_t max;       /* largest number of mappings of all users at a time */
+    bool refuse_sparse; /* true: files in memory must be allocated whole */
+    bool memory_only; /* true: refuse files on disks and servers, because a transfer could wait for
+                         a page */
 };
 
 /** Sets the policy for later mappings. The default policy has no limit and refuses nothing. */
@@ -40,9 +41,10 @@ void mapping_set_policy(const struct mapping_policy *policy);
 
 /* A descriptor that passed the checks. */
 struct mapped_file {
-    int fd;       /* the caller's */
-    bool dma_buf; /* a dma-buf: caches must be synchronised before and after each use */
-    bool memory;  /* a memfd or a file on tmpfs: access never waits for a device or server */
+    int fd;       /* the descriptor, which belongs to the caller */
+    bool dma_buf; /* true: a dma-buf, whose caches must be synchronised before and after each use */
+    bool memory;  /* true: a memfd or a file on tmpfs, where access never waits for a device or
+                     server */
     uint64_t size;
     uint64_t allocated; /* bytes of the file that take memory or disk space */
     dev_t dev;
@@ -51,14 +53,14 @@ struct mapped_file {
 
 /* One counted mapping of a user. */
 struct mapping_claim {
-    struct mapping_owner *owner; /* null: no mapping is counted */
-    bool reserved;               /* counted among the reserved mappings */
+    struct mapping_owner *owner; /* the user who has the mapping; null: no mapping is counted */
+    bool reserved;               /* true: the mapping is counted among the reserved mappings */
 };
 
 struct mapping {
     unsigned char *pages; /* null: nothing is mapped */
-    size_t pages_size;    /* bytes, whole pages */
-    unsigned char *data;  /* the byte at the requested offset */
+    size_t pages_size;    /* size of the mapped pages in bytes */
+    unsigned char *data;  /* address of the byte at the requested offset */
     struct mapping_claim claim;
 };
 

@@ -15,7 +15,7 @@
 
 #include "daemon/base/seam.h"
 
-/* Bytes mapped and bytes of the file: unmapping more takes too long for the loop. */
+/* Limits on bytes mapped and bytes of the file: unmapping more takes too long for the loop. */
 enum { QUICK_MAX = 4 * 1024 * 1024 };
 
 /* Seals the file, if wanted. Call it before the size is read, so that the size stays valid. */
@@ -24,15 +24,15 @@ static bool seal(int fd, const struct region_want *want)
     int seals;
 
     if (want->exclusive)
-        return false; /* too short-lived to be worth a system call */
+        return false; /* the region is too short-lived to be worth a system call */
     if (want->seal)
         (void)fcntl(fd, F_ADD_SEALS,
-                    F_SEAL_SHRINK); /* fails unless it is a memfd that can be sealed */
+                    F_SEAL_SHRINK); /* fails unless the file is a memfd that can be sealed */
     seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
-/* Maps and guards the region. The guard must exist before the memory is accessed. */
+/* Maps and guards the region. The guard must exist before any access to the memory. */
 static int map(struct region *region, const struct mapped_file *file,
                const struct region_want *want, uint64_t bytes, struct fault *fault)
 {
@@ -67,7 +67,7 @@ static int open_region(struct region *region, int fd, const struct region_want *
         bytes = file.size - want->offset;
     if (map(region, &file, want, bytes, fault) < 0)
         return -1;
-    region->sealed |= file.dma_buf; /* its size is fixed */
+    region->sealed |= file.dma_buf; /* the size of a dma-buf is fixed */
     region->quick =
         file.memory && file.allocated <= QUICK_MAX && region->mapping.pages_size <= QUICK_MAX;
     region->reap.may_block = !file.memory && (file.dma_buf || !reaper_is_local(S_IFREG, file.dev));
@@ -78,7 +78,7 @@ static int open_region(struct region *region, int fd, const struct region_want *
     return 0;
 }
 
-/* Unmaps the region. Returns true if it was hit: its pages were no longer the file's. */
+/* Unmaps the region. Returns true if the region was hit: its pages were no longer the file's. */
 static bool unmap(struct region *region)
 {
     const bool hit = sigbus_guard_finish(&region->guard);
@@ -138,7 +138,7 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
     }
     region->holders = 1;
     region->reap.run = reap_region;
-    region->reap.may_block = true; /* until the kind of the file is known */
+    region->reap.may_block = true; /* assume this until the kind of the file is known */
     region->uid = want->use.uid;
     region->guard.slot = region->dma_buf = -1;
     region->write = want->use.write;

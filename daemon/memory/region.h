@@ -25,24 +25,24 @@ struct region {
     struct mapping mapping;
     struct sigbus_guard guard;
     uint64_t size;        /* usable bytes from mapping.data on */
-    uint64_t file_offset; /* of mapping.data */
+    uint64_t file_offset; /* offset of mapping.data in the file */
     dev_t dev;
     ino_t ino;
-    bool write;     /* may be written */
-    bool sealed;    /* its file cannot shrink; always false if exclusive */
-    bool exclusive; /* for one transfer: unmapped by region_end() */
-    bool quick;     /* small and in memory: the loop may unmap it without delay */
+    bool write;     /* true: the region may be written */
+    bool sealed;    /* true: the file of the region cannot shrink; always false if exclusive */
+    bool exclusive; /* true: the region is for one transfer, and region_end() unmaps it */
+    bool quick;     /* true: small and in memory; the loop may unmap it without delay */
     int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
-    uid_t uid;      /* the owner, for the reaper */
+    uid_t uid;      /* uid of the owner, for the reaper */
     struct reap reap;
 };
 
 /* The part of a file that a region is to map. */
 struct region_want {
     struct mapping_use use;
-    uint64_t offset, bytes; /* bytes 0: from the offset to the file's end */
-    bool exclusive;         /* for one transfer */
-    bool seal;              /* seal the file against shrinking if that is possible */
+    uint64_t offset, bytes; /* place in the file; bytes 0: from the offset to the file's end */
+    bool exclusive;         /* true: the region is for one transfer */
+    bool seal;              /* true: seal the file against shrinking if that is possible */
 };
 
 /**

@@ -20,7 +20,7 @@
 struct range {
     unsigned next; /* in a free slot: the next free slot + 1; 0: this is the last one */
     atomic_uint changes;
-    atomic_uintptr_t begin, end; /* both 0: nothing is guarded */
+    atomic_uintptr_t begin, end; /* the guarded range; both 0: no range is guarded */
     atomic_bool hit;
 };
 
@@ -35,10 +35,10 @@ static struct range first_block[BLOCK];
 static _Atomic(struct range *) blocks[BLOCKS] = {first_block};
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned free_slots;      /* guarded by the mutex */
-static atomic_uint freed_slots;  /* freed since `free_slots` was filled */
-static atomic_uint unused_slots; /* this slot and all after it were never used */
+static atomic_uint freed_slots;  /* list of slots freed since `free_slots` was filled */
+static atomic_uint unused_slots; /* number of the first slot that was never used */
 
-/* The latest slots that this thread has announced: the handler looks there first. */
+/* The latest slots that this thread has announced; the handler looks at these first. */
 static _Thread_local unsigned expected[EXPECTED_MAX], expected_next;
 
 static struct sigaction previous;
@@ -64,7 +64,7 @@ static bool replace_pages(struct range *range, unsigned char *address, uintptr_t
     return pages != MAP_FAILED;
 }
 
-/* Returns the end of the range if it has the address, else 0. */
+/* Returns the end of the range if the range contains the address, else 0. */
 static uintptr_t end_around(struct range *range, uintptr_t at)
 {
     const unsigned before = atomic_load(&range->changes);
@@ -175,7 +175,10 @@ static int take_slot(void)
     return (int)slot;
 }
 
-/* Any thread, without the mutex: a thread that ends a transfer must not wait for another one. */
+/*
+ * May run on any thread without the mutex: a thread that ends a transfer must not wait for another
+ * thread.
+ */
 static void give_slot_back(unsigned slot)
 {
     unsigned latest = atomic_load_explicit(&freed_slots, memory_order_relaxed);

@@ -13,7 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Ranges guarded at a time. The kernel allows a process about as many maps (vm.max_map_count). */
+/*
+ * The number of ranges that can be guarded at a time. The kernel allows a process about as many
+ * maps (vm.max_map_count).
+ */
 enum { SIGBUS_GUARDS_MAX = 65536 };
 
 struct sigbus_guard {
@@ -35,7 +38,8 @@ int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 
 /**
  * Makes the handler look at this range first when the calling thread faults, so that the number of
- * ranges does not matter. A thread has two such ranges: the latest ones. Accepts slot -1.
+ * ranges does not matter. Each thread has two such ranges: those of its latest two calls. Accepts
+ * slot -1.
  */
 void sigbus_guard_expect(const struct sigbus_guard *guard);
 

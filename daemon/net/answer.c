@@ -33,7 +33,7 @@ static struct jsonw *open_reply(struct answer *answer)
     return w;
 }
 
-/* Takes ownership of `fd`, which may be -1. */
+/* Sends the result with `fd`, of which it takes ownership; -1: no descriptor. */
 static const struct ended *send_reply(struct answer *answer, struct jsonw *w, int fd)
 {
     const bool written = w && jsonw_text(w);

@@ -47,7 +47,7 @@ const struct ended *answer_end(struct answer *answer, struct jsonw *w);
 /** Ends and sends a result with one descriptor, of which it takes ownership. */
 const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd);
 
-/** Passes the duty on to `to`. */
+/** Passes the duty to answer on to `to`. */
 const struct ended *answer_defer(struct answer *from, struct answer *to);
 
 #endif /* DAEMON_ANSWER_H */

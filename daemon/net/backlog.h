@@ -26,7 +26,7 @@ enum {
 
 struct backlog {
     uint64_t unread, expected;
-    uint64_t sent; /* outbox.sent when the timer was started */
+    uint64_t sent; /* outbox.sent at the time when the timer was started */
     uv_timer_t timer;
 };
 
@@ -44,7 +44,9 @@ void backlog_unexpect(struct client *client, uint64_t bytes);
 
 /** Returns whether the reply of one more job or job.wait fits. */
 bool backlog_has_room_for_jobs(const struct client *client);
-/** Returns false if the user exceeds the quota of reply bytes and this client has unread ones. */
+/**
+ * Returns false if the user exceeds the quota of reply bytes and this client has unread replies.
+ */
 bool backlog_has_room(const struct client *client);
 
 /** Starts or stops the timer within which the client must read some bytes. */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The lock file */
+/* The lock file. */
 
 /* A lock file beside a socket: only one service at a time replaces a stale socket file. */
 struct lock {
@@ -31,7 +31,7 @@ static bool is_private(const struct stat *st)
 /* Returns the lock file's descriptor or -errno. */
 static int open_file(const char *path)
 {
-    /* O_NONBLOCK: a FIFO in its place must not block the start. */
+    /* O_NONBLOCK: if the path is a FIFO, open() must not block the start. */
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
     struct stat st;
     int error;
@@ -47,7 +47,10 @@ static int open_file(const char *path)
     return -ENOLCK;
 }
 
-/* Returns false if the process that held the lock removed the file: others may use a new one. */
+/*
+ * Returns false if the process that held the lock removed the file: then others may use a new lock
+ * file.
+ */
 static bool is_current(int fd, const char *path)
 {
     struct stat opened, named;
@@ -56,7 +59,10 @@ static bool is_current(int fd, const char *path)
            opened.st_ino == named.st_ino;
 }
 
-/* Returns 1: locked; 0: another process holds it; -errno: this file system has no locks. */
+/*
+ * Locks the file. Returns 1: locked; 0: another process holds the lock; -errno: this file system
+ * has no locks.
+ */
 static int try_lock(int fd, const char *path)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -112,7 +118,7 @@ static void lock_release(struct lock *lock)
     lock->fd = -1;
 }
 
-/* The socket */
+/* The socket. */
 
 enum { BACKLOG = 128 };
 
@@ -141,7 +147,7 @@ static int probe(const struct sockaddr_un *address)
     close(fd);
     if (error == EACCES || error == EPERM)
         return -EOWNERDEAD;
-    /* After any other error, like a full backlog, a process listens. */
+    /* Any other error, such as a full backlog, means that a process listens. */
     return error == ECONNREFUSED || error == ENOENT ? 0 : -EADDRINUSE;
 }
 

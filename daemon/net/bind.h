@@ -8,9 +8,10 @@
 #include <sys/un.h>
 
 struct bound {
-    int fd; /* listening, non-blocking, close-on-exec */
+    int fd; /* descriptor of the socket: listening, non-blocking, close-on-exec */
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    dev_t dev; /* of the socket file: another service's file must not be removed */
+    dev_t dev; /* device and inode of the socket file, because another service's file must not be
+                  removed */
     ino_t ino;
 };
 

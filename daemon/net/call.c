@@ -65,7 +65,7 @@ const struct ended *call_refuse_user(struct call *call)
     return call_refuse(call);
 }
 
-/* Handling */
+/* Handling requests. */
 
 typedef const struct ended *handler(struct call *call);
 
@@ -156,7 +156,7 @@ void call_handle(struct client *client, const char *line, size_t length)
     }
     answer_init(&call.answer, client, &request.id);
     if (request.fds > PROTO_FDS_MAX) {
-        /* It is unknown which descriptors belong to this line. */
+        /* The service cannot know which descriptors belong to this line. */
         refuse(&call);
         client_end(client);
     } else if (frame_take_fds(&client->in, request.fds, call.fds) < 0) {

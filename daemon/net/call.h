@@ -46,7 +46,7 @@ struct call {
  */
 void call_handle(struct client *client, const char *line, size_t length);
 
-/* The handlers. */
+/* The handlers of all methods. */
 const struct ended *job_submit_call(struct call *call);
 const struct ended *job_prepare_call(struct call *call);
 const struct ended *job_start_call(struct call *call);
@@ -78,11 +78,14 @@ void call_close_fds(struct call *call);
 void call_discard_fds(struct call *call);
 /** Replies with the request's fault. The reaper closes the descriptors. */
 const struct ended *call_refuse(struct call *call);
-/** Fills the request's fault with the error that the method takes no descriptors. */
+/** Fills the request's fault: the method takes no descriptors. */
 void call_complain_fds(struct call *call);
-/** Replies with that fault. */
+/** Replies with the fault that the method takes no descriptors. */
 const struct ended *call_refuse_fds(struct call *call);
-/** Replies with a fault if descriptors or params came that the method does not take; else NULL. */
+/**
+ * Replies with a fault if descriptors or params came that the method does not take; otherwise
+ * returns NULL.
+ */
 const struct ended *call_refuse_any(struct call *call);
 /** Replies with a fault unless the user may administer the service; else returns NULL. */
 const struct ended *call_refuse_user(struct call *call);

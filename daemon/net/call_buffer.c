@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers of buffer.*. */
+/* Handlers of the methods buffer.*. */
 #include <inttypes.h>
 
 #include "daemon/net/call.h"

@@ -19,7 +19,7 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    FLUSH_MS = 5 * 1000 /* for the last replies, if limits.line_timeout_ms is 0 */
+    FLUSH_MS = 5 * 1000 /* time for the last replies, if limits.line_timeout_ms is 0 */
 };
 
 static void log_event(const struct client *client, enum log_kind kind, const char *event,
@@ -60,7 +60,8 @@ static void on_closed(uv_handle_t *handle)
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
 {
-    /* An embedded service has no other user whom a slow close could delay. */
+    /* An embedded service does not use the reaper: it has no other user whom a slow close could
+       delay. */
     if (!client->net->config->embedded) {
         reaper_close(client->session.flow->user->uid, fds, count);
         return;
@@ -164,7 +165,7 @@ void client_stream_fault(struct client *client, const struct fault *fault)
     client_end(client);
 }
 
-/* Callbacks of the event loop */
+/* Callbacks of the event loop. */
 
 static bool hung_up(int fd)
 {
@@ -217,7 +218,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (client->backlog.unread < BACKLOG_LOW)
         client->congested = false;
     client->busy = true;
-    intake_lines(client); /* lines that waited for the congestion to end */
+    intake_lines(client); /* handle lines that waited for the congestion to end */
     if (error == 0 && (events & UV_READABLE) && client_takes_input(client)) {
         error = intake_receive(client);
         intake_lines(client);
@@ -307,7 +308,7 @@ static struct client *client_new(struct net *net, int fd)
 
 static void client_free(struct client *client)
 {
-    assert(client->backlog.expected == 0); /* its jobs and waits are gone */
+    assert(client->backlog.expected == 0); /* the client's jobs and waits have ended */
     client->session.flow->user->reply_bytes -= client->backlog.unread;
     frame_finish(&client->in);
     outbox_finish(&client->out);

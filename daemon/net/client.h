@@ -42,32 +42,36 @@ struct client {
 
     int fd;
     uv_poll_t poll;
-    int events;            /* what poll waits for */
-    uv_timer_t timer;      /* for a line to be finished, replies to be flushed, or doom */
+    int events;       /* events that poll waits for */
+    uv_timer_t timer; /* limits the time to finish a line or to flush replies; also closes a doomed
+                         client */
     struct chore dropping; /* drops jobs and buffers of a client that is no longer open */
-    unsigned handles;      /* handles that are not closed yet, and `dropping` if it must finish */
+    unsigned handles; /* number of handles that are not closed yet, and of `dropping` if it must
+                         finish */
     enum client_state state;
-    bool doomed;           /* the loop closes it next */
-    bool input_ended;      /* the peer sends nothing more */
-    bool peer_shut;        /* poll has reported it, and would report it again */
-    bool congested;        /* too many unread bytes: takes no input */
-    bool busy;             /* its input is being handled: client_settle() does nothing */
-    enum hold held;        /* why its next line must wait */
-    struct link full_link; /* in net->full */
-    size_t counted_fds;    /* in user->waiting_fds */
-    struct link held_link, unsent_link; /* in net->held and net->unsent */
+    bool doomed;      /* true: the loop closes the client next */
+    bool input_ended; /* true: the peer sends nothing more */
+    bool peer_shut;   /* true: poll has reported the peer's shutdown, and would report it again */
+    bool congested;   /* true: too many unread bytes; the service takes no input */
+    bool busy; /* true: the client's input is being handled, and client_settle() does nothing */
+    enum hold held;                     /* why the client's next line must wait */
+    struct link full_link;              /* in net->full */
+    size_t counted_fds;                 /* number of descriptors counted in user->waiting_fds */
+    struct link held_link, unsent_link; /* links in net->held and net->unsent */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */
-    bool listing;                       /* listing.c: a job.list is under way */
+    bool listing;                       /* true: a job.list is under way (listing.c) */
 
     struct frame in;
     struct outbox out;
     struct backlog backlog;
 
-    struct link pending; /* replies to come, other than those of its jobs (pending.h) */
+    struct link pending; /* pending replies, other than those of the client's jobs (pending.h) */
     struct subscription subscription;
 };
 
-/** Returns whether the user may administer the service: root, and the user it runs as. */
+/**
+ * Returns whether the user may administer the service: root, and the user that the service runs as.
+ */
 bool client_is_master(const struct client *client);
 
 /** Serves a connected socket. Takes ownership, also on failure. Returns 0 or -errno. */
@@ -90,11 +94,14 @@ void client_flush(struct client *client);
 void client_send_all(struct net *net);
 /** Makes the loop close the client in its next round. Logs `why`, unless it is null. */
 void client_doom(struct client *client, const char *why);
-/** Replies with an error without id, and ends the client: the next line cannot be found. */
+/**
+ * Replies with an error without id, and ends the client: the beginning of the next line cannot be
+ * found.
+ */
 void client_stream_fault(struct client *client, const struct fault *fault);
 /** Takes no more input, drops the client's jobs, and closes it when its replies are sent. */
 void client_end(struct client *client);
-/** Sets what the client waits for now. Call it after every change of the client. */
+/** Sets the events for which poll waits. Call it after every change of the client. */
 void client_settle(struct client *client);
 
 void client_drop_init(struct client *client);
@@ -109,9 +116,9 @@ void client_release(struct client *client);
 bool client_is_paused(const struct client *client);
 /** Returns false if the client's input must wait, or is no longer used. */
 bool client_takes_input(const struct client *client);
-/** Takes input again from clients in net->full: descriptors of their users were closed. */
+/** Takes input again from clients in net->full, after descriptors of their users were closed. */
 void client_relieve_all(struct net *net);
-/** Closes descriptors that came from the client, by the reaper. */
+/** Makes the reaper close descriptors that came from the client. */
 void client_close_fds(const struct client *client, const int *fds, size_t count);
 /** Restarts the client's timer. For intake.c. */
 void client_set_timer(struct client *client, uint32_t ms);

@@ -20,7 +20,7 @@ static void cancel_running(struct client *client)
         if (task->session != &client->session)
             continue;
         submission_leave(task);
-        if (!task->ended) /* else the transfer is cancelled already */
+        if (!task->ended) /* if the task has ended, its transfer is cancelled already */
             completions_cancel(task);
     }
 }

@@ -17,7 +17,7 @@
 /* A daemon.drain that waits for the last job. */
 struct drain {
     struct pending pending; /* first */
-    struct link link;       /* in net->drains */
+    struct link link;       /* in the list net->drains */
 };
 
 enum service_phase drain_phase(const struct jobs *jobs)
@@ -38,7 +38,7 @@ static const struct ended *answer_phase(struct answer *answer, const struct jobs
 
 static void drop(struct pending *pending)
 {
-    struct drain *drain = (struct drain *)(void *)pending /* its first member */;
+    struct drain *drain = (struct drain *)(void *)pending /* first member of struct drain */;
 
     link_remove(&drain->link);
     free(drain);

@@ -5,9 +5,12 @@
 #include "daemon/net/intake.h"
 #include "daemon/net/net.h"
 
-enum { LOOKS_MAX = 64 }; /* clients that are checked in one round of the loop */
+enum { LOOKS_MAX = 64 }; /* most clients that are checked in one round of the loop */
 
-/* The chore only makes the loop run another round, which ends with held_check(). */
+/*
+ * The chore has nothing to do: it only makes the loop run another round, which ends with
+ * held_check().
+ */
 static void do_nothing(struct chore *chore)
 {
     (void)chore;

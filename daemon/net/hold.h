@@ -13,10 +13,10 @@ struct net;
 
 enum hold {
     HOLD_NONE,
-    HOLD_JOBS,       /* too many jobs */
+    HOLD_JOBS,       /* the client or the service has too many jobs */
     HOLD_REPLIES,    /* the reply of one more job may exceed the limit, together with unread and
                         expected replies */
-    HOLD_UNREAD,     /* the user has too many unread bytes */
+    HOLD_UNREAD,     /* the client's user has too many unread bytes */
     HOLD_DESCRIPTORS /* too many replies with a descriptor are unread */
 };
 
@@ -24,12 +24,15 @@ enum hold {
 struct held {
     struct link clients; /* the first one is checked next */
     uint32_t count;
-    uint32_t left;      /* clients from the first on that must be checked after a change */
-    struct chore again; /* makes another round, which checks more clients */
+    uint32_t left; /* number of clients, from the first on, that must be checked after a change */
+    struct chore again; /* makes the loop run another round, which checks more clients */
 };
 
 void held_init(struct held *held);
-/** Has all held clients checked again: a job is gone, replies were sent, or limits have changed. */
+/**
+ * Makes held_check() check all held clients again: a job is gone, replies were sent, or limits have
+ * changed.
+ */
 void held_check_again(struct held *held);
 
 /** Holds the client: its next line is handled when the reason to hold it no longer exists. */

@@ -68,7 +68,10 @@ static bool must_wait(struct client *client)
     return true;
 }
 
-/* Takes ownership. Returns 0, or -1 if more descriptors wait than two messages may carry. */
+/*
+ * Takes ownership of the descriptors. Returns 0, or -1 if more descriptors wait than two messages
+ * may carry.
+ */
 static int take_fds(struct client *client, const int *fds, size_t count)
 {
     const size_t room = sizeof client->in.fds / sizeof *client->in.fds - client->in.fd_count;

@@ -8,7 +8,10 @@
 struct chore;
 struct client;
 
-/** Receives once. Returns 0 or -errno. Sets input_ended at the end of the stream. */
+/**
+ * Receives bytes and descriptors once. Returns 0 or -errno. Sets input_ended at the end of the
+ * stream.
+ */
 int intake_receive(struct client *client);
 
 /**
@@ -26,7 +29,7 @@ void intake_count_fds(struct client *client);
  */
 bool intake_is_crowded(const struct client *client);
 
-/** Handles the lines that intake_lines() left. A client's chore. */
+/** Handles the lines that intake_lines() left. It is the callback of a client's chore. */
 void intake_go_on(struct chore *chore);
 
 /** Ends the client: a line was not finished in time. */

@@ -20,7 +20,7 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    ACCEPTS_MAX = 16, /* in one round, so that connected clients get their turn */
+    ACCEPTS_MAX = 16, /* connections accepted in one round; then connected clients get their turn */
     RETRY_MS = 1000
 };
 
@@ -92,7 +92,7 @@ static bool turn_away_with_reserve(struct listener *listener)
     return fd >= 0;
 }
 
-/* Chooses a slot for the connection. Returns 0 or -1 (fault). */
+/* Chooses a slot for the connection. Returns 0, or -1 with *fault filled. */
 static int judge(const struct net *net, int fd, enum slot *slot, struct fault *fault)
 {
     struct ucred peer = {.uid = (uid_t)-1};

@@ -14,9 +14,10 @@ struct listener {
     struct net *net;
     bool open;
     struct bound bound;
-    int reserve; /* a descriptor that is closed to accept and refuse a connection without others */
+    int reserve; /* a reserve that is closed to accept and refuse a connection when no descriptor is
+                    left */
     uv_poll_t poll;
-    uv_timer_t retry; /* runs while accepting pauses */
+    uv_timer_t retry; /* runs while accepting is paused */
 };
 
 /** Listens at the configured path. Returns 0 or -errno. */

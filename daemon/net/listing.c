@@ -28,8 +28,8 @@ struct listing {
     struct pending pending; /* first */
     struct chore chore;
     struct client *client;
-    struct job_list_query query; /* its name is owned */
-    struct entry mark;           /* number 0 */
+    struct job_list_query query; /* the query, which owns its name */
+    struct entry mark;           /* an entry with number 0, which keeps the place of the walk */
     uint32_t count;
     uint64_t numbers[]; /* of matching jobs, the latest first: up to one more than the limit */
 };
@@ -59,7 +59,7 @@ static const struct entry *entry_of(const struct client *client, struct link *li
 
 static bool matches(const struct entry *entry, const struct job_list_query *query)
 {
-    return entry->number != 0 && /* the mark of another listing */
+    return entry->number != 0 && /* number 0 is the mark of another listing */
            (query->before == 0 || entry->number < query->before) &&
            (query->client == 0 || entry->client == query->client) &&
            (query->states == 0 || (query->states >> entry_state(entry) & 1)) &&
@@ -111,7 +111,7 @@ static void write_members(const struct listing *listing, struct jsonw *w)
         struct job_info info;
 
         if (!entry ||
-            !matches(entry, &listing->query)) /* it was forgotten, or its state has changed */
+            !matches(entry, &listing->query)) /* the job was forgotten, or its state has changed */
             continue;
         if (w->length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
             break;
@@ -168,7 +168,7 @@ static void on_chore(struct chore *chore)
     }
     answer(&listing->pending.answer, listing);
     client->listing = false;
-    if (client_takes_input(client)) /* handle the lines that waited */
+    if (client_takes_input(client)) /* handles the lines that waited */
         chore_add(client->net->chores, &client->more_lines);
     pending_remove(&listing->pending);
     destroy(listing);

@@ -47,7 +47,7 @@ static void on_event(void *context, const struct task *task, struct event *event
 
 static void init_handles(struct net *net)
 {
-    /* Cannot fail: the loop has its eventfd. */
+    /* Cannot fail, because the loop has its eventfd. */
     uv_async_init(net->loop, &net->relieved, on_relieved);
     net->relieved.data = net;
     uv_unref((uv_handle_t *)&net->relieved);

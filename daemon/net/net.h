@@ -42,7 +42,7 @@ struct net {
     void *context;
 
     struct listener listener;
-    struct link clients; /* struct client */
+    struct link clients; /* list of struct client */
     struct slots slots;
     uint64_t last_client; /* number of the latest connection */
     uint64_t turned_away; /* connections that were refused, and have no number */
@@ -51,12 +51,12 @@ struct net {
     struct link full;      /* clients of users who have too many descriptors that are not closed */
     struct held held;      /* clients with a request that must wait */
     uv_prepare_t round;    /* runs at the end of a round: just before the loop sleeps */
-    uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: none yet */
-    uv_async_t relieved;   /* sent when descriptors were closed that `full` clients wait for */
-    struct link drains;    /* drain.c: requests that wait for the last job */
+    uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: no input yet */
+    uv_async_t relieved;   /* sent when descriptors were closed for which `full` clients wait */
+    struct link drains;    /* daemon.drain requests that wait for the last job (drain.c) */
     struct subscriptions subscriptions;
     struct stats stats;
-    struct jsonw scratch; /* where replies are written before they are sent */
+    struct jsonw scratch; /* buffer in which replies are written before they are sent */
 };
 
 /* Parameters of net_init(). All pointers must outlive the net. */
@@ -64,7 +64,7 @@ struct net_setup {
     uv_loop_t *loop;
     const struct config *config;
     struct chores *chores;
-    struct jobs *jobs; /* initialised; gets its callbacks */
+    struct jobs *jobs; /* the jobs, initialised; net_init() sets their callbacks */
     void (*settled)(void *context);
     void *context;
 };
@@ -82,7 +82,10 @@ void net_end_clients(struct net *net);
 /** Answers pending daemon.drain requests if no job is left, then calls net->settled. Call it when a
  * client has left. */
 void net_settle(struct net *net);
-/** Takes input again from clients in `full`. Any thread; a callback for reaper_start(). */
+/**
+ * Takes input again from clients in `full`. Called on any thread; it is a callback for
+ * reaper_start().
+ */
 void net_relieve(void *net);
 
 #endif /* DAEMON_NET_H */

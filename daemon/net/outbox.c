@@ -11,12 +11,12 @@
 #include "daemon/base/seam.h"
 #include "proto/wire/fdpass.h"
 
-/* Bytes of a chunk; a longer line has a chunk of its own length. */
+/* Size of a chunk in bytes; a longer line has a chunk of its own length. */
 enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };
 
 struct outbox_chunk {
     struct outbox_chunk *next;
-    size_t begin, end, capacity; /* waiting bytes: [begin, end) */
+    size_t begin, end, capacity; /* waiting bytes are [begin, end) */
     char bytes[];
 };
 
@@ -131,7 +131,10 @@ static void take_off(struct outbox *box, size_t sent)
         drop_first(box);
 }
 
-/* Sends up to the first chunk's end or the next byte with a descriptor. Returns as try_send(). */
+/*
+ * Sends up to the end of the first chunk, or up to the next byte with a descriptor. Returns as
+ * try_send().
+ */
 static ssize_t send_some(struct outbox *box, int socket)
 {
     const struct outbox_chunk *first = box->first;

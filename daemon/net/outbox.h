@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OUTBOX_FDS_MAX = 16 }; /* descriptors that may wait */
+enum { OUTBOX_FDS_MAX = 16 }; /* number of descriptors that may wait */
 
 /* An owned descriptor, and the byte that it is sent with. */
 struct outbox_fd {

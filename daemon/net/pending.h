@@ -13,13 +13,16 @@
 struct call;
 
 struct pending {
-    struct link link; /* in client->pending */
+    struct link link; /* in the list client->pending */
     struct answer answer;
     uint64_t expected;                     /* bytes of a large reply (backlog.h) */
-    void (*drop)(struct pending *pending); /* frees the request; it is out of the list */
+    void (*drop)(struct pending *pending); /* frees the request, which has left the list */
 };
 
-/** Checks that the client may have one more. Returns 0, or -1 with the request's fault filled. */
+/**
+ * Checks that the client may have one more pending reply. Returns 0, or -1 with the request's fault
+ * filled.
+ */
 int pending_check(struct call *call);
 
 /** Adds a pending reply, which takes over the duty to answer. */
@@ -29,7 +32,7 @@ const struct ended *pending_add(struct pending *pending, struct call *call,
 /** Removes a pending reply that was sent. */
 void pending_remove(struct pending *pending);
 
-/** Drops all pending replies of a client that gets no more. */
+/** Drops all pending replies of a client to which no more replies are sent. */
 void pending_drop_all(struct link *pendings);
 
 #endif /* DAEMON_PENDING_H */

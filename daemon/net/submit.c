@@ -16,7 +16,7 @@
 
 static struct submission *submission_of(struct task *task)
 {
-    return (struct submission *)(void *)task /* its first member */;
+    return (struct submission *)(void *)task /* first member of struct submission */;
 }
 
 uint64_t submission_reply_max(const struct task *task)

@@ -9,8 +9,8 @@
 /* A task with the reply that its client waits for. The job room allocates it. */
 struct submission {
     struct task task;     /* first */
-    struct answer answer; /* not due if the task is detached or has ended */
-    uint64_t reply_bytes; /* expected by the client's backlog */
+    struct answer answer; /* the duty to answer; not due if the task is detached or has ended */
+    uint64_t reply_bytes; /* bytes of the reply that the client's backlog expects */
 };
 
 /** Replies to the request of a task that has ended (jobs_callbacks.ended). */

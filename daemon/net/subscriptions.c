@@ -47,7 +47,7 @@ static bool concerns(const struct client *client, const struct task *task)
     }
 }
 
-/* Writes the line again only if it differs from the line before. */
+/* Writes the line only if it differs from the line before. */
 static void send_to(struct subscriptions *all, struct client *client, struct event *event)
 {
     struct subscription *subscription = &client->subscription;
@@ -70,7 +70,7 @@ static void send_to(struct subscriptions *all, struct client *client, struct eve
     jsonw_init(w);
 }
 
-/* Progress */
+/* Progress events. */
 
 static void on_tick(uv_timer_t *timer);
 
@@ -96,7 +96,7 @@ static void arm(struct subscriptions *all)
                    first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
 }
 
-/* A transfer has started while the timer was stopped. */
+/* A transfer was started while the timer was stopped. */
 static void begin_ticking(struct subscriptions *all)
 {
     const uint64_t now = uv_hrtime();

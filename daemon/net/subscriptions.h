@@ -20,21 +20,22 @@ struct task;
 /* A client's subscription. It is in the lists only while it has events. */
 struct subscription {
     struct link link;     /* in the list of all subscriptions */
-    struct link in_scope; /* in the subscribers of its flow, of its user, or of all jobs */
-    uint32_t events;      /* bit 1 << enum event_kind */
+    struct link in_scope; /* in the list of subscribers to the jobs of its flow, of its user, or of
+                             all users */
+    uint32_t events;      /* kinds of events: bit 1 << enum event_kind */
     enum event_scope scope;
-    uint64_t interval_ns; /* between two progress events of a job */
-    uint64_t next;        /* uv_hrtime() of the next progress events */
-    uint64_t dropped;     /* events that were not sent since the latest sent event */
+    uint64_t interval_ns; /* time between two progress events of a job */
+    uint64_t next;        /* time of the next progress events, by uv_hrtime() */
+    uint64_t dropped;     /* number of events that were not sent since the latest sent event */
 };
 
 struct subscriptions {
     struct link list;
-    struct link subscribers; /* to the jobs of all users */
+    struct link subscribers; /* subscribers to the jobs of all users */
     uv_timer_t
         timer;    /* for progress; runs only while a subscriber wants it and a task is running */
-    bool ticking; /* the timer runs */
-    uint64_t dropped; /* events for subscribers that read too slowly */
+    bool ticking; /* true: the timer runs */
+    uint64_t dropped; /* number of events that were dropped because subscribers read too slowly */
     struct jsonw line;
 };
 

@@ -17,24 +17,25 @@
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 
-enum { BRIEF_MAX = 64 }; /* the most bytes of a job in a list */
+enum { BRIEF_MAX = 64 }; /* bytes of a job in a list, at most */
 
 /* One job to wait for. */
 struct item {
     struct watch watch; /* first */
     struct wait *wait;
-    struct job_brief brief; /* the state is set when the job has ended */
+    struct job_brief brief; /* data of the job; the state is set when the job has ended */
 };
 
 struct wait {
     struct pending pending; /* first */
     struct jobs *jobs;
-    bool several; /* the reply is a list; else it is like that of the job's own request */
+    bool several; /* true: the reply is a list; false: it is like the reply to the job's own request
+                   */
     uint32_t timeout_ms;
-    uv_timer_t timer;       /* if there is a timeout */
-    uint32_t left;          /* jobs that have not ended */
+    uv_timer_t timer;       /* open if the request has a timeout */
+    uint32_t left;          /* number of jobs that have not ended */
     const struct item *bad; /* the first job that failed or was cancelled; null: none */
-    struct fault fault;     /* of the job `bad` */
+    struct fault fault;     /* fault of the job `bad` */
     uint32_t count;
     struct item items[];
 };
@@ -57,7 +58,7 @@ static void wait_destroy(struct wait *wait)
 
 static void drop(struct pending *pending)
 {
-    wait_destroy((struct wait *)(void *)pending /* its first member */);
+    wait_destroy((struct wait *)(void *)pending /* first member of struct wait */);
 }
 
 /* Removes and frees the wait, which was answered. */
@@ -73,7 +74,7 @@ static void note_delivered(const struct wait *wait, uint64_t job)
     struct entry *entry = registry_find(&wait->jobs->registry, job);
 
     if (entry && entry->ended)
-        history_delivered((struct record *)(void *)entry /* its first member */);
+        history_delivered((struct record *)(void *)entry /* first member of struct record */);
 }
 
 static const struct ended *answer_list(struct answer *answer, const struct wait *wait)
@@ -119,7 +120,7 @@ static void note(struct wait *wait, struct item *item, enum job_state state,
 
 static void on_ended(struct watch *watch, const struct ending *ending)
 {
-    struct item *item = (struct item *)(void *)watch /* its first member */;
+    struct item *item = (struct item *)(void *)watch /* first member of struct item */;
     struct wait *wait = item->wait;
 
     note(wait, item, ending->state, ending->fault);

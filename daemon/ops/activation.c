@@ -11,7 +11,10 @@
 
 #include "daemon/config/address.h"
 
-enum { FIRST = 3, COUNT_MAX = 64 }; /* SD_LISTEN_FDS_START */
+enum {
+    FIRST = 3,
+    COUNT_MAX = 64
+}; /* first descriptor (SD_LISTEN_FDS_START), and most descriptors */
 
 static int complain(struct fault *fault, int fd, const char *what)
 {

@@ -6,8 +6,8 @@
 #include "proto/json/fault.h"
 
 struct activation {
-    int service; /* the socket named "mlid"; -1: none */
-    int metrics; /* the socket named "metrics"; -1: none */
+    int service; /* the socket named "mlid"; -1: no such socket */
+    int metrics; /* the socket named "metrics"; -1: no such socket */
 };
 
 /**

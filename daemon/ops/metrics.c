@@ -27,7 +27,7 @@ struct scrape {
     struct service *service;
     enum { SCRAPE_FREE, SCRAPE_READS, SCRAPE_WRITES, SCRAPE_WAITS, SCRAPE_CLOSES } phase;
     int fd;
-    unsigned handles; /* that are not closed yet */
+    unsigned handles; /* number of handles that are not closed yet */
     uv_poll_t poll;
     uv_timer_t timer;
     size_t length, sent;
@@ -42,8 +42,8 @@ struct metrics {
     struct service *service;
     struct bound bound;
     uv_poll_t poll;
-    uv_timer_t retry; /* runs while accepting pauses without descriptors */
-    unsigned parts;   /* handles and scrapes that are not closed yet */
+    uv_timer_t retry; /* runs while accepting is paused because no descriptor is left */
+    unsigned parts;   /* number of handles and scrapes that are not closed yet */
     bool closing;
     struct scrape scrapes[SCRAPES_MAX];
 };
@@ -60,7 +60,7 @@ static void on_scrape_closed(uv_handle_t *handle)
     scrape->gone(scrape);
 }
 
-/* Does nothing for a free scrape. */
+/* Ends a scrape. Does nothing for a free scrape. */
 static void scrape_end(struct scrape *scrape)
 {
     if (scrape->phase == SCRAPE_FREE || scrape->phase == SCRAPE_CLOSES)
@@ -168,7 +168,7 @@ static int write_reply(struct scrape *scrape)
     return 1;
 }
 
-/* Waits until the peer has closed: closing earlier could discard the reply. */
+/* Waits until the peer has closed the connection: closing it earlier could discard the reply. */
 static int wait_for_end(struct scrape *scrape)
 {
     ssize_t got = receive(scrape, scrape->request, SCRAPE_REQUEST_MAX);
@@ -225,7 +225,7 @@ static int scrape_begin(struct scrape *scrape, struct metrics *metrics, int fd)
     return 0;
 }
 
-/* The listening socket */
+/* The listening socket. */
 
 static void on_accept(uv_poll_t *poll, int status, int events);
 
@@ -276,7 +276,7 @@ static void on_accept(uv_poll_t *poll, int status, int events)
     while (scrape < metrics->scrapes + SCRAPES_MAX && scrape->phase != SCRAPE_FREE)
         scrape++;
     if (scrape == metrics->scrapes + SCRAPES_MAX) {
-        uv_poll_stop(poll); /* until a scrape is free */
+        uv_poll_stop(poll); /* poll again when a scrape is free */
         make_room(metrics);
         return;
     }

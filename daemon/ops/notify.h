@@ -11,8 +11,8 @@
 
 struct notify {
     struct sockaddr_un address;
-    unsigned length;        /* of the address; 0: no service manager */
-    uint64_t watchdog_usec; /* longest time between two WATCHDOG=1; 0: not wanted */
+    unsigned length;        /* length of the address; 0: no service manager */
+    uint64_t watchdog_usec; /* longest time between two WATCHDOG=1; 0: no watchdog messages */
 };
 
 /** Reads and removes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from the environment. */

@@ -25,7 +25,7 @@
 
 enum {
     DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* its socket, and those of unfinished lines */
-    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* our own, and those of one message */
+    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* mlid's own, and those of one message */
     USEC_PER_MS = 1000
 };
 
@@ -123,7 +123,7 @@ static int adopt_metrics(struct process *process)
     return metrics_create(&process->loop, process->service, &bound, &process->metrics);
 }
 
-/* Reloading */
+/* Reloading the configuration. */
 
 /* Opens the new address before the old one is closed. */
 static void change_metrics(struct process *process, struct config *fresh)
@@ -227,7 +227,7 @@ static void hold_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Beginning */
+/* Starting the process. */
 
 static void on_alive(uv_timer_t *timer)
 {
@@ -343,7 +343,7 @@ static int serve(struct process *process)
     ready(process);
     if (uv_run(&process->loop, UV_RUN_DEFAULT) == 0)
         return EXIT_CLEAN;
-    /* Jobs outlast drain_ms: end the process. */
+    /* Jobs outlast drain_ms: end the process without waiting for them. */
     end_now(process);
     return EXIT_RUNTIME;
 }

@@ -101,14 +101,13 @@ struct mli_descriptor {
 struct mli_legaliser {
     const struct mli_plan *plan;
     struct mli_channel_caps caps;
-    struct mli_copy_box box;     /**< private: the descriptor that is being cut */
-    uint32_t index;              /**< private */
-    bool cutting;                /**< private */
-    bool blocks;                 /**< private: pieces of a transpose need not be whole rows */
-    size_t at[MLI_MAX_RANK + 1]; /**< private: start of the next piece; the last entry is the
-                                    position in the run */
-    size_t take[MLI_MAX_RANK +
-                1]; /**< private: size of a piece; the last entry is the size in the run */
+    struct mli_copy_box box;       /**< private: the descriptor that is being cut */
+    uint32_t index;                /**< private */
+    bool cutting;                  /**< private */
+    bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
+    size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; the last entry is the
+                                      position in the run */
+    size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; last: of the run */
 };
 
 /** Starts at the plan's first descriptor. Copies *caps. */

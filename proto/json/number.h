@@ -10,7 +10,7 @@
 
 struct number {
     const char *key;
-    size_t at, size; /* of a uint32_t or uint64_t member of a structure */
+    size_t at, size; /* offset and size of a uint32_t or uint64_t member of a structure */
     int64_t min, max, standard;
 };
 

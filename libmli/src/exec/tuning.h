@@ -108,9 +108,8 @@ enum {
     TUNE_AVX512_GROUPS_AHEAD = 16,  /* groups from a load to the source line that is fetched */
     TUNE_AVX512_GROUPS_MIN = 8,     /* fewest groups for which a permutation is worth computing */
     TUNE_AVX512_SEVERAL_MIN = 8,    /* rows that are worth gathering several at a time */
-    TUNE_AVX512_SKINNY_MIN =
-        8 * TUNE_LINE,         /* bytes of a plane: for smaller planes, tiles are faster */
-    TUNE_AVX512_ALIGN_MIN = 8, /* chunks that are worth aligning to cache lines */
+    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* bytes of a plane: below, tiles are faster */
+    TUNE_AVX512_ALIGN_MIN = 8,              /* chunks that are worth aligning to cache lines */
 };
 
 #endif /* MLI_EXEC_TUNING_H */

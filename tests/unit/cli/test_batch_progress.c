@@ -99,10 +99,10 @@ static void test_line(void **state)
 
     (void)state;
     end_cases(progress, CASE_PASSED, 3);
-    assert_string_equal(news(), ""); /* very short runs show nothing */
+    assert_string_equal(news(), ""); /* very short runs show no live line */
     check_tick(progress, SECONDS(1) / 10, "\r3/1000   0 %\033[K");
     end_cases(progress, CASE_PASSED, 97);
-    /* No remaining time before a case has ended. */
+    /* Shows no remaining time before a case has ended. */
     check_tick(progress, SECONDS(1) - 1, "\r100/1000  10 %\033[K");
     check_tick(progress, SECONDS(1), "\r100/1000  10 %, 100 cases/s, 0:09 left\033[K");
     end_cases(progress, CASE_FAILED, 2);
@@ -130,7 +130,7 @@ static void test_resumed(void **state)
     end(progress);
 }
 
-/* The rate is that of the last seconds, or of the whole run if no case ended in them. */
+/* Shows the rate of the last seconds, or of the whole run if no case ended in them. */
 static void test_window(void **state)
 {
     void *progress = begin(100000, 0);

@@ -498,7 +498,7 @@ int main(void)
     };
     int failed;
 
-    setenv("NO_COLOR", "1", 1); /* the terminal of the developer */
+    setenv("NO_COLOR", "1", 1); /* the developer's terminal may have the variable set */
     if (!mkdtemp(directory))
         return 1;
     failed = cmocka_run_group_tests_name("batch report", tests, NULL, NULL);

@@ -97,7 +97,8 @@ static void test_basis(void **state)
         {INPUT_EXPECT, (char[]){"g.npy"}, {.word = CONTENT_MISSING}}};
 
     (void)state;
-    result.rerun_reason = results_copy("mlictl changed"); /* not in state files */
+    result.rerun_reason =
+        results_copy("mlictl changed"); /* state files do not contain this member */
     result.fingerprint =
         (struct fingerprint){.job_file = 7, .known = true, .setup = {1, 2, UINT64_MAX}, .count = 3};
     result.fingerprint.files = calloc(3, sizeof(*files));

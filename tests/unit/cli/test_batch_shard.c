@@ -120,7 +120,7 @@ static void test_slurm(void **state)
          "SLURM_ARRAY_TASK_COUNT=0: a whole number of at least 1 is required"},
         {SLURM("3", "4", "0", "3", "0"), "auto", 0, 0,
          "SLURM_ARRAY_TASK_STEP=0: a whole number of at least 1 is required"},
-        {SLURM("1", "3", "1", "6", "1"), "auto", 0, 0, /* --array=1,5,6 */
+        {SLURM("1", "3", "1", "6", "1"), "auto", 0, 0, /* variables as for sbatch --array=1,5,6 */
          "SLURM_ARRAY_TASK_MIN=1 to SLURM_ARRAY_TASK_MAX=6 in steps of SLURM_ARRAY_TASK_STEP=1 "
          "are not SLURM_ARRAY_TASK_COUNT=3: submit a range, as in --array=1-3"},
         {SLURM("1", "3", "4294967295", "0", "4294967295"), "auto", 0, 0,

@@ -75,7 +75,7 @@ static void test_runs(void **state)
     (void)state;
     check(BEGIN, 0, NULL, 0);
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END, 5, first, 2);
-    /* The last line of a name counts, of any run. */
+    /* Of all lines with one name, in any run, only the last counts. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END BEGIN CASE("a", "flaky")
               CASE("b", "updated") CASE("b", "failed") END,
           10, newer, 2);

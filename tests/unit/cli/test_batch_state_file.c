@@ -225,7 +225,7 @@ static void test_refused(void **state)
     check_refused(directory, ": cannot be opened: Is a directory");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    check_refused(path, ": not a regular file"); /* without waiting for a writer */
+    check_refused(path, ": not a regular file"); /* does not wait for a writer of the fifo */
 }
 
 /* A line that does not fit on the disk is removed, so that the file only has complete lines. */

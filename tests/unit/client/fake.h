@@ -7,9 +7,9 @@
 #include "tests/support/proto_unit.h"
 
 struct fake {
-    int fd; /* end of the fake service */
+    int fd; /* the fake service's end of the socket pair */
     mli_client *client;
-    size_t fds_before; /* open descriptors of this process */
+    size_t fds_before; /* number of open descriptors before the test */
 };
 
 void fake_init(struct fake *fake, unsigned flags);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls whose replies are sent before the request: the first request of a connection has id 1. */
+/*
+ * Calls whose replies the test sends before the request arrives: the id is known, because the first
+ * request of a connection has id 1.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +101,7 @@ static void test_what_is_refused_here(void **state)
     assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), MLI_CLIENT_MISUSE);
     assert_string_equal(error.message, "src.rank: 5 given; must be 1 to 4");
     describe(&job, 0, 0);
-    job.src.el_type = MLI_EL_SA_8; /* per axis, without arrays */
+    job.src.el_type = MLI_EL_SA_8; /* a per-axis type without arrays */
     assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), MLI_CLIENT_MISUSE);
     char *line;
     size_t length;
@@ -137,7 +140,7 @@ static void test_a_buffer(void **state)
     close(fd);
 }
 
-/* Does not map memory that is missing or smaller than announced. */
+/* Does not map memory if the descriptor is missing or its file is smaller than announced. */
 static void test_a_bad_buffer(void **state)
 {
     struct fake fake;
@@ -345,7 +348,7 @@ static void test_commands(void **state)
     assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
     assert_int_equal(mli_client_command_status(client), 9);
     mli_client_close(client);
-    /* cat returns the request, which is not a reply. */
+    /* cat sends the request back, which is not a reply. */
     assert_int_equal(mli_client_spawn((char *[]){cat, NULL}, &client, &error), 0);
     assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
     mli_client_close(client);

@@ -42,7 +42,7 @@ static void host_free(void *pointer)
     free(block);
 }
 
-/* One round trip with strings, numbers and an error text in both directions. */
+/* Makes one round trip with strings, numbers and an error text in both directions. */
 static void use_client(void)
 {
     struct config config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library and the real service, in one process. */
+/* Tests the library and the real service in one process. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A 2 x 3 transpose in a buffer: from byte 0 to byte 64. */
+/* Describes a 2 x 3 transpose in a buffer: from byte 0 to byte 64. */
 static void describe(mli_client_job *job, const mli_client_buffer *buffer)
 {
     mli_client_job_init(job);
@@ -138,7 +138,7 @@ static void test_descriptors(void **state)
         assert_int_equal(write(file, bytes, 16), 16);
         mli_client_job_init(&job);
         job.src = (mli_tensor){.rank = 1, .shape = {6}, .el_type = MLI_EL_FX_8};
-        job.src_memory.fd = job.dst_memory.fd = file; /* one file, one descriptor */
+        job.src_memory.fd = job.dst_memory.fd = file; /* one descriptor for both tensors */
         job.dst_memory.offset = 8;
         assert_done(mli_client_submit_async(f->client, &job, NULL, NULL, &tickets[i], &f->error));
         close(file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pending requests: replies in any order, in any pieces, late, or never. */
+/* Tests pending requests: replies in any order, in any pieces, late, or never. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void test_what_is_sent(void **state)
     fake_finish(&fake);
 }
 
-/* A start with options uses proto's writer. */
+/* A start with options is written by proto's writer. */
 static void test_a_start_with_more(void **state)
 {
     struct fake fake;
@@ -345,7 +345,7 @@ static void test_an_interrupt(void **state)
     fake_finish(&interrupt);
 }
 
-/* With a full socket, a start does not wait, and no request is lost. */
+/* When the socket is full, starting a job does not block, and no request is lost. */
 static void test_a_full_socket(void **state)
 {
     const size_t count = scaled(20000);

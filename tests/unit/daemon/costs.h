@@ -12,7 +12,10 @@ typedef void cost_round(void *context);
 /** Returns the nanoseconds of the fastest of several rounds; other processes may delay a round. */
 double cost_of(cost_round *round, void *context);
 
-/* A bound for sizes that are a factor of 64 to 1024 apart. */
+/*
+ * An upper bound on the ratio of the costs of two structures whose sizes are a factor of 64 to 1024
+ * apart.
+ */
 #define COST_RATIO_MAX 16.0
 
 #endif /* TEST_COSTS_H */

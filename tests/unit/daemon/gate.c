@@ -17,7 +17,7 @@ static struct gate *closed;
 static struct lane {
     pthread_t thread;
     sem_t mail;
-    struct mli_work *work; /* null: the thread must end */
+    struct mli_work *work; /* the work of the thread; null: the thread must end */
 } lanes[MLI_MOV_MAX_CHANNELS];
 
 static void wait_for(sem_t *semaphore)
@@ -141,7 +141,7 @@ void gate_close(struct gate *gate, struct config *config)
     sem_init(&gate->leave, 0, 0);
     atomic_init(&gate->open, false);
     closed = gate;
-    (void)mli_mov_add_engine(&engine); /* refused if it was added before */
+    (void)mli_mov_add_engine(&engine); /* refused if the engine was added before */
     snprintf(config->engine, sizeof config->engine, "%s", engine.name);
 }
 
@@ -163,7 +163,7 @@ void gate_release(struct gate *gate)
 void gate_open(struct gate *gate)
 {
     atomic_store(&gate->open, true);
-    for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) /* each channel holds one transfer at most */
+    for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) /* a channel holds at most one transfer */
         gate_release(gate);
 }
 

@@ -15,17 +15,19 @@
 struct gate {
     sem_t entered, leave;
     atomic_bool open;
-    uint32_t flags; /* of the channels: MLI_CHANNEL_CPU or 0 */
+    uint32_t flags; /* flags of the channels: MLI_CHANNEL_CPU or 0 */
 };
 
 /** Sets the service's engine. Call it before the service starts. */
 void gate_close(struct gate *gate, struct config *config);
 /** Waits until a transfer is held at the gate. */
 void gate_wait(struct gate *gate);
-/** Releases one transfer, or the next one if none is held. All must be released before the service
- * stops. */
+/**
+ * Releases one held transfer, or the next transfer if none is held. All transfers must be released
+ * before the service stops.
+ */
 void gate_release(struct gate *gate);
-/** Releases the held transfers, and holds no further ones. */
+/** Releases the held transfers, and holds no further transfers. */
 void gate_open(struct gate *gate);
 /** Frees the gate. Call it when no service is running. */
 void gate_remove(struct gate *gate);

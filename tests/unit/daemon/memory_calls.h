@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Test helpers that call the methods buffer.* and those for prepared jobs. Every error fails the
- * test. */
+/*
+ * Test helpers that call the methods buffer.* and the methods for prepared jobs. Every error fails
+ * the test.
+ */
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 

@@ -15,20 +15,20 @@
 extern struct server server;
 extern struct gate gate;
 extern struct peer peer, other;
-extern int src, dst; /* memfds: "abcd", zeros */
+extern int src, dst; /* memfds with "abcd" and with zeros */
 
 /** Configures the service but does not start it: the test may change the configuration. */
 int scene_setup(void **state);
 void scene_start(void);
-/** Starts with the gate closed. The teardown releases transfers that are still held. */
+/** Starts the service with the gate closed. The teardown releases transfers that are still held. */
 void scene_start_gated(void);
 /** Closes everything, and checks that no descriptor is left. */
 int scene_teardown(void **state);
 
-/** Sends a request with these members as params. */
+/** Sends a request whose params have these members. */
 void scene_call(struct peer *who, int id, const char *method, const char *params);
 
-/** A test with setup and teardown of the scene. */
+/** Expands to a test with setup and teardown of the scene. */
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
 #endif /* TEST_SCENE_H */

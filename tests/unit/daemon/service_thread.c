@@ -68,7 +68,7 @@ void server_stop(struct server *server)
     server_join(server);
     service_destroy(server->service);
     assert_int_equal(uv_loop_close(&server->loop), 0);
-    assert_int_equal(rmdir(server->directory), 0); /* the socket is gone */
+    assert_int_equal(rmdir(server->directory), 0); /* fails if the socket is still there */
 }
 
 void server_connect(struct server *server, struct peer *peer)

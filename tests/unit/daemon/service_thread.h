@@ -16,7 +16,7 @@ struct server {
     pthread_t thread;
     bool reconfigures; /* server_start() applies the configuration a second time */
     bool joined;
-    int first_run; /* what uv_run() returned first */
+    int first_run; /* the first result of uv_run() */
     char directory[32];
 };
 
@@ -24,7 +24,7 @@ void server_config(struct server *server);
 void server_start(struct server *server);
 /** Begins to shut down. May be called again. */
 void server_shutdown(struct server *server);
-/** Waits for the end of a shutdown. Returns what uv_run() returned first. */
+/** Waits for the end of a shutdown. Returns the first result of uv_run(). */
 int server_join(struct server *server);
 /** Shuts down, waits for the end, and frees everything. */
 void server_stop(struct server *server);

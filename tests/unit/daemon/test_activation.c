@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* activation_take(), in child processes that have only descriptors 0 to 2. */
+/* Tests activation_take() in child processes that have only descriptors 0 to 2. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@ static int unix_listener(int type, int backlog)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, type, 0);
 
-    /* An abstract name that the kernel chooses. */
+    /* An abstract address for which the kernel chooses the name. */
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address.sun_family), 0);
     if (backlog > 0)
         assert_int_equal(listen(fd, backlog), 0);
@@ -43,7 +43,8 @@ static int take(const int *fds, int count, const char *names)
     struct fault fault;
     char text[16];
 
-    /* Duplicate first: a descriptor may have the number that another one must get. */
+    /* Duplicate all descriptors first: a descriptor may have the number that another descriptor
+       must get. */
     for (int i = 0; i < count; i++)
         dup2(fds[i], 100 + i);
     for (int i = 0; i < count; i++)
@@ -137,7 +138,7 @@ static void test_environment(void **state)
 
     (void)state;
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    assert_int_equal(with_environment("1", "1"), -1); /* for another process */
+    assert_int_equal(with_environment("1", "1"), -1); /* the sockets are for another process */
     assert_null(getenv("LISTEN_FDS"));
     assert_int_equal(with_environment(pid, "x"), -1);
     assert_int_equal(with_environment(pid, "-1"), -1);

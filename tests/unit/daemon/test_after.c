@@ -54,7 +54,9 @@ static struct daemon_stats stats(void)
     return stats;
 }
 
-/* Returns true if another client sees the number of waiting jobs fall step by step. */
+/*
+ * Returns whether another client observes that the number of waiting jobs falls in several steps.
+ */
 static bool waiting_falls_in_steps(void)
 {
     uint32_t waiting;
@@ -74,7 +76,7 @@ static void finish_many(void)
         usleep(1000);
 }
 
-/* The job that the gate holds is the next predecessor. */
+/* In each attempt, the dependents wait for the job that the gate holds. */
 static void test_dependents_are_queued_in_slices(void **state)
 {
     bool in_steps = false;
@@ -122,7 +124,7 @@ static void test_client_leaves_between_slices(void **state)
     peer_expect_alive(&other);
     gate_release(&gate);
     peer_finish(&many);
-    gate_open(&gate); /* some of its jobs may start before it has left */
+    gate_open(&gate); /* some jobs of the client may start before it has left */
     for (int i = 0; i < OTHERS; i++)
         peer_ok(&other, 100 + i);
 }

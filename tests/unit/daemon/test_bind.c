@@ -30,7 +30,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    return rmdir(directory); /* fails if a file is left */
+    return rmdir(directory); /* fails if a file is left in the directory */
 }
 
 static int connects(const char *to)
@@ -90,7 +90,7 @@ static void test_stale_socket_is_replaced(void **state)
 
     (void)state;
     assert_int_equal(bind_path(&dead, path, 0600, -1, -1), 0);
-    close(dead.fd); /* the file stays, as after a kill */
+    close(dead.fd); /* the socket file stays, as after a kill */
     assert_int_equal(connects(path), -ECONNREFUSED);
     assert_int_equal(bind_path(&bound, path, 0640, -1, -1), 0);
     assert_int_equal(mode_of(path), 0640);
@@ -237,7 +237,7 @@ static void test_lock_file(void **state)
     close(lock);
     assert_int_equal(access(lock_path, F_OK), 0);
     assert_int_equal(bind_path(&bound, path, 0600, -1, -1),
-                     0); /* a lock file that was left is used again */
+                     0); /* bind_path() uses a lock file again that an earlier process left */
     assert_int_equal(access(lock_path, F_OK), -1);
     bind_release(&bound);
 }

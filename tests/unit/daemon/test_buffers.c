@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers: registered, allocated, and used by jobs. */
+/* Tests buffers: registered, allocated, and used by jobs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void test_jobs_in_buffers(void **state)
     submit(2, SRC(1, 0, 4) "," DST(1, 8));
     peer_ok(peer, 2);
     assert_file(a, "012345670123", 12);
-    /* One tensor is in a descriptor, one in a buffer. */
+    /* One tensor is in a descriptor, the other in a buffer. */
     peer_send(peer, &c, 1,
               "{'jsonrpc':'2.0','id':3,'method':'job.submit','fds':1,'params':{'op':'mov',"
               "'src':{'fd':0,'type':'fx8','shape':[4]}," DST(2, 0) "}}");
@@ -128,7 +128,7 @@ static void test_ranges(void **state)
     close(a);
 }
 
-/* The same file as a buffer, as another buffer and as a descriptor. */
+/* Uses the same file as a buffer, as another buffer and as a descriptor. */
 static void test_overlap_by_file(void **state)
 {
     int a = memfd_with("0123456789", 10);
@@ -307,7 +307,7 @@ static void test_limits(void **state)
     close(a);
 }
 
-/* A buffer is released while two jobs run in it: they go on. */
+/* A buffer is released while two jobs use it: the jobs go on. */
 static void test_release_while_running(void **state)
 {
     int a = memfd_sealable(8);
@@ -343,8 +343,8 @@ static int teardown_gate(void **state)
 }
 
 /*
- * A buffer's file shrinks under two jobs: both fail, also the job that reads the zero pages in
- * place of the lost ones. All later jobs fail too, although the file grows again.
+ * A buffer's file shrinks while two jobs use the buffer: both fail, also the job that reads zero
+ * pages in place of the lost pages. All later jobs fail too, although the file grows again.
  */
 static void test_shrunk_under_two_jobs(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of channels: find, reserve, quarantine. */
+/* Tests sets of channels: find, reserve, quarantine. */
 #include "daemon/job/channels.h"
 
 #include "tests/support/unit.h"
@@ -61,7 +61,7 @@ static void test_widest(void **state)
     struct channels channels = of(0xff, 0xff, 0xff, 0);
 
     (void)state;
-    assert_int_equal(channels_widest(&channels), 8); /* busy channels are in service */
+    assert_int_equal(channels_widest(&channels), 8); /* busy channels are in service too */
     channels.quarantined = 0x08;
     assert_int_equal(channels_widest(&channels), 4);
     channels.quarantined = 0xff;
@@ -70,7 +70,7 @@ static void test_widest(void **state)
 
 static void test_reserve(void **state)
 {
-    struct channels channels = of(0xff, 0x37, 0x01, 0); /* busy: 0 1 2 4 5 */
+    struct channels channels = of(0xff, 0x37, 0x01, 0); /* channels 0 1 2 4 5 are busy */
 
     (void)state;
     assert_true(channels_reserve(&channels, 2));

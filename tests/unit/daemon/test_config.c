@@ -168,7 +168,9 @@ static void test_quotas(void **state)
     refuses("{'quotas':{'5':{'buffer_bytes':-1}}}", "/quotas/5/buffer_bytes");
 }
 
-/* Takes for one user until the rule refuses; other users have `total`. Returns the number. */
+/*
+ * Takes objects for one user until the rule refuses; other users have `total`. Returns the number.
+ */
 static uint32_t take_all(uint32_t limit, uint32_t total)
 {
     uint32_t own = 0;
@@ -178,7 +180,7 @@ static uint32_t take_all(uint32_t limit, uint32_t total)
     return own;
 }
 
-/* Users take one each in turn. Returns the rest of the limit. */
+/* Lets the users take one object each in turn. Returns the rest of the limit. */
 static uint32_t take_turns(uint32_t limit, uint32_t *own, uint32_t users)
 {
     uint32_t total = 0, before;
@@ -210,7 +212,7 @@ static void test_shares_of_users_who_take_turns(void **state)
             const uint32_t left = take_turns(limit, own, users);
             const uint32_t share = 3 * limit / (3 * users + 1);
 
-            assert_true(left > 0); /* for another user */
+            assert_true(left > 0); /* another user can still take one */
             for (uint32_t k = 0; k < users; k++) {
                 assert_true(own[k] <= 3 * left);
                 assert_in_range(own[k], share > 1 ? share - 1 : 1, share + 1);
@@ -219,7 +221,7 @@ static void test_shares_of_users_who_take_turns(void **state)
     }
 }
 
-/* A user who comes later gets a share of the rest, and at least one. */
+/* A user who comes later gets a share of the rest, and at least one object. */
 static void test_shares_of_users_who_come_later(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many jobs of many clients at once, and shutdowns meanwhile. */
+/* Tests many jobs of many clients at once, and shutdowns meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct kind {
          "'dst':{'fd':1}"},
 };
 
-/* One client, on its own thread: several jobs at a time, each with its own destination. */
+/* One client on its own thread: runs several jobs at a time, each with its own destination. */
 static void *be_client(void *context)
 {
     atomic_int *wrong = context;
@@ -119,7 +119,7 @@ static void test_shutdowns_while_running(void **state)
         if (round % 3 == 0)
             peer_ok(&fixture.peer, -1);
         if (round % 2 == 0)
-            peer_finish(&fixture.peer); /* before the service ends, not after it */
+            peer_finish(&fixture.peer); /* the client leaves before the service ends */
         if (round % 2 == 0) {
             service_thread_stop(fixture.thread);
         } else {
@@ -148,7 +148,7 @@ static void test_shutdown_with_stuck_channels(void **state)
         ;
     begun = uv_hrtime();
     server_shutdown(&server);
-    peer_error(&peer, 4, FAULT_SHUTTING_DOWN); /* it was queued */
+    peer_error(&peer, 4, FAULT_SHUTTING_DOWN); /* the job was queued */
     for (int i = 0; i < 4; i++)
         peer_error(&peer, -1, FAULT_SHUTTING_DOWN);
     assert_int_not_equal(server_join(&server), 0);

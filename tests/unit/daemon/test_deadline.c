@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heap of deadlines: its order, and its cost with many deadlines. */
+/* Tests the heap of deadlines: its order, and its cost with many deadlines. */
 #include "daemon/job/deadline.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int setup(void **state)
     tasks = calloc(MANY, sizeof *tasks);
     assert_non_null(tasks);
     assert_int_equal(deadlines_reserve(&deadlines, 1), 0);
-    for (uint32_t i = 1; i <= MANY; i++) /* as the number of jobs grows */
+    for (uint32_t i = 1; i <= MANY; i++) /* memory grows with the number of jobs */
         assert_int_equal(deadlines_reserve(&deadlines, i), 0);
     return 0;
 }
@@ -49,7 +49,7 @@ static uint64_t random_number(void)
     return number >> 32;
 }
 
-/* In an hour or later, so that the timer never fires. */
+/* The deadlines are in an hour or later, so that the timer never fires. */
 static void add(int i, uint64_t ns)
 {
     tasks[i].deadline = uv_hrtime() + UINT64_C(3600000000000) + ns;
@@ -104,7 +104,7 @@ static void test_no_memory(void **state)
     assert_int_equal(deadlines.count, 1);
 }
 
-/* Each job's deadline is earlier than all before, and the oldest job ends. */
+/* Each job's deadline is earlier than all deadlines before, and the oldest job ends. */
 static void turn_over(void *context)
 {
     static uint64_t earlier = UINT64_C(1) << 40;

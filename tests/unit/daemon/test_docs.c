@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The documents agree with the tables in the code. */
+/* Tests that the documents agree with the tables in the code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void assert_keys(const char *text, const struct json *object, const char 
     }
 }
 
-/* Every key of the installed file, which test_config.c compares with the code. */
+/* Tests every key of the installed file, which test_config.c compares with the code. */
 static void test_configuration(void **state)
 {
     char *text = load(CONFIGURATION_MD), *example = load(MLID_JSON);
@@ -88,7 +88,7 @@ static void test_configuration(void **state)
     (void)state;
     assert_int_equal(json_parse(example, strlen(example), &rpc_request_limits, &root, &fault), 0);
     assert_keys(text, &root, "");
-    /* Keys that are not set by default. */
+    /* The keys that are not set by default. */
     assert_says(text, "\n| `access.uids` |");
     assert_says(text, "\n| `quotas.NUMBER`, `quotas.default` |");
     json_free(&root);

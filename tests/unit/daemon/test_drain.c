@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The greeting, daemon.drain, daemon.resume and quotas. */
+/* Tests the greeting, daemon.drain, daemon.resume and quotas. */
 #include <string.h>
 #include <unistd.h>
 
@@ -103,7 +103,7 @@ static void test_drain_refuses_held_jobs(void **state)
     peer_ok(&peer, 1);
 }
 
-/* All connections of a user together; a drain with wait counts as a wait. */
+/* Quotas count all connections of a user together; a drain with wait counts as a wait. */
 static void test_jobs_of_a_user(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_jobs_of_a_user(void **state)
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
     peer_expect_alive(&peer);
-    peer_submit(&other, 3, src, dst, COPY); /* waits in the socket, and the next one behind it */
+    peer_submit(&other, 3, src, dst, COPY); /* this and the next line wait in the socket */
     scene_call(&other, 4, "daemon.info", "");
     assert_int_equal(peer_info(&peer).jobs_queued, 1);
     gate_release(&gate);

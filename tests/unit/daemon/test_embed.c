@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The embedded service on its own thread, and connections from other threads. */
+/* Tests the embedded service on its own thread, with connections from other threads. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void test_from_several_threads(void **state)
     peer_expect_alive(&fixture.peer);
 }
 
-/* The service stops first: its other connections end too. */
+/* The service stops before its other connections, which end too. */
 static void test_stop_with_connections(void **state)
 {
     struct peer others[THREADS];

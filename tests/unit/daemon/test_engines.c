@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on all engines: working, faulty and polled ones. */
+/* Runs jobs on all engines: working engines, faulty engines and polled engines. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void test_bad_specs(void **state)
         assert_null(thread);
     }
     start_on("");
-    assert_int_equal(service_check(&fixture.config, &fault), 0); /* busy, but not wrong */
+    assert_int_equal(service_check(&fixture.config, &fault), 0); /* busy channels are no fault */
     assert_string_equal(peer_info(peer).engine, "threads");
 }
 
@@ -192,7 +192,7 @@ static void test_failing_fill(void **state)
     peer_expect_alive(peer);
 }
 
-/* Some jobs fail and report it. All other jobs have right results. */
+/* Some jobs fail and report the failure. All other jobs have right results. */
 static void test_many_failures(void **state)
 {
     enum { JOBS = 200 };
@@ -221,7 +221,7 @@ static void test_many_failures(void **state)
     assert_int_equal(peer_info(peer).channels_busy, 0);
 }
 
-/* One wrong bit is not reported: only a comparison with a golden file finds it. */
+/* One wrong bit is not reported: only a comparison with a golden file finds the error. */
 static void test_corrupt(void **state)
 {
     char found[4];
@@ -280,7 +280,7 @@ static void test_stuck_past_its_deadline(void **state)
     stuck_past_its_deadline("fault:mock,stick=1");
 }
 
-/* Some channels of a job are stuck, some are done. */
+/* Some channels of a job are stuck, and some are done. */
 static void test_stuck_over_several_channels(void **state)
 {
     (void)state;
@@ -292,7 +292,10 @@ static void test_stuck_over_several_channels(void **state)
     assert_file(big_dst, noise, BIG);
 }
 
-/* Files shrink while their jobs wait behind a stuck job: the moving thread gets the fault. */
+/*
+ * Files shrink while their jobs wait behind a stuck job: the thread that moves the data gets the
+ * fault.
+ */
 static void shrinks_under(const char *engine)
 {
     const int cut_src = memfd_with(noise, BIG), cut_dst = memfd_with(NULL, BIG);
@@ -302,7 +305,7 @@ static void shrinks_under(const char *engine)
     server_config(&server);
     strcpy(server.config.engine, engine);
     server_start(&server);
-    sigbus_install(); /* cmocka has its own handler for each test */
+    sigbus_install(); /* cmocka installs its own handler for each test */
     server_connect(&server, &holder);
     server_connect(&server, &waiter);
     peer_submit(&holder, 0, src, dst, "'channels':4," COPY);
@@ -333,7 +336,7 @@ static void test_files_shrink(void **state)
     start_on("");
 }
 
-/* The loop polls the device, in pieces that fit its registers. */
+/* The loop polls the device, in pieces that fit the registers of the device. */
 static void test_polled(void **state)
 {
     enum { JOBS = 64 };

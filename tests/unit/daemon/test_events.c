@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events.subscribe: the events that subscribers get, and those that slow readers lose. */
+/*
+ * Tests events.subscribe: the events that subscribers get, and the events that slow readers lose.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +22,7 @@ static void subscribe(struct peer *who, const char *params)
     peer_ok(who, 1);
 }
 
-/* The next line is an event of this kind; it stays valid until the next call. */
+/* Checks that the next line is an event of this kind. The event stays valid until the next call. */
 static const struct event *event_of(struct peer *who, enum event_kind kind)
 {
     static struct event event;
@@ -63,7 +65,7 @@ static void test_life_of_a_job(void **state)
     assert_int_equal(event->job.bytes_done, 4);
     assert_int_equal(event->job.ns_moving, event->time_ns - started);
     assert_int_equal(event->dropped, 0);
-    peer_ok(&peer, 2); /* after its event */
+    peer_ok(&peer, 2); /* the reply comes after the event */
 }
 
 static void test_events_of_failed_jobs(void **state)
@@ -97,7 +99,7 @@ static void test_scopes(void **state)
     subscribe(&peer, "'events':['queued']");
     peer_submit(&other, 2, src, dst, COPY);
     gate_wait(&gate);
-    peer_expect_alive(&peer); /* another connection's job: no event before the pong */
+    peer_expect_alive(&peer); /* another connection's job sends no event before the pong */
     subscribe(&peer, "'events':['queued'],'scope':'user'");
     peer_submit(&other, 3, src, dst, COPY);
     assert_int_equal(event_of(&peer, EVENT_QUEUED)->job.client, 2);
@@ -116,7 +118,7 @@ static void test_progress(void **state)
 
     (void)state;
     subscribe(&peer, "'events':['progress'],'interval_ms':20,'scope':'user'");
-    peer_expect_alive(&peer); /* no running job: no event */
+    peer_expect_alive(&peer); /* no job is running, so there is no event */
     peer_submit(&other, 2, src, dst, COPY);
     gate_wait(&gate);
     event = event_of(&peer, EVENT_PROGRESS);
@@ -155,7 +157,7 @@ static void test_slow_subscriber(void **state)
     assert_int_equal(daemon_stats_read(&reply.result, &stats), 0);
     rpc_reply_finish(&reply);
     assert_true(stats.events_dropped > 0);
-    /* The next event after that has the number of dropped events. */
+    /* The next event after dropped events has their number. */
     peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':5,'method':'daemon.ping'}");
     for (;;) {
         struct event event;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* extent_read() against a walk over every sample of small random moves. */
+/* Compares extent_read() with a walk over every sample of small random moves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static void test_random_moves(void **state)
     }
 }
 
-/* The span is exact: libmli refuses one byte less. */
+/* The span is exact: libmli refuses a span that is one byte shorter. */
 static void test_libmli_requires_the_same_bytes(void **state)
 {
     static int8_t memory[1 << 20];

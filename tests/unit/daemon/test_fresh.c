@@ -59,7 +59,7 @@ static void start(void)
     big_src = memfd_with(noise, BIG);
     big_dst = memfd_with(NULL, BIG);
     scene_start();
-    sigbus_install(); /* cmocka has its own handler for each test */
+    sigbus_install(); /* cmocka installs its own handler for each test */
 }
 
 static int teardown(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hash table finds all its nodes, and has no long chains while it grows. */
+/* Tests that the hash table finds all its nodes, and has no long chains while it grows. */
 #include "daemon/base/hash_table.h"
 
 #include <stdlib.h>
@@ -54,7 +54,9 @@ static unsigned steps_to(uint64_t value)
     return 0;
 }
 
-/* Multiples of a large power of two: without a key, one chain would have them all. */
+/*
+ * The numbers are multiples of a large power of two: without a key, one chain would have them all.
+ */
 static void add(unsigned i)
 {
     items[i].value = (uint64_t)i << 32;
@@ -68,7 +70,7 @@ static void test_growth(void **state)
         const uint32_t before = table.buckets;
 
         add(i);
-        assert_in_range(table.buckets - before, 0, 1); /* a bucket at a time */
+        assert_in_range(table.buckets - before, 0, 1); /* the table grows by one bucket at a time */
     }
     assert_true(table.buckets >= MANY - 1);
     for (unsigned i = 0; i < MANY; i++)
@@ -84,7 +86,7 @@ static void test_removal(void **state)
     for (unsigned i = 0; i < 5000; i += 3)
         hash_table_remove(&table, &items[i].node);
     hash_table_remove(&table, &items[0].node);        /* twice */
-    hash_table_remove(&table, &items[MANY - 1].node); /* it was never there */
+    hash_table_remove(&table, &items[MANY - 1].node); /* this node was never in the table */
     assert_int_equal(table.count, 5000 - 1667);
     for (unsigned i = 0; i < 5000; i++)
         assert_int_equal(steps_to(items[i].value) > 0, i % 3 != 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of ended jobs: the limits of each user and of all, and which record is replaced. */
+/*
+ * Tests the records of ended jobs: the limits of each user and of all, and which record is
+ * replaced.
+ */
 #include "daemon/job/history.h"
 
 #include <stdlib.h>
@@ -144,7 +147,7 @@ static void test_delivered_records_are_replaced_first(void **state)
     assert_true(known(detached));
     waited = add_undelivered(alice);
     history_delivered(record_of(waited));
-    history_delivered(record_of(waited)); /* again: no effect */
+    history_delivered(record_of(waited)); /* the second call has no effect */
     add_many(alice, LIMIT - 2);
     assert_true(known(waited));
     add_many(alice, 1);
@@ -279,7 +282,7 @@ static void test_idle_user_among_equal_users(void **state)
     assert_int_equal(alice->shelf.count, LIMIT);
 }
 
-/* Past the total, idle and active users end with the same number of records. */
+/* Beyond the total limit, idle and active users end with the same number of records. */
 static void test_user_with_most_records_loses_one(void **state)
 {
     const uint32_t share = HISTORY_SHARES * LIMIT / (2 * HISTORY_SHARES + 1);
@@ -294,7 +297,7 @@ static void test_user_with_most_records_loses_one(void **state)
         assert_in_range(user_find(&users, uid)->shelf.count, share, share + 1);
 }
 
-/* A result of many entries of parameters. */
+/* Makes the result of a job with `entries` entries of parameters. */
 static struct record *make_large(struct user *user, uint32_t entries)
 {
     struct record *record = make(user);
@@ -312,10 +315,10 @@ static void test_limit_of_large_results(void **state)
 
     (void)state;
     for (int i = 0; i < 60; i++)
-        add(make_large(alice, 100 * 1000)); /* of 500 KB each */
+        add(make_large(alice, 100 * 1000)); /* the records have 500 KB each */
     assert_in_range(alice->shelf.count, 10, 17);
     assert_true(alice->shelf.quant_bytes <= HISTORY_QUANT_MAX);
-    assert_true(known(small) && known(others)); /* they have no parameters */
+    assert_true(known(small) && known(others)); /* these records have no parameters */
     add_many(alice, LIMIT);
     assert_int_equal(alice->shelf.count, LIMIT);
     assert_int_equal(alice->shelf.quant_bytes, 0);
@@ -378,7 +381,7 @@ static void turn_over(void *context)
     add_many(alice, CALLS);
 }
 
-/* All jobs have one name: each that ends replaces the oldest record. */
+/* All jobs have one name: each job that ends replaces the oldest record. */
 static double cost_at(uint32_t limit)
 {
     history_set_limit(&history, limit);

@@ -32,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Bytes 0, 1, 2, ... */
+/* Fills memory with the bytes 0, 1, 2, ... */
 static int counting_file(size_t size)
 {
     unsigned char bytes[4096];
@@ -92,7 +92,7 @@ static void test_copy(void **state)
     close(dst);
 }
 
-/* Both tensors at odd offsets of larger files, and the result inside a larger tensor. */
+/* Both tensors are at odd offsets of larger files, and the result is inside a larger tensor. */
 static void test_offsets_in_files(void **state)
 {
     int src = counting_file(100), dst = memfd_with("....................", 20);
@@ -116,8 +116,8 @@ static void test_offsets_in_files(void **state)
 }
 
 /*
- * Strides of a (2, 2) result for some cfg and dst. A stride that is 0 or absent is computed from
- * the next inner stride, and from the extents of dst if it has a shape.
+ * The strides of a (2, 2) result for some cfg and dst. A stride that is 0 or absent is computed
+ * from the next inner stride, and from the extents of dst if it has a shape.
  */
 static void check_strides(const char *members, int32_t outer, int32_t inner)
 {
@@ -179,7 +179,7 @@ static void test_missing_strides_that_do_not_fit(void **state)
     close(dst);
 }
 
-/* Only padding is read: the source's bytes do not matter. */
+/* The move reads only padding: the source's bytes do not matter. */
 static void test_only_padding(void **state)
 {
     int src = memfd_with("x", 1), dst = memfd_with("xxx", 3);
@@ -338,7 +338,7 @@ static void test_quantisation_of_an_update(void **state)
     close(dst);
 }
 
-/* Too many parameters for a reply line. */
+/* A job with too many parameters for a reply line is refused. */
 static void test_reply_too_long(void **state)
 {
     int src = counting_file(1), dst = memfd_with(NULL, 100 * 1000);
@@ -348,7 +348,7 @@ static void test_reply_too_long(void **state)
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[60000]},'dst':{'fd':1}");
     assert_string_equal(peer_error(peer, 1, FAULT_LIMIT)->pointer, "/cfg/dst_offset");
-    /* The highest allowed number fits a line. */
+    /* The highest allowed number of parameters fits a line. */
     peer_submit(peer, 2, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[54971]},'dst':{'fd':1,'axis':0,'shape':[54972],"
@@ -489,7 +489,7 @@ static void test_one_file_for_both(void **state)
     int again = dup(file);
 
     (void)state;
-    /* One descriptor for both tensors, or two descriptors of one file. */
+    /* Both tensors use one descriptor, or two descriptors of one file. */
     peer_send(peer, &file, 1,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':1,'params':{'op':'mov',"
               "'src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':0,'offset':7}}}");
@@ -499,7 +499,7 @@ static void test_one_file_for_both(void **state)
     peer_submit(peer, 2, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':7}");
     peer_error(peer, 2, FAULT_REFUSED);
-    /* Neighbouring ranges are fine, also if dst_offset keeps them apart. */
+    /* Neighbouring ranges are allowed, also if dst_offset keeps them apart. */
     peer_submit(peer, 3, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':8}");
     peer_ok(peer, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queued, running and overdue jobs, clients that leave, and files that shrink. */
+/* Tests queued, running and overdue jobs, clients that leave, and files that shrink. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -21,7 +21,7 @@ static struct gate gate;
 static struct peer peer;
 static int src, dst, idle_fds;
 
-/* One channel unless a test wants more, and every transfer held at the gate. */
+/* Starts a service with one channel unless a test wants more; the gate holds every transfer. */
 static int setup(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_jobs_per_client(void **state)
     server_connect(&server, &other);
     peer_submit(&peer, 0, src, dst, COPY);
     peer_submit(&peer, 1, src, dst, COPY);
-    peer_submit(&peer, 2, src, dst, COPY); /* waits, and so do all later lines */
+    peer_submit(&peer, 2, src, dst, COPY); /* this line waits, and so do all later lines */
     peer_submit(&peer, 4, src, dst, COPY);
     peer_submit(&other, 3, src, dst, COPY); /* another client may submit */
     while (peer_info(&other).jobs_queued + peer_info(&other).jobs_running < 3)
@@ -178,7 +178,10 @@ static void test_timeout_while_queued(void **state)
     peer_ok(&peer, 3);
 }
 
-/* Answered at the deadline; the channel is free again only when the transfer has stopped. */
+/*
+ * The job is answered at its deadline; the channel is free again only when the transfer has
+ * stopped.
+ */
 static void test_timeout_while_running(void **state)
 {
     (void)state;
@@ -209,7 +212,7 @@ static void test_timeout_stops_the_transfer(void **state)
     assert_file(dst, "\0\0\0\0", 4);
 }
 
-/* The overdue job held up the queue. */
+/* The queue waits for the overdue job. */
 static void test_timeout_makes_room(void **state)
 {
     (void)state;
@@ -244,7 +247,7 @@ static void test_client_leaves_with_jobs(void **state)
     EVENTUALLY(peer_info(&peer).clients == 1);
     gate_release(&gate);
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
-    assert_file(dst, "\0\0\0\0", 4); /* it was cancelled, because its client has left */
+    assert_file(dst, "\0\0\0\0", 4); /* the job was cancelled, because its client has left */
 }
 
 static void test_client_leaves_with_unread_replies(void **state)
@@ -301,7 +304,7 @@ static void test_shutdown(void **state)
     peer_error(&peer, 1, FAULT_SHUTTING_DOWN);
     peer_submit(&other, 2, src, dst, COPY);
     peer_error(&other, 2, FAULT_SHUTTING_DOWN);
-    peer_expect_alive(&other); /* until the last job is done */
+    peer_expect_alive(&other); /* the connection lives until the last job is done */
     gate_release(&gate);
     peer_ok(&peer, 0);
     peer_expect_end(&peer);
@@ -346,7 +349,7 @@ static void submit_big(int id, int from, int to)
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[1024,1024]},'dst':{'fd':1}");
 }
 
-/* The file shrinks after all checks: only its job fails. */
+/* The file shrinks after all checks: only the file's own job fails. */
 static void test_source_shrinks(void **state)
 {
     int big_src = memfd_with(NULL, BIG), big_dst = memfd_with(NULL, BIG);
@@ -354,7 +357,7 @@ static void test_source_shrinks(void **state)
 
     (void)state;
     start();
-    sigbus_install(); /* cmocka has its own handler for each test */
+    sigbus_install(); /* cmocka installs its own handler for each test */
     submit_big(0, big_src, big_dst);
     gate_wait(&gate);
     assert_int_equal(ftruncate(big_src, 10000), 0);

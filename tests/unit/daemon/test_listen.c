@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accepting connections: access, quotas, and the lack of descriptors. */
+/* Tests accepting connections: access, quotas, and the lack of descriptors. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static pid_t crowd_as(uid_t uid, int count, int *hold)
 
             if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
                 _exit(1);
-            (void)!recv(fd, &byte, 1, 0); /* a greeting or a refusal */
+            (void)!recv(fd, &byte, 1, 0); /* receives a greeting or a refusal */
         }
         (void)!write(ready[1], "", 1);
         _exit(read(end[0], &byte, 1) != 0);
@@ -296,7 +296,7 @@ static void test_no_descriptors(void **state)
     peer_finish(&peer);
 }
 
-/* Without the reserve, the loop must not spin on the backlog: it retries later. */
+/* Without the reserve, the loop must not spin on the backlog: the service retries later. */
 static void pauses(int error)
 {
     const struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
@@ -335,7 +335,7 @@ static void test_aborted_connections(void **state)
     peer_finish(&peer);
 }
 
-/* At the process's real limit of descriptors. */
+/* Uses up all descriptors that the real limit of the process allows. */
 static void test_real_limit(void **state)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -353,7 +353,7 @@ static void test_real_limit(void **state)
     tight.rlim_cur = (rlim_t)dup(0);
     close((int)tight.rlim_cur++);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
-    server_connect(&server, &peer); /* takes the last descriptor */
+    server_connect(&server, &peer); /* this connection takes the last descriptor */
     peer_error(&peer, -1, FAULT_LIMIT);
     peer_expect_end(&peer);
     peer_expect_alive(&living);
@@ -362,7 +362,7 @@ static void test_real_limit(void **state)
     peer_finish(&living);
 }
 
-/* Embedded services come and go. */
+/* Tests that embedded services can start and stop one after another. */
 static void test_embedded(void **state)
 {
     struct fixture fixture;
@@ -381,7 +381,7 @@ static void test_embedded(void **state)
             fixture_stop(&fixture);
         }
     }
-    server_start(&server); /* for teardown */
+    server_start(&server); /* the teardown stops this service */
 }
 
 /* Two services cannot share the library's channels while they are in use. */

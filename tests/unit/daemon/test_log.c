@@ -93,7 +93,10 @@ static void test_long_values_are_cut(void **state)
     assert_logged(&line, want);
 }
 
-/* Every line is a JSON object for any values. The parser of the protocol reads it back. */
+/*
+ * Every line is a JSON object, whatever the values are. The parser of the protocol reads the line
+ * back.
+ */
 static void log_json(const char *value, struct json *root, struct fault *fault)
 {
     static char got[2048];
@@ -141,7 +144,7 @@ static void test_json(void **state)
     json_free(&root);
 }
 
-/* Values of all lengths, with different characters where the line is full. */
+/* Logs values of all lengths, with different characters at the place where the line is full. */
 static void test_json_of_any_length(void **state)
 {
     static const char *const characters[] = {"x", "\"", "\n", "\xc3\xa9", "\xf0\x9f\x98\x80"};
@@ -254,7 +257,7 @@ static void test_journal(void **state)
     snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
     setenv("JOURNAL_STREAM", stream, 1);
     assert_true(log_is_journal());
-    strcat(stream, "1"); /* another inode: stderr was redirected */
+    strcat(stream, "1"); /* the wrong inode means that stderr was redirected */
     setenv("JOURNAL_STREAM", stream, 1);
     assert_false(log_is_journal());
     setenv("JOURNAL_STREAM", "8:x", 1);
@@ -280,7 +283,7 @@ static void test_rate(void **state)
     assert_int_equal(suppressed, 0);
 }
 
-/* Lines that their level drops do not count for the rate. */
+/* Lines that are dropped because of their level do not count for the rate. */
 static void test_rated_lines(void **state)
 {
     struct log_rate rate = {0};

@@ -96,7 +96,9 @@ static void test_access(void **state)
     close(path);
 }
 
-/* Half of a huge page cannot be replaced when a file shrinks. */
+/*
+ * Half of a huge page cannot be replaced when a file shrinks, so files of huge pages are refused.
+ */
 static void test_huge_pages(void **state)
 {
     int fd = memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB);
@@ -162,7 +164,7 @@ static void test_contents(void **state)
     close(fd);
 }
 
-/* Old kernels need a private mapping of a sealed file; new ones do not. */
+/* Old kernels need a private mapping of a sealed file; new kernels do not. */
 static void test_sealed(void **state)
 {
     int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -252,7 +254,7 @@ static int map_code(int fd, const struct mapping_use *use, struct mapping *mappi
     return fault.code;
 }
 
-/* Maps for a user until that is refused. Returns the number of mappings. */
+/* Maps files for a user until a mapping is refused. Returns the number of mappings. */
 static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
 {
     const struct mapping_use use = {.name = "src", .pointer = "/src/fd", .uid = uid};
@@ -266,7 +268,7 @@ static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
     return count;
 }
 
-/* A mapping counts until it is unmapped. Users share the limit without the reserve. */
+/* A mapping counts until it is unmapped. Users share the limit, except the reserve. */
 static void test_count(void **state)
 {
     enum { ALICE = 40001, BOB, CAROL, DAVE };

@@ -17,8 +17,8 @@
 #include "proto/wire/fdpass.h"
 #include "tests/unit/daemon/test_peer.h"
 
-static atomic_int countdown;    /* 0: no allocation fails */
-static _Thread_local bool mine; /* the test's own thread: its allocations succeed */
+static atomic_int countdown;    /* allocations until one fails; 0: no allocation fails */
+static _Thread_local bool mine; /* true in the test's own thread, whose allocations succeed */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -129,7 +129,9 @@ static size_t count_replies(struct peer *peer, size_t count)
     return replies;
 }
 
-/* Runs a session with a failing n-th allocation. Returns false if it had fewer allocations. */
+/*
+ * Runs a session whose n-th allocation fails. Returns false if the session had fewer allocations.
+ */
 static bool session(int n)
 {
     struct fixture fixture;
@@ -143,7 +145,7 @@ static bool session(int n)
     if (service_thread_start(&fixture.config, &fixture.thread, &fd) == 0) {
         mine = true;
         peer_init(&fixture.peer, fd);
-        if (count_replies(&fixture.peer, 1) == 0) /* the greeting */
+        if (count_replies(&fixture.peer, 1) == 0) /* receive the greeting */
             sent = COUNT_OF(lines);
         for (; sent < COUNT_OF(lines); sent++) {
             char line[512];

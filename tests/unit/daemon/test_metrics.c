@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The metrics over HTTP: a service that does not listen, on this thread's loop. */
+/* Tests the metrics over HTTP, with a service that does not listen, on this thread's loop. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -46,14 +46,14 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    reaper_wait(); /* its threads read the seam */
+    reaper_wait(); /* the threads of the reaper read the seam */
     seam = real;
     metrics_destroy(metrics);
     service_destroy(service);
     uv_close((uv_handle_t *)&keep, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);
-    assert_int_equal(rmdir(directory), 0); /* the socket is gone */
+    assert_int_equal(rmdir(directory), 0); /* fails if the socket is still there */
     assert_int_equal(count_fds(), idle_fds);
     return 0;
 }
@@ -175,7 +175,7 @@ static void test_too_long(void **state)
     assert_memory_equal(take(fd), "HTTP/1.1 400 ", 13);
 }
 
-/* Eight connections at a time: the ninth replaces the oldest idle one. */
+/* Serves eight connections at a time: the ninth replaces the oldest idle connection. */
 static void test_many(void **state)
 {
     int fds[8], late;
@@ -188,7 +188,7 @@ static void test_many(void **state)
     late = begin();
     put(late, "GET /metrics HTTP/1.1\r\n\r\n", 25);
     assert_memory_equal(take(late), "HTTP/1.1 200 ", 13);
-    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* the first one was closed for it */
+    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* closed for the ninth */
     put(fds[1], "GET /", 5);
     for (size_t i = 0; i < COUNT_OF(fds); i++)
         close(fds[i]);
@@ -210,7 +210,7 @@ static void test_timeout(void **state)
     close(poller.fd);
 }
 
-/* metrics_destroy() with connections in each of their states. */
+/* Calls metrics_destroy() while connections are in each of their states. */
 static void test_end(void **state)
 {
     int idle = begin(), half = begin(), answered = begin();
@@ -237,7 +237,7 @@ static int no_descriptors(int listener)
     return -1;
 }
 
-/* The backlog must not make the loop spin. */
+/* Connections in the backlog must not make the loop spin. */
 static void test_no_descriptors(void **state)
 {
     int fd = begin();

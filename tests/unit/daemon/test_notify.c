@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service manager's side of sd_notify(3). */
+/* Acts as the service manager in tests of sd_notify(3). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "daemon/ops/notify.h"
 #include "tests/support/unit.h"
 
-/* Binds a manager's socket at an address as NOTIFY_SOCKET has it. */
+/* Binds a manager's socket to an address as it occurs in NOTIFY_SOCKET. */
 static int manager(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -54,7 +54,7 @@ static void talk(const char *name)
     notify_send(&notify, "STATUS=%s", text); /* cut */
     assert_told(fd, "STATUS=xxxx");
     close(fd);
-    notify_send(&notify, "READY=1"); /* the receiver is gone */
+    notify_send(&notify, "READY=1"); /* the receiver is gone: no error */
 }
 
 static void test_path(void **state)

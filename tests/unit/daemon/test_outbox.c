@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines with and without descriptors through a socket that takes little at a time. */
+/* Sends lines with and without descriptors through a socket that takes little at a time. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "tests/support/rng.h"
 #include "tests/unit/daemon/test_peer.h"
 
-/* A line: "F" if a descriptor comes with it, the line's number, and filling. */
+/* Writes a line: "F" if a descriptor comes with it, the line's number, and filling. */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)
 {
     char line[20000];
@@ -91,7 +91,7 @@ static void test_descriptors_keep_to_their_lines(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-/* Descriptors that are never sent are closed in the end. */
+/* Descriptors that were never sent are closed in the end. */
 static void test_finish_with_descriptors(void **state)
 {
     const int before = count_fds();
@@ -106,7 +106,7 @@ static void test_finish_with_descriptors(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-static size_t largest; /* bytes of the largest allocation */
+static size_t largest; /* size of the largest allocation, in bytes */
 
 static void *watched_realloc(void *block, size_t size)
 {

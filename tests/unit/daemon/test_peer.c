@@ -107,7 +107,7 @@ static bool next_line(struct peer *peer, const char **line, size_t *length)
     if (!any_line(peer, line, length))
         return false;
     if (peer->greeted || !memmem(*line, *length, hello, sizeof hello - 1)) {
-        peer->greeted = true; /* or the reason for a refusal */
+        peer->greeted = true; /* the line is the greeting or the reason for a refusal */
         return true;
     }
     peer->greeted = true;
@@ -237,7 +237,7 @@ void fixture_config(struct config *config)
     config_defaults(config);
     config->log_level = LOG_CRIT;
     config->drain_ms = 0;
-    config->watchdog.limit_ms = 0; /* under valgrind a transfer may take longer */
+    config->watchdog.limit_ms = 0; /* disabled, because a transfer may take longer under valgrind */
 }
 
 void fixture_start(struct fixture *fixture)

@@ -21,20 +21,20 @@
 struct peer {
     int fd;
     struct frame in;
-    bool greeted; /* the first line has come */
+    bool greeted; /* true: the first line has come */
 };
 
 /** Starts a peer on `fd`. Takes ownership. Skips the greeting, unless peer_hello() came first. */
 void peer_init(struct peer *peer, int fd);
 void peer_finish(struct peer *peer);
 
-/** Copies text, with " for every '. Returns the length. */
+/** Copies a text, with " in place of every '. Returns the length. */
 size_t peer_quote(const char *text, char *out, size_t size);
 
 /** Sends bytes unchanged, with descriptors. */
 void peer_send_raw(struct peer *peer, const char *bytes, size_t length, const int *fds,
                    size_t count);
-/** Sends a line: `format` with " for every ', and a newline. */
+/** Sends a line: `format` with " in place of every ', and a newline. */
 void peer_send(struct peer *peer, const int *fds, size_t count, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /** Sends job.submit with descriptors src and dst; `job` has the members of the params. */
@@ -46,15 +46,17 @@ struct hello peer_hello(struct peer *peer);
 void peer_reply(struct peer *peer, struct rpc_reply *reply);
 /** Returns the descriptor that came with the last reply. It belongs to the caller. */
 int peer_fd(struct peer *peer);
-/** Reads the next reply, an error with this code. Returns its fault (static storage). */
+/**
+ * Reads the next reply, which must be an error with this code. Returns its fault (static storage).
+ */
 const struct fault *peer_error(struct peer *peer, int id, enum fault_code code);
-/** Reads the next reply, a result to `id` (-1: any). Returns the id. */
+/** Reads the next reply, which must be a result to request `id` (-1: any). Returns the id. */
 int peer_ok(struct peer *peer, int id);
-/** Reads the next reply, the result of a job. Call job_result_finish() on it. */
+/** Reads the next reply, which must be the result of a job. Call job_result_finish() on it. */
 int peer_result(struct peer *peer, int id, struct job_result *result);
 /** Checks that the stream ends here. */
 void peer_expect_end(struct peer *peer);
-/** Checks that a ping is answered next. */
+/** Sends a ping and checks that its reply comes next. */
 void peer_expect_alive(struct peer *peer);
 /** Calls daemon.info. */
 struct daemon_info peer_info(struct peer *peer);
@@ -74,7 +76,7 @@ void fixture_stop(struct fixture *fixture);
 /** Group setup: makes libuv open its permanent descriptors, so that tests can count theirs. */
 int fixture_warm_up(void **state);
 
-/** Returns a memfd with these bytes; null: zeros. */
+/** Returns a memfd with these bytes; null: with zeros. */
 int memfd_with(const void *bytes, size_t size);
 /** Checks that the file has exactly these bytes. */
 void assert_file(int fd, const void *bytes, size_t size);

@@ -72,7 +72,7 @@ static void draw_permutation(mli_permute_cfg *cfg, uint32_t rank)
     }
 }
 
-/* "[1,2,3]" */
+/* Writes an array: "[1,2,3]". */
 #define LIST(out, count, value)                                                                    \
     do {                                                                                           \
         size_t used = (size_t)sprintf(out, "[");                                                   \

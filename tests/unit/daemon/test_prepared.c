@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prepared jobs: job.prepare, job.start and job.release. */
+/* Tests prepared jobs: job.prepare, job.start and job.release. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static const struct fault *refused_prepare(const char *params, enum fault_code c
     return peer_error(peer, 9, code);
 }
 
-/* A transpose of 2x2 bytes in buffer 1, of 12. */
+/* Describes a transpose of 2x2 bytes in buffer 1, which has 12 bytes. */
 static const char transpose[] = "'op':'mov','src':{'buffer':1,'type':'fx8','shape':[2,2]},"
                                 "'cfg':{'perm_dim':[1,0]},'dst':{'buffer':1,'offset':8}";
 
@@ -194,7 +194,7 @@ static void test_refused_preparations(void **state)
     close(fd);
 }
 
-/* A short line may describe many parameters: their bytes are limited too. */
+/* A short request may describe many parameters: their bytes are limited too. */
 static void test_many_parameters(void **state)
 {
     static const char params[] =
@@ -219,7 +219,7 @@ static void test_many_parameters(void **state)
         rpc_reply_finish(&reply);
     }
     assert_int_equal(count, 4 * 1024 * 1024 / (54002 * 5));
-    release_prepared(peer, 1); /* room for one more */
+    release_prepared(peer, 1); /* makes room for one more prepared job */
     send_call(peer, 1000, "job.prepare", params);
     peer_ok(peer, 1000);
     close(src);
@@ -431,7 +431,7 @@ static void test_starts_map_nothing(void **state)
         peer_ok(peer, i);
     }
     assert_int_equal(calls, 0);
-    assert_in_range(allocations, 50, 105); /* a task and its record */
+    assert_in_range(allocations, 50, 105); /* each start allocates a task and its record */
     release_buffer(peer, 1);
     release_prepared(peer, 1);
     reaper_wait();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reaper: descriptors that do not close, and their effect on other users. */
+/* Tests the reaper: descriptors that do not close, and their effect on other users. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -201,7 +201,7 @@ static void test_bounded_threads(void **state)
     wait_until_blocked(REAPER_THREADS_MIN);
     disk = file_on_disk();
     if (disk >= 0) {
-        give(OTHERS + USERS, disk); /* behind a descriptor that waits for a thread */
+        give(OTHERS + USERS, disk); /* this piece is behind a descriptor that waits for a thread */
         wait_until_closed(1);
     }
     assert_int_equal(blocked, REAPER_THREADS_MIN);
@@ -236,8 +236,8 @@ static void test_files_in_memory_do_not_wait(void **state)
     wait_until_blocked(1);
     for (int i = 0; i < 2 * REAPER_FDS_MAX; i++)
         give(ALICE, memfd_with(NULL, 64));
-    assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* by this thread */
-    give(ALICE, allocated_memfd(8 * MIB));        /* by a thread that no socket can block */
+    assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* closed by this thread */
+    give(ALICE, allocated_memfd(8 * MIB));        /* closed by a thread that no socket can block */
     wait_until_closed(2 * REAPER_FDS_MAX + 1);
     assert_false(reaper_full(ALICE));
     let_go();
@@ -245,7 +245,10 @@ static void test_files_in_memory_do_not_wait(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* A connected socket that lingers for an hour, with a full send queue; *peer is the other end. */
+/*
+ * Makes a connected socket that lingers for an hour, with a full send queue; *peer is the other
+ * end.
+ */
 static int lingering(int *peer)
 {
     const struct linger linger = {.l_onoff = 1, .l_linger = 3600};
@@ -318,7 +321,7 @@ static void test_stop_while_blocked(void **state)
     give(ALICE, stuck());
     give(BOB, easy());
     assert_int_equal(reaper_stop(), 2);
-    give(BOB, easy()); /* by this thread: the reaper is stopped */
+    give(BOB, easy()); /* closed by this thread, because the reaper is stopped */
     assert_int_equal(closed, 2);
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(BOB, easy());
@@ -363,7 +366,7 @@ static void refuse_stuck(struct peer *peer, int count, bool announce)
     }
 }
 
-/* More descriptors in a message than the protocol allows, but not more than Linux allows. */
+/* Sends more descriptors in a message than the protocol allows, but not more than Linux allows. */
 static void send_too_many(int socket)
 {
     union {
@@ -403,7 +406,7 @@ static void test_clients(void **state)
     wait_until_blocked(1);
     peer_expect_alive(&others);
 
-    refuse_stuck(&leaving, 1, false); /* a line that is never finished */
+    refuse_stuck(&leaving, 1, false); /* sends a line that is never finished */
     peer_finish(&leaving);
     peer_expect_alive(&others);
 
@@ -419,7 +422,10 @@ static void test_clients(void **state)
     server_stop(&server);
 }
 
-/* The service stops reading from a user with too many such descriptors, until they are closed. */
+/*
+ * The service stops reading from a user with too many descriptors that do not close, until they are
+ * closed.
+ */
 static void test_back_pressure(void **state)
 {
     struct server server;
@@ -455,7 +461,7 @@ static void begin_lines(struct peer *peers, size_t count, int *fds)
             peer_send_raw(&peers[i], "{", 1, fds, PROTO_FDS_MAX);
 }
 
-/* The connections of a user together have a bounded number of descriptors that no line takes. */
+/* All connections of a user together hold a limited number of descriptors that no line takes. */
 static void test_unfinished_lines(void **state)
 {
     enum { PEERS = 20, HELD_MAX = 128 };
@@ -555,13 +561,14 @@ static void test_client_leaves_large_mappings(void **state)
     atomic_store(&on_loop, 0);
     atomic_store(&elsewhere, 0);
     seam.munmap = sorting_munmap;
-    peer_expect_alive(&other); /* the loop sees the new function after this */
+    peer_expect_alive(&other); /* afterwards the loop sees the new function */
     peer_finish(&peer);
     while (peer_info(&other).clients > 1)
         ;
     reaper_wait();
     assert_int_equal(atomic_load(&on_loop), 0);
-    /* A buffer in two pieces of 4 MiB, source and destination of a job in one each. */
+    /* Uses a buffer in two pieces of 4 MiB, with source and destination of a job in one piece each.
+     */
     assert_int_equal(atomic_load(&elsewhere), 4 * BUFFERS);
     peer_finish(&other);
     server_stop(&server);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regions: clients' files as memory that several jobs share. */
+/* Tests regions: clients' files as memory that several jobs share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -46,7 +46,8 @@ static struct region *create(int fd, const struct region_want *want)
     struct fault fault;
     struct region *region;
 
-    assert_int_equal(sigbus_install(), 0); /* cmocka catches SIGBUS too, anew for each test */
+    assert_int_equal(sigbus_install(),
+                     0); /* cmocka installs its own SIGBUS handler for each test */
     region = region_create(fd, want, &fault);
     if (!region)
         fail_msg("%s", fault.text);
@@ -150,7 +151,7 @@ static void test_ranges(void **state)
     close(fd);
 }
 
-/* Two regions of one file overlap, by any descriptors. */
+/* Two regions of one file overlap, whatever their descriptors. */
 static void test_overlap(void **state)
 {
     struct region_want want = want_of(true);
@@ -197,7 +198,7 @@ static void test_sealing(void **state)
         close(fds[i]);
 }
 
-/* Both running transfers fail, whichever accessed the lost page, and so do all later ones. */
+/* Both running transfers fail, whichever accessed the lost page, and so do all later transfers. */
 static void test_shrink_under_two_transfers(void **state)
 {
     const struct region_want want = want_of(true);
@@ -258,7 +259,7 @@ static void *end_exclusive(void *region)
     return region_end(region, true, false) == 0 ? region : NULL;
 }
 
-/* The thread that ends the transfer unmaps; the loop's thread only frees. */
+/* The thread that ends the transfer unmaps the region; the loop's thread only frees it. */
 static void test_exclusive(void **state)
 {
     struct region_want want = want_of(true);
@@ -330,7 +331,7 @@ static void test_large(void **state)
     reaper_wait();
     expect_pieces(size);
 
-    /* The end of a transfer on the loop's thread leaves a large one to the reaper, too. */
+    /* At the end of a transfer on the loop's thread, a large region is left to the reaper, too. */
     want.exclusive = true;
     region = create(large, &want);
     assert_int_equal(region_begin(region, true), 0);
@@ -343,7 +344,7 @@ static void test_large(void **state)
     close(large);
 }
 
-/* The loop unmaps small mappings of small files in memory by itself. */
+/* The loop itself unmaps small mappings of small files in memory. */
 static void test_quick(void **state)
 {
     struct region_want want = want_of(true);
@@ -363,7 +364,7 @@ static void test_quick(void **state)
     assert_int_equal(region_end(region, true, true), 0);
     assert_null(region->mapping.pages);
     region_drop(region);
-    region = create(touched, &want); /* the last mapping of it may free 16 MiB */
+    region = create(touched, &want); /* unmapping the last mapping may free 16 MiB */
     assert_false(region->quick);
     region_drop(region);
     if (fcntl(disk, F_GET_SEALS) < 0) {
@@ -398,7 +399,8 @@ static int dma_buf_fstatfs(int fd, struct statfs *fs)
 static int other_fstatfs(int fd, struct statfs *fs)
 {
     (void)fd;
-    *fs = (struct statfs){.f_type = 0x09041934}; /* anonymous inodes: eventfd, epoll and others */
+    *fs = (struct statfs){.f_type =
+                              0x09041934}; /* type of anonymous inodes: eventfd, epoll and others */
     return 0;
 }
 
@@ -434,7 +436,7 @@ static void test_dma_buf(void **state)
     (void)state;
     play_dma_buf();
     region = create(fd, &want);
-    close(fd); /* the client's; the region has its own */
+    close(fd); /* closes the client's descriptor; the region has its own */
     assert_true(region->sealed);
     interruptions = 3;
     assert_int_equal(region_begin(region, false), 0);

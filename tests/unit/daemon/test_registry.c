@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding jobs by number and by name. */
+/* Tests finding jobs by number and by name. */
 #include "daemon/job/registry.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void test_numbers(void **state)
         assert_ptr_equal(registry_find(&registry, (uint64_t)i + 1), i % 3 ? &entries[i] : NULL);
     assert_null(registry_find(&registry, 0));
     assert_null(registry_find(&registry, UINT64_MAX));
-    registry_remove(&registry, &entries[0]); /* again: no effect */
+    registry_remove(&registry, &entries[0]); /* the second call has no effect */
     for (int i = 0; i < COUNT; i++)
         registry_remove(&registry, &entries[i]);
     assert_true(link_empty(&registry.entries));
@@ -84,7 +84,7 @@ static void test_names(void **state)
     registry_remove(&registry, &others);
 }
 
-/* If the latest job of a name was forgotten, the name must not find an earlier one. */
+/* If the latest job of a name was forgotten, the name must not find an earlier job. */
 static void test_name_never_finds_earlier_job(void **state)
 {
     struct entry first = make(1, 5, "load"), second = make(2, 5, "load"),
@@ -116,7 +116,7 @@ static void test_replacement(void **state)
     registry_add(&registry, &task);
     registry_add(&registry, &last);
     registry_replace(&registry, &task, &record);
-    registry_remove(&registry, &task); /* no longer in the registry: no effect */
+    registry_remove(&registry, &task); /* the task is no longer in the registry: no effect */
     assert_ptr_equal(registry_find(&registry, 2), &record);
     assert_ptr_equal(registry_find_name(&registry, 5, "b"), &record);
     assert_ptr_equal(LINK_OWNER(first.of_all.next, struct entry, of_all), &record);

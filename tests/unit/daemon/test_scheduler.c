@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of jobs: shares of users and connections, classes, priorities, ageing. */
+/* Tests the order of jobs: shares of users and connections, classes, priorities, ageing. */
 #include "daemon/job/scheduler.h"
 
 #include <stdlib.h>
@@ -14,13 +14,13 @@ struct job {
     struct queued queued;
     int flow;
     uint64_t number;
-    uint64_t pushed; /* time of scheduler_push(), for some tests */
+    uint64_t pushed; /* total time of scheduler_push(), for some tests */
 };
 
 static struct scheduler scheduler;
 static struct share shares[LANES_MAX]; /* users */
-static struct lanes lanes[LANES_MAX];  /* connections; a test may give several to one user */
-static int max_priority;               /* of all users */
+static struct lanes lanes[LANES_MAX];  /* the connections; a test may give several to one user */
+static int max_priority;               /* maximum priority of all users */
 
 static int setup(void **state)
 {
@@ -94,7 +94,7 @@ static void test_higher_priorities_first(void **state)
     assert_next(low, 1);
 }
 
-/* Bytes that each flow started while all flows had jobs. */
+/* The bytes that each flow started while all flows had jobs. */
 static void share(int flows, const uint64_t *sizes, uint64_t *got, uint64_t rounds)
 {
     for (int i = 0; i < flows; i++) {
@@ -123,7 +123,7 @@ static void test_equal_bytes_for_all_job_sizes(void **state)
     for (size_t i = 1; i < COUNT_OF(sizes); i++) {
         const uint64_t more = got[i] > got[0] ? got[i] - got[0] : got[0] - got[i];
 
-        /* The bound of deficit round robin: the size of a job and two quanta. */
+        /* The bound of deficit round robin is the size of a job plus two quanta. */
         assert_true(more <= 1000 * 1000 + 2 * QUANTUM);
     }
 }
@@ -204,7 +204,7 @@ static void test_only_the_first_job_ages(void **state)
         push(0, 0, 1000 * 1000, 0);
         push(1, 0, 50 * 1000, 0);
     }
-    for (uint64_t now = 0; now < 300 * AGEING; now += AGEING) { /* all wait longer than that */
+    for (uint64_t now = 0; now < 300 * AGEING; now += AGEING) { /* longer than ageing takes */
         struct job *job = take(now);
 
         got[job->flow] += job->queued.cost;
@@ -216,7 +216,10 @@ static void test_only_the_first_job_ages(void **state)
         free(job);
 }
 
-/* A call moves up a bounded number of jobs. The next calls move up the remaining jobs, all once. */
+/*
+ * One call moves up a bounded number of jobs. The next calls move up the remaining jobs, each job
+ * once.
+ */
 static void test_ageing_of_many_jobs_takes_several_calls(void **state)
 {
     enum { MANY = 1000 };
@@ -257,7 +260,7 @@ static void test_clock_that_is_behind(void **state)
     struct job *job = push(0, -1, 1, 5000);
 
     (void)state;
-    assert_ptr_equal(take(4000), job); /* without passing the top class */
+    assert_ptr_equal(take(4000), job); /* the job does not pass the top class */
     assert_int_equal(job->queued.priority, 0);
     free(job);
 }
@@ -376,7 +379,10 @@ static void test_own_jobs_of_low_priority(void **state)
     drop_all(now);
 }
 
-/* Waiting behind other connections of the same user moves no job up past other users. */
+/*
+ * A job that waited behind other connections of its own user does not overtake the jobs of other
+ * users.
+ */
 static void test_many_connections_do_not_speed_up_ageing(void **state)
 {
     uint64_t now = 0, crowd = 0, one = 0;
@@ -388,7 +394,7 @@ static void test_many_connections_do_not_speed_up_ageing(void **state)
         for (int k = 0; k < 8; k++)
             push(i, 0, QUANTUM, now);
     }
-    for (int i = 0; i < 1000; i++, now += AGEING / 4) { /* 20 * AGEING for a round of the 40 */
+    for (int i = 0; i < 1000; i++, now += AGEING / 4) { /* a round of 40 takes 20 * AGEING */
         struct job *job = take(now);
 
         *(job->flow < 40 ? &crowd : &one) += job->queued.cost;
@@ -430,7 +436,7 @@ static void test_at_random(void **state)
             const size_t which = rng_below(&rng, (uint32_t)count);
 
             scheduler_remove(&scheduler, &queued[which]->queued);
-            scheduler_remove(&scheduler, &queued[which]->queued); /* no effect if not queued */
+            scheduler_remove(&scheduler, &queued[which]->queued); /* or no effect */
             free(queued[which]);
             queued[which] = queued[--count];
         } else {
@@ -480,7 +486,7 @@ static void test_no_starvation_at_random(void **state)
             assert_true(now - job->pushed <= 20 * AGEING);
         free(job);
     }
-    /* No queued job has waited longer either. */
+    /* No job that is still queued has waited longer than 20 * AGEING. */
     for (struct job *job; (job = take(500 * AGEING));) {
         if (job->flow % (USERS + 1) != 0)
             assert_true(500 * AGEING - job->pushed <= 20 * AGEING);
@@ -488,7 +494,10 @@ static void test_no_starvation_at_random(void **state)
     }
 }
 
-/* Users with random weights, connections and sizes of jobs: bytes in proportion to the weights. */
+/*
+ * Users have random weights, connections and sizes of jobs, and get bytes in proportion to the
+ * weights.
+ */
 static void test_weights_at_random(void **state)
 {
     enum { USERS = 6, TAKES = 400 * 1000 };
@@ -516,7 +525,7 @@ static void test_weights_at_random(void **state)
     for (int i = 1; i < USERS; i++) {
         const uint64_t a = got[i] / shares[i].weight, b = got[0] / shares[0].weight;
 
-        /* The bound: a turn of `weight` quanta, and the largest job. */
+        /* The bound is a turn of `weight` quanta, plus the largest job. */
         assert_in_range(a, b * 9 / 10 - size_max, b * 11 / 10 + size_max);
     }
     drop_all(0);
@@ -547,7 +556,7 @@ static void test_backfill(void **state)
         first[i] = push(1, 0, 50000, 0);
     for (int i = 0; i < 2; i++)
         second[i] = push(2, 0, 50000, 0);
-    for (int i = 0; i < 2; i++) { /* users take turns */
+    for (int i = 0; i < 2; i++) { /* both users take turns */
         assert_ptr_equal(backfill(50000), first[i]);
         assert_ptr_equal(backfill(50000), second[i]);
         free(first[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* conf/mlid.schema.json has the keys and bounds of the configuration's reader. */
+/* Tests that conf/mlid.schema.json has the keys and bounds of the configuration's reader. */
 #include <string.h>
 
 #include "daemon/config/config.h"
@@ -44,7 +44,7 @@ static void test_keys(void **state)
     assert_int_equal(count, known);
 }
 
-/* Compares the numbers of one object. If `all` is true, it must have no other members. */
+/* Compares the numbers of one object. If `all` is true, the object must have no other members. */
 static void assert_numbers(const struct json *object, const struct number *numbers, bool all,
                            bool defaults)
 {

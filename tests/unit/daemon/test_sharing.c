@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels shared by connections, wide jobs, and stuck channels. */
+/* Tests channels that connections share, wide jobs, and stuck channels. */
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,7 +18,7 @@ static void rest(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* Fewer bytes than a COPY: the scheduler expects it to end before. */
+/* A job with fewer bytes than a COPY: the scheduler expects it to end earlier. */
 #define SMALL "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2]},'dst':{'fd':1}"
 
 /* Returns whether a reply for the first client comes within `ms`. */
@@ -83,7 +83,7 @@ static void test_short_jobs_start_before_wide_job(void **state)
         gate_wait(&gate);
     wait_for_jobs_queued(6);
     assert_int_equal(peer_info(&peer).jobs_running, 4);
-    while (!answered(20)) /* any of the four may end first */
+    while (!answered(20)) /* any of the four jobs may end first */
         gate_release(&gate);
     peer_ok(&peer, 0);
     while (!answered(20))
@@ -95,7 +95,7 @@ static void test_short_jobs_start_before_wide_job(void **state)
         peer_ok(&other, -1);
 }
 
-/* Two of four channels are reserved; later jobs start on the two free ones. */
+/* Two of four channels are reserved; later jobs start on the two free channels. */
 static void test_jobs_run_beside_reserved_channels(void **state)
 {
     uint32_t left;
@@ -141,7 +141,7 @@ static void test_cancelled_wide_job(void **state)
         rest(1);
     peer_submit(&other, 0, src, dst, COPY);
     peer_error(&peer, 1, FAULT_TIMED_OUT);
-    gate_wait(&gate); /* the other client's job is on the second channel now */
+    gate_wait(&gate); /* the other client's job now has the second channel */
     gate_release(&gate);
     gate_release(&gate);
     peer_ok(&peer, 0);
@@ -167,7 +167,7 @@ static void test_a_stuck_channel(void **state)
     peer_submit(&peer, 0, src, dst, COPY);
     assert_non_null(strstr(peer_error(&peer, 0, FAULT_CHANNEL_STUCK)->text, "DMA channel 0"));
     assert_int_equal(peer_info(&peer).channels_quarantined, 1);
-    for (int i = 1; i < 10; i++) { /* later jobs run */
+    for (int i = 1; i < 10; i++) { /* later jobs run meanwhile */
         peer_submit(&peer, i, src, dst, COPY);
         peer_ok(&peer, i);
     }
@@ -194,8 +194,10 @@ static void test_all_channels_stuck(void **state)
     peer_error(&peer, 20, FAULT_CHANNEL_STUCK);
 }
 
-/* A device ignores the cancel: its channel stays in quarantine, and its memory mapped, until it is
- * done. */
+/*
+ * A device ignores the cancel: its channel stays in quarantine, and its memory stays mapped, until
+ * the transfer is done.
+ */
 static void test_a_channel_that_ignores_cancels(void **state)
 {
     (void)state;
@@ -215,7 +217,7 @@ static void test_a_channel_that_ignores_cancels(void **state)
         rest(1);
     assert_int_equal(peer_info(&peer).channels_busy, 0);
     peer_submit(&peer, 1, src, dst, WITH("'channels':2"));
-    gate_wait(&gate); /* the job that was stuck */
+    gate_wait(&gate); /* waits for the job that was stuck */
     gate_wait(&gate);
     gate_release(&gate);
     peer_ok(&peer, 1);
@@ -233,7 +235,10 @@ static void stop_thread(int signal)
     sem_post(&resumed);
 }
 
-/* Time in which the process was stopped does not count: here a signal stops the loop's thread. */
+/*
+ * Time in which the process was stopped does not count: in this test a signal stops the loop's
+ * thread.
+ */
 static void test_a_stopped_process(void **state)
 {
     (void)state;
@@ -298,7 +303,7 @@ static void test_a_long_chain_of_jobs(void **state)
     scene_start_gated();
     peer_submit(&other, 0, src, dst, COPY);
     gate_wait(&gate);
-    peer_submit(&peer, 0, src, dst, WITH("'name':'n0'")); /* job 2: queued behind it */
+    peer_submit(&peer, 0, src, dst, WITH("'name':'n0'")); /* job 2 is queued behind this job */
     for (int i = 1; i < COUNT; i++) {
         char job[256];
 

@@ -17,7 +17,10 @@
 
 enum { PAGE = 4096, PAGES = 8 };
 
-/* A mapped memfd full of 'x'. cmocka catches SIGBUS too, anew for each test. */
+/*
+ * Maps a memfd full of 'x'. Installs the handler again, because cmocka installs its own for each
+ * test.
+ */
 static unsigned char *map_full(int *fd)
 {
     unsigned char *pages;
@@ -88,7 +91,7 @@ static void test_shrunk_under_a_writer(void **state)
     close(fd);
 }
 
-/* More guards than one block has. A reused guard must not be marked as hit. */
+/* Uses more guards than one block has. A guard that is used again must not be marked as hit. */
 static void test_slots_start_clean(void **state)
 {
     enum { MANY = 1000 };
@@ -119,7 +122,7 @@ static void *no_memory(size_t count, size_t size)
     return NULL;
 }
 
-/* Takes guards until a block must be allocated, which fails; then takes all guards. */
+/* Takes guards until a block must be allocated; the allocation fails. Then takes all guards. */
 static void test_no_slot(void **state)
 {
     static struct sigbus_guard guards[SIGBUS_GUARDS_MAX];
@@ -170,7 +173,7 @@ static void come_and_go(void *pages)
     }
 }
 
-/* Taking a slot is quick although all others are taken. */
+/* Taking a slot is quick even if all other slots are taken. */
 static void test_last_slot_costs_as_the_first(void **state)
 {
     enum { MANY = SIGBUS_GUARDS_MAX - 1 };
@@ -217,7 +220,7 @@ static double cost_of_fault(void)
 
 static double fault_alone;
 
-/* Runs first, while few slots were ever used. */
+/* This test runs first, while few slots were ever used. */
 static void test_fault_with_few_guards(void **state)
 {
     (void)state;
@@ -327,7 +330,7 @@ static int signal_of(void (*function)(void))
     int status;
 
     if (child == 0) {
-        signal(SIGBUS, SIG_DFL); /* not cmocka's, which would go on */
+        signal(SIGBUS, SIG_DFL); /* replaces the handler of cmocka, which would go on */
         close(STDERR_FILENO);
         function();
         _exit(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.status, job.list and job.cancel: references to jobs, and their descriptions. */
+/* Tests job.status, job.list and job.cancel: references to jobs, and their descriptions. */
 #include <string.h>
 #include <unistd.h>
 
@@ -50,12 +50,12 @@ static void test_stages(void **state)
     assert_int_equal(info.first_channel, 0);
     assert_int_equal(info.priority, -1);
     assert_true(info.detached && info.ns_moving > 0);
-    status(&peer, "'a'", &info); /* the latest of that name */
+    status(&peer, "'a'", &info); /* the name means the latest job with that name */
     assert_int_equal(info.job, 2);
     assert_int_equal(info.state, JOB_STATE_QUEUED);
     assert_int_equal(info.first_channel, -1);
     assert_int_equal(info.ns_moving, 0);
-    status(&other, "3", &info); /* a job of the same user */
+    status(&other, "3", &info); /* the job of another connection of the same user */
     assert_int_equal(info.state, JOB_STATE_WAITING);
     assert_int_equal(info.client, 1);
     assert_int_equal(info.uid, getuid());
@@ -93,7 +93,7 @@ static void test_cancel_at_each_stage(void **state)
     assert_string_equal(peer_error(&peer, 3, FAULT_PREDECESSOR_FAILED)->pointer, "/after/0");
     assert_int_equal(cancel(&other, "1"), JOB_STATE_RUNNING);
     assert_int_equal(cancel(&other, "1"), JOB_STATE_RUNNING);
-    peer_expect_alive(&peer); /* not answered yet */
+    peer_expect_alive(&peer); /* the request is not answered yet */
     gate_release(&gate);
     assert_string_equal(peer_error(&peer, 1, FAULT_CANCELLED)->text, "the job was cancelled");
     assert_int_equal(cancel(&other, "1"), JOB_STATE_CANCELLED);
@@ -130,7 +130,7 @@ static void test_many_dependants(void **state)
     assert_int_equal(peer_info(&other).jobs_queued, 0);
 }
 
-/* Each job waits for the one before; the first fails: all end without recursion. */
+/* Each job waits for the job before; the first fails: all end without recursion. */
 static void test_long_chain(void **state)
 {
     enum { JOBS = 5000 };
@@ -198,7 +198,7 @@ static void test_list(void **state)
     peer_expect_alive(&peer);
     cancel(&other, "4");
     peer_error(&peer, 4, FAULT_CANCELLED);
-    /* Ended and unfinished jobs in one order. */
+    /* Lists ended and unfinished jobs in one order. */
     assert_int_equal(list(&other, "", jobs, 8, &more), 4);
     assert_memory_equal(jobs, ((uint64_t[]){4, 3, 2, 1}), 4 * sizeof *jobs);
     assert_false(more);
@@ -218,7 +218,10 @@ static void test_list(void **state)
         peer_ok(&peer, -1);
 }
 
-/* Pages of jobs with long names and errors: each fits into a reply, together they are all. */
+/*
+ * Lists pages of jobs with long names and errors: each page fits into a reply, and together the
+ * pages have all jobs.
+ */
 static void test_pages(void **state)
 {
     enum { JOBS = 1500, PAGE = 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines and descriptors on the wire: in order, out of order, too many, too few, and garbage. */
+/* Sends lines and descriptors: in order, out of order, too many, too few, and garbage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -68,7 +68,7 @@ static void nap(long ms)
     nanosleep(&time, NULL);
 }
 
-/* All lines at once: one recvmsg may return lines with and without descriptors. */
+/* Sends all lines at once: one recvmsg() may return lines with and without descriptors. */
 static void test_mixed_lines_in_flight(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void test_two_jobs_race_for_descriptors(void **state)
     close(other_dst);
 }
 
-/* Two lines in one message: the second line's descriptors come with the first byte of all. */
+/* Sends two lines in one message: the second line's descriptors come with the first byte of all. */
 static void test_two_lines_in_one_message(void **state)
 {
     int other_src = memfd_with("wxyz", 4), other_dst = memfd_with(NULL, 4);
@@ -140,7 +140,7 @@ static void test_more_descriptors_than_announced(void **state)
     (void)state;
     peer_send(peer, (int[]){src, dst, src}, 3,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" COPY "}}");
-    peer_ok(peer, 1); /* a tiny job, done at once */
+    peer_ok(peer, 1); /* a tiny job is done at once */
     peer_error(peer, -1, FAULT_STREAM_ERROR);
     peer_expect_end(peer);
 }
@@ -175,7 +175,10 @@ static void test_no_descriptors_at_all(void **state)
     expects_two_descriptors(0);
 }
 
-/* More than fd_send() sends. The kernel cuts them at what the receiver has room for. */
+/*
+ * Sends more descriptors than fd_send() does. The kernel drops those for which the receiver has no
+ * room.
+ */
 static void send_many(const char *text, size_t count)
 {
     union {
@@ -222,7 +225,7 @@ static void test_sixteen_descriptors(void **state)
     peer_expect_alive(peer);
 }
 
-/* More and more descriptors without a newline. */
+/* The client sends more and more descriptors without a newline. */
 static void test_descriptors_pile_up(void **state)
 {
     (void)state;
@@ -280,7 +283,7 @@ static void test_params_point_into_the_job(void **state)
     assert_string_equal(peer_error(peer, 1, FAULT_INVALID_PARAMS)->pointer, "/dst/fd");
 }
 
-/* Lines without a valid "fds": the service cannot know which descriptors belong to them. */
+/* Sends lines without a valid "fds": the service cannot know which descriptors belong to them. */
 static const char *const garbage[] = {
     "\n",
     "garbage\n",
@@ -447,7 +450,7 @@ static void test_half_line_then_end(void **state)
 /* A peer that has shut down its side and does not read is closed. */
 static void test_half_close_without_reading(void **state)
 {
-    enum { PINGS = 2048 }; /* replies enough to fill the socket, too few to stop the service */
+    enum { PINGS = 2048 }; /* the replies fill the socket, but are too few to stop the service */
     struct pollfd poller = {.fd = peer->fd};
 
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of the trace. tests/unit/proto tests its contents. */
+/* Tests the file of the trace. tests/unit/proto tests the contents. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static void test_whole(void **state)
     free(text);
 }
 
-/* One event is not written at once, many events are. The timer writes the rest, and stops. */
+/* One event is not written at once, but many events are. The timer writes the rest, and stops. */
 static void test_pieces(void **state)
 {
     struct trace *trace;
@@ -181,7 +181,7 @@ static void test_old_file(void **state)
     free(text);
 }
 
-/* Without disk space, the written part stays readable, and the trace stops. */
+/* If the disk is full, the written part stays readable, and the trace stops. */
 static void test_full(void **state)
 {
     enum { ROOM = 100 * 1000 };
@@ -207,7 +207,7 @@ static void test_full(void **state)
     trace_destroy(trace);
     assert_int_equal(size_of_file(), size);
     text = contents();
-    assert_ends(text, "}}"); /* the end of a whole event */
+    assert_ends(text, "}}"); /* the file ends with a whole event */
     free(text);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.wait, with jobs and clients that end in different orders. */
+/* Tests job.wait, with jobs and clients that end in different orders. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ static void test_one_before_and_after_its_end(void **state)
     assert_int_equal(result.job, 1);
     assert_int_equal(result.dst.shape[0], 4);
     job_result_finish(&result);
-    scene_call(&other, 4, "job.wait", "'job':'a'"); /* a name of another connection */
+    scene_call(&other, 4, "job.wait", "'job':'a'"); /* the name belongs to another connection */
     assert_string_equal(peer_error(&other, 4, FAULT_NOT_FOUND)->pointer, "/job");
 }
 
@@ -88,7 +88,7 @@ static void test_several(void **state)
                         "jobs[1]: there is no job 9; it may have been forgotten");
 }
 
-/* The error is that of the first bad job in the list, and comes when all jobs have ended. */
+/* The error is that of the first bad job in the list; it comes when all jobs have ended. */
 static void test_several_with_failures(void **state)
 {
     struct rpc_reply reply;
@@ -102,7 +102,7 @@ static void test_several_with_failures(void **state)
     scene_call(&other, 9, "job.wait", "'jobs':[1,3,2]");
     scene_call(&peer, 4, "job.cancel", "'job':2");
     peer_ok(&peer, 4);
-    peer_expect_alive(&other); /* job 1 still runs */
+    peer_expect_alive(&other); /* job 1 is still running */
     gate_release(&gate);
     peer_reply(&other, &reply);
     assert_false(reply.ok);
@@ -133,7 +133,7 @@ static void test_all(void **state)
     peer_expect_alive(&peer);
     for (int i = 0; i < 3; i++)
         run_one();
-    peer_ok(&peer, 3); /* the reply of the job itself comes first */
+    peer_ok(&peer, 3); /* the reply to job.submit comes first */
     assert_int_equal(pop_list(&peer, 4, jobs, 8), 2);
     assert_int_equal(jobs[0], 1);
     assert_int_equal(jobs[1], 3);
@@ -175,7 +175,7 @@ static void test_limit_of_waits(void **state)
     peer_ok(&peer, 3);
 }
 
-/* The connection stays open for its reply although it sends nothing more. */
+/* The connection stays open for its reply although the client sends nothing more. */
 static void test_half_closed(void **state)
 {
     (void)state;

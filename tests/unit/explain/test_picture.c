@@ -23,11 +23,11 @@ static struct hand hand;
 static struct explained explained;
 static struct picture picture;
 
-/* A move by its definition. Elements are numbered in the order of their coordinates. */
+/* A move computed by its definition. Elements are numbered in the order of their coordinates. */
 static struct {
     uint32_t padded[MLI_MAX_RANK], whole[MLI_MAX_RANK];
     enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX]; /* src: with padding */
-    uint64_t from[ELEMENTS_MAX]; /* dst, if WRITTEN: number of the source element */
+    uint64_t from[ELEMENTS_MAX]; /* for a written element of dst: number of the source element */
 } oracle;
 
 static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
@@ -106,7 +106,7 @@ static void move(void)
     while (next(oracle.padded, at));
 }
 
-static struct picture_views views; /* all 0: the defaults */
+static struct picture_views views; /* views of both sides; all 0: the defaults */
 
 static void lay_out(size_t room)
 {
@@ -263,7 +263,7 @@ static void test_every_cell(void **state)
         assert_int_equal(check_src(), all_src);
         assert_int_equal(check_dst(), all_dst);
         gaps += picture_count(&picture.dst, PICTURE_GAP);
-        /* The strides of an axis of one element are arbitrary. */
+        /* The stride of an axis of one element may have any value. */
         if (!has_unit_extents()) {
             check_memory();
             checked++;
@@ -335,7 +335,8 @@ static void test_left_out(void **state)
             check_axis(&picture.src.axis[level], room);
             check_axis(&picture.dst.axis[level], room);
         }
-        /* Room for six samples, two coordinates at each of six edges, and breaks between them. */
+        /* There is room for six samples, two coordinates at each of six edges, and breaks between
+           them. */
         if (room >= 38) {
             check_edges(&picture.src);
             check_edges(&picture.dst);
@@ -376,7 +377,7 @@ static void check_levels(const struct picture_side *side, const enum picture_lev
         assert_int_equal(side->level_of[d], want[d]);
 }
 
-/* A small last dimension is taken for channels, on the side on which it is the last one. */
+/* A small last dimension is taken for channels, on the side where it is the last dimension. */
 static void test_default_views(void **state)
 {
     (void)state;
@@ -410,8 +411,10 @@ static void test_default_views(void **state)
     }
 }
 
-/* Parses values of --view for a move from HWC to CHW: valid ones, and invalid ones with a part of
- * their messages. */
+/*
+ * Parses values of --view for a move from HWC to CHW: valid values, and invalid values with a part
+ * of the expected message.
+ */
 static void test_given_views(void **state)
 {
     (void)state;

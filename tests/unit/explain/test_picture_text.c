@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pictures in characters: golden texts, one for each transformation of the spec's group, and the
- * width of random ones. `test_picture_text SEED` reproduces a run; `test_picture_text SEED show`
- * prints the texts.
+ * Tests pictures in characters: golden texts, one for each transformation of the spec's group, and
+ * the width of random pictures. `test_picture_text SEED` reproduces a run; `test_picture_text SEED
+ * show` prints the texts.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"

@@ -21,7 +21,7 @@ static void compat_expect(int right, const char *what)
 
 #define EXPECT(condition) compat_expect((condition) ? 1 : 0, #condition)
 
-/* Eleven parameters; the paddings at the HWC positions. */
+/* Calls a function with eleven parameters; the paddings are at the HWC positions. */
 static void check_cfg_all(void)
 {
     const int offsets[4] = {1, 2, 3, 4}, sizes[4] = {5, 6, 7, 8}, steps[4] = {9, 10, 11, 12};
@@ -48,7 +48,7 @@ static void check_cfg_all(void)
     EXPECT(memcmp(&before, &cfg, sizeof(cfg)) == 0);
 }
 
-/* A tensor of type `type` and shape (2, 3). */
+/* Makes a tensor of type `type` and shape (2, 3). */
 static mli_tensor compat_tensor(mli_element_type type)
 {
     static int8_t data[64];
@@ -204,7 +204,7 @@ static void check_guard_bits(void)
     EXPECT(mli_hlp_accu_guard_bits_sa8_sa8() == 16);
 }
 
-/* Weights of shape (2, 3), one set of parameters for each of the 3 columns. */
+/* Makes weights of shape (2, 3), with one set of parameters for each of the 3 columns. */
 struct per_axis {
     int16_t zero_point[3], scale[3];
     int8_t frac_bits[3];
@@ -261,7 +261,10 @@ static void check_slices_of_weights(void)
     }
 }
 
-/* The source's scale pointer shares, too; any other pointer receives a copy, in all arrays. */
+/*
+ * A destination with the source's scale pointer shares the arrays; any other pointer receives a
+ * copy, in all arrays.
+ */
 static void check_scale_pointer_decides(void)
 {
     static int8_t data[6], local[6];

@@ -9,10 +9,10 @@
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* The tile that a fault changes. */
+/* The legal tile that a fault changes. */
 enum fault_base { FX16, SA8_AXIS };
 
-/* The status of mli_mov_layout(), which checks neither pointers nor capacities. */
+/* The expected status of mli_mov_layout(), which checks neither pointers nor capacities. */
 enum fault_layout { LAYOUT_SAME, LAYOUT_OK, LAYOUT_ANY };
 
 struct fault {

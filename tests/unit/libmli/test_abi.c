@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layouts and enum values on which code written for embARC MLI 2.0 relies. */
+/* Tests layouts and enum values on which code written for embARC MLI 2.0 relies. */
 #include "tests/support/unit.h"
 
 /* Sizes and offsets for LP64; on other systems only the order of the fields is checked. */

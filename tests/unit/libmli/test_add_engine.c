@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines that a program adds: refused engines, and the pool's calls to an engine. */
+/* Tests engines that a program adds: refused engines, and the pool's calls to an engine. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 /* A device with any number of channels, which moves inside submit. */
 static struct {
-    uint32_t channels, refuses; /* refuses: index of the channel whose open fails */
-    uint32_t opened, closed;    /* channel masks since the last check */
+    uint32_t channels, refuses; /* number of channels; index of the channel whose open fails */
+    uint32_t opened, closed;    /* masks of channels opened and closed since the last check */
     size_t tiny;
     uint32_t submits, synchronised;
 } device;
@@ -24,7 +24,7 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    assert_int_equal(caps->loops, 0); /* zeroed before */
+    assert_int_equal(caps->loops, 0); /* the pool has zeroed *caps before */
     assert_int_equal(caps->tiny, 0);
     caps->loops = MLI_MAX_RANK;
     caps->tiny = device.tiny;
@@ -196,7 +196,7 @@ static void test_newer_header(void **state)
     assert_works("fault:newer,depth=3,seed=4");
 }
 
-/* An engine with fewer channels than the pool can have, and one with more. */
+/* Adds an engine with fewer channels than the pool can have, and one with more. */
 static void test_channels(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void test_unavailable_channel(void **state)
     assert_int_equal(device.closed, 1u << 1); /* channel 0 stayed open */
 }
 
-/* A channel that is never worth using; and a size just below. */
+/* Sets `tiny` so that a channel is never worth using, and then to a size just below. */
 static void test_everything_is_tiny(void **state)
 {
     (void)state;

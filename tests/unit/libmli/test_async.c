@@ -17,7 +17,7 @@
     X(CLAIMED)                                                                                     \
     X(PREPARED)                                                                                    \
     X(DONE)                                                                                        \
-    X(PREPARED_AGAIN) /* after done: the last prepared transfer was not started */                 \
+    X(PREPARED_AGAIN) /* done again after a prepare: the last prepared transfer was not started */ \
     X(RELEASED)                                                                                    \
     X(COPY_OF_RELEASED)                                                                            \
     X(STALE_BESIDE_NEW_OWNER)
@@ -39,7 +39,7 @@ struct life {
 
 static struct life the_life;
 
-/* A failed test must not keep channels from the next one. */
+/* Releases all channels, so that a failed test does not keep them from the next test. */
 static int release_all(void **state)
 {
     (void)state;
@@ -120,13 +120,13 @@ static void life_begin(struct life *l, enum state state)
 static void life_end(struct life *l)
 {
     if (l->owned) {
-        (void)mli_mov_wait(&l->handle); /* refused if nothing was started */
+        (void)mli_mov_wait(&l->handle); /* refused if no transfer was started */
         assert_ok(mli_mov_release_handle(&l->handle));
     }
     if (l->other_owned)
         assert_ok(mli_mov_release_handle(&l->other));
     l->owned = l->other_owned = false;
-    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* all handles are released */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* possible because all handles are released */
 }
 
 /* isdone returns a bool: true counts as OK, false as ARGUMENT_ERROR. */
@@ -151,7 +151,7 @@ static mli_status make_call(struct life *l, enum call call)
 static bool is_legal(enum state state, enum call call)
 {
     static const bool legal[4][CALLS] = {
-        /*             prepare register start isdone wait release */
+        /* columns: prepare register start isdone wait release */
         /* CLAIMED */ {true, true, false, false, false, true},
         /* PREPARED */ {true, true, true, false, false, true},
         /* DONE */ {true, true, true, true, true, true},
@@ -301,13 +301,13 @@ static void test_restart_without_prepare(void **state)
         the_life.tile.in[7] = (uint8_t)(i + 50);
         assert_ok(mli_mov_start(&the_life.handle, NULL, NULL, NULL));
         assert_ok(mli_mov_wait(&the_life.handle));
-        assert_ok(mli_mov_wait(&the_life.handle)); /* any number of times */
+        assert_ok(mli_mov_wait(&the_life.handle)); /* wait may be called any number of times */
         assert_memory_equal(the_life.tile.out, the_life.tile.in, 48);
     }
     life_end(&the_life);
 }
 
-/* The last prepare counts, before a start and after one. */
+/* The last prepare counts, whether it comes before or after a start. */
 static void test_prepare_again(void **state)
 {
     struct tile second;
@@ -347,7 +347,7 @@ static void test_refused_prepare_after_done(void **state)
     life_end(&the_life);
 }
 
-/* Handles are independent: two transfers, started in reverse order. */
+/* Handles are independent: the test starts two transfers in reverse order. */
 static void test_two_handles(void **state)
 {
     mli_mov_handle_t second;
@@ -370,7 +370,7 @@ static void test_two_handles(void **state)
     life_end(&the_life);
 }
 
-/* One element for each state, to pass to a test by cmocka's pointer. */
+/* One pointer target for each state, to pass the state to a test through cmocka. */
 static enum state states[] = {STATES(STATE_NAME)};
 
 #define STATE_TEST(name) {"every call: " #name, test_state, NULL, release_all, &states[name]},

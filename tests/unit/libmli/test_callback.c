@@ -17,7 +17,7 @@ static struct {
     mli_mov_handle_t h;
     atomic_int calls;
     int32_t cookies[8];
-    mli_status status[8]; /* returned by calls inside the callback */
+    mli_status status[8]; /* statuses returned by calls inside the callback */
     bool done_in_callback;
     uintptr_t lowest, highest; /* addresses of local variables of the callbacks */
     int left;                  /* transfers that the chain still has to start */
@@ -115,7 +115,7 @@ static void test_last_registration_counts(void **state)
     run();
     assert_calls(1);
     assert_int_equal(at.cookies[0], 2);
-    assert_ok(mli_mov_registercallback(&at.h, NULL, 3)); /* unregistered */
+    assert_ok(mli_mov_registercallback(&at.h, NULL, 3)); /* no callback is registered any longer */
     run();
     end();
     assert_calls(1);
@@ -187,7 +187,7 @@ static void test_every_call_while_running(void **state)
     (void)state;
     begin(start_and_misuse, 0);
     assert_ok(mli_mov_start(&at.h, NULL, NULL, NULL));
-    assert_calls(2); /* of the outer start and of the nested one */
+    assert_calls(2); /* one call for the outer start, one for the nested start */
     assert_ok(mli_mov_wait(&at.h));
     assert_status(at.status[0], MLI_STATUS_ARGUMENT_ERROR);
     assert_ok(at.status[1]);
@@ -227,7 +227,10 @@ static void *run_chain(void *unused)
     return mli_mov_start(&at.h, NULL, NULL, NULL) == MLI_STATUS_OK ? &at : NULL;
 }
 
-/* Ten thousand transfers on a small stack, each started by the callback of the previous one. */
+/*
+ * Runs ten thousand transfers on a small stack, each started by the callback of the previous
+ * transfer.
+ */
 static void test_chain_does_not_grow_the_stack(void **state)
 {
     pthread_attr_t small;
@@ -243,7 +246,7 @@ static void test_chain_does_not_grow_the_stack(void **state)
     assert_int_equal(pthread_join(thread, &result), 0);
     pthread_attr_destroy(&small);
     assert_non_null(result);
-    assert_ok(mli_mov_synchronise(&at.h)); /* with an engine that has threads it may still run */
+    assert_ok(mli_mov_synchronise(&at.h)); /* on a thread of an engine it may still run */
     assert_calls(10001);
     assert_int_equal(at.left, -1);
     assert_ok(mli_mov_wait(&at.h));
@@ -252,7 +255,7 @@ static void test_chain_does_not_grow_the_stack(void **state)
     end();
 }
 
-/* A callback may start another handle's transfer, and move synchronously. */
+/* A callback may start another handle's transfer, and make a synchronous move. */
 static mli_mov_handle_t other;
 static struct tile other_tile, sync_tile;
 
@@ -304,7 +307,7 @@ static void release_it(int32_t cookie)
     atomic_fetch_add(&at.calls, 1);
 }
 
-/* The transfer is done when the callback runs, so the handle may go. */
+/* The transfer is done when the callback runs, so the callback may release the handle. */
 static void test_callback_releases_its_handle(void **state)
 {
     (void)state;
@@ -318,7 +321,7 @@ static void test_callback_releases_its_handle(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* wait works again on the thread after the callback. */
+/* wait works again on this thread after the callback has returned. */
 static void test_wait_after_a_callback(void **state)
 {
     (void)state;
@@ -330,7 +333,7 @@ static void test_wait_after_a_callback(void **state)
     end();
 }
 
-/* A failed test must not keep channels from the next one. */
+/* Releases all channels, so that a failed test does not keep them from the next test. */
 static int release_all(void **state)
 {
     (void)state;

@@ -36,7 +36,10 @@ static void write_frame(int32_t cookie)
     (*at.frame)++;
 }
 
-/* Registers, starts, waits, releases and returns: the variable ends with this function's frame. */
+/*
+ * Registers the callback, starts, waits, releases and returns: the variable ends with this
+ * function's frame.
+ */
 static __attribute__((noinline)) int run_in_a_frame(bool wait)
 {
     int frame = 0;
@@ -82,7 +85,7 @@ static void returns_after_the_callback(mli_status (*call)(mli_mov_handle_t *))
     assert_ok(mli_mov_registercallback(&slow.load.h, slow_callback, 0));
     assert_int_equal(pthread_create(&starter, NULL, slow_start, NULL), 0);
     slow_await(&slow.entered);
-    assert_true(mli_mov_isdone(&slow.load.h)); /* done, while its callback runs */
+    assert_true(mli_mov_isdone(&slow.load.h)); /* the transfer is done while its callback runs */
     assert_int_equal(pthread_create(&releaser, NULL, let_leave_later, NULL), 0);
     assert_ok(call(&slow.load.h));
     assert_true(slow.returning);
@@ -136,7 +139,7 @@ static void test_wait_during_a_chain(void **state)
     assert_int_equal(atomic_load(&at.calls), CHAIN + 1);
 }
 
-/* Restarts the handle while another thread is in release, which is then refused. */
+/* Restarts the handle while another thread is in release: that release is then refused. */
 static void restart_late(int32_t cookie)
 {
     (void)cookie;
@@ -162,7 +165,7 @@ static void test_release_meets_a_restart(void **state)
     assert_int_equal(pthread_join(starter, NULL), 0);
     assert_int_equal(pthread_join(releaser, NULL), 0);
     assert_ok(at.inside);
-    /* Either refused while the second transfer runs, or released after it is done. */
+    /* The release is refused while the second transfer runs, or succeeds after it is done. */
     if (released == MLI_STATUS_OK) {
         assert_int_equal(atomic_load(&at.calls), 2);
     } else {
@@ -172,7 +175,9 @@ static void test_release_meets_a_restart(void **state)
     }
 }
 
-/* Releases its own handle, claims the channel for the next owner, and keeps running. */
+/*
+ * The callback releases its own handle, claims the channel for the next owner, and keeps running.
+ */
 static void release_and_stay(int32_t cookie)
 {
     (void)cookie;
@@ -211,7 +216,7 @@ static void test_next_owner_does_not_wait(void **state)
     for (int ms = 0; ms < SLOW_DEADLINE_S * 1000 && mli_mov_set_num_dma_ch(0, 1) != MLI_STATUS_OK;
          ms++)
         slow_pause_ms(1);
-    load_claim(&slow.load, 1); /* for the teardown */
+    load_claim(&slow.load, 1); /* the teardown releases this claim */
 }
 
 int main(int argc, char **argv)

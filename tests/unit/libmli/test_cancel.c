@@ -75,7 +75,7 @@ static void assert_works_again(struct load *l)
     assert_true(load_is_moved(l));
 }
 
-/* A window in the padding has no copy: the place is in a fill, and in the tensor. */
+/* A window in the padding has no copy: the place of the cancel is in a fill, and in the tensor. */
 static void test_place_in_padding(void **state)
 {
     static int8_t in[20 * 40], out[20 * 40];
@@ -107,17 +107,17 @@ static void test_place_in_padding(void **state)
     }
 }
 
-/* A cancel ends a delayed work, too. */
+/* A cancel also ends a delayed work. */
 static void test_delayed_for_an_hour(void **state)
 {
     (void)state;
     if (strcmp(inside, "inline") == 0)
-        skip(); /* there start itself sleeps, and no other thread can cancel */
+        skip(); /* with this engine start itself sleeps, and no other thread can cancel */
     use(",delay_us=3600000000", 1);
     load_claim(&load, 1);
     load_start(&load);
     assert_ok(mli_mov_cancel(&load.h));
-    (void)mli_mov_wait(&load.h); /* cancelled, or already moved */
+    (void)mli_mov_wait(&load.h); /* cancelled, or moved before the cancel */
     assert_true(mli_mov_isdone(&load.h));
 }
 
@@ -132,7 +132,7 @@ static void test_stuck(void **state)
     assert_false(mli_mov_isdone(&load.h));
     assert_ok(mli_mov_cancel(&load.h));
     assert_cancelled(&load);
-    assert_ok(mli_mov_cancel(&load.h)); /* again: no effect */
+    assert_ok(mli_mov_cancel(&load.h)); /* the second call has no effect */
     assert_int_equal(load_calls(1), 1);
     assert_ok(mli_mov_get_channel_stats(0, &stats));
     assert_int_equal(stats.cancelled, 1);
@@ -174,7 +174,7 @@ static void test_several_channels(void **state)
     }
 }
 
-/* Three parts are done, one is stuck. */
+/* Three parts are done, and one part is stuck. */
 static void test_one_of_several_channels(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void *wait_for_it(void *result)
     return NULL;
 }
 
-/* A thread that waits is woken, whether it sleeps already or not. */
+/* A waiting thread wakes up, whether it sleeps already or not. */
 static void test_cancel_while_another_thread_waits(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void test_in_a_callback_of_another_handle(void **state)
     assert_cancelled(&second);
 }
 
-/* A transfer that takes longer than the cancel. */
+/* Makes a transfer that takes longer than the cancel. */
 static void test_large(void **state)
 {
     mli_mov_status_t status;

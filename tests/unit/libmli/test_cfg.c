@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The builders of mli_mov_cfg_t: the fields they set, the neutral fields, the refused arguments. */
+/*
+ * Tests the builders of mli_mov_cfg_t: the fields they set, the neutral fields, the refused
+ * arguments.
+ */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -7,7 +10,7 @@
 
 static const mli_mov_cfg_t neutral = {.sub_sample_step = {1, 1, 1, 1}, .perm_dim = {0, 1, 2, 3}};
 
-/* Four different numbers each, so that a swapped index or argument is noticed. */
+/* Arrays of four different numbers each, so that a swapped index or argument is noticed. */
 static const int offsets[4] = {1, 2, 3, 4}, sizes[4] = {5, 6, 7, 8}, steps[4] = {9, 10, 11, 12};
 static const int dst_offsets[4] = {13, 14, 15, 16}, strides[4] = {17, 18, 19, 20};
 static const uint8_t perm[4] = {3, 1, 0, 2}, pre[4] = {21, 22, 23, 24}, post[4] = {25, 26, 27, 28};
@@ -172,7 +175,7 @@ static void test_null_cfg_is_refused(void **state)
         MLI_STATUS_BAD_FUNC_CFG);
 }
 
-/* One call with a null array: refused, and the cfg is unchanged. */
+/* Makes one call with a null array: it is refused, and the cfg is unchanged. */
 #define assert_null_refused(name, call)                                                            \
     do {                                                                                           \
         const mli_mov_cfg_t before = cfg;                                                          \

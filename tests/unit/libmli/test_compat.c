@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compatibility header in C, included by mli_api.h. */
+/* Tests the compatibility header in C, included by mli_api.h. */
 #define MLI_EMBARC_COMPAT
 #include "mli_api.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compatibility header as C++, by itself, before the umbrella header. */
+/* Tests the compatibility header in C++, included by itself before the umbrella header. */
 #include "mli_compat_embarc.h"
 
 #include "mli_api.h"

@@ -10,12 +10,12 @@
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 
-#define ELEMENTS 24 /* (2, 3, 4) */
+#define ELEMENTS 24 /* elements of shape (2, 3, 4) */
 
 struct pair {
     mli_tensor src, dst;
     _Alignas(16) uint8_t in[256], out[256];
-    int16_t zero_point[2][4], scale[2][4]; /* of src, of dst */
+    int16_t zero_point[2][4], scale[2][4]; /* parameters of src and of dst */
     int8_t frac_bits[2][4];
 };
 
@@ -99,14 +99,15 @@ static int64_t convert_one(mli_element_type from, int frac, int64_t value, mli_e
 static void test_fixed_point_by_hand(void **state)
 {
     (void)state;
-    /* 16-bit to 8-bit, 4 bits less: halves are rounded up, and values beyond the type saturate. */
+    /* Converts 16 bits to 8 bits, with 4 fractional bits less: halves are rounded up, and values
+       beyond the type saturate. */
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 8, MLI_EL_FX_8, 4), 6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 7, MLI_EL_FX_8, 4), 5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 8, MLI_EL_FX_8, 4), -5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 9, MLI_EL_FX_8, 4), -6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 127 + 8, MLI_EL_FX_8, 4), 127);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 200, MLI_EL_FX_8, 4), -128);
-    /* More fractional bits: exact until the value saturates. */
+    /* Converts to more fractional bits: exact until the value saturates. */
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -7, MLI_EL_FX_16, 12), -7 * 512);
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -128, MLI_EL_FX_16, 12), INT16_MIN);
     assert_int_equal(convert_one(MLI_EL_FX_8, -128, 1, MLI_EL_FX_16, 127), INT16_MAX);
@@ -156,7 +157,7 @@ static void test_floats_by_hand(void **state)
     float real;
 
     (void)state;
-    pair_init(&p, MLI_EL_FP_32, MLI_EL_SA_8); /* one step is 1/4 */
+    pair_init(&p, MLI_EL_FP_32, MLI_EL_SA_8); /* one step of the element is 1/4 */
     p.dst.el_params.sa.zero_point.mem.i16 = 5;
     p.dst.el_params.sa.scale_frac_bits.mem.i8 = 2;
     for (size_t i = 0; i < COUNT_OF(table); i++)
@@ -174,7 +175,7 @@ static void test_floats_by_hand(void **state)
     memcpy(&real, p.out, 4);
     assert_true(real == -0.75f);
 
-    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* bit by bit, also a signalling NaN */
+    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* copied bit by bit, also a signalling NaN */
     memset(p.in, 0xFF, 3);
     p.in[3] = 0x7F;
     p.in[2] = 0xA0;
@@ -201,7 +202,7 @@ static int64_t saturate(wide value, mli_element_type type)
     return value > top ? top : value < -top - 1 ? -top - 1 : (int64_t)value;
 }
 
-/* A tensor's parameters at an index; random ones are drawn first. */
+/* The parameters of a tensor at an index; random parameters are drawn first. */
 struct facts {
     int zero, scale, frac;
 };
@@ -345,7 +346,10 @@ static void test_random_reals(void **state)
     }
 }
 
-/* Strides on both sides, gaps unchanged; dst takes rank and shape if it has none. */
+/*
+ * Converts with strides on both sides, and leaves gaps unchanged; dst takes rank and shape if it
+ * has none.
+ */
 static void test_strides_and_shape(void **state)
 {
     struct pair p;
@@ -380,7 +384,7 @@ static void test_in_place(void **state)
     for (uint32_t i = 0; i < ELEMENTS; i++)
         put(p.in, MLI_EL_FX_16, i, 2 * i);
     p.dst.data = p.src.data;
-    memcpy(p.dst.mem_stride, (int32_t[]){12, 4, 1, 0}, 16); /* packed strides, written out */
+    memcpy(p.dst.mem_stride, (int32_t[]){12, 4, 1, 0}, 16); /* the packed strides, written out */
     assert_ok(mli_hlp_convert_tensor(&p.src, &p.dst));
     for (uint32_t i = 0; i < ELEMENTS; i++)
         assert_int_equal(get(p.in, MLI_EL_FX_16, i), i);

@@ -19,7 +19,7 @@ static const bool prints = MLI_DEBUG_MODE == DEBUG || MLI_DEBUG_MODE == FULL;
 
 enum { CHILD_AS_EXPECTED = 42, CHILD_WRONG = 43 };
 
-/* The end of a child, and its output on stderr. */
+/* The end of a child process, and its output on stderr. */
 struct ending {
     int status;
     char text[4096];
@@ -39,7 +39,7 @@ static struct ending run_child(int (*child)(void))
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        signal(SIGABRT, SIG_DFL); /* cmocka handles the signal in the parent's image */
+        signal(SIGABRT, SIG_DFL); /* cmocka handles the signal in this process */
         dup2(pipes[1], STDERR_FILENO);
         close(pipes[0]);
         _exit(child());
@@ -68,7 +68,7 @@ static int child_refuses_once(void)
     return refuse_move() == MLI_STATUS_NOT_ENGH_MEM ? CHILD_AS_EXPECTED : CHILD_WRONG;
 }
 
-/* One call of each module: builder, pool, permute, sub-tensor, move. */
+/* Makes one refused call of each module: builder, pool, permute, sub-tensor, move. */
 static int child_refuses_five_times(void)
 {
     bool all = mli_mov_cfg_for_copy(NULL) == MLI_STATUS_BAD_FUNC_CFG;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of the embARC 2.0 host build, one test for each. */
+/* Tests for errors of the embARC 2.0 host build, one for each error. */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,7 +61,7 @@ static void assert_bad_cfg(struct tile *t, const char *names)
     mli_mov_cfg_for_copy(&t->cfg);
 }
 
-/* Also for tensors without an axis. */
+/* The same holds for tensors without an axis. */
 static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_16, MLI_EL_FP_32, MLI_EL_SA_8};
@@ -80,7 +80,7 @@ static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
     }
 }
 
-/* 2^30 elements of 4 bytes are 4 GiB, not 0. */
+/* The test uses 2^30 elements of 4 bytes, which are 4 GiB and not 0. */
 static void test_embarc_03_capacity_arithmetic_does_not_wrap(void **state)
 {
     struct tile t, before;
@@ -165,7 +165,7 @@ static void test_embarc_06_callbacks_do_not_outlive_their_handle(void **state)
     assert_ok(mli_mov_acquire_handle(1, &h));
     assert_ok(mli_mov_registercallback(&h, on_done, 1));
     assert_ok(mli_mov_release_handle(&h));
-    assert_ok(mli_mov_acquire_handle(2, &h)); /* this channel is one of the two */
+    assert_ok(mli_mov_acquire_handle(2, &h)); /* this channel is one of the two claimed channels */
     run(&h, &t);
     assert_ok(mli_mov_release_handle(&h));
     assert_int_equal(atomic_load(&fired), 0);
@@ -191,7 +191,7 @@ static void test_embarc_07_the_pool_has_an_end(void **state)
     assert_status(mli_mov_acquire_handle(1, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[0]));
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
-    /* h[1] is not released. */
+    /* h[1] is not released by the test. */
     assert_status(mli_mov_set_num_dma_ch(4, 2), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[1]));
@@ -245,7 +245,7 @@ static void test_embarc_09_any_negative_dim_is_per_tensor(void **state)
     }
 }
 
-/* The per-axis case: type and capacities are set as well. */
+/* In the per-axis case, type and capacities are set as well. */
 static void test_embarc_09_permute_completes_el_params(void **state)
 {
     struct tile t;
@@ -272,12 +272,12 @@ static void test_embarc_10_a_refused_move_changes_nothing(void **state)
     tile_per_axis(&t, 2, TILE_OWN);
     memset(t.dst.shape, 0x11, sizeof(t.dst.shape));
     t.dst.rank = 2;
-    t.dst.data.capacity = 23; /* checked last, after shapes and strides */
+    t.dst.data.capacity = 23; /* the capacity is checked last, after shapes and strides */
     memcpy(&before, &t, sizeof(before));
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
     assert_memory_equal(&t, &before, sizeof(before));
     t.dst.data.capacity = 24;
-    t.dst.el_params.sa.scale_frac_bits.capacity = 3; /* two of three arrays are long enough */
+    t.dst.el_params.sa.scale_frac_bits.capacity = 3; /* only two of three arrays are long enough */
     memcpy(&before, &t, sizeof(before));
     assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
     assert_memory_equal(&t, &before, sizeof(before));

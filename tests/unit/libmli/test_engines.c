@@ -38,7 +38,7 @@ static mli_status run(void)
 static void test_engines_known(void **state)
 {
     (void)state;
-    assert_string_equal(mli_mov_engine_at(0), "threads"); /* the default is first */
+    assert_string_equal(mli_mov_engine_at(0), "threads"); /* the default engine is the first */
     assert_string_equal(mli_mov_engine_at(1), "inline");
     assert_string_equal(mli_mov_engine_at(2), "fault");
     assert_null(mli_mov_engine_at(3));
@@ -71,7 +71,7 @@ static void test_good_specs(void **state)
     }
 }
 
-/* A specification, and its error message: characters are counted from 1. */
+/* A specification, and its error message, in which characters are counted from 1. */
 static const struct {
     const char *spec, *says;
 } bad[] = {
@@ -176,7 +176,7 @@ static void test_refused_spec_changes_nothing(void **state)
     }
 }
 
-/* Also before any engine was chosen, when no specification exists to restore. */
+/* The same holds before any engine was chosen, when no specification exists to restore. */
 static void test_refused_spec_leaves_the_default(void **state)
 {
     mli_mov_channel_stats stats;
@@ -192,7 +192,7 @@ static void test_refused_spec_leaves_the_default(void **state)
     assert_int_equal(stats.completed, 1);
 }
 
-/* Options apply to one choice of an engine. */
+/* Options apply only to one choice of an engine. */
 static void test_options_are_not_kept(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void change_everything(int32_t cookie)
     in_callback[2] = mli_mov_set_num_dma_ch(0, 1);
 }
 
-/* Refused also if the callback has released its own handle, the last one. */
+/* The call is refused also if the callback has released its own handle, the last one. */
 static void test_refused_in_a_callback(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static bool is_done_at_once(const char *spec)
     load_claim(&load, 1);
     load_start(&load);
     done = mli_mov_isdone(&load.h);
-    assert_ok(mli_mov_cancel(&load.h)); /* stuck, unless the caller moved it */
+    assert_ok(mli_mov_cancel(&load.h)); /* the transfer is stuck, unless the caller moved it */
     (void)mli_mov_wait(&load.h);
     assert_ok(mli_mov_release_handle(&load.h));
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
@@ -260,8 +260,8 @@ static bool is_done_at_once(const char *spec)
 }
 
 /*
- * Transfers up to this size, inclusive, are moved by the starter: 20 rows of 30 bytes. Fault has no
- * tiny transfers.
+ * The thread that starts a transfer moves it, up to this size, inclusive: 20 rows of 30 bytes. The
+ * engine fault has no tiny transfers.
  */
 static void test_tiny(void **state)
 {
@@ -283,7 +283,7 @@ static struct mli_channel_caps caps_with(const char *spec)
     return caps;
 }
 
-/* The engine's capabilities, changed by options; the pool is empty. */
+/* The capabilities of an engine, changed by options; the pool is empty. */
 static void test_caps(void **state)
 {
     struct mli_channel_caps caps = caps_with("threads");

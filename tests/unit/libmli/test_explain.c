@@ -14,7 +14,8 @@ static _Alignas(64) uint8_t in[ROOM], out[ROOM];
 static mli_explanation explained;
 
 /*
- * Plain C for all tests, which has no stream; the tests of streams use the processor's best level.
+ * Uses plain C for all tests, which has no stream; the tests of streams use the processor's best
+ * level.
  */
 static int plain(void **state)
 {
@@ -102,7 +103,7 @@ static void test_zeros(void **state)
     explain(MLI_EL_FX_8, shape, &cfg);
     assert_int_equal(explained.plan.slabs, 4);
     assert_string_equal(kernel(0), "rows of 30 bytes with zeros beside, c");
-    for (size_t i = 1; i <= 4; i++) /* above, below, left, right */
+    for (size_t i = 1; i <= 4; i++) /* slabs above, below, left and right */
         assert_string_equal(kernel(i), "zeros, with the copy");
     assert_string_equal(kernel(5), "");
     /* A window in the padding: there is no copy. */

@@ -25,7 +25,7 @@ static void set_engine(const char *spec)
     assert_ok(mli_mov_set_num_dma_ch(2, 2));
 }
 
-/* Chooses the fault engine around the one inside; work `work` fails there. */
+/* Chooses the engine fault around the engine inside; work number `work` fails. */
 static void set_failure(unsigned work, unsigned descriptor, unsigned row)
 {
     char spec[128];
@@ -85,11 +85,11 @@ static void assert_counted(uint64_t completed, uint64_t bytes)
     assert_int_equal(stats.failed, 1);
     assert_int_equal(stats.cancelled, 0);
     assert_int_equal(stats.bytes, bytes);
-    if (strcmp(at.inside, "mock") != 0) /* the mock engine reports the fill of its ring */
+    if (strcmp(at.inside, "mock") != 0) /* the mock engine reports the fill of its ring instead */
         assert_int_equal(stats.queue_high_water, at.plan.slabs + 1);
 }
 
-/* The handle still works: moves the transfer again, completely. */
+/* Moves the transfer again, completely: the handle still works. */
 static void assert_works_again(uint64_t bytes)
 {
     load_freshen(&at.load);
@@ -146,7 +146,7 @@ static void test_every_place(void **state)
     }
 }
 
-/* Rows of a copy with three loops around its run: the failure is inside each loop. */
+/* Fails in rows of a copy with three loops around its run: the failure is inside each loop. */
 static void test_every_row_of_the_copy(void **state)
 {
     (void)state;

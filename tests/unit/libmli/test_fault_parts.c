@@ -47,7 +47,7 @@ struct outcome {
     mli_status status[PARTS];
     bool ended[PARTS];
     uint64_t bytes;
-    uint32_t decisive; /* PARTS: none */
+    uint32_t decisive; /* the part that decides; PARTS: no part */
 };
 
 /* Ends one part: cancelled if it should stop. Failures are in a different row for each part. */
@@ -183,7 +183,7 @@ static void test_inline_parts_after_a_failure_do_not_begin(void **state)
     }
 }
 
-/* Rows that are not reported may be written; rows that are reported are written. */
+/* Rows that are not reported as written may be written; rows that are reported are written. */
 static void assert_consistent(mli_status status)
 {
     mli_mov_channel_stats stats;
@@ -208,7 +208,7 @@ static void assert_consistent(mli_status status)
         assert_true(load_is_moved(&load));
 }
 
-/* Any timing of the threads. */
+/* The result does not depend on the timing of the threads. */
 static void test_threads(void **state)
 {
     struct rng rng = rng_for_case(77, 0);
@@ -232,7 +232,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Every started part has ended, once. */
+/* Checks that every started part has ended, once. */
 static void assert_balanced(void)
 {
     mli_mov_channel_stats s;
@@ -263,7 +263,7 @@ static void test_stuck_parts_are_stopped_while_they_start(void **state)
         load_start(&many);
         for (int spin = 0; spin < 20 && !mli_mov_isdone(&many.h); spin++)
             sched_yield();
-        assert_ok(mli_mov_cancel(&many.h)); /* no failing part was before the stuck ones */
+        assert_ok(mli_mov_cancel(&many.h)); /* no failing part comes before the stuck parts */
         (void)mli_mov_wait(&many.h);
         assert_ok(mli_mov_synchronise(&many.h));
         assert_int_equal(load_calls(2), i);

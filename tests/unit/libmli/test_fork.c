@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The child of a fork has the parent's channels without their threads, and can create new ones. */
+/*
+ * Tests the child of a fork, which has the parent's channels without their threads and can create
+ * new threads.
+ */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -41,7 +41,7 @@ static void test_wrap_around(void **state)
     use(&last);
     assert_ok(mli_mov_release_handle(&last));
     assert_stale(&last);
-    assert_stale(&zeroed); /* the free channel now has generation 0, as this handle */
+    assert_stale(&zeroed); /* the free channel now has generation 0, like this handle */
     assert_ok(mli_mov_acquire_handle(1, &first));
     assert_int_equal(first.generation, 1);
     assert_stale(&last);

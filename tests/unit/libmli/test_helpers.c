@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of tensors: element size, counts, quantisation values, packed strides, error texts. */
+/*
+ * Tests properties of tensors: element size, counts, quantisation values, packed strides, error
+ * texts.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,7 +238,7 @@ static void test_last_error_is_the_threads_own(void **state)
     assert_int_equal(pthread_create(&thread, NULL, last_error_of_a_new_thread, NULL), 0);
     assert_int_equal(pthread_join(thread, &result), 0);
     other = result;
-    assert_string_equal(other[0], ""); /* no refusal in that thread yet */
+    assert_string_equal(other[0], ""); /* that thread has had no refusal yet */
     assert_true(other[1][0] != '\0');
     assert_string_equal(mli_last_error(), mine);
 }

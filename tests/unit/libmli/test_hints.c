@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_set_hints(): the pages that madvise() maps before the move, as counted by this program,
- * and that the hint changes nothing else. The destination is the mapping of a sparse file.
+ * Tests mli_mov_set_hints(): the pages that madvise() maps before the move, as this program counts
+ * them, and that the hint changes nothing else. The destination is the mapping of a sparse file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,15 +17,15 @@
 
 enum { KIB = 1024, MIB = 1024 * KIB, FILE_BYTES = 12 * MIB, POPULATE_WRITE = 23 };
 
-static bool processor_moves; /* the engine of this run moves on the processor */
+static bool processor_moves; /* true: the engine of this run moves on the processor */
 
-/* The calls of all threads. */
+/* The madvise() calls of all threads. */
 static struct {
     pthread_mutex_t lock;
-    unsigned calls, outside; /* outside: not in the mapping, or not whole pages */
+    unsigned calls, outside; /* number of calls; calls not in the mapping, or not of whole pages */
     size_t largest;
-    int fail;         /* errno of the next call; 0: as the system returns */
-    bool cancel;      /* the next call cancels the transfer */
+    int fail;         /* errno that the next call fails with; 0: the result of the system */
+    bool cancel;      /* true: the next call cancels the transfer */
     uint8_t *covered; /* for each page of the mapping: number of calls */
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -132,7 +132,10 @@ static int teardown(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* Rows of `run` bytes, `step` bytes apart in the destination, which begins at byte `offset`. */
+/*
+ * Makes a move of rows of `run` bytes, `step` bytes apart in the destination, which begins at byte
+ * `offset`.
+ */
 static void shape_rows(size_t offset, uint32_t rows, uint32_t run, uint32_t step)
 {
     at.rows = rows;
@@ -165,7 +168,7 @@ static void run(void)
     assert_ok(mli_mov_wait(&at.h));
 }
 
-/* Compares every byte of the file: the move's bytes, and zeros. */
+/* Compares every byte of the file with the move's bytes and zeros. */
 static void assert_moved(void)
 {
     const uint8_t *first = (const uint8_t *)at.dst.data.mem.pi8;
@@ -253,7 +256,7 @@ static void test_whole(void **state)
         assert_int_equal(seen.calls, 0);
 }
 
-/* Gaps of less than a page: rows are on every page. */
+/* Gaps are smaller than a page, so rows are on every page. */
 static void test_dense_rows(void **state)
 {
     (void)state;
@@ -270,7 +273,7 @@ static void test_pages_between_rows(void **state)
         assert_covered(0, 0);
 }
 
-/* Rows of few pages, with pages between them: too short for a call. */
+/* Rows of few pages, with pages between them, are too short for a call. */
 static void test_sparse_rows(void **state)
 {
     (void)state;
@@ -313,7 +316,7 @@ static void test_padded(void **state)
     at.run = (side + 6) * (side + 6);
     if (processor_moves)
         assert_covered(16, 0);
-    for (uint32_t row = 0; row < side; row++) /* the bytes are right, too */
+    for (uint32_t row = 0; row < side; row++) /* the bytes are right too */
         assert_memory_equal(at.out + (row + 3) * (side + 6) + 3, at.in + (size_t)row * side, side);
     for (uint32_t row = 0; row < side + 5; row++)
         assert_memory_equal(at.out + row * (side + 6) + side + 3, "\0\0\0\0\0\0", 6);
@@ -366,7 +369,7 @@ static void test_handle_without_channels(void **state)
     assert_covered(0, 0);
 }
 
-/* EINVAL: an old kernel. EFAULT: the file ends before the page. */
+/* EINVAL is the error of an old kernel; EFAULT means that the file ends before the page. */
 static void test_refused_by_the_system(void **state)
 {
     static const int errors[] = {EINVAL, EFAULT, ENOMEM};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * No thread spins: measures the processor time of the process while channels are idle, and while a
- * thread waits for a slow transfer. A thread that spins for a second adds a second.
+ * Tests that no thread spins: measures the processor time of the process while channels are idle,
+ * and while a thread waits for a slow transfer. A thread that spins for a second adds a second.
  */
 #include <pthread.h>
 #include <time.h>
@@ -31,7 +31,7 @@ static int end(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* Returns the processor time of a second. The test's own sleep is part of it. */
+/* Returns the processor time used in a second of sleep. */
 static int64_t cost_of_a_second(void)
 {
     const int64_t before = process_ns();
@@ -52,7 +52,7 @@ static void test_idle_channels(void **state)
 {
     (void)state;
     set_engine("threads:tiny=0");
-    load_start(&load); /* each channel has been awake */
+    load_start(&load); /* makes each channel work once */
     assert_ok(mli_mov_synchronise(&load.h));
     assert_in_range(cost_of_a_second(), 0, LIMIT_NS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves too large for the property tests, with blocks, bursts and stages that depend on the size:
- * each at every level of kernels, in the caches and past them, compared with a loop over
+ * Tests moves too large for the property tests, with blocks, bursts and stages that depend on the
+ * size: each move at every level of kernels, in the caches and past them, compared with a loop over
  * coordinates.
  */
 #include <stdlib.h>
@@ -12,24 +12,25 @@
 
 enum { GUARD = 192, FILL = 0xA5 };
 
-/* A move. If perm is all zeros nothing is permuted; steps of zero mean 1. */
+/* A move. If perm is all zeros, nothing is permuted; steps of zero mean 1. */
 struct large {
     uint32_t elem;
     uint32_t shape[4]; /* rank 4 */
     uint8_t perm[4];
     uint32_t step[4];
-    uint8_t pad[4];     /* zeros before and after */
-    uint32_t gap, skew; /* elements after each of the destination's rows; bytes from a line */
+    uint8_t pad[4];     /* zeros before and after the source */
+    uint32_t gap, skew; /* elements after each of the destination's rows; bytes from the start of a
+                           cache line */
 };
 
 static const struct large moves[] = {
-    /* rows beside others in the source */
+    /* moves of rows beside other rows in the source */
     {1, {2, 1501, 8, 64}, {0, 2, 1, 3}, {0}, {0}, 0, 0},
     {1, {2, 4003, 9, 17}, {0, 2, 1, 3}, {0}, {0}, 0, 29},
     {2, {3, 1201, 7, 24}, {0, 2, 1, 3}, {0}, {0}, 0, 2},
     {4, {1, 5003, 5, 15}, {2, 0, 1, 3}, {0}, {0}, 0, 4},
     {2, {40, 41, 9, 43}, {2, 0, 1, 3}, {0}, {0}, 3, 6},
-    /* matrices */
+    /* transposes of matrices */
     {1, {1, 1, 1237, 997}, {0, 1, 3, 2}, {0}, {0}, 0, 5},
     {2, {1, 1, 4099, 150}, {0, 1, 3, 2}, {0}, {0}, 0, 0},
     {4, {1, 1, 613, 499}, {0, 1, 3, 2}, {0}, {0}, 0, 12},
@@ -38,13 +39,13 @@ static const struct large moves[] = {
     {1, {1, 241, 112, 33}, {0, 3, 1, 2}, {0}, {0}, 0, 1},
     {2, {3, 97, 56, 64}, {0, 3, 1, 2}, {0}, {0}, 0, 0},
     {1, {1, 32, 211, 131}, {0, 2, 3, 1}, {0}, {0}, 0, 7},
-    /* rows and columns of two dimensions */
+    /* transposes with rows and columns of two dimensions */
     {1, {8, 12, 701, 20}, {3, 2, 1, 0}, {0}, {0}, 0, 11},
     {2, {8, 12, 307, 20}, {3, 2, 1, 0}, {0}, {0}, 0, 0},
     {4, {5, 7, 401, 19}, {3, 2, 1, 0}, {0}, {0}, 0, 4},
     {1, {1, 401, 113, 32}, {0, 3, 1, 2}, {1, 2, 2, 1}, {0, 1, 1, 0}, 0, 3},
     {4, {1, 111, 57, 48}, {0, 3, 1, 2}, {1, 2, 2, 1}, {0, 1, 1, 0}, 0, 0},
-    /* rows with zeros around them, and parts of rows */
+    /* moves of rows with zeros around them, and of parts of rows */
     {1, {1, 300, 61, 63}, {0}, {0}, {0, 0, 1, 1}, 0, 17},
     {2, {1, 211, 56, 31}, {0}, {0}, {0, 1, 2, 0}, 0, 2},
     {1, {1, 1, 3001, 1023}, {0}, {1, 1, 1, 3}, {0}, 0, 1},
@@ -77,14 +78,14 @@ static mli_element_type type_of(uint32_t elem)
     return elem == 1 ? MLI_EL_FX_8 : elem == 2 ? MLI_EL_FX_16 : MLI_EL_FP_32;
 }
 
-/* The move in elements; [i] is a dimension of the destination. */
+/* The move in elements; index i is a dimension of the destination. */
 struct numbers {
     uint32_t perm[4], count[4];
     int64_t to[4], from[4];
     size_t src_bytes, dst_bytes;
 };
 
-/* Elements of 8 bytes are pairs of 4. */
+/* Elements of 8 bytes are pairs of 4-byte elements. */
 static struct numbers numbers_of(const struct large *m)
 {
     struct numbers n = {.src_bytes = m->elem, .dst_bytes = m->elem};
@@ -136,7 +137,9 @@ static void expect(const struct large *m, const struct numbers *n, const uint8_t
                 }
 }
 
-/* Elements of 8 bytes are pairs of 4, in one more dimension, which stays innermost. */
+/*
+ * Elements of 8 bytes are pairs of 4-byte elements, in one more dimension, which stays innermost.
+ */
 static void set_up(const struct large *m, const struct numbers *n, const struct side *src,
                    const struct side *dst, mli_tensor *in, mli_tensor *out, mli_mov_cfg_t *cfg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_layout(): the result of a move, without memory. mli_mov_check(): with memory, but without
- * the move. test_status_move.c has the refusals.
+ * Tests mli_mov_layout(), which computes the result of a move without memory, and mli_mov_check(),
+ * which checks with memory but does not move. test_status_move.c has the refusals.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void assert_layout_of_move(struct tile *t, uint32_t bytes)
     layout.data.mem.pi8 = NULL;
     layout.data.capacity = 0;
     assert_ok(mli_mov_layout(&t->src, &t->cfg, &layout));
-    t->dst.data.capacity = layout.data.capacity; /* exactly enough */
+    t->dst.data.capacity = layout.data.capacity; /* the capacity is exactly enough */
     assert_int_equal(layout.data.capacity, bytes);
     assert_null(layout.data.mem.pi8);
     assert_memory_equal(&layout.el_params, &t->dst.el_params, sizeof(layout.el_params));
@@ -49,7 +49,7 @@ static void test_strides_offsets_padding(void **state)
     t.cfg.dst_offset[0] = 1;
     t.cfg.dst_mem_stride[0] = 30;
     t.dst.mem_stride[1] = 4;
-    /* shape (3, 5, 2), strides (30, 4, 1): last element 60 + 16 + 1 */
+    /* In shape (3, 5, 2) with strides (30, 4, 1), the last element is at 60 + 16 + 1. */
     assert_layout_of_move(&t, 78 * 2);
 }
 
@@ -115,7 +115,7 @@ static void test_source_too_large(void **state)
     assert_int_equal(layout.data.capacity, 20);
 }
 
-/* Everything but the data is as after the move, with an empty pool. */
+/* All fields but the data are as after the move, with an empty pool. */
 static void test_check_is_a_move_without_data(void **state)
 {
     const enum tile_arrays arrays[] = {TILE_NULL, TILE_SAME, TILE_OWN};

@@ -62,7 +62,7 @@ static struct {
     bool owned, other_owned;
 } at, before;
 
-static mli_mov_status_t reported; /* filled by GET_STATUS */
+static mli_mov_status_t reported; /* the status that GET_STATUS fills */
 
 /* The result of the call in IN_CALLBACK, and its handle. */
 static struct {
@@ -104,7 +104,7 @@ static mli_status make_call(enum call call)
 static void call_inside(int32_t cookie)
 {
     (void)cookie;
-    if (inner.status == MLI_STATUS_LARGE_ENUM) /* a start in here calls back again */
+    if (inner.status == MLI_STATUS_LARGE_ENUM) /* a start inside the callback calls back again */
         inner.status = make_call(inner.call);
 }
 
@@ -262,7 +262,7 @@ static void call_in_state(enum state state, enum call call, char letter)
     assert_int_equal(release_all(NULL), 0);
 }
 
-/* Calls in the callback, before the test waits for the transfer. */
+/* Makes the calls in the callback, before the test waits for the transfer. */
 static void call_in_callback(enum call call, char letter)
 {
     life_begin(CLAIMED);
@@ -329,15 +329,15 @@ static void test_calls_without_a_handle(void **state)
     assert_status(mli_mov_get_status(&at.handle, NULL), MLI_STATUS_ARGUMENT_ERROR);
     assert_ok(mli_mov_get_channel_stats(0, &stats));
     assert_int_equal(stats.submitted, 1);
-    assert_ok(mli_mov_get_channel_stats(15, &stats)); /* was never in the pool */
+    assert_ok(mli_mov_get_channel_stats(15, &stats)); /* channel 15 was never in the pool */
     assert_int_equal(stats.submitted, 0);
     assert_int_equal(mli_mov_poll(), 0);
     assert_int_equal(mli_mov_is_polled(), strcmp(at.inside, "mock") == 0);
     tile_init(&tile, MLI_EL_FP_32);
-    assert_ok(tile_sync(&tile)); /* on the second channel */
+    assert_ok(tile_sync(&tile)); /* moved on the second channel */
     assert_memory_equal(tile.out, tile.in, 96);
     assert_ok(mli_mov_acquire_handle(1, &at.other));
-    assert_ok(tile_sync(&tile)); /* without a channel */
+    assert_ok(tile_sync(&tile)); /* moved without a channel */
     assert_ok(mli_mov_release_handle(&at.other));
     assert_false(mli_mov_isdone(&at.handle));
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves with results computed by hand, and the limits of legal moves. */
+/* Tests moves with results computed by hand, and the limits of legal moves. */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* Compares the bytes of the result, and those after it. */
+/* Compares the bytes of the result, and the bytes after it. */
 static void assert_out(const struct tile *t, const uint8_t *want, size_t bytes)
 {
     assert_memory_equal(t->out, want, bytes);
@@ -58,7 +58,7 @@ static void test_slice(void **state)
     assert_int_equal(t.dst.el_params.fx.frac_bits, 5);
 }
 
-/* Columns 2 and 3 of a row of 5: all others stay. */
+/* Moves columns 2 and 3 of a row of 5; all other bytes stay. */
 static void test_concat(void **state)
 {
     static const uint8_t want[] = {0xA5, 0xA5, 1, 2, 0xA5, 0xA5, 0xA5, 3, 4};
@@ -91,7 +91,7 @@ static void test_subsample(void **state)
     assert_shape(&t.dst, 1, 2, 2);
 }
 
-/* HWC (2, 3, 4) to CHW (4, 2, 3), 16-bit elements. */
+/* Moves HWC (2, 3, 4) to CHW (4, 2, 3), 16-bit elements. */
 static void test_permute(void **state)
 {
     static const uint8_t perm[4] = {2, 0, 1, 99};
@@ -112,7 +112,7 @@ static void test_permute(void **state)
     assert_shape(&t.dst, 4, 2, 3);
 }
 
-/* One HWC pixel row of two channels in a frame of zeros. */
+/* Moves one HWC pixel row of two channels into a frame of zeros. */
 static void test_padding2d_hwc(void **state)
 {
     static const uint8_t want[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0};
@@ -146,7 +146,7 @@ static void test_padding2d_chw(void **state)
     assert_shape(&t.dst, 2, 2, 3);
 }
 
-/* A convolution tile with a halo: zeros beyond the edge, real neighbours inside. */
+/* Moves a convolution tile with a halo: zeros beyond the edge, real neighbours inside. */
 static void test_window_over_the_edge(void **state)
 {
     static const uint8_t want[] = {0, 0, 0, 0, 1, 2, 0, 3, 4};
@@ -165,7 +165,7 @@ static void test_window_over_the_edge(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* Padding is sampled like data: every second sample of 0 0 1 2 3 4 0. */
+/* Samples padding like data: every second sample of 0 0 1 2 3 4 0. */
 static void test_subsampled_padding(void **state)
 {
     static const uint8_t want[] = {0, 1, 3, 0};
@@ -182,7 +182,7 @@ static void test_subsampled_padding(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* The source is not read, so its capacity need not cover the window. */
+/* A source that is not read need not have a capacity that covers the window. */
 static void test_window_in_the_padding_reads_nothing(void **state)
 {
     static const uint8_t want[] = {0, 0, 0};
@@ -216,11 +216,11 @@ static void test_exact_capacities_suffice(void **state)
     t.dst.data.capacity += 1;
     t.src.data.capacity -= 1;
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
-    t.cfg.size[1] = 2; /* the last row is no longer read */
+    t.cfg.size[1] = 2; /* the move no longer reads the last row */
     assert_ok(tile_sync(&t));
 }
 
-/* Stride 0 in the cfg: the destination's own stride, or packed if that is 0, too. */
+/* A stride of 0 in the cfg means the destination's own stride, or packed if that is 0, too. */
 static void test_where_strides_come_from(void **state)
 {
     struct tile t;
@@ -252,7 +252,7 @@ static void test_packed_counts_dst_offset(void **state)
     assert_int_equal(t.out[21 + 2], 0xA5);
 }
 
-/* Interleaved rows share no element: legal in either order. */
+/* Interleaved rows share no element: such moves are legal in either order. */
 static void test_interleaved_destination(void **state)
 {
     static const uint8_t want[] = {1, 0xA5, 2, 5, 3, 6, 4, 7, 0xA5, 8};
@@ -295,7 +295,10 @@ static void test_views_of_one_buffer(void **state)
     assert_int_equal(t.in[48], 49);
 }
 
-/* Even and odd elements of shared rows: the ranges overlap, but no byte is read and written. */
+/*
+ * Moves between even and odd elements of shared rows: the ranges overlap, but no byte is both read
+ * and written.
+ */
 static void test_interleaved_views(void **state)
 {
     struct tile t;
@@ -312,11 +315,11 @@ static void test_interleaved_views(void **state)
     for (int i = 0; i < 96; i++)
         assert_int_equal(t.in[i], i % 4 < 2 ? i + 1 : i - 1);
     assert_int_equal(t.in[96], 97);
-    t.dst.data.mem.pi8 -= 1; /* now every element shares a byte with another */
+    t.dst.data.mem.pi8 -= 1; /* now every element shares a byte with another element */
     assert_status(tile_sync(&t), MLI_STATUS_INCOMPATEBLE_TENSORS);
 }
 
-/* Values of output fields before the call do not count. */
+/* The values of output fields before the call do not matter. */
 static void test_output_fields_are_not_read(void **state)
 {
     struct tile t;
@@ -353,7 +356,10 @@ static void test_entries_beyond_the_rank_are_not_read(void **state)
     assert_out(&t, t.in, 24);
 }
 
-/* Every function that fills in the destination sets entries beyond the rank to 1 and 0. */
+/*
+ * Every function that fills in the destination sets the entries beyond the rank: shapes to 1,
+ * strides to 0.
+ */
 static void test_entries_beyond_the_rank_are_set(void **state)
 {
     static const uint32_t shape[] = {6, 1, 1, 1};

@@ -28,7 +28,7 @@ static mli_mov_stage stage_of(const mli_mov_handle_t *h)
     return status.stage;
 }
 
-/* Runs a handle from the claim to the release, and again from prepare. */
+/* Runs a handle from the claim to the release, and a second time from prepare on. */
 static void live(mli_mov_handle_t *h)
 {
     mli_mov_status_t status;
@@ -48,7 +48,7 @@ static void live(mli_mov_handle_t *h)
         assert_true(mli_mov_isdone(h));
         assert_ok(mli_mov_wait(h));
         assert_ok(mli_mov_synchronise(h));
-        assert_ok(mli_mov_cancel(h)); /* too late */
+        assert_ok(mli_mov_cancel(h)); /* the cancel is too late */
         assert_ok(mli_mov_get_status(h, &status));
         assert_int_equal(status.stage, MLI_MOV_DONE);
         assert_int_equal(status.code, MLI_STATUS_OK);
@@ -101,7 +101,7 @@ static void test_limit_of_handles_without_channels(void **state)
     live(&extra);
 }
 
-/* Pool and engine may change meanwhile: the handle does not depend on them. */
+/* Pool and engine may change meanwhile: a handle without channels does not depend on them. */
 static void test_pool_changes_meanwhile(void **state)
 {
     struct tile t;

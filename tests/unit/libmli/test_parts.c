@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transfers on two channels are cut at cache lines. If the destination is misaligned, these are
- * inside elements, so zeros beside the columns of a transpose may end, or begin, inside an element.
+ * Tests transfers on two channels, which are cut at cache lines. If the destination is misaligned,
+ * the cuts are inside elements, so zeros beside the columns of a transpose may end, or begin,
+ * inside an element.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum {
     COLS = 2,
     ZEROS = 89,
     WIDTH = COLS + ZEROS,
-    STRIDE = 878, /* of the destination, in elements */
+    STRIDE = 878, /* stride of the destination, in elements */
     ELEM = 4,
     BYTES = ((ROWS - 1) * STRIDE + WIDTH) * ELEM,
     PLACES = 64,
@@ -61,7 +62,7 @@ static void test_zeros_in_any_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (uint8_t)(i + 1);
-    assert_ok(mli_mov_set_engine("threads:tiny=0")); /* splits small transfers, too */
+    assert_ok(mli_mov_set_engine("threads:tiny=0")); /* tiny=0 splits small transfers too */
     assert_ok(mli_mov_set_num_dma_ch(0, 2));
     for (size_t place = 0; place < PLACES; place++) {
         expect(place);

@@ -20,7 +20,7 @@ enum { STARTS = 2000, POLLERS = 2, YIELDS = 3 };
 static struct mli_work *_Atomic held;
 static atomic_int inside, meetings;
 static atomic_bool over;
-static _Thread_local bool polling; /* a submit from inside done is in this thread's poll */
+static _Thread_local bool polling; /* true: a submit from inside done is in this thread's poll */
 
 static void enter(void)
 {
@@ -106,7 +106,7 @@ static void test_submit_and_poll_do_not_meet(void **state)
     assert_ok(mli_mov_add_engine(&engine));
     assert_ok(mli_mov_set_engine("polled"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
-    load_init_flat(&load, 1, 64); /* one row: poll of this engine can move no more */
+    load_init_flat(&load, 1, 64); /* with a single row, poll of this engine can move no more */
     load_claim(&load, 1);
     for (int i = 0; i < POLLERS; i++)
         assert_int_equal(pthread_create(&pollers[i], NULL, poll_on_and_on, NULL), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The channel pool on one thread: dimensions, claims, exhaustion, fragmentation. */
+/* Tests the channel pool on one thread: dimensions, claims, exhaustion, fragmentation. */
 #include <limits.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int empty_pool(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* Runs first: the library has no channels yet. */
+/* This test must run first, while the library has no channels yet. */
 static void test_pool_is_empty_at_first(void **state)
 {
     struct tile t;
@@ -78,7 +78,7 @@ static void test_bad_claims(void **state)
     assert_int_equal(free_channels(), 4);
 }
 
-/* All or nothing: a claim that does not fit takes no channel. */
+/* A claim takes all its channels or none: a claim that does not fit takes no channel. */
 static void test_claims_of_several_channels(void **state)
 {
     (void)state;
@@ -94,9 +94,9 @@ static void test_claims_of_several_channels(void **state)
 }
 
 /*
- * One of three single channels is the middle one. While it is claimed, the two others are not
- * neighbours; while an outer one is claimed, the two others are. The allocator decides which handle
- * has the middle one.
+ * One of three single channels is the middle one. While the middle channel is claimed, the two
+ * others are not neighbours; while an outer one is claimed, the two others are. The allocator
+ * decides which handle has the middle channel.
  */
 static void test_claim_at(void **state)
 {
@@ -153,7 +153,7 @@ static void assert_not_dimensioned(int ch_offset, int num_ch)
 {
     assert_status(mli_mov_set_num_dma_ch(ch_offset, num_ch), MLI_STATUS_ARGUMENT_ERROR);
     assert_true(mli_last_error()[0] != '\0');
-    assert_int_equal(free_channels(), 2); /* unchanged */
+    assert_int_equal(free_channels(), 2); /* the pool is unchanged */
 }
 
 static void test_bad_dimensions(void **state)
@@ -211,7 +211,7 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_int_equal(free_channels(), 2);
 }
 
-/* A handle of the former pool is stale in the new one, also if its channel is in both. */
+/* A handle of the former pool is stale in the new pool, even if its channel is in both pools. */
 static void test_new_dimensions_make_handles_stale(void **state)
 {
     mli_mov_handle_t old, now;

@@ -17,9 +17,9 @@
 enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };
 
 static struct {
-    atomic_int held;     /* channels that threads own now, at least */
-    atomic_int too_many; /* times that this exceeded the pool */
-    atomic_int failures; /* wrong statuses or data */
+    atomic_int held;     /* lower bound of the number of channels that threads own now */
+    atomic_int too_many; /* how often `held` exceeded the size of the pool */
+    atomic_int failures; /* number of wrong statuses or data */
     atomic_int fired;    /* number of callbacks */
 } seen;
 
@@ -106,9 +106,9 @@ static void test_no_channel_has_two_owners(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(atomic_load(&seen.too_many), 0);
     assert_int_equal(atomic_load(&seen.failures), 0);
-    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* every channel was released */
+    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* all channels were released */
     assert_ok(mli_mov_release_handle(&all));
-    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* also ends the threads that call back */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* this also ends the threads that call back */
     assert_int_equal(atomic_load(&seen.fired), THREADS * (int)scaled(CLAIMS));
 }
 

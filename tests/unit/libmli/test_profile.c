@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The target profile: guard bits, and the addresses that a strict profile requires. */
+/* Tests the target profile: guard bits, and the addresses that a strict profile requires. */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -65,7 +65,7 @@ static void set_strict(const void *from, size_t size)
     memset(&profile, 0xEE, sizeof(profile));
 }
 
-/* A tile for a permute, with both tensors in one block, the vector memory. */
+/* A tile for a permute, with both tensors in one block, which is the vector memory. */
 struct board {
     struct tile tile;
     _Alignas(64) uint8_t vccm[256];
@@ -113,7 +113,7 @@ static void test_kernels_work_in_vector_memory_only(void **state)
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "out.data");
 }
 
-/* A tensor that begins inside and ends outside is refused. */
+/* A tensor that begins inside the vector memory and ends outside is refused. */
 static void test_kernel_operands_lie_wholly_inside(void **state)
 {
     struct board b;
@@ -132,7 +132,7 @@ static void test_kernel_operands_lie_wholly_inside(void **state)
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "");
 }
 
-/* "This doesn't apply to ... functions from the move group." */
+/* The spec says: "This doesn't apply to ... functions from the move group." */
 static void test_moves_work_anywhere(void **state)
 {
     struct board b;
@@ -157,7 +157,7 @@ static void test_kernels_require_aligned_elements(void **state)
     board_init(&b, MLI_EL_FX_16);
     b.tile.dst.data.mem.pi8 += 1;
     assert_permute_refused(&b, MLI_STATUS_MISALIGNMENT_ERROR, "out.data");
-    board_init(&b, MLI_EL_SA_8); /* bytes are always aligned */
+    board_init(&b, MLI_EL_SA_8); /* addresses of bytes are always aligned */
     b.tile.src.data.mem.pi8 += 1;
     b.tile.dst.data.mem.pi8 += 1;
     assert_ok(board_permute(&b));
@@ -180,7 +180,7 @@ static void assert_move_refused(struct tile *t, const char *names)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* Each size of element at each address that is not a multiple of the size. */
+/* Tries each size of element at each address that is not a multiple of the size. */
 static void test_moves_require_aligned_elements(void **state)
 {
     static const struct {
@@ -230,7 +230,7 @@ static void test_any_alignment_without_strict_profile(void **state)
     assert_int_equal(t.out[99], 0xA5);
 }
 
-/* "Addresses of all elements including data, quantization parameters ..." */
+/* The spec says: "Addresses of all elements including data, quantization parameters ..." */
 static void test_parameters_are_aligned_too(void **state)
 {
     struct tile t;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Per-axis parameters in moves and permutes: sharing, copying, and the new place of the axis. */
+/*
+ * Tests per-axis parameters in moves and permutes: sharing, copying, and the new place of the axis.
+ */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -20,7 +22,8 @@ static void assert_shares_src(const struct tile *t, int32_t dim)
 }
 
 /*
- * For the caller's arrays, `want` has source indices, PAD for padding, KEPT for unchanged entries.
+ * Expected entries of the caller's arrays: `want` has source indices, PAD for padding, KEPT for
+ * unchanged entries.
  */
 enum { PAD = -1, KEPT = -2 };
 
@@ -51,7 +54,7 @@ static void test_null_pointers_share(void **state)
     tile_per_axis(&t, 1, TILE_NULL);
     tile_for_permute(&t, 2, 0, 1);
     assert_ok(tile_sync(&t));
-    assert_shares_src(&t, 2); /* dim is permuted, too */
+    assert_shares_src(&t, 2); /* the dimension of the axis is permuted, too */
 }
 
 static void test_same_pointers_share(void **state)
@@ -61,7 +64,7 @@ static void test_same_pointers_share(void **state)
     (void)state;
     tile_init(&t, MLI_EL_SA_32);
     tile_per_axis(&t, 0, TILE_SAME);
-    t.cfg.padding_pre[1] = 1; /* another dimension may change */
+    t.cfg.padding_pre[1] = 1; /* another dimension than the axis may change */
     assert_ok(tile_sync(&t));
     assert_shares_src(&t, 0);
 }
@@ -78,7 +81,10 @@ static void test_own_memory_receives_a_copy(void **state)
     assert_own_arrays(&t, 2, want, 4);
 }
 
-/* Axis 0 1 2 3: padded to P P 0 1 2 3 P, cropped from 1 on, every second entry, placed at 2. */
+/*
+ * The axis 0 1 2 3 is padded to P P 0 1 2 3 P, cropped from 1 on, sampled at every second entry,
+ * and placed at 2.
+ */
 static void test_own_memory_follows_the_axis(void **state)
 {
     static const int want[] = {KEPT, KEPT, PAD, 1, 3};
@@ -180,7 +186,7 @@ static void test_permute_kernel_leaves_the_rest(void **state)
     memcpy(&t.dst.el_params, &before.el_params, sizeof(before.el_params));
     assert_memory_equal(&t.dst, &before, sizeof(before));
     assert_memory_equal(t.dst.shape, shape, sizeof(shape));
-    assert_memory_equal(t.out + 20 + 4, t.in + 12 + 4, 4); /* (1, 1, 0..3) */
+    assert_memory_equal(t.out + 20 + 4, t.in + 12 + 4, 4); /* elements (1, 1, 0..3) */
     assert_int_equal(t.out[8], 0xA5);
 }
 

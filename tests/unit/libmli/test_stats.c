@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The statistics of channels, for moves with known numbers, and during moves. */
+/* Tests the statistics of channels, for moves with known numbers, and during moves. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -93,7 +93,10 @@ static void test_contiguous(void **state)
     assert_counted(0, 1, 300, 1);
 }
 
-/* A copy and eight fills: 60 rows of 6 bytes, and slabs around them with rows that may merge. */
+/*
+ * The plan has a copy and eight fills: 60 rows of 6 bytes, and slabs around them with rows that may
+ * merge.
+ */
 static void test_padded(void **state)
 {
     (void)state;
@@ -104,7 +107,7 @@ static void test_padded(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 9);
     assert_in_range(stats_of(0).rows, 60 + 8, 60 + (5 * 6 * 7 * 8 - 360));
     assert_int_equal(stats_of(0).completed, 1);
-    assert_ok(mli_mov_release_handle(&load.h)); /* the high water mark stays */
+    assert_ok(mli_mov_release_handle(&load.h)); /* the high water mark stays after the release */
     load_finish(&load);
     load_init_rows(&load, 1, 10, 30, 2);
     load_claim(&load, 1);
@@ -145,7 +148,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* At least the time that 1 TB/s would take, and at most the measured time. */
+/* The busy time is at least the time that 1 TB/s would take, and at most the measured time. */
 static void test_busy_time(void **state)
 {
     uint64_t took;
@@ -170,7 +173,7 @@ static void test_rejoining_the_pool(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_counted(0, 1, 300, 10);
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
-    assert_counted(0, 1, 300, 10); /* readable after the channel has left */
+    assert_counted(0, 1, 300, 10); /* the numbers can be read after the channel has left the pool */
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_nothing(0);
 }
@@ -188,7 +191,7 @@ static bool follows(const mli_mov_channel_stats *now, const mli_mov_channel_stat
            ended <= now->submitted && now->submitted - ended <= 1;
 }
 
-/* Numbers are of one moment: those of whole transfers fit together. */
+/* All numbers are of one moment: the numbers of whole transfers fit together. */
 static void *read_on_and_on(void *unused)
 {
     mli_mov_channel_stats before = {0}, now;

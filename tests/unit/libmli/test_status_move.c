@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every status of a refused move, by mli_mov_tensor_sync(), mli_mov_prepare(), mli_mov_check() and
- * mli_mov_layout(): the documented status, a message that names the field, and no change.
+ * Tests every status of a refused move, by mli_mov_tensor_sync(), mli_mov_prepare(),
+ * mli_mov_check() and mli_mov_layout(): the documented status, a message that names the field, and
+ * no change.
  */
 #include <string.h>
 
@@ -57,7 +58,10 @@ static int unclaim(void **state)
     return mli_mov_release_handle(&claimed) != MLI_STATUS_OK;
 }
 
-/* A refused prepare does not change the handle either: it has no transfer, or the old one. */
+/*
+ * A refused prepare does not change the handle either: the handle still has no transfer, or still
+ * its old transfer.
+ */
 static void refused_by_prepare(void **state)
 {
     const struct fault *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every status of a refused permute, without any change. */
+/* Tests every status of a refused permute, without any change. */
 #include <string.h>
 
 #include "tests/unit/libmli/faults.h"
@@ -63,7 +63,7 @@
       tile_give_arrays(t, TILE_SAME); t->dst.el_params.sa.scale.mem.pi16 = t->own_scale)
 /* clang-format on */
 
-/* The legal permute comes first, then the fault. */
+/* First makes the legal permute, then the fault. */
 #define PERMUTE_FUNCTION(name, base, status, layout, names, code)                                  \
     static void inject_##name(struct tile *t)                                                      \
     {                                                                                              \
@@ -89,7 +89,7 @@ static void refused_by_permute(void **state)
     assert_memory_equal(&t, &before, sizeof(t));
 }
 
-/* The kernel for each type refuses all others. */
+/* The kernel of each type refuses all other types. */
 static void test_kernels_and_types(void **state)
 {
     typedef mli_status kernel_fn(const mli_tensor *, const mli_permute_cfg *, mli_tensor *);

@@ -16,11 +16,11 @@
 enum { THREADS = 8, CLAIMS = 1500, CHANNELS = 7, STARTS_MAX = 4, BYTES = 48, SEED = 20240229 };
 
 static struct {
-    atomic_uint wrong;  /* wrong statuses and data */
-    atomic_uint starts; /* starts that were not refused */
+    atomic_uint wrong;  /* number of wrong statuses and data */
+    atomic_uint starts; /* number of starts that were not refused */
     atomic_uint ok, cancelled, failed;
     atomic_uint calls; /* number of callbacks */
-    bool may_fail;     /* without a cancel */
+    bool may_fail;     /* true: transfers may fail without a cancel */
 } seen;
 
 static atomic_uint calls[THREADS]; /* by cookie, for the thread's current claim */
@@ -37,7 +37,7 @@ static void expect(bool right)
         atomic_fetch_add(&seen.wrong, 1);
 }
 
-/* Waits for the transfer, in a random way. */
+/* Waits for the transfer in a randomly chosen way. */
 static mli_status await(mli_mov_handle_t *h, struct rng *rng)
 {
     switch (rng_below(rng, 3)) {
@@ -105,7 +105,7 @@ static bool one_claim(int32_t number, struct rng *rng)
 
     if (mli_mov_acquire_handle(channels, &h) != MLI_STATUS_OK) {
         tile_init(&t, MLI_EL_FX_16);
-        if (!seen.may_fail) /* no other thread could cancel it if it is stuck */
+        if (!seen.may_fail) /* no other thread could cancel the transfer if it is stuck */
             expect(tile_sync(&t) == MLI_STATUS_OK);
         sched_yield();
         return false;
@@ -133,7 +133,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Synchronous moves on a device's channels count there, too, but have no callback. */
+/* Synchronous moves on a device's channels count in the statistics, too, but have no callback. */
 static void assert_adds_up(void)
 {
     uint64_t ended = 0, submitted = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strides of which some are given and some are 0: a stride of 0 is the next inner stride in force
- * times its extent, on both sides of a move, in a permute and in a sub-tensor. The tile is (2, 3,
- * 4); every index here was computed by hand.
+ * Tests strides of which some are given and some are 0: a stride of 0 is the next inner stride in
+ * force times its extent, on both sides of a move, in a permute and in a sub-tensor. The tile is
+ * (2, 3, 4); every index in this test was computed by hand.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void test_outer_strides_of_dst(void **state)
     assert_placed(&t, 27, 9, 1);
 }
 
-/* The inner stride is given in cfg, the middle one is dst's, the outer one is computed. */
+/* The inner stride is given in cfg, the middle stride in dst, and the outer stride is computed. */
 static void test_strides_from_cfg_and_dst(void **state)
 {
     struct tile t;
@@ -131,7 +131,7 @@ static void test_permute(void **state)
     (void)state;
     tile_init(&t, MLI_EL_FX_8);
     t.src.data.capacity = sizeof(t.in);
-    tile_for_permute(&t, 2, 0, 1); /* (4, 2, 3) */
+    tile_for_permute(&t, 2, 0, 1); /* the result has shape (4, 2, 3) */
     give(t.src.mem_stride, 0, 5, 0);
     give(t.dst.mem_stride, 0, 8, 0);
     assert_ok(mli_krn_permute_fx8(&t.src, &t.permute_cfg, &t.dst));
@@ -157,7 +157,7 @@ static void test_sub_tensor(void **state)
     assert_int_equal(out.data.capacity, sizeof(t.in) - 48);
 }
 
-/* Computed strides that fit in mem_stride, and strides that do not. */
+/* Tests computed strides that fit in mem_stride, and computed strides that do not. */
 static void test_more_than_31_bits(void **state)
 {
     const mli_sub_tensor_cfg all = {.size = {2, 3, 4}, .sub_tensor_rank = 3};
@@ -196,7 +196,7 @@ static void test_more_than_64_bits(void **state)
     give(t.src.mem_stride, 0, 0, INT32_MAX);
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("src.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
-    give(t.src.mem_stride, 1, 0, INT32_MAX); /* then no stride exceeds them */
+    give(t.src.mem_stride, 1, 0, INT32_MAX); /* then no stride exceeds 31 bits */
     assert_ok(tile_sync(&t));
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_subtensor(): views of a part of a tensor. The tile is (2, 3, 4), bytes 1, 2, 3 ... */
+/*
+ * Tests mli_hlp_subtensor(): views of a part of a tensor. The tile is (2, 3, 4), bytes 1, 2, 3 ...
+ */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -8,11 +10,11 @@
 static mli_sub_tensor_cfg part(uint32_t rank, uint32_t o0, uint32_t o1, uint32_t o2, uint32_t s0,
                                uint32_t s1, uint32_t s2)
 {
-    /* Entries beyond the rank must not matter. */
+    /* Sets entries beyond the rank, which must not have any effect. */
     return (mli_sub_tensor_cfg){{o0, o1, o2, 99}, {s0, s1, s2, 0}, rank};
 }
 
-/* The elements of an 8-bit view in order, as a copy shows them. */
+/* Collects the elements of an 8-bit view in order, as a copy shows them. */
 static void assert_elements(const mli_tensor *view, const uint8_t *want, uint32_t count)
 {
     uint8_t got[64];
@@ -101,7 +103,10 @@ static void test_out_may_be_in(void **state)
     assert_elements(&t.src, want, sizeof(want));
 }
 
-/* Entries of `out` beyond the rank are 1 and 0; those of `in` are not read. */
+/*
+ * Beyond the rank of `out`, entries of its shape are 1 and its strides are 0; such entries of `in`
+ * are not read.
+ */
 static void test_entries_beyond_the_rank(void **state)
 {
     mli_sub_tensor_cfg cfg = part(1, 1, 2, 0, 1, 1, 4);
@@ -152,7 +157,7 @@ static void test_point_to_subtensor(void **state)
     }
 }
 
-/* Strides are used, parameters follow the axis, and `out` may be `in`. */
+/* Uses given strides; parameters follow the axis, and `out` may be `in`. */
 static void test_point_to_subtensor_of_any_layout(void **state)
 {
     const mli_point_to_subtsr_cfg cfg = point(2, 1, 1, 0, 2);
@@ -298,11 +303,11 @@ static void test_axis_follows_its_dimension(void **state)
     struct tile t;
 
     (void)state;
-    out = part_of_axis_tile(&t, 2, &cfg); /* dimension 0 is removed */
+    out = part_of_axis_tile(&t, 2, &cfg); /* the call removes dimension 0 */
     assert_int_equal(out.el_params.sa.dim, 1);
     assert_arrays_at(&out, &t, 2, 2, 2);
     cfg = part(2, 0, 1, 2, 2, 1, 2);
-    out = part_of_axis_tile(&t, 2, &cfg); /* dimension 1 is removed */
+    out = part_of_axis_tile(&t, 2, &cfg); /* the call removes dimension 1 */
     assert_int_equal(out.el_params.sa.dim, 1);
     out = part_of_axis_tile(&t, 0, &cfg);
     assert_int_equal(out.el_params.sa.dim, 0);
@@ -324,7 +329,7 @@ static void test_removed_axis_leaves_per_tensor_values(void **state)
     assert_int_equal(out.el_params.sa.scale.capacity, 0);
     assert_int_equal(out.el_params.sa.scale_frac_bits.capacity, 0);
     assert_int_equal(mli_hlp_tensor_scale(&out), 202);
-    /* In place as well: the values are read before the pointers are overwritten. */
+    /* Works in place as well: the values are read before the pointers are overwritten. */
     assert_ok(mli_hlp_subtensor(&t.src, &cfg, &t.src));
     assert_int_equal(t.src.el_params.sa.scale.mem.i16, 202);
 }
@@ -427,7 +432,7 @@ static void test_refuses_parts_beyond_the_capacity(void **state)
     t.src.mem_stride[0] = INT32_MAX;
     t.src.mem_stride[1] = INT32_MAX;
     assert_refused(&t, &cfg, MLI_STATUS_NOT_ENGH_MEM, "capacity");
-    t.src.data.capacity = 8; /* enough for the requested part */
+    t.src.data.capacity = 8; /* the capacity is enough for the requested part */
     assert_ok(mli_hlp_subtensor(&t.src, &first, &out));
     assert_int_equal(out.data.capacity, 8);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_synchronise() waits for the transfers that callbacks start; mli_mov_wait() does not. */
+/*
+ * Tests that mli_mov_synchronise() waits for the transfers that callbacks start, and mli_mov_wait()
+ * does not.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -11,7 +14,7 @@ enum { CHAIN = 100, RACES = 2000 };
 
 static struct {
     atomic_int calls;
-    int longer; /* transfers that the callback still has to start */
+    int longer; /* number of transfers that the callback still has to start */
     mli_status refused;
 } at;
 
@@ -42,7 +45,7 @@ static void test_waits_for_the_callback(void **state)
     slow_await(&slow.entered);
     assert_true(mli_mov_isdone(&slow.load.h));
     assert_int_equal(pthread_create(&waiter, NULL, synchronise_it, NULL), 0);
-    slow_pause_ms(20); /* time to return too early */
+    slow_pause_ms(20); /* gives a faulty synchronise time to return too early */
     atomic_store(&slow.leave, true);
     assert_int_equal(pthread_join(waiter, &right), 0);
     assert_int_equal(pthread_join(starter, &started), 0);
@@ -91,7 +94,7 @@ static void start_next(int32_t cookie)
         atomic_store(&at.calls, -1000000);
 }
 
-/* synchronise waits for transfers that callbacks start on its handle, to the end of the chain. */
+/* synchronise waits for transfers that callbacks start on its handle, until the chain ends. */
 static void test_waits_for_transfers_of_callbacks(void **state)
 {
     (void)state;

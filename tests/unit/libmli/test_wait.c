@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_wait() on one thread for a transfer that another thread completes. With the inline engine
- * that is a transfer started in a callback: start has returned, and the transfer runs until the
- * callback has returned. With an engine that has threads it may be done earlier, which makes fewer
- * waits sleep and gives more races.
+ * Tests mli_mov_wait() on one thread for a transfer that another thread completes. With the inline
+ * engine that is a transfer started in a callback: start has returned, and the transfer runs until
+ * the callback has returned. With an engine that has threads it may be done earlier, which makes
+ * fewer waits sleep and gives more races.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,8 +25,8 @@ static struct {
     mli_status inner_status;
     int linger_ns; /* how long the callback delays the end of inner */
     pthread_t waiter;
-    bool disturb;    /* the callback sends signals to the waiting thread */
-    long waiting_ns; /* processor time of the last wait */
+    bool disturb;    /* true: the callback sends signals to the waiting thread */
+    long waiting_ns; /* processor time of the last wait, in ns */
 } at;
 
 static void on_outer(int32_t cookie)
@@ -131,7 +131,7 @@ static void on_signal(int number)
 /* A signal wakes the thread, but does not end the wait. */
 static void test_signals_do_not_end_a_wait(void **state)
 {
-    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART */
+    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART */
 
     (void)state;
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);

@@ -21,7 +21,7 @@ struct move {
  */
 void move_init(struct move *m, uint32_t d0, uint32_t d1, uint32_t d2, uint32_t d3);
 
-/* Makes a window of `rows` rows of `width` bytes, from rows that are twice as wide. */
+/* Makes a move of a window of `rows` rows of `width` bytes, from rows that are twice as wide. */
 void move_init_rows(struct move *m, uint32_t rows, uint32_t width);
 
 /*
@@ -38,7 +38,7 @@ bool move_is_right(const struct move *m);
 /* Returns the number of bytes of the destination that changed since move_init(). */
 uint32_t move_written(const struct move *m);
 
-/* Acquires `channels` and prepares; both must succeed. */
+/* Acquires `channels` channels and prepares the move; both calls must succeed. */
 void move_prepare(struct move *m, int channels, mli_mov_handle_t *h);
 
 /* Chooses an engine with `channels` channels in the pool. Call moves_engine_away() afterwards. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random plans, and the bytes that they move, for tests of functions that cut plans. */
+/*
+ * Makes random plans, and records the bytes that they move, for tests of functions that cut plans.
+ */
 #ifndef TEST_PLANS_H
 #define TEST_PLANS_H
 
@@ -10,14 +12,14 @@
 
 enum { PLAN_SRC_BYTES = 1 << 20, PLAN_DST_BYTES = 1 << 20 };
 
-/* Plans point into these buffers. No test reads or writes them. */
+/* Plans point into these buffers. No test reads or writes the buffers. */
 extern uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
 /* The source of each destination byte, and how often the byte is written. */
 struct moved {
-    int32_t from[PLAN_DST_BYTES]; /* offset in plan_src, or MOVED_ZERO */
+    int32_t from[PLAN_DST_BYTES]; /* offset of the source byte in plan_src, or MOVED_ZERO */
     uint8_t times[PLAN_DST_BYTES];
-    size_t bytes; /* the sum of times[] */
+    size_t bytes; /* sum of times[] */
     size_t end;   /* end of the compared bytes */
 };
 
@@ -47,7 +49,7 @@ void moved_clear(struct moved *moved);
 void moved_add_box(struct moved *moved, const struct mli_copy_box *box);
 void moved_add_plan(struct moved *moved, const struct mli_plan *plan);
 
-/* Returns whether both have equal sources for all bytes, and write each byte once. */
+/* Returns whether both plans have equal sources for all bytes, and write each byte once. */
 bool moved_same(const struct moved *a, const struct moved *b);
 
 void plan_print(const struct mli_plan *plan);

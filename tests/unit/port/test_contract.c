@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The guarantees of the pool that mli_engine.h lists, checked by an engine that records its calls.
- */
+/* Tests the guarantees of the pool that mli_engine.h lists, by an engine that records its calls. */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -22,7 +20,7 @@ static struct {
 } lanes[CHANNELS];
 
 static _Atomic uint32_t overlaps, strange_channels, opened;
-static uint64_t depth; /* value of the engine's option */
+static uint64_t depth; /* value of the engine's option `depth` */
 
 static void pause_us(long us)
 {
@@ -57,7 +55,7 @@ static void witness_submit(uint32_t channel, struct mli_work *work)
     strange_channels += channel >= CHANNELS || !(opened >> channel & 1);
     atomic_store(&lanes[channel].submitting, 1);
     lanes[channel].work = work;
-    pause_us(100); /* time for a forbidden poll */
+    pause_us(100); /* gives a poll time to happen, which is forbidden here */
     lanes[channel].polls_left = 2;
     atomic_store(&lanes[channel].submitting, 0);
 }

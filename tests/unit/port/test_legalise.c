@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_legalise_*: random plans and random limits. The pieces move the plan's bytes, each once; each
- * piece is within the limits and has the right place. `test_legalise SEED` repeats a run.
+ * Tests mli_legalise_*() with random plans and random limits. The pieces move the plan's bytes,
+ * each once; each piece is within the limits and has the right place. `test_legalise SEED` repeats
+ * a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -110,7 +111,7 @@ static void test_random_plans(void **state)
     }
 }
 
-/* Without limits a descriptor stays whole. */
+/* Without limits, a descriptor stays whole. */
 static void test_no_limits(void **state)
 {
     const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK};
@@ -131,7 +132,7 @@ static void test_no_limits(void **state)
     }
 }
 
-/* Pieces keep the inner loops, one for each hardware loop, whole if they fit. */
+/* Pieces keep the inner loops, one for each hardware loop, and keep them whole if they fit. */
 static void test_inner_loops_are_kept(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}, {5, 7, 30}};
@@ -153,7 +154,7 @@ static void test_inner_loops_are_kept(void **state)
     }
 }
 
-/* A copied legaliser continues at the original's place. */
+/* A copied legaliser continues at the same place as the original. */
 static void test_copies_continue(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}};

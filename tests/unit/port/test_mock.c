@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves through the mock port: every byte is right, for all sizes of ring and limits. */
+/* Tests moves through the mock port: every byte is right, for all sizes of ring and limits. */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void finish(struct move *m, mli_mov_handle_t *h)
     move_finish(m);
 }
 
-/* The driver peels outer loops, for any size of ring and any number of hardware loops. */
+/* The driver splits outer loops off, for any size of ring and any number of hardware loops. */
 static void test_nests_are_peeled(void **state)
 {
     char spec[64];
@@ -87,7 +87,7 @@ static void test_ring_full_and_refilled(void **state)
     assert_int_equal(move_written(&m), 2 * 3);
     assert_int_equal(mli_mov_poll(), 2);
     assert_int_equal(mock_device_read(0, MOCK_HEAD), 2);
-    assert_int_equal(mock_device_read(0, MOCK_TAIL), 1); /* 6 of 5 slots */
+    assert_int_equal(mock_device_read(0, MOCK_TAIL), 1); /* 6 descriptors in a ring of 5 slots */
 
     mock_device_run(0, 100);
     assert_int_equal(move_written(&m), 6 * 3);
@@ -97,7 +97,7 @@ static void test_ring_full_and_refilled(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 4);
 }
 
-/* Works begin in any slot: where the previous work ended. */
+/* Works begin in any slot: in the slot where the previous work ended. */
 static void test_ring_wraps(void **state)
 {
     uint32_t seen = 0;
@@ -114,7 +114,7 @@ static void test_ring_wraps(void **state)
         finish(&m, &h);
         seen |= 1u << mock_device_read(0, MOCK_HEAD);
     }
-    assert_int_equal(seen, (1u << 7) - 1); /* each of the 7 slots was the last of a work */
+    assert_int_equal(seen, (1u << 7) - 1); /* each of the 7 slots was the last slot of a work */
 }
 
 static void move_with_limits(struct move *m, uint64_t descriptors)
@@ -124,7 +124,7 @@ static void move_with_limits(struct move *m, uint64_t descriptors)
 
     move_prepare(m, 1, &h);
     start(&h);
-    while (!mli_mov_isdone(&h)) /* isdone polls, too: at most one descriptor at this pace */
+    while (!mli_mov_isdone(&h)) /* isdone polls too: at most one descriptor at this pace */
         completed++;
     assert_int_equal(completed + 1, descriptors);
     finish(m, &h);
@@ -183,12 +183,12 @@ static void test_poll_calls_callbacks(void **state)
     for (int i = 0; i < 1000 && calls < 3; i++)
         polled += mli_mov_poll();
     assert_int_equal(calls, 3);
-    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* except the innermost, of 2 */
+    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* loops except the innermost loop, of 2 */
     for (int i = 0; i < 3; i++)
         finish(&m[i], &h[i]);
 }
 
-/* Calls submit inside done, for the channel of that done. */
+/* Calls submit inside done, for the channel whose work is done. */
 static void test_callback_starts_again(void **state)
 {
     struct move m;
@@ -205,7 +205,7 @@ static void test_callback_starts_again(void **state)
     finish(&m, &chained);
 }
 
-/* Parts of one transfer on several channels. */
+/* Moves the parts of one transfer on several channels. */
 static void test_split(void **state)
 {
     struct move m;
@@ -234,7 +234,7 @@ static void test_sync_takes_a_channel(void **state)
     move_finish(&m);
 }
 
-/* The last done comes before the device is idle. */
+/* The last done is called before the device is idle. */
 static void test_synchronise_waits_for_the_device(void **state)
 {
     struct move m;
@@ -246,7 +246,7 @@ static void test_synchronise_waits_for_the_device(void **state)
     move_prepare(&m, 1, &h);
     start(&h);
     assert_ok(mli_mov_wait(&h));
-    mock_device_set_pace(0, 0); /* now STATUS reads do not change anything */
+    mock_device_set_pace(0, 0); /* from now on, reading STATUS does not change anything */
     assert_int_equal(mock_device_read(0, MOCK_STATUS), MOCK_BUSY);
     mock_device_set_pace(0, 1);
     assert_ok(mli_mov_synchronise(&h));
@@ -282,7 +282,7 @@ static void *move_many(void *context)
         move_prepare(&m, 1, &h);
         start(&h);
         if (i % 3 == 0)
-            mli_mov_poll(); /* also polls the other thread's channel */
+            mli_mov_poll(); /* polls the other thread's channel too */
         finish(&m, &h);
     }
     return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The port's functions called without the pool, as the first test of a new port. Also tests the
+ * Calls the port's functions without the pool, as the first test of a new port does. Also tests the
  * device, because all tests rely on it.
  */
 #include "tests/support/unit.h"
@@ -25,7 +25,7 @@ static void done(struct mli_work *ended, const struct mli_work_end *how)
     dones++;
 }
 
-/* Begins a work with a plan of rows: one descriptor each, without hardware loops. */
+/* Begins a work with a plan of rows: one descriptor for each row, without hardware loops. */
 static void begin(uint32_t ring)
 {
     for (size_t i = 0; i < sizeof(in); i++)
@@ -92,7 +92,7 @@ static void test_budget(void **state)
     assert_moved();
 }
 
-/* A used-up budget hides neither an error nor the descriptors before it. */
+/* A poll that has used up its budget hides neither an error nor the descriptors before it. */
 static void test_budget_and_error(void **state)
 {
     uint32_t completed = 0;
@@ -137,7 +137,7 @@ static void test_caps(void **state)
     assert_int_equal(caps.loops, MOCK_LOOPS);
 }
 
-/* The device, with one descriptor in a ring of two slots. */
+/* Prepares the device with one descriptor in a ring of two slots. */
 static struct mock_descriptor slots[2];
 
 static void ring_up(const struct mock_descriptor *descriptor)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mock port when transfers are cancelled, and when the device fails. */
+/* Tests the mock port when transfers are cancelled, and when the device fails. */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -54,7 +54,7 @@ static void assert_place(const mli_mov_handle_t *h, mli_status code, uint32_t de
     assert_int_equal(status.bytes, bytes);
 }
 
-/* Cancel inside the ring: two pieces are done, two are in the ring, the rest is not cut yet. */
+/* Cancels inside the ring: two pieces are done, two are in the ring, the rest is not cut yet. */
 static void test_cancel_in_the_ring(void **state)
 {
     struct move m;
@@ -69,7 +69,7 @@ static void test_cancel_in_the_ring(void **state)
     mock_device_run(0, 2);
     assert_ok(mli_mov_cancel(&h));
     for (int i = 0; i < 3; i++)
-        assert_false(mli_mov_isdone(&h)); /* the device still runs */
+        assert_false(mli_mov_isdone(&h)); /* the device is still running */
     mock_device_set_pace(0, 1);
     assert_status(mli_mov_wait(&h), MLI_STATUS_CANCELLED);
     assert_place(&h, MLI_STATUS_CANCELLED, 0, 2, 6);
@@ -78,7 +78,7 @@ static void test_cancel_in_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* Cancel after the ring is done, while the plan is not. */
+/* Cancels after the ring is done, while the plan is not. */
 static void test_cancel_after_the_ring(void **state)
 {
     struct move m;
@@ -99,7 +99,7 @@ static void test_cancel_after_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* A cancel that comes too late: everything is written, and the transfer is OK. */
+/* Cancels too late: everything is written, and the transfer is OK. */
 static void test_cancel_of_a_complete_transfer(void **state)
 {
     struct move m;
@@ -150,7 +150,7 @@ static void test_bus_error_in_a_nest(void **state)
     moves_engine("mock:ring=2", 1);
     move_init(&m, 3, 4, 5, 6);
     move_prepare(&m, 1, &h);
-    mock_device_poison((uintptr_t)m.out + 211, 4); /* rows are bytes here */
+    mock_device_poison((uintptr_t)m.out + 211, 4); /* rows are single bytes in this move */
     start(&h);
     assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
     assert_place(&h, MLI_STATUS_DMA_ERROR, 0, 211, 211);
@@ -158,7 +158,7 @@ static void test_bus_error_in_a_nest(void **state)
     finish_well(&m, &h);
 }
 
-/* An error in the source, and one in a zero fill, which is a descriptor of its own. */
+/* Makes an error in the source, and an error in a zero fill, which is a descriptor of its own. */
 static void test_bus_error_in_source_and_fill(void **state)
 {
     struct move m;
@@ -200,7 +200,10 @@ static void test_failed_descriptor(void **state)
     finish_well(&m, &h);
 }
 
-/* One part fails: the parts after it stop, and the transfer has its status and place. */
+/*
+ * One part fails: the parts after it stop, and the transfer has the status and the place of that
+ * part.
+ */
 static void test_error_in_a_part(void **state)
 {
     struct move m;

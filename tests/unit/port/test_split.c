@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * split_plan(): random plans in 1 to 16 parts. Together the parts move the plan's bytes, each once,
- * and have about equal sizes if that is possible. `test_split SEED` repeats a run.
+ * Tests split_plan() with random plans in 1 to 16 parts. Together the parts move the plan's bytes,
+ * each once, and have about equal sizes if that is possible. `test_split SEED` repeats a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -110,7 +110,7 @@ static size_t largest(size_t count)
     return most;
 }
 
-/* A contiguous copy: cuts only at cache lines, and parts differ by at most a line. */
+/* A contiguous copy is cut only at cache lines, and parts differ by at most a line. */
 static void test_contiguous(void **state)
 {
     struct rng rng = rng_for_case(seed, 0);
@@ -129,7 +129,7 @@ static void test_contiguous(void **state)
     }
 }
 
-/* Enough rows of any length: parts differ by one row, or by 1/16. */
+/* With enough rows of any length, parts differ by one row, or by 1/16. */
 static void test_rows_are_even(void **state)
 {
     struct rng rng = rng_for_case(seed, 1);
@@ -147,7 +147,7 @@ static void test_rows_are_even(void **state)
     }
 }
 
-/* Few outer iterations: the cut is in an inner loop or in the run. */
+/* With few outer iterations, the cut is in an inner loop or in the run. */
 static void test_inner_loops_balance_parts(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100000, 100000}, {256, 200, 200}};
@@ -170,7 +170,7 @@ static void test_inner_loops_balance_parts(void **state)
     }
 }
 
-/* Rows shorter than a cache line: no line has the start of rows of two parts. */
+/* With rows shorter than a cache line, no line has the start of rows of two parts. */
 static void test_short_rows_are_cut_between_lines(void **state)
 {
     struct rng rng = rng_for_case(seed, 2);
@@ -202,7 +202,7 @@ static void test_short_rows_are_cut_between_lines(void **state)
     }
 }
 
-/* Narrow margins around a plane go to one part each, and are ignored in the balance. */
+/* Each narrow margin around a plane goes to one part, and is ignored in the balance. */
 static void test_margins(void **state)
 {
     const struct mli_copy_loop rows = {200, 300, 302};

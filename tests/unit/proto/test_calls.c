@@ -9,7 +9,7 @@
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
-/* Reads params and writes them again; `w` null: reads only. */
+/* Reads params and writes them again; with a null `w`, reads only. */
 typedef int call(const struct json *params, struct jsonw *w);
 
 #define CALL(name, type, read, write, finish)                                                      \
@@ -71,7 +71,7 @@ static void test_good(void **state)
 {
     static const struct {
         call *function;
-        const char *text, *written; /* null: as `text` */
+        const char *text, *written; /* null: the same as `text` */
     } cases[] = {
         {start, "{\"prepared\":1}", NULL},
         {start,

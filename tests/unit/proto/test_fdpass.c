@@ -14,9 +14,9 @@
 #include "proto/wire/frame.h"
 #include "tests/support/proto_unit.h"
 
-enum { KERNEL_MAX = 253 }; /* SCM_MAX_FD */
+enum { KERNEL_MAX = 253 }; /* the kernel's limit SCM_MAX_FD */
 
-/* A connected pair, and the number of open descriptors before it. */
+/* A connected pair of sockets, and the number of open descriptors before it. */
 struct pair {
     int a, b;
     size_t before;
@@ -139,7 +139,7 @@ static void test_first_byte(void **state)
     fd_close_all(sent, 2);
 }
 
-/* One receive gives a line without and a line with descriptors; the frame separates them. */
+/* One call receives a line without descriptors and a line with two; the frame separates them. */
 static void test_mixed_lines(void **state)
 {
     struct pair *pair = *state;
@@ -231,7 +231,7 @@ static void test_no_more_files(void **state)
     open_before = proto_count_fds();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     low = old;
-    low.rlim_cur = (rlim_t)sent[3] + 3; /* room for two of four descriptors */
+    low.rlim_cur = (rlim_t)sent[3] + 3; /* leaves room for only two of the four descriptors */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     status = fd_recv(pair->b, buffer, sizeof buffer, got, &count);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
@@ -257,7 +257,7 @@ static void test_end_of_stream(void **state)
     errno = EINTR; /* fd_send() must not retry because of an old errno */
     assert_int_equal(fd_recv(pair->b, buffer, sizeof buffer, fds, &count), 0);
     assert_int_equal(count, 0);
-    assert_int_equal(fd_send(pair->a, "x", 1, NULL, 0), -EPIPE); /* and no SIGPIPE */
+    assert_int_equal(fd_send(pair->a, "x", 1, NULL, 0), -EPIPE); /* does not raise SIGPIPE */
     null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(fd_recv(null, buffer, sizeof buffer, fds, &count), -ENOTSOCK);
     close(null);
@@ -274,7 +274,7 @@ static void test_bad_send(void **state)
     assert_int_equal(fd_send(pair->a, "x", 1, fds, 1), -EBADF);
 }
 
-/* A full socket takes a part; the descriptors go with the first part only. */
+/* A full socket takes only a part of the bytes; the descriptors go with the first part only. */
 static void test_partial_send(void **state)
 {
     static char bytes[1 << 20];

@@ -132,7 +132,7 @@ static void test_longest_line(void **state)
     }
     feed_text(&frame, "1234567");
     expect_none(&frame);
-    feed_text(&frame, "\n"); /* room for just this one */
+    feed_text(&frame, "\n"); /* there is room for just this byte */
     expect_line(&frame, "1234567");
     feed_text(&frame, "12345678");
     expect_none(&frame);
@@ -210,11 +210,12 @@ static void test_fds_in_order(void **state)
     (void)state;
     open_fds(fds, 5);
     frame_init(&frame, 64);
-    /* One receive: a line without descriptors, a line with two, the begin of a line with three. */
+    /* One call receives a line without descriptors, a line with two, and the begin of a line with
+       three. */
     feed_text(&frame, "none\ntwo\nthr");
     assert_int_equal(frame_push_fds(&frame, fds, 2), 0);
     expect_line(&frame, "none");
-    assert_false(frame_leftover(&frame)); /* they may belong to the incomplete line */
+    assert_false(frame_leftover(&frame)); /* the bytes may belong to the incomplete line */
     assert_int_equal(frame_take_fds(&frame, 0, taken), 0);
     expect_line(&frame, "two");
     assert_int_equal(frame_take_fds(&frame, 2, taken), 0);

@@ -8,7 +8,7 @@
 #include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
-/* The smallest job with further members: JOB("\"channels\":2") */
+/* The smallest job with further members, as in JOB("\"channels\":2"). */
 #define SRC           "\"src\":{\"file\":\"a.npy\"}"
 #define RAW           "\"src\":{\"file\":\"a.bin\",\"shape\":[2,3],\"type\":\"sa8\"}"
 #define DST           "\"dst\":{\"file\":\"b.npy\"}"
@@ -157,7 +157,7 @@ static void test_cfg(void **state)
     assert_int_equal(cfg->offset[2], 0);
     assert_int_equal(cfg->size[1], 2);
     assert_true(cfg->sub_sample_step[1] == UINT32_MAX);
-    assert_int_equal(cfg->sub_sample_step[2], 1); /* missing entries are neutral */
+    assert_int_equal(cfg->sub_sample_step[2], 1); /* missing entries get neutral values */
     assert_int_equal(cfg->perm_dim[0], 1);
     assert_int_equal(cfg->perm_dim[2], 2);
     assert_int_equal(cfg->padding_pre[0], 255);
@@ -544,7 +544,7 @@ static void test_format_by_name(void **state)
     }
 }
 
-/* Files with defaults */
+/* Tests of files with defaults. */
 
 static void test_defaults(void **state)
 {
@@ -609,7 +609,7 @@ static void test_bad_files(void **state)
          "name: unknown member"},
         {"{\"defaults\":{\"after\":[]},\"jobs\":[" MINIMAL "]}", "/defaults/after",
          "after: unknown member"},
-        /* invalid defaults, although every job overrides them */
+        /* defaults that are invalid, although every job overrides them */
         {"{\"defaults\":{\"channels\":99},\"jobs\":[" JOB("\"channels\":1") "]}",
          "/defaults/channels", "channels: 99 given; must be 1 to 16"},
         {"{\"defaults\":{\"src\":{\"typ\":1}},\"jobs\":[" MINIMAL "]}", "/defaults/src/typ",
@@ -622,7 +622,7 @@ static void test_bad_files(void **state)
          "/defaults/cfg/size", "cfg.size: 5 entries given; at most 4 are allowed"},
         {"{\"defaults\":{\"expect\":1},\"jobs\":[" MINIMAL "]}", "/defaults/expect",
          "expect: an object is required, not a number"},
-        /* valid defaults, but invalid for a job */
+        /* defaults that are valid, but invalid for a job */
         {"{\"defaults\":{\"src\":{\"shape\":[1]}},\"jobs\":[" MINIMAL "]}", "/defaults/src/shape",
          "src.shape: " NPY_SAYS " (for the job /jobs/0)"},
         {"{\"defaults\":{\"src\":{\"axis\":0}},\"jobs\":[" MINIMAL "]}", "/defaults/src/axis",
@@ -698,7 +698,10 @@ static void test_too_many_entries(void **state)
     jsonw_finish(&w);
 }
 
-/* text -> job -> text -> job -> text: the two written texts must be equal. */
+/*
+ * Reads a text as a job, writes it, reads that and writes it again: the two written texts must be
+ * equal.
+ */
 static void test_round_trip(void **state)
 {
     static const char *const texts[] = {

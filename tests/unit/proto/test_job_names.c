@@ -6,7 +6,10 @@
 #include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
-/* Appends a job with these names; both may be null. `after` is the inside of an array. */
+/*
+ * Appends a job with this name and these predecessors; both may be null. `after` is the inside of
+ * an array.
+ */
 static void add_job(struct jsonw *w, const char *name, const char *const *after)
 {
     jsonw_object_begin(w, NULL);
@@ -148,7 +151,7 @@ static void test_too_many(void **state)
     jsonw_finish(&w);
 }
 
-/* A chain of all jobs in reverse order: needs neither recursion nor quadratic time. */
+/* Reads a chain of all jobs in reverse order, which needs neither recursion nor quadratic time. */
 static void test_long_chain(void **state)
 {
     enum { COUNT = 20000 };

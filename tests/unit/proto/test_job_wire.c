@@ -115,7 +115,7 @@ static void test_bad(void **state)
 
         assert_int_equal(read_job(cases[i].input, 2, &job, &fault), -1);
         assert_fault(&fault, FAULT_INVALID_PARAMS, cases[i].pointer, cases[i].text, cases[i].input);
-        assert_null(job.common.name); /* empty: nothing to finish */
+        assert_null(job.common.name); /* the job is empty, and need not be finished */
         assert_null(job.src.desc.quant.scale);
     }
 }

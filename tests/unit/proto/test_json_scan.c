@@ -32,7 +32,7 @@ static void test_good(void **state)
         "{\"\":0}",
         "[[[[[[[[]]]]]]]]",
         "[1,[2,[3,[]]],{\"a\":{}}]",
-        "{\"a\":1,\"a\":2}", /* json_object() finds it */
+        "{\"a\":1,\"a\":2}", /* json_object() detects the duplicate key */
     };
     struct fault fault;
 
@@ -82,7 +82,7 @@ static void test_bad_structure(void **state)
         {"[1,\xc3\xa4]", "/1", "a value is expected, not '\xc3\xa4'"},
         {"[1,\xff]", "/1", "a value is expected, not byte 0xff"},
         {"[1,\x0b 2]", "/1", "a value is expected, not byte 0x0b"},
-        {"[\xc2\xa0]", "/0", "a value is expected, not '\xc2\xa0'"}, /* no-break space */
+        {"[\xc2\xa0]", "/0", "a value is expected, not '\xc2\xa0'"}, /* a no-break space */
         {"\xef\xbb\xbf{}", "", "the text must not begin with a byte order mark"},
         {"{\"a\":{\"b\":[0,{\"c\":x}]}}", "/a/b/1/c",
          "x is not a value: a number, a string, true, false, null, an array or an object is "
@@ -223,7 +223,7 @@ static void test_place(void **state)
         {"x", 1, 1},
         {"  x", 1, 3},
         {"[\n  1,\n  x]", 3, 3},
-        {"[\"\xc3\xa4\xe2\x82\xac\", x]", 1, 8}, /* characters, not bytes */
+        {"[\"\xc3\xa4\xe2\x82\xac\", x]", 1, 8}, /* columns count characters, not bytes */
         {"[1,\r\n x]", 2, 2},
         {"[\"abc", 1, 2}, /* the place where the string begins */
         {"[1,\n", 2, 1},

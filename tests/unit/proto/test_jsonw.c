@@ -109,7 +109,10 @@ static void test_every_byte_pair(void **state)
     }
 }
 
-/* Values of the outermost levels are on lines of their own, spaces separate inner values. */
+/*
+ * Writes values of the outermost levels on lines of their own, and separates inner values by
+ * spaces.
+ */
 static void write_something(struct jsonw *w)
 {
     jsonw_array_begin(w, NULL);

@@ -249,7 +249,7 @@ static void test_trace(void **state)
     cJSON *root;
 
     (void)state;
-    strcpy(started.job.name, "\"\\\n"); /* names come from the service */
+    strcpy(started.job.name, "\"\\\n"); /* job names come from the service */
     textw_init(&w);
     chrome_trace_init(&trace);
     chrome_trace_begin(&trace, &w);
@@ -262,7 +262,7 @@ static void test_trace(void **state)
     root = cJSON_Parse(w.data);
     assert_true(cJSON_IsArray(root));
     cJSON_ArrayForEach(event, root) seen[(unsigned char)check_event(event)]++;
-    assert_int_equal(seen['M'], 4 + 1 + 2); /* processes, a client, two channels */
+    assert_int_equal(seen['M'], 4 + 1 + 2); /* processes, a client, and two channels */
     assert_int_equal(seen['X'], 4);
     assert_int_equal(seen['b'], 1);
     assert_int_equal(seen['e'], 1);

@@ -39,7 +39,7 @@ static void test_beginnings(void **state)
     expect("padding", "padding_pre");
     expect("eng", "engine");
     expect("dst", "dst_offset");
-    expect("s", NULL); /* too short */
+    expect("s", NULL); /* the word is too short */
     expect("si", "size");
     expect("p", NULL);
 }

@@ -7,7 +7,7 @@
 #include "proto/file/tensor_list.h"
 #include "tests/support/proto_unit.h"
 
-/* Builds the begin of a file: magic, version, length plus `lie`, and a literal. */
+/* Builds the begin of a file: magic, version, a length that is wrong by `lie`, and a literal. */
 struct file {
     char bytes[1024];
     size_t length;
@@ -60,7 +60,7 @@ static void test_versions(void **state)
     }
 }
 
-/* Literals that Python reads as the same dictionary. */
+/* Lists literals that Python reads as the same dictionary. */
 static void test_spellings(void **state)
 {
     static const char *const literals[] = {
@@ -304,7 +304,8 @@ static void test_lying_length(void **state)
     struct fault fault;
 
     (void)state;
-    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -3); /* ends inside the dictionary */
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"),
+          -3); /* the header ends inside the dictionary */
     assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
     assert_string_equal(fault.text, "npy header, byte 59: a newline must end the header");
     build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -5);
@@ -408,7 +409,7 @@ static void test_longest_format(void **state)
 
     (void)state;
     assert_int_equal(npy_format(&header, out, sizeof out), 0);
-    /* as NumPy writes it; test_expect.py compares with NumPy */
+    /* a header as NumPy writes it; test_expect.py compares with NumPy */
     assert_memory_equal(out,
                         "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
                         "'shape': (4294967295, 4294967295, 4294967295, 4294967295), }"
@@ -445,7 +446,7 @@ static void test_outline(void **state)
         const char *dtype;
         size_t rank;
         uint64_t shape[6];
-        const char *refusal; /* null: none */
+        const char *refusal; /* expected refusal; null: no refusal */
     } cases[] = {
         {LITERAL("'<i2'", "True", "(2, 3)"), 12, "int16", 2, {2, 3}, NULL},
         {LITERAL("'|b1'", "False", "(2,)"), 2, "bool", 1, {2}, NULL},
@@ -548,7 +549,8 @@ static void test_bad_outline(void **state)
         assert_string_equal(entry.dtype, "");
     }
     assert_int_equal(npy_header_size("\x93NUMPY\x02\x00\x01\x02\x03\x04", 12), 12 + 0x04030201);
-    assert_int_equal(npy_header_size("\x93NUMPY\x01\x00\x01\x02", 10), 0); /* too few bytes */
+    assert_int_equal(npy_header_size("\x93NUMPY\x01\x00\x01\x02", 10),
+                     0); /* the file has too few bytes */
     assert_int_equal(npy_header_size("PK\x03\x04        ", 12), 0);
 }
 

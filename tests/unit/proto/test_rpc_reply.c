@@ -59,7 +59,10 @@ static void test_refusal(void **state)
     jsonw_finish(&w);
 }
 
-/* All codes and kinds of id; without a pointer, with that of the root, and with a long one. */
+/*
+ * Tests all codes and kinds of id: without a pointer, with the pointer of the root, and with a long
+ * pointer.
+ */
 static void test_error_round_trips(void **state)
 {
     static const enum fault_code codes[] = {

@@ -67,7 +67,7 @@ static void test_plain(void **state)
     (void)state;
     assert_no_fault(parse(text, 28, &list, &fault), &fault);
     assert_int_equal(list.count, 2);
-    assert_string_equal(list.entries[0].name, "w"); /* in the order of the file */
+    assert_string_equal(list.entries[0].name, "w"); /* entries are in the order of the file */
     assert_string_equal(list.by_name[0]->name, "a/b");
     entry = tensor_list_find(&list, "w");
     assert_ptr_equal(entry, &list.entries[0]);
@@ -97,7 +97,7 @@ static void test_dtypes(void **state)
 {
     static const struct {
         const char *word;
-        unsigned bytes; /* of 4 elements */
+        unsigned bytes; /* size of 4 elements */
         const char *name, *descr;
     } cases[] = {
         {"BOOL", 4, "bool", "|b1"},
@@ -120,7 +120,7 @@ static void test_dtypes(void **state)
         {"F6_E2M3", 3, "float6_e2m3", NULL},
         {"F6_E3M2", 3, "float6_e3m2", NULL},
         {"F4", 2, "float4_e2m1", NULL},
-        {"F12_NEW", 7, "F12_NEW", NULL}, /* unknown dtype, so any size is accepted */
+        {"F12_NEW", 7, "F12_NEW", NULL}, /* the dtype is unknown, so any size is accepted */
         {"f32", 16, "f32", NULL},        /* dtypes are case-sensitive */
     };
 
@@ -304,7 +304,7 @@ static void test_empty_tensors(void **state)
     tensor_list_finish(&list);
 }
 
-/* A large header: tens of thousands of tensors, some MiB. */
+/* Reads a large header: tens of thousands of tensors, some MiB. */
 static void test_many(void **state)
 {
     enum { COUNT = 40000 };
@@ -376,7 +376,7 @@ static void test_choose(void **state)
 
     snprintf(text, sizeof text, "{" U8("%0200d", 0, 4) "}", 7);
     assert_no_fault(parse(text, 4, &list, &fault), &fault);
-    assert_non_null(tensor_list_choose(&list, NULL, &fault)); /* the only tensor */
+    assert_non_null(tensor_list_choose(&list, NULL, &fault)); /* chooses the only tensor */
     assert_null(tensor_list_choose(&list, "x", &fault));
     assert_non_null(strstr(fault.text, "there is \"0000000000"));
     assert_non_null(strstr(fault.text, "0...\""));

@@ -32,8 +32,9 @@ static int teardown(void **state)
 }
 
 /*
- * Returns whether the reader knows the member of `object` ("": of a job): its fault concerns only
- * the value. Tests members of objects in defaults, where each member is checked separately.
+ * Returns whether the reader knows the member of `object` ("": of a job), because its fault
+ * concerns only the value. Tests members of objects in defaults, where each member is checked
+ * separately.
  */
 static bool is_known(const char *object, const char *key)
 {
@@ -106,7 +107,7 @@ static void test_errors(void **state)
 
     (void)state;
     assert_no_fault(json_array(&list, &count), &schema_fault);
-    assert_int_equal(count, COUNT_OF(names) - 1); /* without MLI_STATUS_OK */
+    assert_int_equal(count, COUNT_OF(names) - 1); /* the table without MLI_STATUS_OK */
     while (json_next(&list, &item)) {
         const char *name;
 

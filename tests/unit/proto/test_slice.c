@@ -148,7 +148,7 @@ static int64_t select_slowly(const struct slice_entry *e, int64_t extent, int64_
     return count;
 }
 
-/* All small slices of all small extents. */
+/* Tests all small slices of all small extents. */
 static void test_apply_exhaustively(void **state)
 {
     enum { REACH = 7 };
@@ -165,7 +165,7 @@ static void test_apply_exhaustively(void **state)
                     struct fault fault;
                     int64_t first = 0, last = 0, count, got;
 
-                    /* the largest value means absent */
+                    /* the largest value means that the number is absent */
                     *e = (struct slice_entry){start <= REACH, stop <= REACH, start, stop, step};
                     count = select_slowly(e, extent, &first, &last);
                     if (count == 0) {

@@ -89,7 +89,7 @@ static void test_per_tensor(void **state)
     assert_int_equal(desc.quant.scale_frac_bits[0], 0);
     assert_no_fault(read_desc("{\"scale\":32767,\"scale_frac_bits\":-128}", &desc, &fault), &fault);
     assert_int_equal(desc.quant.scale[0], 32767);
-    assert_int_equal(desc.quant.zero_point[0], 0); /* the parameters are replaced together */
+    assert_int_equal(desc.quant.zero_point[0], 0); /* all parameters are replaced together */
     assert_int_equal(desc.quant.scale_frac_bits[0], -128);
     tensor_desc_finish(&desc);
 }
@@ -358,7 +358,7 @@ static void test_to_mli_per_axis(void **state)
     assert_int_equal(tensor.el_params.sa.zero_point.capacity, 6);
     assert_ptr_equal(tensor.el_params.sa.scale_frac_bits.mem.pi8, desc.quant.scale_frac_bits);
     assert_int_equal(tensor.el_params.sa.scale_frac_bits.capacity, 3);
-    assert_int_equal(tensor.data.capacity, UINT32_MAX); /* unchanged */
+    assert_int_equal(tensor.data.capacity, UINT32_MAX); /* the capacity is unchanged */
     tensor_desc_finish(&desc);
 }
 

@@ -35,20 +35,20 @@ static void test_good(void **state)
 static void test_bad(void **state)
 {
     static const char *const cases[] = {
-        "\x80",             /* continuation alone */
-        "\xbf",             /* the same */
-        "\xc0\x80",         /* overlong NUL */
-        "\xc1\xbf",         /* overlong */
-        "\xe0\x9f\xbf",     /* overlong */
-        "\xf0\x8f\xbf\xbf", /* overlong */
-        "\xed\xa0\x80",     /* surrogate */
-        "\xed\xbf\xbf",     /* surrogate */
-        "\xf4\x90\x80\x80", /* past U+10FFFF */
-        "\xf5\x80\x80\x80", /* past U+10FFFF */
+        "\x80",             /* a continuation byte alone */
+        "\xbf",             /* a continuation byte alone */
+        "\xc0\x80",         /* an overlong form of NUL */
+        "\xc1\xbf",         /* an overlong form */
+        "\xe0\x9f\xbf",     /* an overlong form */
+        "\xf0\x8f\xbf\xbf", /* an overlong form */
+        "\xed\xa0\x80",     /* a surrogate */
+        "\xed\xbf\xbf",     /* a surrogate */
+        "\xf4\x90\x80\x80", /* beyond U+10FFFF */
+        "\xf5\x80\x80\x80", /* beyond U+10FFFF */
         "\xfe",
         "\xff",
-        "\xc2\x41",     /* no continuation */
-        "\xe1\x80\x41", /* no continuation */
+        "\xc2\x41",     /* the continuation byte is missing */
+        "\xe1\x80\x41", /* the continuation byte is missing */
         "\xf1\x80\x80\xc0",
     };
 
@@ -59,7 +59,7 @@ static void test_bad(void **state)
 
 static void test_cut(void **state)
 {
-    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"; /* 1, 2, 3 and 4 bytes */
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"; /* of 1, 2, 3 and 4 bytes */
     static const size_t cuts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
 
     (void)state;

@@ -103,9 +103,7 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
 
 BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
-    const struct leaf_nest
-        copy = *all,
-        *nest = &copy; /* a copy, because stores to the destination cannot change it */
+    const struct leaf_nest copy = *all, *nest = &copy; /* stores cannot change a copy */
     const size_t next = next_row(all, run);
 
     if (of_source && run < TUNE_AVX512_FETCH_ROW)
