@@ -256,7 +256,7 @@ int config_check(const struct config *config, struct fault *fault)
         return 0;
     return fault_set(
         fault, FAULT_INVALID_PARAMS, "/channels",
-        "channels: %" PRIu32 " given, at most %" PRIu32 " fit behind channel_offset %" PRIu32,
+        "channels: %" PRIu32 " given; at most %" PRIu32 " fit behind channel_offset %" PRIu32,
         config->channels, MLI_MOV_MAX_CHANNELS - config->channel_offset, config->channel_offset);
 }
 

@@ -66,7 +66,7 @@ int array_within(const struct json *array, size_t max, size_t *count)
         return -1;
     return *count <= max
                ? 0
-               : json_complain(array, "%zu entries given, at most %zu allowed", *count, max);
+               : json_complain(array, "%zu entries given; at most %zu are allowed", *count, max);
 }
 
 int words_read(const struct json *array, const char *const *words, uint32_t *bits)

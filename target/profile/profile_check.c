@@ -14,7 +14,7 @@ static int complain_power(const struct json *object, const char *key, uint64_t g
 {
     struct json value = json_member(object, key);
 
-    return json_complain(&value, "%" PRIu64 " given, a power of two is required", given);
+    return json_complain(&value, "%" PRIu64 " given; a power of two is required", given);
 }
 
 static bool overlap(const struct profile_memory *a, const struct profile_memory *b)
@@ -70,7 +70,7 @@ int profile_check_memory(const struct target_profile *profile, const struct json
     struct json reach = json_member(object, "reached_by");
 
     if (memory->size == 0)
-        return json_complain(&size, "0 given, at least 1 B is required");
+        return json_complain(&size, "0 given; at least 1 B is required");
     if (!is_power_of_two(memory->alignment))
         return complain_power(object, "alignment", memory->alignment);
     if (memory->base % memory->alignment != 0)
@@ -119,7 +119,7 @@ int profile_check(const struct target_profile *profile, const struct json *root)
     for (uint32_t i = 0; i < profile->memory_count; i++)
         vector += profile->memories[i].vector;
     if (vector > 1)
-        return json_complain(&memories, "%" PRIu32 " vector memories given, at most 1 is allowed",
+        return json_complain(&memories, "%" PRIu32 " vector memories given; at most 1 is allowed",
                              vector);
     if (profile->strict && vector == 0)
         return json_complain(&strict, "true given, but no memory has \"vector\": true");

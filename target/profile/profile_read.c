@@ -59,7 +59,7 @@ static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
     if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name) || name[0] < 'a' ||
         name[0] > 'z')
         return json_complain(&value,
-                             "\"%s\" given, a name of small letters, digits, '-' and '_' is "
+                             "\"%s\" given; a name of small letters, digits, '-' and '_' is "
                              "required, and a letter first",
                              name);
     snprintf(out, PROFILE_NAME_MAX, "%s", name);
@@ -84,11 +84,11 @@ static int read_address(const struct json *object, const char *key, uint64_t *ou
         return -1;
     if (strncmp(text, "0x", 2) != 0 || text[2] == '\0' ||
         text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] != '\0')
-        return json_complain(&value, "\"%s\" given, hexadecimal digits after \"0x\" are required",
+        return json_complain(&value, "\"%s\" given; hexadecimal digits after \"0x\" are required",
                              text);
     *out = strtoull(text + 2, &end, 16);
     if (*out > (uint64_t)SIZE_TOP)
-        return json_complain(&value, "%s given, at most 0x%llx is allowed", text,
+        return json_complain(&value, "%s given; at most 0x%llx is allowed", text,
                              (unsigned long long)SIZE_TOP);
     return 0;
 }
@@ -133,7 +133,7 @@ static int read_cost(const struct json *object, const char *key, profile_cost *o
             return -1;
         if (parse_cost(text, out) < 0)
             return json_complain(&value,
-                                 "\"%s\" given, cycles are required: at most 9 digits, and at most "
+                                 "\"%s\" given; cycles are required: at most 9 digits, and at most "
                                  "6 after a point",
                                  text);
         return 0;
@@ -168,7 +168,7 @@ static int read_memories(struct target_profile *profile, const struct json *root
     if (json_array(&memories, &count) < 0)
         return -1;
     if (count == 0 || count > PROFILE_MEMORIES_MAX)
-        return json_complain(&memories, "%zu memories given, 1 to %d are allowed", count,
+        return json_complain(&memories, "%zu memories given; 1 to %d are allowed", count,
                              PROFILE_MEMORIES_MAX);
     while (json_next(&memories, &item)) {
         if (read_memory(&profile->memories[profile->memory_count], &item) < 0 ||

@@ -147,7 +147,7 @@ static void test_too_many(void **state)
     jsonw_text(&w);
     assert_int_equal(job_file_parse(w.data, w.length, &list, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/after",
-                 "after: 65 entries given, at most 64 allowed", "after");
+                 "after: 65 entries given; at most 64 are allowed", "after");
     jsonw_finish(&w);
 }
 
