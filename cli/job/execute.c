@@ -317,7 +317,7 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
     return 0;
 }
 
-/* Sends the job, whose reply comes when it is admitted. */
+/* Sends the job. The service replies when it has admitted the job. */
 static int submit_detached(struct daemon_link *link, const struct resolved *r,
                            struct job_brief *brief, struct fault *fault)
 {
