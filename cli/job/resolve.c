@@ -109,6 +109,7 @@ static int open_src(struct resolved *r, const struct produced *produced, struct 
     wire->where = TENSOR_IN_FD;
     wire->fd = RESOLVED_FD_SRC;
     wire->offset = header->data_offset;
+    memcpy(wire->memory, ref->memory, sizeof(wire->memory));
     tensor_file_describe(&r->src, &wire->desc);
     if (!wire->desc.has_type)
         wire->desc.type = npy_default_type(header);

@@ -205,6 +205,7 @@ static int fill_wire(struct resolved *r, struct fault *fault)
     wire->where = TENSOR_IN_FD;
     wire->fd = RESOLVED_FD_DST;
     wire->offset = r->whole.header.data_offset;
+    memcpy(wire->memory, r->job->dst.memory, sizeof(wire->memory));
     if (!has_before(r))
         return 0;
     tensor_file_describe(&r->whole, &wire->desc);

@@ -2,6 +2,7 @@
 #include "daemon/job/locate.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* The names of a tensor in error messages. */
 struct side {
@@ -85,6 +86,17 @@ static int check_bytes(const struct located_job *job, struct fault *fault)
                      sum, job->bytes_max);
 }
 
+static int complain_memory(const struct tensor_ref *ref, const struct side *side,
+                           struct fault *fault)
+{
+    char pointer[FAULT_POINTER_MAX];
+
+    snprintf(pointer, sizeof pointer, "/%s/memory", side->name);
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                     "%s.memory: \"%s\" given, but the service has no target profile", side->name,
+                     ref->memory);
+}
+
 static int locate_tensor(struct places *places, struct place *place, const struct located_job *job,
                          const struct tensor_ref *ref, uint64_t end, const struct side *side,
                          struct fault *fault)
@@ -97,6 +109,8 @@ static int locate_tensor(struct places *places, struct place *place, const struc
     };
     struct buffer *buffer;
 
+    if (ref->memory[0] != '\0')
+        return complain_memory(ref, side, fault);
     if (ref->where == TENSOR_IN_FD) {
         place->region = region_create(job->fds[ref->fd], &want, fault);
         return place->region ? 0 : -1;

@@ -8,11 +8,11 @@
 #include "proto/json/members.h"
 #include "proto/wire/job_common.h"
 
-const char *const tensor_spec_src_keys[] = {"file",   "format",         "tensor",
-                                            "offset", TENSOR_DESC_KEYS, NULL};
+const char *const tensor_spec_src_keys[] = {"file",   "format",         "tensor", "offset",
+                                            "memory", TENSOR_DESC_KEYS, NULL};
 const char *const tensor_spec_dst_keys[] = {
-    "file", "update", "params",     "format",          "offset",    "shape", "strides",
-    "axis", "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
+    "file",    "update", "params", "format",     "offset",          "memory",    "shape",
+    "strides", "axis",   "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
 
 #define FORMAT_WORD(name, word) word,
 const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};
@@ -89,7 +89,7 @@ int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
         return -1;
     if (json_present(&parameters) && json_string_copy(&parameters, JOB_PATH_MAX, &spec->params) < 0)
         return -1;
-    if (read_format(spec, object) < 0)
+    if (read_format(spec, object) < 0 || memory_name_read(object, spec->memory) < 0)
         return -1;
     return optional_u64(object, "offset", &spec->offset);
 }
@@ -132,6 +132,8 @@ void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
         jsonw_bool(w, "update", true);
     if (spec->params)
         jsonw_string(w, "params", spec->params);
+    if (spec->memory[0] != '\0')
+        jsonw_string(w, "memory", spec->memory);
 }
 
 int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)

@@ -8,6 +8,7 @@
 
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/job_common.h"
 #include "proto/wire/tensor_desc.h"
 
 /* X(name, word): `word` is the value of "format" and the ending of the names of these files. */
@@ -25,12 +26,13 @@ enum file_format {
 };
 
 struct tensor_spec {
-    char *file;              /* as written in the job: relative to the job file */
-    enum file_format format; /* as written in the job */
-    char *tensor;            /* src: name in an archive; null: the archive's only tensor */
-    bool update;             /* dst: write into the existing tensor */
-    char *params;            /* dst: file for the result's quantisation parameters; or null */
-    uint64_t offset;         /* raw files: bytes before the first element */
+    char *file;                   /* as written in the job: relative to the job file */
+    enum file_format format;      /* as written in the job */
+    char *tensor;                 /* src: name in an archive; null: the archive's only tensor */
+    bool update;                  /* dst: write into the existing tensor */
+    char *params;                 /* dst: file for the result's quantisation parameters; or null */
+    uint64_t offset;              /* raw files: bytes before the first element */
+    char memory[MEMORY_NAME_MAX]; /* of a target profile: where the tensor is placed; or empty */
     struct tensor_desc desc;
 };
 

@@ -22,10 +22,10 @@ void job_finish(struct job *job)
 static const char *const submit_keys[] = {JOB_COMMON_KEYS, "src", "dst", "after", "detach", NULL};
 static const char *const prepare_keys[] = {"op",       "name", "cfg", "channels",
                                            "priority", "src",  "dst", NULL};
-static const char *const src_keys[] = {"fd", "buffer", "offset", TENSOR_DESC_KEYS, NULL};
-static const char *const dst_keys[] = {
-    "fd",    "buffer",     "offset",          "shape",     "strides", "axis",
-    "scale", "zero_point", "scale_frac_bits", "frac_bits", NULL};
+static const char *const src_keys[] = {"fd", "buffer", "offset", "memory", TENSOR_DESC_KEYS, NULL};
+static const char *const dst_keys[] = {"fd",         "buffer",          "offset",    "memory",
+                                       "shape",      "strides",         "axis",      "scale",
+                                       "zero_point", "scale_frac_bits", "frac_bits", NULL};
 
 static int read_fd(struct tensor_ref *ref, const struct json *value, uint32_t fds)
 {
@@ -55,14 +55,19 @@ static int read_buffer(struct tensor_ref *ref, const struct json *value)
 static int read_where(struct tensor_ref *ref, const struct json *object, uint32_t fds)
 {
     struct json fd = json_member(object, "fd"), buffer = json_member(object, "buffer");
+    struct json memory = json_member(object, "memory");
     int status;
 
     if (json_present(&fd) && json_present(&buffer))
         return json_complain(&buffer, "given beside \"fd\"; only one of the two is allowed");
     if (!json_present(&fd) && !json_present(&buffer))
         return json_complain(&fd, "missing; a descriptor or a \"buffer\" is required");
+    if (json_present(&buffer) && json_present(&memory))
+        return json_complain(&memory, "given beside \"buffer\"; a buffer has its own memory");
     status = json_present(&fd) ? read_fd(ref, &fd, fds) : read_buffer(ref, &buffer);
-    return status < 0 ? -1 : optional_u64(object, "offset", &ref->offset);
+    if (status < 0 || memory_name_read(object, ref->memory) < 0)
+        return -1;
+    return optional_u64(object, "offset", &ref->offset);
 }
 
 static int read_src(struct tensor_ref *src, const struct json *object, uint32_t fds)
@@ -142,6 +147,8 @@ static void write_tensor(struct jsonw *w, const char *key, const struct tensor_r
         jsonw_uint(w, "fd", ref->fd);
     if (ref->offset != 0)
         jsonw_uint(w, "offset", ref->offset);
+    if (ref->memory[0] != '\0')
+        jsonw_string(w, "memory", ref->memory);
     tensor_desc_write(w, &shown);
     jsonw_object_end(w);
 }

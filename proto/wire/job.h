@@ -27,6 +27,9 @@ struct tensor_ref {
     uint32_t fd;     /* TENSOR_IN_FD: index into the descriptors of the request */
     uint32_t buffer; /* TENSOR_IN_BUFFER: the buffer's number, from 1 */
     uint64_t offset; /* bytes before the first element */
+    /* TENSOR_IN_FD: the memory of the service's target profile that the tensor is placed in while
+     * the job exists; or empty */
+    char memory[MEMORY_NAME_MAX];
     struct tensor_desc desc;
 };
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/json/members.h"
 #include "proto/wire/job_ref.h"
@@ -233,5 +234,19 @@ int job_check_rank(const struct job_common *common, const struct tensor_desc *ds
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/strides",
                          "dst.strides: %u entries given, but the source has %u dimensions",
                          dst->stride_count, rank);
+    return 0;
+}
+
+int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX])
+{
+    struct json value = json_member(object, "memory");
+    const char *name;
+
+    memset(out, 0, MEMORY_NAME_MAX);
+    if (!json_present(&value))
+        return 0;
+    if (json_string(&value, MEMORY_NAME_MAX - 1, &name) < 0)
+        return -1;
+    memcpy(out, name, strlen(name));
     return 0;
 }

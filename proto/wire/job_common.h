@@ -17,6 +17,9 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/tensor_desc.h"
 
+/* Bytes of the name of a board's memory, with the zero byte. */
+enum { MEMORY_NAME_MAX = 32 };
+
 enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
 
 /* Entries given for each array of cfg; 0: the array is neutral. */
@@ -61,6 +64,12 @@ int job_common_read(struct job_common *common, const struct json *object);
  * job's name, or null to leave it out.
  */
 void job_common_write(struct jsonw *w, const char *name, const struct job_common *common);
+
+/**
+ * Reads the member "memory" of "src" or "dst", the name of a board's memory; empties *out if it is
+ * absent.
+ */
+int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX]);
 
 /** Checks the destination's parameters in `object` against the source's type, because a move does
  * not change the type. */
