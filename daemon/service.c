@@ -179,21 +179,13 @@ static void log_event(int level, const char *event, const char *key, uint64_t va
     log_end(&line);
 }
 
-static void end_jobs(struct service *service, bool running_too)
-{
-    struct fault fault;
-
-    fault_set(&fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
-    jobs_end_all(&service->jobs, running_too, &fault);
-}
-
 /* The caller of uv_run() decides whether to wait until the cancelled transfers have ended. */
 static void on_drain(uv_timer_t *timer)
 {
     struct service *service = timer->data;
 
     log_event(LOG_WARNING, "jobs outlast drain_ms", "jobs", service->jobs.running);
-    end_jobs(service, true);
+    jobs_end_all(&service->jobs);
     client_send_all(&service->net);
     uv_stop(service->loop);
 }
@@ -204,10 +196,9 @@ void service_shutdown(struct service *service)
         return;
     log_event(LOG_INFO, "shutting down", "jobs", service->jobs.count);
     service->state = SERVICE_STOPPING;
-    service->jobs.stopping = true;
     held_check_again(&service->net.held);
     listener_close(&service->net.listener);
-    end_jobs(service, false);
+    jobs_stop(&service->jobs);
     if (service->config.drain_ms > 0 && service->jobs.count > 0)
         uv_timer_start(&service->drain, on_drain, service->config.drain_ms, 0);
     net_settle(&service->net);

@@ -266,7 +266,7 @@ void dispatch_run(struct jobs *jobs)
 {
     const uint64_t begin = jobs->clock;
 
-    if (jobs->dispatching)
+    if (jobs->dispatching || jobs->stopping)
         return;
     jobs->dispatching = true;
     do {

@@ -27,6 +27,82 @@ static void configure(struct jobs *jobs)
     jobs->scheduler.ageing_ns = (uint64_t)scheduling->ageing_ms * 1000 * 1000;
 }
 
+/* The end of the jobs in a shutdown */
+
+static void drop(struct task *task)
+{
+    struct flow *flow = task->flow;
+    struct fault fault;
+
+    if (flow->dropped++ == 0) {
+        flow_hold(flow);
+        link_append(&task->jobs->dropped, &flow->dropped_link);
+    }
+    fault_set(&fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
+    task_abort(task, &fault);
+}
+
+/* Ends the first task, or makes it the last one if it is running. */
+static void end_first(struct jobs *jobs)
+{
+    struct task *task = LINK_OWNER(jobs->tasks.next, struct task, all_link);
+
+    jobs->to_end--;
+    if (!task->ended && task->state != JOB_STATE_RUNNING) {
+        drop(task);
+        return;
+    }
+    link_remove(&task->all_link);
+    link_append(&jobs->tasks, &task->all_link);
+}
+
+/* Logs how many tasks a connection has lost. */
+static void log_first_dropped(struct jobs *jobs)
+{
+    struct flow *flow = LINK_OWNER(jobs->dropped.next, struct flow, dropped_link);
+    struct log_line line;
+
+    if (log_begin(&line, LOG_WARNING, "jobs dropped")) {
+        flow_log(flow, &line);
+        log_uint(&line, "jobs", flow->dropped);
+        log_end(&line);
+    }
+    link_remove(&flow->dropped_link);
+    flow->dropped = 0;
+    flow_drop(flow);
+}
+
+static void log_all_dropped(struct jobs *jobs)
+{
+    while (!link_empty(&jobs->dropped))
+        log_first_dropped(jobs);
+}
+
+/* Ends or logs the next one. Returns false if nothing is left: then jobs_close() may have run. */
+static bool end_next(struct jobs *jobs)
+{
+    if (jobs->to_end > 0 && !link_empty(&jobs->tasks))
+        end_first(jobs);
+    else if (!link_empty(&jobs->dropped))
+        log_first_dropped(jobs);
+    return (jobs->to_end > 0 && !link_empty(&jobs->tasks)) || !link_empty(&jobs->dropped);
+}
+
+static void on_ending(struct chore *chore)
+{
+    struct jobs *jobs = LINK_OWNER(chore, struct jobs, ending);
+    const uint64_t begin = uv_hrtime();
+
+    while (end_next(jobs)) {
+        if (uv_hrtime() - begin < CHORE_SLICE_NS)
+            continue;
+        chore_add(jobs->chores, chore);
+        return;
+    }
+}
+
+/* The room */
+
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores)
 {
@@ -40,6 +116,7 @@ int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
     users_init(&jobs->users);
     link_init(&jobs->tasks);
     link_init(&jobs->settling);
+    link_init(&jobs->dropped);
     link_init(&jobs->wide);
     link_init(&jobs->running_tasks);
     channels_init(&jobs->channels, config->channel_offset, config->channels);
@@ -48,6 +125,7 @@ int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
     registry_init(&jobs->registry);
     history_init(&jobs->history, &jobs->registry, config->history);
     chore_init(&jobs->trimming, on_trimming);
+    chore_init(&jobs->ending, on_ending);
     deadlines_init(&jobs->deadlines, loop);
     watchdog_init(&jobs->watchdog, loop);
     return 0;
@@ -58,6 +136,8 @@ void jobs_close(struct jobs *jobs)
     deadlines_close(&jobs->deadlines);
     watchdog_close(&jobs->watchdog);
     chore_remove(&jobs->trimming);
+    chore_remove(&jobs->ending);
+    log_all_dropped(jobs);
     completions_close(&jobs->completions);
 }
 
@@ -78,53 +158,26 @@ void jobs_reconfigure(struct jobs *jobs)
     configure(jobs);
 }
 
-static bool is_to_end(const struct task *task, bool running_too)
+void jobs_stop(struct jobs *jobs)
 {
-    return !task->ended && (running_too || task->state != JOB_STATE_RUNNING);
+    jobs->stopping = true;
+    jobs->to_end = jobs->count;
+    on_ending(&jobs->ending);
 }
 
-static void log_dropped(const struct flow *flow)
-{
-    struct log_line line;
-
-    if (!log_begin(&line, LOG_WARNING, "jobs dropped"))
-        return;
-    flow_log(flow, &line);
-    log_uint(&line, "jobs", flow->dropped);
-    log_end(&line);
-}
-
-/* Logs how many tasks each connection loses. */
-static void log_all_dropped(const struct jobs *jobs, bool running_too)
-{
-    const struct link *head = &jobs->tasks;
-
-    for (struct link *l = head->next; l != head; l = l->next) {
-        struct task *task = LINK_OWNER(l, struct task, all_link);
-
-        task->flow->dropped += is_to_end(task, running_too);
-    }
-    for (struct link *l = head->next; l != head; l = l->next) {
-        struct flow *flow = LINK_OWNER(l, struct task, all_link)->flow;
-
-        if (flow->dropped > 0)
-            log_dropped(flow);
-        flow->dropped = 0;
-    }
-}
-
-void jobs_end_all(struct jobs *jobs, bool running_too, const struct fault *fault)
+void jobs_end_all(struct jobs *jobs)
 {
     struct link *l = jobs->tasks.next;
 
-    log_all_dropped(jobs, running_too);
-    while (l != &jobs->tasks) { /* ending a task destroys no other task: it queues them */
+    chore_remove(&jobs->ending);
+    while (l != &jobs->tasks) {
         struct task *task = LINK_OWNER(l, struct task, all_link);
 
         l = l->next;
-        if (is_to_end(task, running_too))
-            task_abort(task, fault);
+        if (!task->ended)
+            drop(task);
     }
+    log_all_dropped(jobs);
 }
 
 bool jobs_have_room(const struct jobs *jobs, const struct flow *flow)

@@ -89,7 +89,7 @@ struct jobs {
     struct chores *chores;
 
     bool draining; /* true: daemon.drain was called; no new jobs until daemon.resume */
-    bool stopping; /* true: the service shuts down and takes no new jobs */
+    bool stopping; /* true: jobs_stop() was called; no new jobs, and none is started */
 
     struct users users;
     struct registry registry; /* registry of tasks and records */
@@ -101,6 +101,9 @@ struct jobs {
     struct job_counts counts;
     uint32_t prepared;    /* number of prepared jobs of all connections */
     struct link settling; /* after.c: dependents of jobs that have ended */
+    struct chore ending;  /* ends tasks after jobs_stop() */
+    uint32_t to_end;      /* number of tasks that `ending` has not looked at */
+    struct link dropped;  /* struct flow: connections that have lost jobs, not logged yet */
 
     struct scheduler scheduler;
     struct link wide;          /* tasks that wait for enough neighbouring channels, in order */
@@ -135,10 +138,13 @@ void jobs_finish(struct jobs *jobs);
 void jobs_reconfigure(struct jobs *jobs);
 
 /**
- * Ends all tasks with the fault, or only those that are not running. Logs a line for each
- * connection that loses jobs.
+ * Takes no new jobs and starts none. Ends all tasks that are not running with SHUTTING_DOWN, in
+ * slices of the loop's time, and logs a line for each connection that loses jobs.
  */
-void jobs_end_all(struct jobs *jobs, bool running_too, const struct fault *fault);
+void jobs_stop(struct jobs *jobs);
+
+/** After jobs_stop(): ends all tasks at once, also those that are running. */
+void jobs_end_all(struct jobs *jobs);
 
 static inline bool jobs_are_taken(const struct jobs *jobs)
 {

@@ -113,7 +113,9 @@ struct flow *flow_create(struct users *users, uint64_t number, const struct peer
     flow->account.parent = &flow->user->account;
     flow->holders = 1;
     link_init(&flow->tasks);
+    link_init(&flow->watches);
     link_init(&flow->subscribers);
+    link_init(&flow->dropped_link);
     lanes_init(&flow->lanes, &flow->user->share);
     return flow;
 }

@@ -76,12 +76,15 @@ struct flow {
     uint32_t holders;        /* number of holders: the connection and its jobs */
     uint32_t jobs;           /* tasks */
     struct link tasks;       /* tasks that have not ended, in the order of their numbers */
+    uint32_t unfinished;     /* number of tasks in `tasks` */
+    struct link watches;     /* list of struct watch (task.h), called for each task that ends */
     struct link subscribers; /* clients that subscribed to the jobs of the flow
                                 (daemon/net/subscriptions.h) */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     struct buffer_account account;
-    uint32_t dropped; /* number of dropped jobs; only jobs_end_all() uses it */
+    uint32_t dropped;         /* number of jobs that a shutdown has ended, not logged yet */
+    struct link dropped_link; /* in jobs->dropped if `dropped` is not 0 */
 };
 
 /** Creates a flow, held once. Returns NULL if out of memory. */

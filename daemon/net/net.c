@@ -57,6 +57,33 @@ static void init_handles(struct net *net)
     uv_unref((uv_handle_t *)&net->round);
 }
 
+/* Ends the first client and makes it the last one. Returns false if no client is left. */
+static bool end_first_client(struct net *net)
+{
+    struct link *first = net->clients.next;
+
+    if (net->clients_to_end == 0 || link_empty(&net->clients))
+        return false;
+    net->clients_to_end--;
+    link_remove(first);
+    link_append(&net->clients, first);
+    client_end(LINK_OWNER(first, struct client, link));
+    return true;
+}
+
+static void on_ending(struct chore *chore)
+{
+    struct net *net = LINK_OWNER(chore, struct net, ending);
+    const uint64_t begin = uv_hrtime();
+
+    while (end_first_client(net)) {
+        if (uv_hrtime() - begin < CHORE_SLICE_NS)
+            continue;
+        chore_add(net->chores, chore);
+        return;
+    }
+}
+
 void net_init(struct net *net, const struct net_setup *setup)
 {
     net->loop = setup->loop;
@@ -76,6 +103,7 @@ void net_init(struct net *net, const struct net_setup *setup)
     link_init(&net->unsent);
     link_init(&net->full);
     held_init(&net->held);
+    chore_init(&net->ending, on_ending);
     link_init(&net->drains);
     stats_init(&net->stats);
     subscriptions_init(&net->subscriptions, net->loop);
@@ -86,6 +114,7 @@ void net_init(struct net *net, const struct net_setup *setup)
 void net_close(struct net *net)
 {
     chore_remove(&net->held.again);
+    chore_remove(&net->ending);
     subscriptions_close(&net->subscriptions);
     uv_close((uv_handle_t *)&net->round, NULL);
     uv_close((uv_handle_t *)&net->relieved, NULL);
@@ -98,8 +127,8 @@ void net_finish(struct net *net)
 
 void net_end_clients(struct net *net)
 {
-    for (struct link *c = net->clients.next; c != &net->clients; c = c->next)
-        client_end(LINK_OWNER(c, struct client, link));
+    net->clients_to_end = slots_used(&net->slots);
+    on_ending(&net->ending);
 }
 
 void net_settle(struct net *net)

@@ -42,7 +42,9 @@ struct net {
     void *context;
 
     struct listener listener;
-    struct link clients; /* list of struct client */
+    struct link clients;     /* list of struct client */
+    struct chore ending;     /* ends clients after net_end_clients() */
+    uint32_t clients_to_end; /* number of clients that `ending` has not ended yet */
     struct slots slots;
     uint64_t last_client; /* number of the latest connection */
     uint64_t turned_away; /* connections that were refused, and have no number */
@@ -77,7 +79,8 @@ void net_close(struct net *net);
 /** Frees the other memory of the room. Call it after the loop has closed the handles. */
 void net_finish(struct net *net);
 
-/** Ends all connections; each is closed when its last replies are sent. */
+/** Ends all connections, in slices of the loop's time; each is closed when its last replies are
+ * sent. */
 void net_end_clients(struct net *net);
 /** Answers pending daemon.drain requests if no job is left, then calls net->settled. Call it when a
  * client has left. */

@@ -17,8 +17,11 @@ void server_config(struct server *server)
 static void on_poke(uv_async_t *poke)
 {
     struct server *server = poke->data;
+    const uint64_t begin = uv_hrtime();
 
     service_shutdown(server->service);
+    if (server->shutdown_ns == 0)
+        server->shutdown_ns = uv_hrtime() - begin;
     if (!uv_is_closing((uv_handle_t *)poke))
         uv_close((uv_handle_t *)poke, NULL);
 }

@@ -16,7 +16,8 @@ struct server {
     pthread_t thread;
     bool reconfigures; /* server_start() applies the configuration a second time */
     bool joined;
-    int first_run; /* the first result of uv_run() */
+    int first_run;        /* the first result of uv_run() */
+    uint64_t shutdown_ns; /* the time that service_shutdown() took */
     char directory[32];
 };
 
