@@ -97,6 +97,7 @@ void task_accept(struct task *task)
     task->entry.name = task->work->job.common.name;
     registry_add(&jobs->registry, &task->entry);
     link_append(&task->flow->tasks, &task->flow_link);
+    task->flow->unfinished++;
     count_in(task);
     jobs->totals.submitted++;
 }
@@ -115,6 +116,14 @@ void task_leave_session(struct task *task)
     link_remove(&task->session_link);
     task->session->task_count--;
     task->session = NULL;
+}
+
+static void leave_flow(struct task *task)
+{
+    if (link_empty(&task->flow_link))
+        return;
+    link_remove(&task->flow_link);
+    task->flow->unfinished--;
 }
 
 /* Removes the task from every queue and list that it waits in. */
@@ -143,7 +152,7 @@ void task_destroy(struct task *task)
     places_finish(&task->places, PLACES_OF_JOB);
     work_drop(task->work);
     link_remove(&task->all_link);
-    link_remove(&task->flow_link);
+    leave_flow(task);
     task->flow->jobs--;
     task->flow->user->jobs--;
     user_drop(task->flow->user);
@@ -273,6 +282,12 @@ static void report(struct task *task, const struct ending *ending)
         link_remove(&watch->link);
         watch->ended(watch, ending);
     }
+    for (struct link *l = task->flow->watches.next, *next; l != &task->flow->watches; l = next) {
+        struct watch *watch = LINK_OWNER(l, struct watch, link);
+
+        next = l->next;
+        watch->ended(watch, ending);
+    }
     after_ended(task, ending->state);
 }
 
@@ -286,7 +301,7 @@ void task_end(struct task *task, const struct fault *fault)
 
     assert(!task->ended);
     uncount(task);
-    link_remove(&task->flow_link);
+    leave_flow(task);
     task->ended = true;
     leave_places(task);
     ending.when = transferred ? task->end.done : uv_hrtime();

@@ -50,8 +50,10 @@ struct ending {
 };
 
 /*
- * Waits for the end of a task. `ended` is called once, after the watch has left the task's list. It
- * must not end or destroy tasks: a chain of tasks would become a chain of calls.
+ * Waits for the end of a task, or of all tasks of a flow. `ended` is called once for a task, after
+ * the watch has left the task's list; for a flow, each time that one of its tasks ends, and may
+ * remove the watch. It must not end or destroy tasks: a chain of tasks would become a chain of
+ * calls.
  */
 struct watch {
     struct link link;

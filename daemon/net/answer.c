@@ -132,6 +132,11 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
     return send_reply(answer, w, -1);
 }
 
+const struct ended *answer_text(struct answer *answer, struct jsonw *w)
+{
+    return send_reply(answer, open_reply(answer) ? w : NULL, -1);
+}
+
 const struct ended *answer_defer(struct answer *from, struct answer *to)
 {
     assert(from->due);

@@ -50,4 +50,8 @@ const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd
 /** Passes the duty to answer on to `to`. */
 const struct ended *answer_defer(struct answer *from, struct answer *to);
 
+/** Sends a reply that rpc_result_begin() and rpc_result_end() have written into a writer of the
+ * caller, for replies that are written in several rounds of the loop. */
+const struct ended *answer_text(struct answer *answer, struct jsonw *w);
+
 #endif /* DAEMON_ANSWER_H */

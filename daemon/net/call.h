@@ -66,6 +66,9 @@ const struct ended *daemon_stats_call(struct call *call);
 const struct ended *daemon_drain_call(struct call *call);
 const struct ended *daemon_resume_call(struct call *call);
 
+/** Handles job.wait with `all`. */
+const struct ended *wait_all(struct call *call, uint32_t timeout_ms);
+
 /* Functions that handlers share. */
 
 /**

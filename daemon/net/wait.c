@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.wait: answers when all of certain jobs have ended. */
+/* job.wait: answers when all of certain jobs have ended. wait_all.c is for `all`. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <uv.h>
@@ -204,26 +204,11 @@ static int add_named(struct wait *wait, const struct client *client, const struc
     return 0;
 }
 
-/* Adds all unfinished jobs of the connection; with a null `wait` only counts them. */
-static uint32_t add_all(struct wait *wait, const struct client *client)
-{
-    const struct link *tasks = &client->session.flow->tasks;
-    uint32_t count = 0;
-
-    for (struct link *l = tasks->next; l != tasks; l = l->next) {
-        count++;
-        if (wait)
-            add(wait, &LINK_OWNER(l, struct task, flow_link)->entry);
-    }
-    return count;
-}
-
 static struct wait *wait_create(struct call *call, const struct job_wait *params)
 {
     const struct client *client = call->client;
     struct fault *fault = &call->request->fault;
-    const size_t count = params->what == JOB_WAIT_ALL ? add_all(NULL, client) : params->jobs.count;
-    struct wait *wait = seam.calloc(1, sizeof *wait + count * sizeof *wait->items);
+    struct wait *wait = seam.calloc(1, sizeof *wait + params->jobs.count * sizeof *wait->items);
 
     if (!wait) {
         fault_set(fault, FAULT_INTERNAL, NULL, "no memory to wait");
@@ -232,9 +217,7 @@ static struct wait *wait_create(struct call *call, const struct job_wait *params
     wait->jobs = client->net->jobs;
     wait->several = params->what != JOB_WAIT_ONE;
     wait->timeout_ms = params->timeout_ms;
-    if (params->what == JOB_WAIT_ALL) {
-        add_all(wait, client);
-    } else if (add_named(wait, client, params, fault) < 0) {
+    if (add_named(wait, client, params, fault) < 0) {
         wait_destroy(wait);
         return NULL;
     }
@@ -290,7 +273,10 @@ const struct ended *job_wait_call(struct call *call)
         return call_refuse_fds(call);
     if (job_wait_read(&call->request->params, &params) < 0)
         return call_refuse(call);
-    ended = wait_begin(call, &params);
+    if (params.what == JOB_WAIT_ALL)
+        ended = wait_all(call, params.timeout_ms);
+    else
+        ended = wait_begin(call, &params);
     job_wait_finish(&params);
     return ended;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "proto/wire/job_info.h"
+#include "tests/unit/daemon/costs.h"
 #include "tests/unit/daemon/scene.h"
 
 static void submit_detached(struct peer *who, int id, const char *more)
@@ -137,6 +138,77 @@ static void test_all(void **state)
     assert_int_equal(pop_list(&peer, 4, jobs, 8), 2);
     assert_int_equal(jobs[0], 1);
     assert_int_equal(jobs[1], 3);
+}
+
+enum { FEW = 64, MANY = 16384 };
+
+/* Queues jobs behind one that is held at the gate; their replies come when the gate is open. */
+static void queue_jobs(int count)
+{
+    server.config.jobs = server.config.jobs_per_client = (uint32_t)count;
+    server.config.quotas.standard.jobs = (uint32_t)count;
+    scene_start_gated();
+    peer_send(&peer, (int[]){src, dst}, 2,
+              "{'jsonrpc':'2.0','id':0,'method':'job.prepare','fds':2,'params':{" COPY "}}");
+    peer_ok(&peer, 0);
+    for (int i = 1; i <= count; i++)
+        scene_call(&peer, i, "job.start",
+                   i % 2 ? "'prepared':1" : "'prepared':1,'priority':1"); /* in another order */
+    gate_wait(&gate);
+    peer_expect_alive(&peer);
+}
+
+/* The reply lists the jobs in the order of their numbers, although they end in another one. */
+static void test_all_of_many(void **state)
+{
+    static uint64_t jobs[MANY];
+
+    (void)state;
+    queue_jobs(MANY);
+    scene_call(&peer, MANY + 1, "job.wait", "'all':true");
+    peer_expect_alive(&peer);
+    gate_open(&gate);
+    for (int i = 0; i < MANY; i++)
+        peer_ok(&peer, -1);
+    assert_int_equal(pop_list(&peer, MANY + 1, jobs, MANY), MANY);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(jobs[i], i + 1);
+    peer_expect_alive(&peer);
+}
+
+/* Returns the time until a ping behind a job.wait for `count` jobs is answered. The waits time
+ * out. */
+static double wait_cost(int count)
+{
+    double best = 0;
+
+    scene_setup(NULL);
+    queue_jobs(count);
+    for (int i = 0; i < 15; i++) {
+        const uint64_t begin = uv_hrtime();
+        double took;
+
+        scene_call(&peer, 1, "job.wait", "'all':true,'timeout_ms':5");
+        peer_expect_alive(&peer);
+        took = (double)(uv_hrtime() - begin);
+        if (best == 0 || took < best)
+            best = took;
+        peer_error(&peer, 1, FAULT_TIMED_OUT);
+    }
+    scene_teardown(NULL);
+    return best;
+}
+
+static void test_cost_of_all(void **state)
+{
+    double few, many;
+
+    (void)state;
+    few = wait_cost(FEW);
+    many = wait_cost(MANY);
+    print_message("job.wait of %d jobs takes %.0f us, of %d jobs %.0f us\n", FEW, few / 1000, MANY,
+                  many / 1000);
+    assert_true(many < few * COST_RATIO_MAX / 2);
 }
 
 static void test_timeouts(void **state)
@@ -273,6 +345,8 @@ int main(void)
         SCENE(test_several),
         SCENE(test_several_with_failures),
         SCENE(test_all),
+        SCENE(test_all_of_many),
+        cmocka_unit_test(test_cost_of_all),
         SCENE(test_timeouts),
         SCENE(test_limit_of_waits),
         SCENE(test_half_closed),
