@@ -107,7 +107,7 @@ static void start(struct move *m)
     check(mli_mov_start(&m->handle, NULL, NULL, NULL));
 }
 
-/* Returns nanoseconds from start to done, by sleeping or by polling. */
+/* Returns the nanoseconds from start to done; waits by sleeping or by polling. */
 static double start_to_done(struct move *m, bool sleep)
 {
     const double begin = now();
@@ -214,7 +214,7 @@ static void sync(void)
     }
 }
 
-/* Half a memcpy on another thread, without sleeping: the limit of two channels. */
+/* Half of a memcpy on another thread, without sleeping: the limit of two channels. */
 static struct {
     pthread_t thread;
     atomic_int round, done;
@@ -355,7 +355,7 @@ static void rate(void)
     rate_of("threads:tiny=0", 1000);
 }
 
-/* Compares the time inside start: moving itself against waking a sleeping channel. */
+/* Compares the time inside start: moving the data itself against waking a sleeping channel. */
 static void tiny_of(uint32_t bytes)
 {
     static double by_itself[ROUNDS], handed_over[ROUNDS];

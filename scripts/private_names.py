@@ -25,7 +25,7 @@ def options():
 
 
 def defined(nm, objects):
-    """The global names that the objects define."""
+    """Returns the global names that the objects define."""
     out = subprocess.run([nm, "-g", "-P", "--defined-only", *objects],
                          check=True, capture_output=True, text=True)
     return {words[0] for line in out.stdout.splitlines() if len(words := line.split()) >= 3}

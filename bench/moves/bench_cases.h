@@ -23,7 +23,7 @@ struct bench_case {
     uint32_t shape[CASE_RANK]; /* the extent 0 stands for the extent that gives the wanted size of
                                   the destination */
     uint8_t perm[CASE_RANK];
-    bool odd;                     /* the computed extent is odd */
+    bool odd;                     /* true: the computed extent is odd */
     bool half[CASE_RANK];         /* true: the window is the middle half of the dimension */
     uint32_t size[CASE_RANK];     /* size of the window; 0: the whole extent */
     uint32_t step[CASE_RANK];     /* step of the subsampling; 0 means 1 */

@@ -20,8 +20,8 @@ extern "C" {
 struct axis {
     uint32_t count;  /* number of coordinates that the move writes */
     uint32_t at;     /* first coordinate that the move writes */
-    int64_t to;      /* the destination's stride */
-    int64_t from;    /* the source's stride */
+    int64_t to;      /* stride of the destination */
+    int64_t from;    /* stride of the source */
     int64_t first;   /* source coordinate of the first written coordinate; below 0 in the padding */
     uint32_t step;   /* distance of the source coordinates of neighbouring written coordinates */
     uint32_t extent; /* number of source coordinates */
@@ -32,14 +32,14 @@ struct axis {
 struct job {
     const struct bench_case *kind;
     uint32_t rank, elem;
-    uint32_t shape[CASE_RANK];  /* of the source */
+    uint32_t shape[CASE_RANK];  /* shape of the source */
     uint32_t offset[CASE_RANK]; /* first sample of the window, by source dimension */
     uint32_t size[CASE_RANK];
     uint32_t step[CASE_RANK];
     int64_t stride[CASE_RANK];
     uint8_t perm[CASE_RANK];
-    struct axis axis[CASE_RANK]; /* by destination dimension */
-    bool padded;                 /* the move writes padding, too */
+    struct axis axis[CASE_RANK]; /* axes by destination dimension */
+    bool padded;                 /* true: the move writes padding, too */
     size_t src_bytes, dst_bytes; /* bytes from the first to the last accessed byte, gaps included */
     size_t moved_bytes;          /* bytes that the move writes */
     const uint8_t *src;          /* set by memory_place() */
@@ -54,7 +54,7 @@ void job_init(struct job *j, const struct bench_case *c, uint32_t elem, size_t w
  * that are contiguous on both sides.
  */
 struct box {
-    uint32_t rank; /* at least 1 */
+    uint32_t rank; /* rank of the box, at least 1 */
     size_t count[CASE_RANK];
     int64_t from[CASE_RANK], to[CASE_RANK];
     const uint8_t *src;

@@ -77,7 +77,7 @@ static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *val
     return number(text, &end, least, most, value) && *end == '\0';
 }
 
-/* Numbers with commas between them. */
+/* Reads numbers with commas between them. */
 static bool list(const char *text, uint64_t least, uint64_t most, uint32_t *values, int room,
                  int *count)
 {

@@ -17,12 +17,15 @@ struct options {
     uint32_t elem[OPTIONS_ELEMS];
     int elem_count;
     bool neighbours, levels, lines, peers, calls, quick, spoil;
-    int rounds; /* 0: as the time budget allows */
+    int rounds; /* number of rounds; 0: as many as the time budget allows */
     uint64_t seed;
     const char *csv, *json, *svg;
 };
 
-/* Returns 0; 1 after printing the help; 2 after a message about wrong options. */
+/*
+ * Reads the command line. Returns 0; 1 after printing the help; 2 after a message about wrong
+ * options.
+ */
 int options_parse(struct options *o, int argc, char **argv);
 
 #endif

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Returns the byte offset in the source of destination coordinate c; negative in the padding. */
+/*
+ * Returns the byte offset in the source of destination coordinate c; a negative number in the
+ * padding.
+ */
 static inline int64_t from_at(const struct axis *a, uint32_t c, uint32_t elem)
 {
     const int64_t x = a->first + (int64_t)c * a->step;
@@ -16,7 +19,7 @@ static inline int64_t to_at(const struct axis *a, uint32_t c, uint32_t elem)
     return (int64_t)(a->at + c) * a->to * elem;
 }
 
-/* Inlined with a constant elem, so that an element is one load and one store. */
+/* The function is inlined with a constant elem, so that an element is one load and one store. */
 __attribute__((always_inline)) static inline void loop(const struct axis *a, const uint8_t *src,
                                                        uint8_t *dst, uint32_t elem)
 {

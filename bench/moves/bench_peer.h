@@ -14,12 +14,13 @@ extern "C" {
 
 struct peer {
     const char *name;
-    /* Called once, before the other functions. Returns the version of the library, or null if this
-     * machine cannot use it. */
+    /* Opens the library; called once, before the other functions. Returns the version of the
+       library, or null if this machine cannot use it. */
     const char *(*open)(void);
-    /* Returns state for a placed job that outlives it, or null if it cannot do this job. */
+    /* Returns state for a placed job that outlives the state, or null if the library cannot do this
+       job. */
     void *(*prepare)(const struct job *job);
-    /* The timed call. Returns 0, or -1 on failure. */
+    /* Does the job: the call that is timed. Returns 0, or -1 on failure. */
     int (*run)(void *state);
     void (*release)(void *state);
 };

@@ -14,7 +14,7 @@ bool plan_wants(const struct options *o, const struct bench_case *c)
     return o->text_count == 0;
 }
 
-/* All listed cells of the four default sizes take about six minutes. */
+/* Measuring all listed cells of the four default sizes takes about six minutes. */
 static double budget_of(size_t bytes)
 {
     return bytes >= RACE_COLD ? 2.2 : bytes >= (size_t)4 << 20 ? 0.8 : bytes > 65536 ? 0.5 : 0.3;

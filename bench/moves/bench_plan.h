@@ -16,7 +16,7 @@ void plan_rounds(const struct options *o, struct race *r, size_t bytes, enum pla
 /* Returns the bytes that the largest wanted job needs. */
 void plan_room(const struct options *o, const struct case_list *cases, size_t *src, size_t *dst);
 
-/* Prints on stderr if that is a terminal. */
+/* Prints the progress on stderr if that is a terminal. */
 void plan_progress(const char *part, const char *name, uint32_t elem, uint32_t kib);
 void plan_progress_end(void);
 

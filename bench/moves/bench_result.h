@@ -8,16 +8,16 @@
 
 struct result {
     const struct bench_case *kind;
-    int number; /* of the case */
+    int number; /* number of the case */
     uint32_t elem, kib;
     size_t moved_bytes;
     uint64_t seed;
     double memcpy_ns;
-    int interrupted; /* samples interrupted by other processes */
+    int interrupted; /* number of samples interrupted by other processes */
     double bound;    /* lower bound of the ratio, from the cache lines that every move must access
                         (traffic.h); 0: not known */
     double ours_ns;
-    struct figure ours; /* times of memcpy; count 0: not measured */
+    struct figure ours; /* our figure, in times of memcpy; count 0: not measured */
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
@@ -35,17 +35,17 @@ struct result_list {
 /* Returns the number of the fastest peer, or -1. */
 int result_best(const struct result_list *list, const struct result *r);
 
-/* Returns null if the cell was not measured. */
+/* Returns a cell of the list, or null if the cell was not measured. */
 const struct result *result_find(const struct result_list *list, int number, uint32_t elem,
                                  uint32_t kib);
 
 bool result_listed(const struct result *r);
 
-/* "transpose, odd, 2-byte, 384 KiB" */
+/* Writes the name of a cell: "transpose, odd, 2-byte, 384 KiB". */
 enum { RESULT_NAME = 96 };
 const char *result_name(const struct result *r, char name[RESULT_NAME]);
 
-/* "384 KiB", "8 MiB" */
+/* Writes a size: "384 KiB", "8 MiB". */
 const char *result_size(uint32_t kib, char name[RESULT_NAME]);
 
 #endif

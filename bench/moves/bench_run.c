@@ -10,7 +10,7 @@
 #include "bench/moves/traffic.h"
 #include "mli_api.h"
 
-/* From here on moves are streamed by default: mli_cpu_set_stream_min(). */
+/* The size from which moves are streamed by default: mli_cpu_set_stream_min(). */
 enum { STREAMED = 32 * 1024 * 1024 };
 
 /* Returns the seed of a cell, so that its data does not depend on the cells measured before. */
@@ -56,7 +56,7 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
-/* Search for the best order of lines before the race, with the job at another place. */
+/* Searches for the best order of lines before the race, with the job at another place. */
 static void add_lines(struct memory *memory, struct result *r, struct race *race)
 {
     struct contender *last = &race->at[race->count++];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures all cells. */
+/* Measures all cells of the plan. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 

@@ -41,7 +41,10 @@ const char *evict_init(void)
     return "clflush";
 }
 #else
-/* Displaces the memory with other data. Works for last-level caches of up to SWEEP bytes only. */
+/*
+ * Displaces the memory from the caches with other data. Works for last-level caches of up to SWEEP
+ * bytes only.
+ */
 static void sweep(const uint8_t *from, const uint8_t *end)
 {
     static uint8_t *other;

@@ -71,7 +71,7 @@ static void json_figure(FILE *f, const char *outcome, const struct figure *g)
             outcome, g->least, g->median, g->most, g->count);
 }
 
-/* Names of cases need no escapes in JSON. */
+/* The names of cases need no escapes in JSON. */
 int export_json(const struct result_list *list, const char *path)
 {
     FILE *f = export_open(path);
@@ -85,7 +85,7 @@ int export_json(const struct result_list *list, const char *path)
         fprintf(f, "  {\"case\": \"%s\", ", r->kind->name);
         if (!result_listed(r))
             fprintf(f, "\"neighbour_of\": \"%s\", ", list->kinds[r->kind->like].name);
-        /* Written as a string, because JSON numbers do not have 64 exact bits. */
+        /* The number is written as a string, because JSON numbers do not have 64 exact bits. */
         fprintf(f, "\"elem\": %u, \"kib\": %u, \"moved_bytes\": %zu, \"seed\": \"%llu\", ", r->elem,
                 r->kib, r->moved_bytes, (unsigned long long)r->seed);
         fprintf(f,

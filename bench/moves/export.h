@@ -5,11 +5,11 @@
 
 #include "bench/moves/bench_result.h"
 
-/* Returns 0, or -1 after a message. */
+/* Writes the file. Returns 0, or -1 after a message. */
 int export_csv(const struct result_list *list, const char *path);
 int export_json(const struct result_list *list, const char *path);
 
-/* Open a file, and close it with a check; the plot uses them, too. */
+/* Open a file, and close it with a check of errors; the plot uses these functions, too. */
 int export_close(void *file, const char *path);
 void *export_open(const char *path);
 

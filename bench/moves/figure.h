@@ -8,10 +8,10 @@ struct figure {
     int count;
 };
 
-/* Sorts the values. */
+/* Sorts the values and returns their figure: least, median, most. */
 struct figure figure_of(double *values, int count);
 
-/* The geometric mean of the values so far; 0 without values. */
+/* The geometric mean of the values that were added; 0 without values. */
 struct mean {
     double logs;
     int count;

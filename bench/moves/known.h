@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Returns 0 if no figure is known: figures exist for 384 KiB and 128 MiB. */
+/* Returns the known figure; 0 if no figure is known: figures exist for 384 KiB and 128 MiB. */
 double known_best(int number, uint32_t elem, uint32_t kib);
 
 #endif

@@ -12,9 +12,9 @@ struct levels {
     uint32_t kib[OPTIONS_SIZES];
     double mean[OPTIONS_SIZES][LEVELS_KINDS]; /* with all levels, with AVX2, with C only, and of the
                                                  element loop; 0: not measured */
-    const char *name[LEVELS_KINDS];           /* the levels of this machine */
-    int count;                                /* of sizes */
-    int wrong;                                /* cells with wrong bytes */
+    const char *name[LEVELS_KINDS];           /* names of the levels of this machine */
+    int count;                                /* number of sizes */
+    int wrong;                                /* number of cells with wrong bytes */
 };
 
 void levels_measure(struct levels *l, const struct options *o, const struct case_list *cases,

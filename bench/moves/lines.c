@@ -13,9 +13,9 @@
 #include <immintrin.h>
 #endif
 
-enum { LINE = 64, RUNS = 3 /* of each tried order */, TURNS = 8 };
+enum { LINE = 64, RUNS = 3 /* runs of each order that is tried */, TURNS = 8 };
 
-/* Shorter single runs cannot be timed. */
+/* Shorter single runs take too little time to be measured. */
 #define SHORT_NS 100000.0
 
 struct lines {
@@ -169,7 +169,7 @@ static double once(struct lines *l, const struct job *job, bool cold)
     return ns / (double)runs;
 }
 
-/* Partly written lines cannot be stored past the caches. */
+/* Lines that are only partly written cannot be stored past the caches. */
 static bool can_stream(const struct job *job)
 {
     for (uint32_t i = 1; i < job->rank; i++) {

@@ -6,7 +6,7 @@
 
 enum { LINE = 64 };
 
-/* Dimensions of the destination, those with the largest steps first. */
+/* The dimensions of the destination, those with the largest steps first. */
 static void sort_dims(const struct job *j, bool by_source, uint32_t dims[CASE_RANK])
 {
     for (uint32_t i = 0; i < j->rank; i++) {
@@ -23,7 +23,7 @@ static void sort_dims(const struct job *j, bool by_source, uint32_t dims[CASE_RA
     }
 }
 
-/* Enlarges a tile in these dimensions, the last one first, to the wanted bytes. */
+/* Enlarges a tile in these dimensions, the last dimension first, until it has the wanted bytes. */
 static void grow(const struct job *j, const uint32_t dims[CASE_RANK], size_t wanted,
                  uint32_t extent[CASE_RANK])
 {
@@ -50,7 +50,7 @@ struct lines_shape lines_shape(const struct job *j, const struct lines_way *way)
     return shape;
 }
 
-/* Writes the spans of one side of a form. With null, only counts them. */
+/* Writes the spans of one side of a form. With a null array, only counts them. */
 struct spans {
     struct lines_span *at;
     uint32_t count;

@@ -8,14 +8,14 @@
 
 #include "bench/moves/bench_job.h"
 
-/* An order of the tiles. */
+/* An order in which tiles are moved. */
 struct lines_way {
     uint32_t dst_bytes; /* bytes of a tile that are contiguous in the destination */
     uint32_t src_bytes; /* bytes of a tile that are contiguous in the source */
     uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
     bool by_source;     /* true: tiles in the order of the source; false: of the destination */
-    bool streamed;      /* lines are written past the caches */
-    bool ahead;         /* the lines of the next tile are prefetched during a tile */
+    bool streamed;      /* true: lines are written past the caches */
+    bool ahead;         /* true: the lines of the next tile are prefetched during a tile */
 };
 
 /* A run of bytes; `at` counts from the beginning of the tile. */
@@ -24,7 +24,7 @@ struct lines_span {
     uint32_t bytes;
 };
 
-/* Tiles of one form; one array holds loads and stores. */
+/* Tiles of one form; one array holds the loads and the stores. */
 struct lines_form {
     uint32_t count[CASE_RANK], inside_at[CASE_RANK], inside[CASE_RANK];
     struct lines_span *loads, *stores;
@@ -32,7 +32,7 @@ struct lines_form {
 };
 
 struct lines_tile {
-    const uint8_t *src; /* of its first element that is not padding */
+    const uint8_t *src; /* source of the first element that is not padding */
     uint8_t *dst;
     uint32_t form;
 };
@@ -46,7 +46,9 @@ struct lines_tiles {
     uint32_t forms;
 };
 
-/* Returns 0, or -1 if there is no memory or a tile exceeds the range of its spans. */
+/*
+ * Makes the tiles. Returns 0, or -1 if there is no memory or a tile exceeds the range of its spans.
+ */
 int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way);
 void lines_tiles_finish(struct lines_tiles *t);
 

@@ -49,7 +49,7 @@ static int write_files(const struct options *o, const struct result_list *list)
     return result;
 }
 
-/* Returns the exit status. */
+/* Runs the benchmark. Returns the exit status. */
 static int measure(const struct options *o, struct memory *memory, struct result_list *list)
 {
     int wrong = 0;

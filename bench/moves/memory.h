@@ -12,8 +12,8 @@ enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
 
 struct memory {
     uint8_t *src, *dst, *expected;
-    size_t src_size, dst_size, room; /* room: range of placements in bytes */
-    uint64_t random;                 /* state of the generator */
+    size_t src_size, dst_size, room; /* sizes of the regions; range of placements in bytes */
+    uint64_t random;                 /* state of the random generator */
 };
 
 /* Allocates the regions for jobs of up to these bytes. Returns 0, or -1 after a message. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shapes beside the listed ones. */
+/* Cases with shapes beside the listed shapes. */
 #include <stdio.h>
 #include <string.h>
 

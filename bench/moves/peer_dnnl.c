@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* oneDNN's reorder between two strided descriptors; the padding is cleared by memset. */
+/* Peer oneDNN: a reorder between two strided descriptors; memset clears the padding. */
 #include <dlfcn.h>
 #include <dnnl.h>
 #include <stdio.h>

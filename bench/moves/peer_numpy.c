@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * numpy in an embedded interpreter: copyto() from a strided view, fill() for the padding. Only the
- * calls are timed, the views are made before.
+ * Peer numpy in an embedded interpreter: copyto() from a strided view, fill() for the padding. Only
+ * the calls are timed; the views are made before.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -24,7 +24,7 @@ static bool start(void)
 
     PyConfig_InitIsolatedConfig(&config);
     config.install_signal_handlers = 0;
-    /* Python finds its library from here; another python3 may be first in PATH. */
+    /* The path by which Python finds its library; another python3 may be first in PATH. */
     status = PyConfig_SetBytesString(&config, &config.program_name, BENCH_PYTHON);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
@@ -57,7 +57,7 @@ static const char *numpy_open(void)
     return NULL;
 }
 
-/* A view of `count` elements at `stride`. */
+/* Makes a view of `count` elements at `stride`. */
 static PyObject *view(const uint8_t *at, const struct box *b, const int64_t *stride, uint32_t elem)
 {
     char *memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenCV: transpose, split, merge, copyMakeBorder, copyTo. */
+/* Peer OpenCV: transpose, split, merge, copyMakeBorder, copyTo. */
 #include <climits>
 #include <new>
 #include <opencv2/core.hpp>
@@ -10,14 +10,14 @@
 namespace
 {
 
-enum { INTERLEAVED = 4 }; /* OpenCV splits and merges up to 4 channels with vector code */
+enum { INTERLEAVED = 4 }; /* most channels that OpenCV splits and merges with vector code */
 
 enum how { TRANSPOSE, SPLIT, MERGE, COPY, BORDER };
 
 struct opencv {
     how does;
     planes all;
-    /* BORDER: consecutive matrices of H x W pixels of `channels` elements. */
+    /* For BORDER: consecutive matrices of H x W pixels of `channels` elements. */
     int channels, h, w, top, bottom, left, right;
     size_t count, src_next, dst_next, src_pitch, dst_pitch;
     const uint8_t *src;

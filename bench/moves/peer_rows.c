@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memcpy for each contiguous row, memset for the padding beside it. */
+/* Peer rows: memcpy for each contiguous row, memset for the padding beside it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/moves/bench_peer.h"
 
-/* The dimensions from `inner` on are one row; `left` and `right` bytes of it are padding. */
+/* The dimensions from `inner` on are one row, of which `left` and `right` bytes are padding. */
 struct rows {
     struct job job;
     uint32_t inner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libxsmm's out-of-place transpose and matrix copy. */
+/* Peer libxsmm: out-of-place transpose and matrix copy. */
 #include <libxsmm.h>
 #include <limits.h>
 #include <stdlib.h>

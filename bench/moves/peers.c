@@ -6,7 +6,7 @@
 
 static const struct {
     const char *name;
-    const struct peer *peer; /* null: not built */
+    const struct peer *peer; /* the peer; null: not built */
 } known[PEER_MAX] = {
     {"rows", &peer_rows},
 #ifdef BENCH_NUMPY

@@ -14,7 +14,7 @@ static uint32_t with_stride_one(const struct box *b, const int64_t *stride)
     return i < b->rank ? i : NONE;
 }
 
-/* The second dimension of a plane of rows: the longest dimension besides the rows. */
+/* Returns the second dimension of a plane of rows: the longest dimension besides the rows. */
 static uint32_t longest_but(const struct box *b, uint32_t but)
 {
     uint32_t best = NONE;
@@ -34,7 +34,7 @@ static void set_outer(struct planes *p, const struct box *b, uint32_t row, uint3
     for (uint32_t i = 0; i < b->rank; i++) {
         if (i == row || i == column)
             continue;
-        if (n == 2) { /* equal only in rank 4 without a second dimension */
+        if (n == 2) { /* equal only in rank 4 if there is no second dimension */
             p->outer[0] = 0;
             return;
         }
@@ -74,7 +74,7 @@ static void clear(const struct box *b, uint32_t dim, uint8_t *at, uint32_t elem)
     const int64_t to = b->to[dim] * elem;
     size_t piece = elem;
 
-    /* Find whether the dimensions from `dim` on are contiguous in the destination. */
+    /* Finds whether the dimensions from `dim` on are contiguous in the destination. */
     for (uint32_t i = b->rank; i-- > dim; piece *= b->count[i]) {
         if (b->count[i] > 1 && b->to[i] * elem != (int64_t)piece)
             break;

@@ -10,15 +10,16 @@ extern "C" {
 #endif
 
 /*
- * Every plane is `rows` x `columns` elements of the destination, columns next to each other. A
- * transposed one has its rows next to each other in the source and `from` between columns; one
- * that is not has its columns next to each other and `from` between rows.
+ * Every plane is `rows` x `columns` elements of the destination, with its columns next to each
+ * other. A transposed plane has its rows next to each other in the source, and `from` between
+ * columns; a plane that is not transposed has its columns next to each other, and `from` between
+ * rows.
  */
 struct planes {
     bool transposed;
     uint32_t elem;
     size_t rows, columns;
-    int64_t from, to; /* pitches, in elements */
+    int64_t from, to; /* distances of rows or columns, in elements */
     size_t outer[2];  /* number of planes */
     int64_t outer_from[2], outer_to[2];
     const uint8_t *src;
@@ -27,13 +28,16 @@ struct planes {
     int border_count;
 };
 
-/* Returns false if the box is no set of matrices: its elements are adjacent on at most one side. */
+/*
+ * Converts a box. Returns false if the box is no set of matrices: its elements are adjacent on at
+ * most one side.
+ */
 bool planes_init(struct planes *p, const struct job *j);
 
-/* Clears the padding. */
+/* Fills the padding of the job with zeros. */
 void planes_clear(const struct planes *p);
 
-/* Source and destination of plane number (i, k). */
+/* Return the source and the destination of plane number (i, k). */
 static inline const uint8_t *planes_src(const struct planes *p, size_t i, size_t k)
 {
     return p->src +

@@ -12,12 +12,12 @@
 
 enum {
     AT_ONE_PLACE = 4,      /* rounds */
-    SAMPLE_NS = 100000,    /* the shortest sample is about this long */
-    REPEAT_MAX = 8192,     /* calls in a sample */
-    TRIES = 4,             /* to get a sample that is not interrupted */
+    SAMPLE_NS = 100000,    /* duration of the shortest sample, approximately */
+    REPEAT_MAX = 8192,     /* most calls in a sample */
+    TRIES = 4,             /* attempts to get a sample that is not interrupted */
     WARM_IN_ONE = 1 << 20, /* bytes that one run before the sample brings into the caches */
     HOPELESS = 4, /* a contender drops out if it is this many times slower than the first one */
-    AGAIN_NS = 100 * 1000000 /* runs of up to this time are cheap enough to measure twice */
+    AGAIN_NS = 100 * 1000000 /* runs of up to this time are cheap enough to be measured twice */
 };
 
 static double memcpy_samples[RACE_ROUNDS * RACE_CONTENDERS];
@@ -136,7 +136,7 @@ static double timed_once(const struct contender *c, int *failed)
     return clock_ns() - begin;
 }
 
-/* Runs a contender for the first time and checks every byte. */
+/* Runs a contender for the first time and checks every byte of the result. */
 static void check(struct race *r, struct contender *c)
 {
     int failed;
@@ -155,7 +155,7 @@ static void check(struct race *r, struct contender *c)
     c->repeat = repeat_for(c->once);
 }
 
-/* Measures a second time if that is cheap: the first run may have been disturbed. */
+/* Measures a second time if a run is short, because the first run may have been disturbed. */
 static bool hopeless(const struct race *r, struct contender *c)
 {
     const double limit = fmax(2 * HOPELESS * r->at[0].once, SAMPLE_NS);
@@ -212,7 +212,7 @@ static void leave(struct race *r)
     }
 }
 
-/* All contenders of a round share the median of the memcpys beside them. */
+/* All contenders of a round share the median of the samples of memcpy beside them. */
 static void one_round(struct race *r)
 {
     struct contender *in[RACE_CONTENDERS];
@@ -235,7 +235,8 @@ static void one_round(struct race *r)
         c->ns = c->ratio.count == 0 || ns[i] < c->ns ? ns[i] : c->ns;
         c->samples[c->ratio.count++] = ns[i] / unit;
         if (c->ratio.count >= 2 && c->ns > HOPELESS * r->at[0].ns)
-            c->out = true; /* drop out only if slow twice: a single slow run may be a disturbance */
+            c->out = true; /* a contender drops out only if it was slow twice: a single slow run may
+                              be a disturbance */
     }
 }
 

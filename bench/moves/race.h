@@ -12,23 +12,23 @@
 
 enum { RACE_CONTENDERS = 2 + PEER_MAX, RACE_ROUNDS = 1001 };
 
-/* From this many bytes on the caches are evicted before every sample. */
+/* From this number of bytes on, the caches are evicted before every sample. */
 #define RACE_COLD ((size_t)64 << 20)
 
 enum outcome { RACE_CANNOT, RACE_TIMED, RACE_DIFFERS, RACE_FAILED };
 
 struct contender {
     const struct peer *peer;
-    bool masked; /* `mask` is set before each sample */
+    bool masked; /* true: `mask` is set before each sample */
     uint32_t mask;
-    bool unchecked; /* the race does not compare the destination */
-    bool sits_out;  /* does not take part */
+    bool unchecked; /* true: the race does not compare the destination */
+    bool sits_out;  /* true: the contender does not take part */
     /* results */
     enum outcome outcome;
-    struct figure ratio; /* in times of memcpy; count 0: much slower, dropped out */
-    double ns;           /* of the fastest sample */
+    struct figure ratio; /* in times of memcpy; count 0: dropped out because it was much slower */
+    double ns;           /* nanoseconds of the fastest sample */
     int64_t differs_at;  /* offset of the first wrong byte in the destination */
-    uint8_t values[2];   /* value found and value expected there */
+    uint8_t values[2];   /* the value found and the value expected at that offset */
     /* private */
     void *state;
     size_t repeat;
@@ -43,11 +43,11 @@ struct race {
     struct contender at[RACE_CONTENDERS];
     int count;
     int rounds_min, rounds_max;
-    double budget; /* nanoseconds; min and max override it */
+    double budget; /* time budget in nanoseconds; min and max override it */
     bool spoil;
     /* results */
     double memcpy_ns; /* median */
-    int interrupted;  /* samples interrupted by other processes */
+    int interrupted;  /* number of samples interrupted by other processes */
     /* private */
     double end;
 };

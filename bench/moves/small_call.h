@@ -10,13 +10,13 @@ enum { CALLS_KINDS = 6 };
 struct calls {
     struct {
         const char *name;
-        double ns;     /* of the best round */
-        double goal;   /* ns; 0: none */
-    } at[CALLS_KINDS]; /* the first call is memcpy */
+        double ns;     /* nanoseconds of the best round */
+        double goal;   /* goal in nanoseconds; 0: no goal */
+    } at[CALLS_KINDS]; /* results of the calls; the first call is memcpy */
     int count;
 };
 
-/* Returns 0, or -1 after a message. */
+/* Measures the calls. Returns 0, or -1 after a message. */
 int calls_measure(struct calls *c, bool quick);
 void calls_print(const struct calls *c);
 

@@ -18,7 +18,7 @@ enum {
     WIDTH_MIN = 800
 };
 
-/* The logarithmic axis; values beyond it are drawn at its end. */
+/* The bounds of the logarithmic axis; values beyond them are drawn at its end. */
 #define LOWEST  0.5
 #define HIGHEST 32.0
 
@@ -28,7 +28,7 @@ struct plot {
     FILE *f;
     const struct result_list *list;
     const struct options *o;
-    int row[CASE_LISTED]; /* -1: not measured */
+    int row[CASE_LISTED]; /* row of each case; -1: not measured */
     int rows;
 };
 

@@ -6,7 +6,7 @@
 
 #include "bench/moves/bench_job.h"
 
-enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; larger moves repeat the pattern */ };
+enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; larger moves only repeat the pattern */ };
 
 /* The touched cache lines of the source or the destination. */
 struct lines {
@@ -22,8 +22,10 @@ static void touch(struct lines *l, int64_t at, size_t bytes)
     }
 }
 
-/* All elements of a box on one side; those of the innermost dimension at once where they are
-   neighbours. */
+/*
+ * Adds all elements of a box on one side; elements of the innermost dimension are added together if
+ * they are neighbours.
+ */
 static void touch_box(struct lines *l, const struct box *b, const int64_t *step, int64_t at,
                       uint32_t dim, size_t elem)
 {

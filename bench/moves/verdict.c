@@ -6,13 +6,13 @@
 
 #include "bench/moves/known.h"
 
-/* Tolerance of comparisons: two runs of the same program may differ by up to this factor. */
+/* The tolerance of comparisons: two runs of the same program may differ by up to this factor. */
 #define TOLERANCE 1.03
 
 /* Bounds of the time of two steps: at best they overlap, at worst they run in sequence. */
 #define SUM_TOLERANCE 1.1
 
-/* A cell and its reference. */
+/* A cell and its reference time. */
 struct pair {
     const struct result *r;
     double other;
@@ -55,8 +55,10 @@ static void judge(char letter, const char *goal, struct pair *pairs, int count, 
     }
 }
 
-/* The sizes of the goals: one for the second-level cache, one for the third-level cache, one for
- * memory. */
+/*
+ * The sizes for which goals exist: one for the second-level cache, one for the third-level cache,
+ * one for memory.
+ */
 static bool is_goal_size(uint32_t kib)
 {
     return kib == 384 || kib == 8192 || kib == 131072;

@@ -15,7 +15,7 @@ static struct {
 
 struct peer {
     uv_pipe_t pipe;
-    size_t begun; /* bytes of the request that is not complete */
+    size_t begun; /* received bytes of the request that is not complete */
 };
 
 struct output {

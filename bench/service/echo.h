@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The limit: a libuv loop that does nothing but read and write. */
+/* A libuv loop that does nothing but read and write, as the lower limit of a service. */
 #ifndef BENCH_ECHO_H
 #define BENCH_ECHO_H
 

@@ -11,9 +11,9 @@
 
 enum { SIZES = 3, ROUNDS = 9, DEPTH = 64, CALLS = 4000, SLOW_CALLS = 50 };
 
-static const unsigned sizes[SIZES] = {64, 1024, 65536}; /* limits.history */
+static const unsigned sizes[SIZES] = {64, 1024, 65536}; /* values of limits.history */
 
-/* The measured requests. */
+/* The requests that are measured. */
 static const struct row {
     const struct bench_case *what;
     unsigned depth, calls;

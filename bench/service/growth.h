@@ -3,7 +3,7 @@
 #ifndef BENCH_GROWTH_H
 #define BENCH_GROWTH_H
 
-/** Measures and prints. Exits on failure. */
+/** Measures and prints the times. Exits on failure. */
 void growth_run(void);
 
 #endif

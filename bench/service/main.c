@@ -45,7 +45,7 @@ static uint64_t scaled(uint64_t count)
     return count * scale / 100 + 1;
 }
 
-/* Nanoseconds per request at one depth, of the daemon and of the echo. */
+/* The nanoseconds per request at one depth, of the daemon and of the echo. */
 struct pace {
     double daemon, echo;
 };
@@ -155,10 +155,10 @@ static void run_all(uint64_t jobs)
     struct idle idle;
     int socket;
 
-    /* A user may have three quarters of the connections. */
+    /* One user may have only three quarters of the connections. */
     server_start_mlid(&server, "{\"clients\":128}");
     close(server_connect(&server));
-    usleep(200 * 1000); /* until it has noticed the end of the connections */
+    usleep(200 * 1000); /* gives the daemon time to notice the end of the connections */
     idle = idle_watch(server.pid, 2000);
     printf("%-26s %5s %9s %6s %12s %12s %9s %12s\n", "", "depth", "request B", "reply",
            "ns, daemon", "ns, echo", "ratio", "a second");

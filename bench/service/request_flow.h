@@ -14,13 +14,13 @@ enum { FLOW_LINE_MAX = 1024, FLOW_FDS_MAX = 2, FLOW_DEPTH_MAX = 256 };
 
 struct flow {
     int socket;
-    char line[FLOW_LINE_MAX]; /* contains FLOW_ID in place of the id */
+    char line[FLOW_LINE_MAX]; /* the line, with FLOW_ID in place of the id */
     size_t length;
     int fds[FLOW_FDS_MAX]; /* descriptor sent with each line */
     size_t fd_count;
     unsigned depth;
     uint64_t sent, answered;
-    size_t reply_bytes; /* bytes of all replies */
+    size_t reply_bytes; /* number of bytes of all replies */
 };
 
 #define FLOW_ID "1000000000" /* the digits that are replaced */
@@ -32,9 +32,9 @@ const char *flow_call(int socket, const char *line, const int *fds, size_t fd_co
 /** Lines are taken from `format` by the caller's snprintf; this sets the lengths. */
 void flow_init(struct flow *flow, int socket, unsigned depth);
 
-/** Sends until `depth` requests are under way. */
+/** Sends requests until `depth` requests are under way. */
 void flow_fill(struct flow *flow);
-/** Waits for data and receives it. Exits with the reply if it is an error. */
+/** Waits for replies and receives them. Exits with the reply if it is an error. */
 void flow_receive(struct flow *flow);
 /** Sends `count` requests; returns the nanoseconds from the first request to the last reply. */
 double flow_run(struct flow *flow, uint64_t count);

@@ -23,7 +23,7 @@ static void begin_ping(struct flow *flow, int socket)
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.ping\"}\n");
 }
 
-/* A transpose of 64 by 64 bytes, by descriptors. */
+/* Begins transposes of 64 by 64 bytes, by descriptors. */
 static void begin_submit(struct flow *flow, int socket)
 {
     (void)socket;
@@ -49,7 +49,7 @@ static void register_buffers(int socket)
     }
 }
 
-/* The same transpose in registered buffers. */
+/* Begins the same transpose in registered buffers. */
 static void begin_submit_buffers(struct flow *flow, int socket)
 {
     register_buffers(socket);
@@ -60,7 +60,7 @@ static void begin_submit_buffers(struct flow *flow, int socket)
              "\"shape\":[64,64]},\"cfg\":{\"perm_dim\":[1,0]},\"dst\":{\"buffer\":2}}}\n");
 }
 
-/* The same transpose as a prepared job, at other places of the buffers. */
+/* Begins the same transpose as a prepared job, at other places of the buffers. */
 static void prepare_start(struct flow *flow, int socket, const char *name)
 {
     char line[FLOW_LINE_MAX];
@@ -97,7 +97,7 @@ static void begin_stats(struct flow *flow, int socket)
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.stats\"}\n");
 }
 
-/* No job matches, so that the service checks all records. */
+/* Lists jobs so that no job matches: the service checks all records. */
 static void begin_list(struct flow *flow, int socket)
 {
     (void)socket;

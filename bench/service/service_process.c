@@ -26,7 +26,7 @@ enum {
 static struct {
     struct server at[SERVERS_MAX];
     int count;
-    pid_t owner; /* the process that started the servers; its child processes must not stop them */
+    pid_t owner; /* the process that started the servers, which its child processes must not stop */
 } running;
 
 void server_pin(int cpu)
@@ -35,7 +35,7 @@ void server_pin(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    /* Fails on a machine with one processor, which client and server then share. */
+    /* Exits on a machine with one processor, which client and server would share. */
     sched_setaffinity(0, sizeof set, &set);
 }
 

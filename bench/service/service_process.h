@@ -8,7 +8,7 @@
 
 struct server {
     pid_t pid;
-    char directory[32]; /* of the socket and the configuration */
+    char directory[32]; /* directory of the socket and the configuration */
 };
 
 enum { CLIENT_CPU = 0, SERVER_CPU = 1 };

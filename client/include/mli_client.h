@@ -83,13 +83,13 @@ enum mli_client_code {
 
 /** An error. */
 typedef struct mli_client_error {
-    int code;          /**< below 0: enum mli_client_code, or a code of the service */
+    int code;          /**< negative: enum mli_client_code, or a code of the service */
     mli_status status; /**< libmli's status if code is REFUSED (-32000); else MLI_STATUS_OK */
     uint64_t job;      /**< number of the failed job if the call waited for several; else 0 */
-    bool has_pointer;  /**< `pointer` is known; that of the root is "" */
-    char name[32];     /**< of the code, as "INVALID_PARAMS" or "LOST" */
+    bool has_pointer;  /**< true: `pointer` is known; that of the root is "" */
+    char name[32];     /**< name of the code, as "INVALID_PARAMS" or "LOST" */
     char pointer[256]; /**< JSON pointer into the job or the request, as "/cfg/offset/1" */
-    char message[320]; /**< what was given and what is allowed */
+    char message[320]; /**< text: what was given and what is allowed */
 } mli_client_error;
 
 /* ---- Connections ---- */
@@ -113,8 +113,10 @@ enum { MLI_CLIENT_PATH_MAX = 108 };
 int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX],
                            mli_client_error *error);
 
-/** Only connects, for programs that implement the protocol themselves. The caller owns *socket,
- * which is non-blocking and close-on-exec. `interrupt` may be -1. */
+/**
+ * Only connects, for programs that implement the protocol themselves. The caller owns *socket,
+ * which is non-blocking and close-on-exec. `interrupt` is a descriptor or -1.
+ */
 int mli_client_open_socket(const char *path, int interrupt, int *socket, mli_client_error *error);
 
 enum { MLI_CLIENT_INLINE = 1 }; /* flag: the stream carries no descriptors */
@@ -190,11 +192,11 @@ size_t mli_client_pending(const mli_client *client);
 /* ---- Buffers ---- */
 
 typedef struct mli_client_buffer {
-    uint32_t id;   /**< from 1, for mli_client_memory */
+    uint32_t id;   /**< number of the buffer, from 1, for mli_client_memory */
     uint64_t size; /**< bytes */
-    bool writable; /**< jobs may write to it */
-    bool sealed;   /**< the file cannot shrink */
-    int fd;        /**< of an allocated buffer; else -1 */
+    bool writable; /**< true: jobs may write to the buffer */
+    bool sealed;   /**< true: the file cannot shrink */
+    int fd;        /**< descriptor of an allocated buffer; else -1 */
     void *address; /**< shared, writable mapping of an allocated buffer; else null */
 } mli_client_buffer;
 
@@ -224,7 +226,7 @@ typedef struct mli_client_memory {
     uint32_t buffer; /**< id of a buffer; 0: the file `fd` */
     int fd;          /**< owned by the caller, who may close it after the call */
     uint64_t offset; /**< bytes before the first element */
-    bool fresh;      /**< inline: the destination is all zeros, do not send its bytes */
+    bool fresh;      /**< true: the destination is all zeros; inline, its bytes are not sent */
 } mli_client_memory;
 
 /** Refers to a job: by its number, or by 0 and the name of this connection's latest such job. */
@@ -239,20 +241,20 @@ enum { MLI_CLIENT_AFTER_MAX = 64 };
 /** One move or permute. The caller owns all that it points to. */
 typedef struct mli_client_job {
     enum mli_client_op op;
-    const char *name; /**< or null */
-    /** Type, rank, shape, strides and parameters; `data` is ignored. */
+    const char *name; /**< name of the job, or null */
+    /** Type, rank, shape, strides and parameters of the source; `data` is ignored. */
     mli_tensor src;
     /**
-     * Rank 0 for a new tensor; for an existing tensor its shape, its strides and, if the source has
-     * per-axis parameters, its per-axis parameters. Strides of 0 mean packed with this shape.
-     * `data` and the type are ignored.
+     * The destination. Rank 0 for a new tensor; for an existing tensor its shape, its strides and,
+     * if the source has per-axis parameters, its per-axis parameters. Strides of 0 mean packed with
+     * this shape. `data` and the type are ignored.
      */
     mli_tensor dst;
     mli_client_memory src_memory, dst_memory;
-    mli_mov_cfg_t cfg;           /**< of a permute, only perm_dim */
-    uint32_t channels;           /**< 1 .. 16 */
-    int32_t priority;            /**< -1, 0, 1 */
-    uint32_t timeout_ms;         /**< since the service received the job; 0: no timeout */
+    mli_mov_cfg_t cfg;   /**< the configuration; a permute uses only perm_dim */
+    uint32_t channels;   /**< number of channels, 1 .. 16 */
+    int32_t priority;    /**< priority: -1, 0 or 1 */
+    uint32_t timeout_ms; /**< time limit since the service received the job; 0: no timeout */
     const mli_client_ref *after; /**< jobs that must succeed before this job starts */
     size_t after_count;
 } mli_client_job;
@@ -264,11 +266,11 @@ void mli_client_job_init(mli_client_job *job);
 typedef struct mli_client_result {
     uint64_t job;   /**< number of the job */
     bool has_dst;   /**< false after a start of a prepared job */
-    mli_tensor dst; /**< without data; the result owns the per-axis parameters */
-    uint64_t bytes; /**< written to the destination */
+    mli_tensor dst; /**< the destination without data; the result owns the per-axis parameters */
+    uint64_t bytes; /**< number of bytes written to the destination */
     uint32_t channels;
     char engine[24];
-    uint64_t ns_queued, ns_moving; /**< from admission to start, from start to end */
+    uint64_t ns_queued, ns_moving; /**< time from admission to start, and from start to end */
     void *owned;                   /**< private */
 } mli_client_result;
 
@@ -298,9 +300,9 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
                                mli_client_error *error);
 
 typedef struct mli_client_prepared {
-    uint32_t id;    /**< 1 or greater */
-    uint64_t bytes; /**< written by each start */
-    mli_tensor dst; /**< as in a result */
+    uint32_t id;    /**< number of the prepared job, at least 1 */
+    uint64_t bytes; /**< number of bytes that each start writes */
+    mli_tensor dst; /**< the destination, as in a result */
     void *owned;    /**< private */
 } mli_client_prepared;
 
@@ -313,7 +315,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
 
 /** Memory for one start, if the prepared tensor is in a buffer; all zero: as prepared. */
 typedef struct mli_client_other {
-    uint32_t buffer; /**< 0: the buffer of mli_client_prepare() */
+    uint32_t buffer; /**< number of the buffer; 0: the buffer of mli_client_prepare() */
     bool has_offset;
     uint64_t offset; /**< bytes from the beginning of the buffer */
 } mli_client_other;
@@ -322,14 +324,17 @@ typedef struct mli_client_other {
 typedef struct mli_client_start_args {
     uint32_t prepared;
     mli_client_other src, dst;
-    bool has_priority; /**< false: the priority of mli_client_prepare() */
+    bool has_priority; /**< true: `priority` counts; false: the priority of mli_client_prepare()
+                          counts */
     int32_t priority;
     uint32_t timeout_ms;
     const mli_client_ref *after;
     size_t after_count;
 } mli_client_start_args;
 
-/** Starts a prepared job without waiting. `done` and `ticket` as for mli_client_submit_async(). */
+/**
+ * Starts a prepared job without waiting. `done` and `ticket` are as for mli_client_submit_async().
+ */
 int mli_client_start(mli_client *client, const mli_client_start_args *args,
                      mli_client_done_fn *done, void *user, mli_client_ticket *ticket,
                      mli_client_error *error);
@@ -366,22 +371,24 @@ enum mli_client_state {
 
 typedef struct mli_client_job_info {
     uint64_t job;
-    char name[129]; /**< empty: no name */
+    char name[129]; /**< name of the job; empty: no name */
     enum mli_client_state state;
     uint64_t client;
     uint32_t uid;
     int32_t priority;
     uint32_t channels;
-    int32_t first_channel; /**< -1: not started */
+    int32_t first_channel; /**< first channel of the job; -1: not started */
     uint64_t bytes, bytes_done;
     bool detached;
     uint64_t ns_queued, ns_moving;
-    mli_client_error error; /**< code 0: no error */
+    mli_client_error error; /**< error of the job; code 0: no error */
 } mli_client_job_info;
 
 int mli_client_status(mli_client *client, mli_client_ref ref, mli_client_job_info *info,
                       mli_client_error *error);
-/** Cancels a job. *state becomes its state, RUNNING while it is stopping; may be null. */
+/**
+ * Cancels a job. *state (may be null) becomes the job's state, RUNNING while the job is stopping.
+ */
 int mli_client_cancel(mli_client *client, mli_client_ref ref, enum mli_client_state *state,
                       mli_client_error *error);
 /** Waits for the end of any job with job.wait. Returns the job's error, or TIMED_OUT (-32003) after
@@ -395,14 +402,16 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
 
 typedef struct mli_client_query {
     uint32_t states;  /**< bits 1 << enum mli_client_state; 0: all states */
-    uint64_t client;  /**< 0: all clients */
-    const char *name; /**< null: all names */
-    uint64_t before;  /**< only jobs with lower numbers; 0: all */
+    uint64_t client;  /**< number of the client; 0: all clients */
+    const char *name; /**< name of the jobs; null: all names */
+    uint64_t before;  /**< list only jobs with lower numbers; 0: all jobs */
     uint32_t limit;   /**< maximum number of jobs, 1 .. 1000; 0: 100 */
 } mli_client_query;
 
-/** Lists jobs, the latest first. Free *jobs with free(). *more: there are older jobs; may be
- *  null. */
+/**
+ * Lists jobs, the latest first. Free *jobs with free(). *more (may be null) becomes true if there
+ * are older jobs.
+ */
 int mli_client_list(mli_client *client, const mli_client_query *query, mli_client_job_info **jobs,
                     size_t *count, bool *more, mli_client_error *error);
 
@@ -444,7 +453,7 @@ typedef struct mli_client_stats {
     enum mli_client_phase phase;
     uint64_t uptime_ms;
     uint64_t submitted, done, failed, cancelled, refused; /**< jobs since the start */
-    uint32_t waiting, queued[3], running;                 /**< now; queued: low, normal, high */
+    uint32_t waiting, queued[3], running; /**< numbers of jobs now; queued: low, normal, high */
     uint64_t bytes_moved;
     uint32_t clients, buffers, prepared; /**< now */
     uint64_t clients_accepted, clients_turned_away;
@@ -456,8 +465,10 @@ typedef struct mli_client_stats {
 
 int mli_client_get_stats(mli_client *client, mli_client_stats *stats, mli_client_error *error);
 
-/** Makes the service refuse new jobs; only for root and the service's user. `wait`: returns when
- * the last job has ended. */
+/**
+ * Makes the service refuse new jobs; only for root and the service's user. With `wait`, returns
+ * when the last job has ended.
+ */
 int mli_client_drain(mli_client *client, bool wait, enum mli_client_phase *phase,
                      mli_client_error *error);
 int mli_client_resume(mli_client *client, enum mli_client_phase *phase, mli_client_error *error);
@@ -494,8 +505,8 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
 /** A descriptor of a call. The flags matter only inline. */
 typedef struct mli_client_attachment {
     int fd;
-    bool send; /**< send the bytes of the file; else the remote copy begins with zeros */
-    bool back; /**< write the bytes of the remote copy to the file after success */
+    bool send; /**< true: send the bytes of the file; false: the remote copy begins with zeros */
+    bool back; /**< true: write the bytes of the remote copy to the file after success */
 } mli_client_attachment;
 
 /**
@@ -507,7 +518,10 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
                     const mli_client_attachment *attachments, size_t count, int timeout_ms,
                     char **line, size_t *length, mli_client_error *error);
 
-/** Callback for every notification: one JSON object, not zero-terminated. Null: no callback. */
+/**
+ * Sets the callback for every notification: one JSON object, not zero-terminated. Null: no
+ * callback.
+ */
 typedef void mli_client_notify_fn(mli_client *client, const char *line, size_t length, void *user);
 void mli_client_set_notify(mli_client *client, mli_client_notify_fn *notify, void *user);
 

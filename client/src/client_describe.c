@@ -16,7 +16,7 @@ void mli_client_job_init(mli_client_job *job)
     }
 }
 
-/* Casts const away: proto's structures own their strings, but writing only reads them. */
+/* Casts const away: proto's structures own their strings, but writing only reads the strings. */
 static char *borrow(const char *text)
 {
     return (char *)(uintptr_t)text;
@@ -75,7 +75,7 @@ static void take_shape(struct tensor_desc *desc, const mli_tensor *tensor)
     desc->stride_count = desc->has_strides ? tensor->rank : 0;
 }
 
-/* `storage` is memory for the parameters of a tensor that has them per tensor. */
+/* `storage` is memory for the parameters of a tensor with one set of parameters. */
 static int take_src(struct tensor_desc *desc, const mli_tensor *tensor, mli_element_params *storage,
                     mli_client_error *error)
 {
@@ -119,7 +119,10 @@ static int take_dst(struct tensor_desc *desc, const mli_client_job *job, mli_cli
     return per_axis ? take_axis(desc, tensor, "dst", error) : 0;
 }
 
-/* Takes a buffer's number or a descriptor. A descriptor of both tensors is sent once. */
+/*
+ * Takes a buffer's number or a descriptor. If both tensors have the same descriptor, it is sent
+ * once.
+ */
 static int take_memory(struct tensor_ref *ref, const mli_client_memory *memory, bool is_dst,
                        struct job_parts *parts, mli_client_error *error)
 {

@@ -37,7 +37,7 @@ int error_set(mli_client_error *error, int code, const char *format, ...)
 
 int error_from_fault(mli_client_error *error, const struct fault *fault, uint64_t job)
 {
-    /* Replace unknown codes: callers would take them for success or for codes of the library. */
+    /* Replaces unknown codes: callers would take them for success or for codes of the library. */
     int code = (int)fault->code <= (int)FAULT_REFUSED ? (int)fault->code : (int)FAULT_INTERNAL;
     if (!error)
         return code;

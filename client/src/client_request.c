@@ -20,7 +20,7 @@ static int no_memory(mli_client_error *error)
     return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
 }
 
-/* Descriptors over a connection that sends the bytes of their files (inline) */
+/* Descriptors over a connection that sends the bytes of their files (inline). */
 
 struct inlined {
     uint32_t count;
@@ -87,7 +87,7 @@ static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
     return 0;
 }
 
-/* Requests */
+/* Requests. */
 
 static int check(const struct request *request, mli_client_error *error)
 {
@@ -162,7 +162,10 @@ static int queue(mli_client *client, const struct request *request, mli_client_t
     return 0;
 }
 
-/* Sends descriptors now; duplicates those that remain queued, so the caller may close its own. */
+/*
+ * Sends descriptors now; duplicates the descriptors that remain queued, so that the caller may
+ * close its own.
+ */
 static int send_descriptors(mli_client *client, mli_client_error *error)
 {
     uint64_t before = client->out.position + client->out.line_text - client->out.begin;
@@ -228,7 +231,7 @@ struct jsonw *request_params(mli_client *client)
     return &client->params;
 }
 
-/* Requests that wait for their reply */
+/* Requests that wait for their reply. */
 
 int call_begin(struct call *call, mli_client *client, const char *method, bool with_params,
                const mli_client_attachment *attachments, size_t count, mli_client_error *error)

@@ -39,10 +39,12 @@ struct call {
 };
 int call_begin(struct call *call, mli_client *client, const char *method, bool with_params,
                const mli_client_attachment *attachments, size_t count, mli_client_error *error);
-/** Passes the descriptor of the reply to the caller; returns -1 if it has none. */
+/** Passes the descriptor of the reply to the caller; returns -1 if the reply has no descriptor. */
 int call_take_fd(struct call *call);
 void call_finish(struct call *call);
-/** Like call_finish(), for an invalid reply: fills the error. Returns MLI_CLIENT_UNREADABLE. */
+/**
+ * Like call_finish(), for an invalid reply: also fills the error. Returns MLI_CLIENT_UNREADABLE.
+ */
 int call_unreadable(struct call *call, mli_client_error *error);
 
 #endif /* CLIENT_REQUEST_H */

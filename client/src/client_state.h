@@ -31,24 +31,24 @@ enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
 /* The bytes after a reply (inline): their request, and the bytes left for each descriptor. */
 struct payload {
-    mli_client_ticket ticket; /* 0: no bytes follow */
+    mli_client_ticket ticket; /* ticket of the request; 0: no bytes follow */
     uint32_t count, index;
     uint64_t offset, left[PROTO_FDS_MAX];
 };
 
 struct mli_client {
-    int socket; /* -1: lost */
+    int socket; /* descriptor of the socket; -1: the connection is lost */
     bool inlined;
-    pid_t child; /* 0: no command */
+    pid_t child; /* process of the command; 0: no command */
     char path[SOCKET_PATH_MAX];
     int interrupt, timeout_ms;
     struct frame in;
     struct out out;
     struct payload payload;
     struct table table;
-    struct jsonw params; /* of the current request; its memory is reused */
+    struct jsonw params; /* params of the current request; the memory is reused */
     mli_client_error lost;
-    unsigned depth; /* nested callbacks that are running */
+    unsigned depth; /* number of nested callbacks that are running */
     bool greeted;
     struct hello hello;
     mli_client_event_fn *on_event;
@@ -66,7 +66,9 @@ int64_t clock_deadline(int timeout_ms);
  * the connection is lost. */
 void connection_hang_up(mli_client *client);
 
-/** Closes the socket and fails all waiting requests with `why`. Returns the first loss's code. */
+/**
+ * Closes the socket and fails all waiting requests with `why`. Returns the code of the first loss.
+ */
 int connection_lose(mli_client *client, const mli_client_error *why);
 /** Calls connection_lose() with the message "the connection to the daemon is lost: <format>". */
 int connection_lost(mli_client *client, const char *format, ...)

@@ -19,10 +19,10 @@ enum slot_state { SLOT_FREE, SLOT_WAITING, SLOT_DONE, SLOT_FAILED };
 enum slot_kind {
     SLOT_RESULT, /* the reply is kept as `result`: the end of a job */
     SLOT_REPLY,  /* the reply is kept as `reply` */
-    SLOT_LINE    /* ... as `line`, the text */
+    SLOT_LINE    /* the reply is kept as `line`, its text */
 };
 
-/* A file that the bytes of a reply are written to (inline). */
+/* An output file for the bytes that follow a reply (inline). */
 struct slot_back {
     int fd; /* owned; -1: the reply has no bytes for it */
     uint64_t size;
@@ -33,24 +33,24 @@ struct slot {
     uint32_t next_free;
     enum slot_state state;
     enum slot_kind kind;
-    bool forgotten; /* drop the reply when it arrives */
-    bool suspect;   /* the source file became shorter while the library sent it */
+    bool forgotten; /* true: drop the reply when it arrives */
+    bool suspect;   /* true: the source file became shorter while the library sent it */
     mli_client_done_fn *done;
     void *user;
     mli_client_result result;
-    mli_client_error *error; /* owned, see error_copy() */
+    mli_client_error *error; /* error of the request; owned, see error_copy() */
     struct rpc_reply *reply; /* owned */
     char *line;              /* owned */
     size_t length;
-    int fd; /* descriptor of the reply; owned; -1: none */
+    int fd; /* descriptor of the reply; owned; -1: no descriptor */
     uint32_t back_count;
-    struct slot_back *backs; /* owned; null: none */
+    struct slot_back *backs; /* output files of the request; owned; null: no files */
 };
 
 struct table {
     struct slot *slots;
     uint32_t capacity, used; /* slots [0, used) have been in use at least once */
-    uint32_t first_free;     /* NO_SLOT: no free slot below `used` */
+    uint32_t first_free;     /* the first free slot; NO_SLOT: no free slot below `used` */
     size_t waiting;
 };
 

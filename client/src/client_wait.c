@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for replies, and the functions for event loops. */
+/* Waits for replies; also has the functions for event loops. */
 #include "client/src/client_wait.h"
 
 #include <errno.h>
@@ -114,7 +114,8 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
             table_release(&client->table, slot);
             return code;
         }
-        /* A connection lost in this round fails this request too; the next loop sees that. */
+        /* If the connection is lost in this round, this request fails too; the next loop sees that.
+         */
         int status = wait_round(client, deadline, error);
         if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
             return status;

@@ -53,7 +53,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
         length = snprintf(out, SOCKET_PATH_MAX, "%s", path);
     else if (run && *run == '/')
         length = snprintf(out, SOCKET_PATH_MAX, "%s/mlid.sock", run);
-    /* mlid has this rule in config_default_socket(). */
+    /* config_default_socket() of mlid has the same rule. */
     if (!path && length >= SOCKET_PATH_MAX)
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)
@@ -63,7 +63,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
                      SOCKET_PATH_MAX - 1);
 }
 
-/* Retries on EAGAIN: the backlog is full, so the daemon is busy or stopped. */
+/* Retries on EAGAIN, which means that the backlog is full: the daemon is busy or stopped. */
 static int connect_patiently(int fd, const char *path, int interrupt)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -104,7 +104,7 @@ static int explain_connect(mli_client_error *error, const char *path, int failur
     }
 }
 
-/* Connects; `found` becomes the path of the socket. */
+/* Connects the socket; `found` becomes its path. */
 static int open_socket(const char *path, int interrupt, char found[SOCKET_PATH_MAX], int *out,
                        mli_client_error *error)
 {

@@ -47,7 +47,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
     jsonw_object_begin(w, NULL);
     events_subscribe_write(w, &params);
     jsonw_object_end(w);
-    /* Set the callback first: events may arrive before the reply. */
+    /* Sets the callback first, because events may arrive before the reply. */
     mli_client_event_fn *before = client->on_event;
     void *user_before = client->event_user;
     client->on_event = callback;

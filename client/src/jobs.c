@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.submit, job.status, job.cancel, job.wait and job.list. */
+/* The methods job.submit, job.status, job.cancel, job.wait and job.list. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "client/src/client_wait.h"
 #include "proto/wire/job_calls.h"
 
-/* Submission */
+/* Submitting jobs. */
 
 int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_client_done_fn *done,
                             void *user, mli_client_ticket *ticket, mli_client_error *error)
@@ -75,7 +75,7 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
     return 0;
 }
 
-/* Status, cancelling, waiting and listing */
+/* Status of jobs, cancelling, waiting and listing. */
 
 /* Calls a method with a reference to a job as its only param. */
 static int call_with_job(struct call *call, mli_client *client, const char *method,

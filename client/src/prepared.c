@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prepared jobs: job.prepare, job.start and job.release. */
+/* Prepared jobs: the methods job.prepare, job.start and job.release. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ int mli_client_start(mli_client *client, const mli_client_start_args *args,
     out_commit(&client->out, quick_write_start(text, *ticket, args));
     if (out_waiting(&client->out) <= OUT_ENOUGH || client->out.broken)
         return 0;
-    /* Ignore errors: they shut the socket down, which fails the ticket. */
+    /* Ignores errors: an error shuts the socket down, which fails the ticket. */
     mli_client_flush(client, NULL);
     return 0;
 }

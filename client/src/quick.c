@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Writing ---- */
+/* Writing. */
 
 #define PUT(at, literal) put(at, literal, sizeof(literal) - 1)
 
@@ -62,7 +62,7 @@ size_t quick_write_start(char text[QUICK_START_MAX], uint64_t id, const mli_clie
     return (size_t)(at - text);
 }
 
-/* ---- Reading ---- */
+/* Reading. */
 
 struct scan {
     const char *at, *end;

@@ -15,7 +15,7 @@
 
 enum { ROUNDS_MAX = 16 };
 
-/* Lines, and the requests that they end */
+/* Lines, and the requests that they end. */
 
 static int lose(mli_client *client, const char *why)
 {
@@ -26,7 +26,8 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
 {
     struct slot *slot = table_find(&client->table, ticket);
 
-    /* The callback may begin requests, which can move slots: release this slot before the call. */
+    /* The callback may begin requests, and these can move slots: release this slot before the call.
+     */
     mli_client_done_fn *done = slot->done;
     void *user = slot->user;
     mli_client_result result = slot->result;
@@ -216,7 +217,7 @@ static int receive_line(mli_client *client, const char *line, size_t length)
     return status;
 }
 
-/* Bytes from the socket */
+/* Handling bytes from the socket. */
 
 /* Handles the most frequent kind of line without the JSON parser. Returns false for other lines. */
 static bool receive_quickly(mli_client *client, const char *line, size_t length)

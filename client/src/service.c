@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods daemon.*. */
+/* The methods daemon.* of the service. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,7 +33,7 @@ enum {
     MAP = HEIGHT * WIDTH * CHANNELS,
     ROWS = HEIGHT / TILE,
     COLUMNS = WIDTH / TILE,
-    TILE_CHANNELS = 2 /* DMA channels for each move */
+    TILE_CHANNELS = 2 /* number of DMA channels for each move */
 };
 
 struct tiling {

@@ -68,7 +68,7 @@ static int read_error(struct expectation *expect, const struct json *object)
     return json_complain_choice(&value, given, error_names + 1); /* skips MLI_STATUS_OK */
 }
 
-/* The pointer of a fault, relative to the job. */
+/* Reads the pointer of a fault, relative to the job. */
 static int read_pointer(struct expectation *expect, const struct json *object)
 {
     struct json value = json_member(object, "pointer");

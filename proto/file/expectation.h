@@ -9,13 +9,13 @@
 
 enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_ERROR };
 
-/* mlictl compares the result of the job with it. */
+/* The expectation of a job, with which mlictl compares the result. */
 struct expectation {
     enum expectation_kind kind;
-    struct tensor_spec golden;   /* EXPECT_FILE */
-    uint8_t digest[SHA256_SIZE]; /* EXPECT_DIGEST: SHA-256 of the whole output file */
-    const char *error;           /* EXPECT_ERROR: name of a status or of a fault; static storage */
-    char *pointer;               /* EXPECT_ERROR: expected pointer of the fault; null: any */
+    struct tensor_spec golden;   /* for EXPECT_FILE */
+    uint8_t digest[SHA256_SIZE]; /* for EXPECT_DIGEST: SHA-256 of the whole output file */
+    const char *error; /* for EXPECT_ERROR: name of a status or of a fault; static storage */
+    char *pointer;     /* for EXPECT_ERROR: expected pointer of the fault; null: any pointer */
 };
 
 /** Reads a job's "expect", which may be absent. Returns 0 or -1. */

@@ -113,8 +113,8 @@ static int read_job(struct job_spec *job, const struct json *object)
         expectation_read(&job->expect, &expect) < 0 || read_after(job, object) < 0)
         return -1;
     if (job->expect.kind == EXPECT_ERROR)
-        return 0; /* a wrong rank may be the expected error: mlictl checks it when running the job
-                   */
+        return 0; /* a wrong rank may be the expected error: mlictl checks the rank when running the
+                     job */
     if (job_check_rank(&job->common, &job->dst.desc, job->src.desc.rank, object->fault) < 0) {
         fault_prefix(object->fault, job->pointer);
         return -1;
@@ -149,7 +149,7 @@ out:
     return status;
 }
 
-/* The file */
+/* Reading and writing the file. */
 
 /* Appends the pointer of the job to the message of a fault in "defaults". */
 static void name_job(struct fault *fault, const struct job_spec *job)
@@ -276,7 +276,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     if (job->slice)
         jsonw_string(w, "slice", job->slice);
     write_tensor(w, "src", &job->src, job->src.desc);
-    dst.has_type = false; /* that of the source */
+    dst.has_type = false; /* the type is that of the source */
     if (!job->dst.update) {
         /* The move determines all members of a new tensor except its strides. */
         if (dst.stride_count == 0)

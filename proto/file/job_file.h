@@ -35,7 +35,7 @@ struct job_list {
     size_t count;
 };
 
-/** Sets the defaults of struct job_common; everything else is empty. */
+/** Sets the defaults of struct job_common; makes all other members empty. */
 void job_spec_init(struct job_spec *job);
 void job_spec_finish(struct job_spec *job);
 void job_list_finish(struct job_list *list);

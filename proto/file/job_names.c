@@ -112,8 +112,8 @@ enum mark { UNSEEN = 0, OPEN, DONE };
 
 struct walk {
     const struct index *index;
-    unsigned char *marks; /* one for each job */
-    struct step *steps;   /* the jobs whose search has not ended; each waits for the next one */
+    unsigned char *marks; /* a mark for each job */
+    struct step *steps;   /* jobs whose search has not ended; each waits for the next job */
     size_t depth;
 };
 

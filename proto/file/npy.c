@@ -33,7 +33,7 @@ static int refuse_dtype(const char *descr, struct fault *fault)
                      descr);
 }
 
-/* "<i2" -> kind and size. Accepts any byte order for dtypes of one byte. */
+/* Reads "<i2" into kind and size. Accepts any byte order for dtypes of one byte. */
 static int read_dtype(const char *descr, struct npy_header *header, struct fault *fault)
 {
     if (strlen(descr) != 3 || !strchr("<>|=", descr[0]))
@@ -240,7 +240,7 @@ int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK])
         if (stride > INT32_MAX)
             return -1;
         strides[dimension] = (int32_t)stride;
-        stride *= header->shape[dimension]; /* both below 2^32 */
+        stride *= header->shape[dimension]; /* no overflow: both factors are below 2^32 */
     }
     return 0;
 }

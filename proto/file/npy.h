@@ -23,9 +23,9 @@ enum {
 };
 
 struct npy_header {
-    char descr[NPY_DESCR_MAX]; /* as "<i2" or "|u1" */
+    char descr[NPY_DESCR_MAX]; /* the dtype, as "<i2" or "|u1" */
     char kind;                 /* 'b', 'i', 'u' or 'f' */
-    uint32_t item_size;        /* 1, 2 or 4 */
+    uint32_t item_size;        /* size of an element: 1, 2 or 4 */
     bool fortran_order;
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];
@@ -67,8 +67,10 @@ int npy_format(struct npy_header *header, void *out, size_t size);
 /** Returns the default type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats. */
 mli_element_type npy_default_type(const struct npy_header *header);
 
-/** Computes the strides in elements for the header's order. Returns 0, or -1 if one exceeds 31
- * bits. */
+/**
+ * Computes the strides in elements for the header's order. Returns 0, or -1 if a stride exceeds 31
+ * bits.
+ */
 int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK]);
 
 #endif /* PROTO_NPY_H */

@@ -13,7 +13,7 @@
 enum { NPY_RANK_MAX = 64, NPY_DTYPE_MAX = 32 }; /* NumPy's maximum rank; bytes of a dtype */
 
 struct npy_literal {
-    char descr[NPY_DTYPE_MAX]; /* as written; "structured" for a structured dtype */
+    char descr[NPY_DTYPE_MAX]; /* the dtype as written; "structured" for a structured dtype */
     bool fortran_order;
     uint32_t rank;
     uint64_t shape[NPY_RANK_MAX];

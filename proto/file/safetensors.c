@@ -9,7 +9,7 @@
 
 #include "proto/json/json.h"
 
-/* Depth 3: arrays in objects in the root. */
+/* The depth is 3: arrays in objects in the root. */
 static const struct json_limits limits = {
     .bytes = SAFETENSORS_HEADER_MAX, .depth = 3, .values = SAFETENSORS_VALUES_MAX};
 
@@ -84,7 +84,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
     return 0;
 }
 
-/* One tensor */
+/* One tensor. */
 
 /* Returns 0 if a job can move the tensor, else -1 with the reason. */
 static int check_movable(const struct tensor_entry *entry, const char *descr, const char *word,
@@ -168,7 +168,9 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
-/* Compares the size from shape and dtype with the offsets; trusts them for an unknown dtype. */
+/*
+ * Compares the size from shape and dtype with the offsets; trusts the offsets for an unknown dtype.
+ */
 static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
                       const struct json *value)
 {
@@ -212,7 +214,7 @@ static int read_tensor(struct tensor_list *list, const struct json *value, uint6
     return judge(entry, known, word) < 0 ? no_memory(value->fault) : 0;
 }
 
-/* The file */
+/* The whole file. */
 
 static int compare_text(const void *a, const void *b)
 {

@@ -19,8 +19,8 @@
 
 enum {
     SAFETENSORS_PREFIX = 8,
-    SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON: about 100000 tensors */
-    SAFETENSORS_VALUES_MAX = 2 * 1024 * 1024   /* JSON values */
+    SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON, for about 100000 tensors */
+    SAFETENSORS_VALUES_MAX = 2 * 1024 * 1024   /* number of JSON values */
 };
 
 /**

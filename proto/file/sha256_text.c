@@ -8,7 +8,7 @@ static const char prefix[] = "sha256:";
 
 enum { PREFIX_LENGTH = sizeof prefix - 1 };
 
-/* Not isxdigit(), which depends on the locale. */
+/* Does not use isxdigit(), which depends on the locale. */
 static int value_of(char digit)
 {
     if (digit >= '0' && digit <= '9')

@@ -14,7 +14,7 @@ struct scan {
 
 #define complain(fault, ...) fault_set((fault), FAULT_INVALID_PARAMS, NULL, __VA_ARGS__)
 
-/* Characters count from 1. */
+/* Positions of characters count from 1. */
 static size_t place_of(const struct scan *scan, const char *at)
 {
     size_t place = 1;
@@ -85,7 +85,7 @@ static int refuse_index(const struct scan *scan, uint32_t index, int64_t number)
 {
     char stop[24] = "";
 
-    if (number != -1) /* -1 is the last index: its slice has no stop */
+    if (number != -1) /* index -1 is the last index, and its slice has no stop */
         snprintf(stop, sizeof stop, "%" PRId64, number < INT64_MAX ? number + 1 : number);
     return complain(scan->fault,
                     "entry %" PRIu32 " is the index %" PRId64
@@ -119,7 +119,7 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
     return 0;
 }
 
-/* Takes the text between two commas. *seen: an ellipsis was taken. */
+/* Takes the text between two commas. *seen becomes true after an ellipsis. */
 static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {
@@ -184,7 +184,8 @@ static int apply_entry(const struct slice_entry *entry, uint32_t dimension, int6
     if (start > UINT32_MAX || stop - start > UINT32_MAX)
         return complain(fault, "the window in dimension %" PRIu32 " does not fit into 32 bits",
                         dimension);
-    /* Steps larger than the window all select the first sample, so any large step will do. */
+    /* All steps larger than the window select only the first sample, so any large step gives the
+       same result. */
     *window = (struct slice_window){
         .offset = (uint32_t)start,
         .size = (uint32_t)(stop - start),

@@ -21,7 +21,7 @@ struct slice_entry {
 };
 
 struct slice {
-    uint32_t count;    /* entries in the text */
+    uint32_t count;    /* number of entries in the text */
     uint32_t ellipsis; /* entries before the missing dimensions: those before "...", or all */
     struct slice_entry entries[MLI_MAX_RANK];
 };

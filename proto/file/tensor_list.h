@@ -15,19 +15,20 @@ enum { TENSOR_DTYPE_MAX = 32 };
 
 struct tensor_entry {
     char *name;
-    char dtype[TENSOR_DTYPE_MAX]; /* name in NumPy, as "int16", or else in the file */
+    char dtype[TENSOR_DTYPE_MAX]; /* dtype as its name in NumPy, such as "int16", or else its name
+                                     in the file */
     uint64_t *shape;
     size_t rank;
     uint64_t bytes;           /* size of all elements */
     char *refusal;            /* the reason why no job can move the tensor; or null */
     struct npy_header header; /* with a refusal, only data_offset (in the file) is valid */
-    uint64_t place;           /* the archive reader's own reference to the tensor */
+    uint64_t place;           /* reference to the tensor, for the reader of the archive */
 };
 
 struct tensor_list {
-    struct tensor_entry *entries; /* in the order of the file */
+    struct tensor_entry *entries; /* entries in the order of the file */
     size_t count, capacity;
-    struct tensor_entry **by_name; /* after tensor_list_sort() */
+    struct tensor_entry **by_name; /* entries sorted by name, after tensor_list_sort() */
 };
 
 /** Frees all entries; `struct tensor_list list = {0}` is an empty list. */

@@ -155,7 +155,7 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
     return tensor_desc_read(&src->desc, object);
 }
 
-/* Refuses archives. The fault is at "format" if it is given, else at "file". */
+/* Refuses archives. The fault is at "format" if that member is given, else at "file". */
 static int check_dst_format(const struct tensor_spec *dst, const struct json *object)
 {
     struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");

@@ -14,12 +14,12 @@
 /* X(name, word): `word` is the value of "format" and the ending of the names of these files. */
 #define FILE_FORMAT_TABLE(X)                                                                       \
     X(NPY, "npy")                                                                                  \
-    X(RAW, "raw") /* also any other ending */                                                      \
+    X(RAW, "raw") /* the format of files with any other ending, too */                             \
     X(NPZ, "npz")                                                                                  \
     X(SAFETENSORS, "safetensors")
 
 enum file_format {
-    FILE_FORMAT_AUTO = 0, /* by the name's ending */
+    FILE_FORMAT_AUTO = 0, /* the format follows from the name's ending */
 #define FILE_FORMAT_ENUM(name, word) FILE_FORMAT_##name,
     FILE_FORMAT_TABLE(FILE_FORMAT_ENUM)
 #undef FILE_FORMAT_ENUM
@@ -40,22 +40,22 @@ struct tensor_spec {
 extern const char *const file_format_words[];
 /** Returns the word of a format other than FILE_FORMAT_AUTO. Static storage. */
 const char *file_format_word(enum file_format format);
-/** Returns the format with that word, or FILE_FORMAT_AUTO if no format has it. */
+/** Returns the format with that word, or FILE_FORMAT_AUTO if no format has this word. */
 enum file_format file_format_from_word(const char *word);
-/** Returns whether files of this format hold several named tensors. mlictl reads but never writes
- * them. */
+/**
+ * Returns whether files of this format hold several named tensors. mlictl reads such files but
+ * never writes them.
+ */
 bool file_format_is_archive(enum file_format format);
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);
 
-/** Frees the strings and the description; `struct tensor_spec spec = {0}` is an empty one. */
+/** Frees the strings and the description; `struct tensor_spec spec = {0}` is an empty spec. */
 void tensor_spec_finish(struct tensor_spec *spec);
 /** Returns `format`, with FILE_FORMAT_AUTO resolved by the file's name. */
 enum file_format tensor_spec_format(const struct tensor_spec *spec);
 
-/*
- * Private to proto/file. Readers return 0, or -1 with the object's fault filled.
- */
+/* Private to proto/file. Readers return 0, or -1 with the object's fault filled. */
 
 /** The allowed members of "src" and of "dst", null-terminated. */
 extern const char *const tensor_spec_src_keys[], *const tensor_spec_dst_keys[];

@@ -15,7 +15,7 @@ static void set_pointer(struct fault *fault, const char *pointer)
     fault->has_pointer = true;
     if (length >= sizeof fault->pointer) {
         length = utf8_cut(pointer, sizeof fault->pointer - 1);
-        if (pointer[length - 1] == '~') /* half of an escape */
+        if (pointer[length - 1] == '~') /* the text must not end with half of an escape */
             length--;
     }
     memmove(fault->pointer, pointer, length);
@@ -25,7 +25,7 @@ static void set_pointer(struct fault *fault, const char *pointer)
 int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
               ...)
 {
-    char text[FAULT_TEXT_MAX]; /* a copy: the arguments may point into *fault */
+    char text[FAULT_TEXT_MAX]; /* a copy of the text, because the arguments may point into *fault */
     va_list args;
     int length;
 
@@ -54,7 +54,7 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
 /* libmli's names for its arguments, and the members of a job. */
 static const struct {
     const char *word, *pointer;
-    bool members; /* the text after the word is a path of members in the job too */
+    bool members; /* true: the text after the word is a path of members in the job too */
 } arguments[] = {
     {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
     {"in", "/src", false}, {"out", "/dst", false},
@@ -132,7 +132,7 @@ const char *fault_name(int code)
     }
 }
 
-/* Pointers */
+/* JSON pointers. */
 
 void pointer_init(struct pointer *pointer, char *out, size_t size)
 {
@@ -140,7 +140,7 @@ void pointer_init(struct pointer *pointer, char *out, size_t size)
     out[0] = '\0';
 }
 
-/* Appends all of the bytes, or nothing if they or earlier bytes did not fit. */
+/* Appends all of the bytes; appends nothing if the bytes, or earlier bytes, did not fit. */
 static void append(struct pointer *pointer, const char *bytes, size_t length)
 {
     if (pointer->full || length >= pointer->size - pointer->length) {

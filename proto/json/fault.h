@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A fault: an error code, its place in the JSON, and a message. Every function of proto/ reports
- * errors so, the service sends faults as the "error" of replies, and mlictl prints them.
+ * errors in this form, the service sends faults as the "error" of replies, and mlictl prints them.
  */
 #ifndef PROTO_FAULT_H
 #define PROTO_FAULT_H
@@ -52,8 +52,8 @@ struct fault {
     enum fault_code code;
     mli_status status;               /* MLI_STATUS_OK unless code is FAULT_REFUSED */
     unsigned line, column;           /* place in the text, from 1; 0 if unknown */
-    bool has_pointer;                /* the pointer is known; that of the root is "" */
-    char pointer[FAULT_POINTER_MAX]; /* RFC 6901, of the member at fault */
+    bool has_pointer;                /* true: the pointer is known; that of the root is "" */
+    char pointer[FAULT_POINTER_MAX]; /* RFC 6901 pointer of the member at fault */
     char text[FAULT_TEXT_MAX];       /* the message: what was given, what is allowed */
 };
 
@@ -82,7 +82,7 @@ const char *fault_name(int code);
  * inside a character or an escape. Private to proto/.
  */
 struct pointer {
-    char *out; /* zero-terminated at any time */
+    char *out; /* the pointer; zero-terminated at any time */
     size_t size, length;
     bool full;
 };

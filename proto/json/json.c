@@ -94,7 +94,7 @@ static void write_name(const struct json *value, char *out, size_t size)
                              strlen(key) > KEY_SHOWN_MAX ? "..." : "");
         length += (size_t)added;
     }
-    if (length > size - sizeof ": ") /* the name may be cut, not the colon */
+    if (length > size - sizeof ": ") /* the name may be cut, but not the colon */
         length = utf8_cut(out, size - sizeof ": ");
     if (depth > 0)
         strcpy(out + length, ": ");
@@ -221,7 +221,7 @@ int json_object(const struct json *value, const char *const *allowed)
 
     if (!json_is_object(value))
         return complain_type(value, "an object");
-    /* Check the count first: the search for duplicate keys takes quadratic time. */
+    /* Checks the count first: the search for duplicate keys takes quadratic time. */
     while (json_next(value, &member))
         count++;
     if (count > JSON_KEYS_MAX)

@@ -26,28 +26,28 @@
 #include "proto/json/jsonw.h"
 
 enum {
-    JSON_DEPTH_MAX = 32, /* nested arrays and objects; struct json_limits may allow fewer */
-    JSON_KEYS_MAX = 64,  /* members of an object that json_object() checks */
+    JSON_DEPTH_MAX = 32, /* depth of nested arrays and objects; struct json_limits may allow less */
+    JSON_KEYS_MAX = 64,  /* number of members of an object that json_object() checks */
     JSON_WORD_MAX = 128  /* bytes of a string that json_choice() reads */
 };
 
 struct json_limits {
     size_t bytes;  /* of text */
-    size_t depth;  /* of nested containers, at most JSON_DEPTH_MAX */
-    size_t values; /* scalars, arrays and objects */
+    size_t depth;  /* depth of nested containers, at most JSON_DEPTH_MAX */
+    size_t values; /* number of scalars, arrays and objects */
 };
 
 struct json_node;
 
 struct json {
     const struct json_node *node; /* null if the member is absent */
-    const struct json *parent;    /* null: the root */
-    const char *key;              /* in an object */
-    size_t index;                 /* in an array */
-    struct fault *fault;          /* filled by json_complain() */
-    /* Set by the caller after parsing, if at all: */
+    const struct json *parent;    /* value that contains this value; null: this is the root */
+    const char *key;              /* name of the member, in an object */
+    size_t index;                 /* index of the element, in an array */
+    struct fault *fault;          /* the fault that json_complain() fills */
+    /* Members that the caller sets after parsing, if at all: */
     const struct json *defaults; /* object with the defaults of absent members; or null */
-    bool base;                   /* faults name members relative to this value, not to the root */
+    bool base; /* true: faults name members relative to this value, not to the root */
 };
 
 /** Checks a text as json_parse() does and builds nothing. Returns 0 or -1 (fault filled). */
@@ -109,7 +109,7 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out);
 int json_bool(const struct json *value, bool *out);
 /** Requires a string of 1 .. max bytes; *out points into the document. */
 int json_string(const struct json *value, size_t max, const char **out);
-/** Like json_string(), copied to *out; frees the string that was there. */
+/** Like json_string(), but copies the string to *out and frees the string that was there. */
 int json_string_copy(const struct json *value, size_t max, char **out);
 /** Like json_string(), but accepts the empty string. */
 int json_text(const struct json *value, size_t max, const char **out);

@@ -13,9 +13,9 @@
 /* An array or object whose end is not reached yet. */
 struct level {
     bool object;
-    bool within;     /* inside the member below; else between members */
-    size_t index;    /* array: of the current element */
-    const char *key; /* object: of the current member; undecoded, without quotes */
+    bool within;     /* true: inside the member below; false: between members */
+    size_t index;    /* for an array: index of the current element */
+    const char *key; /* for an object: key of the current member, undecoded, without quotes */
     size_t key_length;
 };
 
@@ -29,7 +29,7 @@ struct scan {
     struct fault *fault;
 };
 
-/* Place of a fault */
+/* The place of a fault. */
 
 /* Appends a key that was accepted, decoding its escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)
@@ -67,7 +67,7 @@ static void write_pointer(const struct scan *scan, char *out, size_t size)
     }
 }
 
-/* Columns count characters, as editors do. */
+/* Counts columns in characters, as editors do. */
 static void write_place(const struct scan *scan, size_t at)
 {
     unsigned line = 1, column = 1;
@@ -160,8 +160,8 @@ static int scan_string(struct scan *scan)
         const char *text = scan->text + scan->at;
         size_t size;
 
-        if (is_plain(*text)) { /* most bytes take this shortcut; the rest of the loop would accept
-                                  them too */
+        if (is_plain(*text)) { /* a shortcut for most bytes; the rest of the loop would accept them
+                                  too */
             scan->at++;
             continue;
         }
@@ -187,7 +187,7 @@ static int scan_string(struct scan *scan)
     return fail(scan, begin, FAULT_PARSE_ERROR, "the string that begins here does not end");
 }
 
-/* Numbers and literals */
+/* Numbers and literals. */
 
 static bool is_word(char c)
 {
@@ -263,7 +263,7 @@ static int scan_word(struct scan *scan)
     return 0;
 }
 
-/* Structure */
+/* Structure. */
 
 static void skip_space(struct scan *scan)
 {
@@ -276,7 +276,7 @@ static void skip_space(struct scan *scan)
     }
 }
 
-/* Consumes `c` after white space, if it is there. */
+/* Consumes white space, and then `c` if it is the next byte. */
 static bool accept(struct scan *scan, char c)
 {
     skip_space(scan);
@@ -362,7 +362,7 @@ static enum next scan_after(struct scan *scan)
 int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
               struct fault *fault)
 {
-    struct scan scan; /* without an initialiser: only levels[0 .. depth) are read */
+    struct scan scan; /* not initialised: only levels[0 .. depth) are read */
     enum next next;
 
     scan.text = text;

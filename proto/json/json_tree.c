@@ -64,14 +64,14 @@ int escape_decode(const char *text, size_t length, uint32_t *code)
     return 12;
 }
 
-/* Text to nodes */
+/* From text to nodes. */
 
 /*
  * json_scan() has accepted the text, so the functions below do not check it again. Only the last
  * digit of a number can be the last byte of a text: all others may read one byte on.
  */
 struct builder {
-    const char *at, *end;   /* in the text */
+    const char *at, *end;   /* position in the text, and end of the text */
     struct json_node *node; /* the next unused node */
     char *bytes;            /* memory for the next string */
 };
@@ -212,7 +212,7 @@ struct json_node *json_tree_create(const char *text, size_t length, size_t value
     return build_value(&b);
 }
 
-/* Nodes to text */
+/* From nodes to text. */
 
 /* jsonw_key() escapes the key, which may contain any character. */
 static void write_member(struct jsonw *w, const struct json *member)

@@ -24,14 +24,14 @@ enum json_kind {
 
 struct json_node {
     const struct json_node *next; /* next element or member of the container; or null */
-    const char *key;              /* of a member; null in an array */
+    const char *key;              /* key of a member; null in an array */
     union {
         const struct json_node *child; /* the first element or member; or null */
-        const char *string;            /* decoded, ends with a zero byte */
+        const char *string;            /* the decoded string, which ends with a zero byte */
         int64_t number;
     };
     enum json_kind kind;
-    uint32_t count; /* elements or members of a container */
+    uint32_t count; /* number of elements or members of a container */
 };
 
 /** Like json_check(); *values becomes the number of scalars, arrays and objects, without keys. */
@@ -45,10 +45,10 @@ int json_scan(const char *text, size_t length, const struct json_limits *limits,
 struct json_node *json_tree_create(const char *text, size_t length, size_t values);
 
 enum escape_error {
-    ESCAPE_ENDS = -1,     /* the text ends after the backslash */
-    ESCAPE_UNKNOWN = -2,  /* unknown escape */
-    ESCAPE_DIGITS = -3,   /* fewer than four hexadecimal digits after \u */
-    ESCAPE_SURROGATE = -4 /* half of a surrogate pair */
+    ESCAPE_ENDS = -1,     /* error: the text ends after the backslash */
+    ESCAPE_UNKNOWN = -2,  /* error: the escape is unknown */
+    ESCAPE_DIGITS = -3,   /* error: fewer than four hexadecimal digits after \u */
+    ESCAPE_SURROGATE = -4 /* error: half of a surrogate pair */
 };
 
 /**

@@ -86,7 +86,7 @@ static void append_control(struct jsonw *w, char c)
     char text[8];
 
     switch (c) {
-    case '\b': /* the short escapes: a text that was read must not become longer */
+    case '\b': /* use the short escapes: a text that was read must not become longer */
         append(w, "\\b", 2);
         return;
     case '\f':
@@ -163,7 +163,7 @@ static void append_line(struct jsonw *w, unsigned depth)
         append(w, "  ", 2);
 }
 
-/* begin() for text that people read. */
+/* Begins a value in text for people. */
 static void begin_line(struct jsonw *w, const char *key)
 {
     if (w->comma)

@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 struct jsonw {
-    char *data; /* not terminated until jsonw_text() */
+    char *data; /* the text; not terminated until jsonw_text() */
     size_t length, capacity;
     bool failed;
-    bool comma; /* the next value needs a comma before it */
-    /* For people; if `lines` is 0, the text is one line without spaces: */
-    uint8_t lines; /* levels of nesting with a line for each value */
+    bool comma; /* true: the next value needs a comma before it */
+    /* For text that people read; if `lines` is 0, the text is one line without spaces: */
+    uint8_t lines; /* number of levels of nesting that have a line for each value */
     uint8_t depth; /* current level of nesting; counted only if `lines` is not 0 */
-    bool named;    /* jsonw_key() has written a key, its value follows */
+    bool named;    /* true: jsonw_key() has written a key, and its value follows */
 };
 
 void jsonw_init(struct jsonw *w);
 /** For text that people read: each value of the outermost `lines` levels gets its own line. */
 void jsonw_init_lines(struct jsonw *w, uint8_t lines);
 void jsonw_finish(struct jsonw *w);
-/** Discards the text, keeps the memory. */
+/** Discards the text, but keeps the memory. */
 void jsonw_reset(struct jsonw *w);
 /** Returns the text so far, zero-terminated and owned by the writer; null if `failed`. */
 const char *jsonw_text(struct jsonw *w);
@@ -46,7 +46,7 @@ void jsonw_int(struct jsonw *w, const char *key, int64_t value);
 void jsonw_uint(struct jsonw *w, const char *key, uint64_t value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_null(struct jsonw *w, const char *key);
-/** Writes bytes that are not UTF-8 as U+FFFD. */
+/** Writes a string; writes bytes that are not UTF-8 as U+FFFD. */
 void jsonw_string(struct jsonw *w, const char *key, const char *text);
 /** Writes a value that is JSON text already. */
 void jsonw_raw(struct jsonw *w, const char *key, const char *json);

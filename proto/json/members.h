@@ -11,10 +11,10 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
-/* The largest number of the protocol. */
+/* The largest number that the protocol allows. */
 #define MEMBER_MAX ((INT64_C(1) << 53) - 1)
 
-/** Like json_object(), for the params of a method: they may be absent. */
+/** Like json_object(), for the params of a method, which may be absent. */
 int params_object(const struct json *params, const char *const *allowed);
 
 /** Require member `key`, a whole number from 0. */

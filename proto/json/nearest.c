@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { WORD_MAX = 128 }; /* longer ones are not compared */
+enum { WORD_MAX = 128 }; /* bytes; longer words are not compared */
 
 static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* ASCII only: locales must not change what a message says. */
+/* Compares ASCII only, because locales must not change what a message says. */
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
@@ -63,7 +63,7 @@ const char *nearest_word(const char *given, const char *const *words)
 {
     const char *const *const all = words;
     size_t length = strlen(given);
-    size_t best = length < 5 ? 2 : 3; /* smaller distances are misspellings */
+    size_t best = length < 5 ? 2 : 3; /* only words at a smaller distance are suggested */
     const char *word = NULL;
 
     if (length > WORD_MAX)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct textw {
-    char *data; /* zero-terminated; null until the first write */
+    char *data; /* the text, zero-terminated; null until the first write */
     size_t length, capacity;
     bool failed;
 };

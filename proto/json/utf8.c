@@ -9,7 +9,9 @@ static bool continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Returns the length of a character from its first byte; 0 if the byte cannot be a first one. */
+/*
+ * Returns the length of a character from its first byte; 0 if no character begins with this byte.
+ */
 static size_t expected(unsigned char first)
 {
     if (first < 0x80)
@@ -101,7 +103,7 @@ void utf8_disarm(char *text)
 
         if (size == 0 || first < 0x20 || first == 0x7f)
             *text = '?';
-        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F */
+        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F: controls */
             text[0] = text[1] = '?';
         text += size ? size : 1;
         left -= size ? size : 1;

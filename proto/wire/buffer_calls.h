@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Params and results of buffer.*; conventions as in job_calls.h. */
+/* Params and results of the methods buffer.*; conventions as in job_calls.h. */
 #ifndef PROTO_BUFFER_CALLS_H
 #define PROTO_BUFFER_CALLS_H
 
@@ -17,7 +17,10 @@ struct buffer_register {
     uint64_t size;
     enum buffer_access access;
 };
-/** `fds` is the number of the request's descriptors: the member "fd" must be below it. */
+/**
+ * Reads the params of buffer.register. `fds` is the number of the request's descriptors: the member
+ * "fd" must be below this number.
+ */
 int buffer_register_read(const struct json *params, uint32_t fds, struct buffer_register *call);
 void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 
@@ -29,8 +32,8 @@ struct buffer_info {
     uint64_t size;
     enum buffer_access access; /* READ or WRITE */
     bool sealed;
-    /* In the items of buffer.list only: */
-    bool allocated; /* "kind" is "allocated", not "registered" */
+    /* Members of the items of buffer.list only: */
+    bool allocated; /* true: "kind" is "allocated"; false: "registered" */
     uint32_t jobs, prepared;
 };
 /** Writes the members of the result of buffer.register and buffer.alloc. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* dl_iterate_phdr() */
+#define _GNU_SOURCE /* declares dl_iterate_phdr() */
 #include "proto/wire/build_id.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static bool add_notes(struct xxh64 *x, const struct dl_phdr_info *object)
     return false;
 }
 
-/* Adds code and constants: relocation does not change them. */
+/* Adds the code and constants of an object, which relocation does not change. */
 static void add_segments(struct xxh64 *x, const struct dl_phdr_info *object)
 {
     for (int i = 0; i < object->dlpi_phnum; i++) {

@@ -6,7 +6,7 @@
 
 #include "mli_mov_api.h"
 
-/* The processes of the trace. */
+/* The processes that the trace shows. */
 enum { PID_CHANNELS = 1, PID_QUEUE = 2 };
 
 void chrome_trace_init(struct chrome_trace *trace)

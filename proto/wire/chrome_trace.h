@@ -13,7 +13,7 @@
 #include "proto/wire/events.h"
 
 struct chrome_trace {
-    uint64_t origin_ns; /* 0: no event yet */
+    uint64_t origin_ns; /* time of the first event; 0: no event yet */
     bool any;
     uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;

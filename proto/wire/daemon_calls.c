@@ -20,7 +20,7 @@ int service_phase_read(const struct json *value, enum service_phase *phase)
     return 0;
 }
 
-/* daemon.info */
+/* The method daemon.info. */
 
 /* To add a number to daemon.info, add it here and to struct daemon_info. */
 #define INFO_NUMBERS(X)                                                                            \
@@ -85,7 +85,7 @@ int daemon_drain_read(const struct json *params, bool *wait)
     return params_object(params, keys) < 0 ? -1 : optional_bool(params, "wait", wait);
 }
 
-/* daemon.stats */
+/* The method daemon.stats. */
 
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};
 

@@ -31,14 +31,14 @@ struct daemon_info {
     uint32_t channels, channels_busy, channels_quarantined, channel_offset;
     uint32_t clients, clients_max;
     uint32_t jobs_queued, jobs_running, jobs_per_client_max;
-    uint64_t jobs_done, jobs_failed; /* since the start */
+    uint64_t jobs_done, jobs_failed; /* numbers of jobs since the start of the service */
     uint64_t bytes_moved;
 };
 int daemon_info_read(const struct json *result, struct daemon_info *info);
-/** Writes the object `key`. */
+/** Writes the object as member `key`. */
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
 
-/** Reads the params of daemon.drain; *wait: reply only when the last job has ended. */
+/** Reads the params of daemon.drain. *wait becomes true if the reply must wait for the last job. */
 int daemon_drain_read(const struct json *params, bool *wait);
 
 /* Bucket i counts the values below 1024 << i ns that are not in bucket i - 1; the last bucket
@@ -74,7 +74,7 @@ struct daemon_stats {
     uint64_t uptime_ms;
     struct {
         uint64_t submitted, done, failed, cancelled, refused;
-        uint32_t waiting, queued[3], running; /* queued: low, normal, high */
+        uint32_t waiting, queued[3], running; /* jobs; queued: low, normal, high priority */
     } jobs;
     uint64_t bytes_moved;
     struct {
@@ -96,7 +96,7 @@ struct daemon_stats {
 
 /** Writes the members of the result of daemon.stats. */
 void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stats);
-/** Returns 0 or -1 (fault); skips unknown members. */
+/** Reads the result of daemon.stats. Returns 0 or -1 (fault); skips unknown members. */
 int daemon_stats_read(const struct json *result, struct daemon_stats *stats);
 
 #endif /* PROTO_DAEMON_CALLS_H */

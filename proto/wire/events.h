@@ -37,7 +37,7 @@ struct events_subscribe {
 };
 int events_subscribe_read(const struct json *params, struct events_subscribe *call);
 void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call);
-/** Writes the only member of the result. */
+/** Writes the only member of the result of events.subscribe. */
 void events_write(struct jsonw *w, const char *key, uint32_t events);
 
 struct event {
@@ -46,10 +46,12 @@ struct event {
     uint64_t dropped;
     struct job_info job;
 };
-/** Writes the notification as a whole line. */
+/** Writes the notification "event" as a whole line. */
 void event_write_line(struct jsonw *w, const struct event *event);
-/** Reads the params of the notification. Returns 0 or -1 (fault). Do not copy *event: it may
- * contain a pointer to itself (job.error). */
+/**
+ * Reads the params of the notification "event". Returns 0 or -1 (fault). Do not copy *event: it may
+ * contain a pointer to itself (job.error).
+ */
 int event_read(const struct json *params, struct event *event);
 
 #endif /* PROTO_EVENTS_H */

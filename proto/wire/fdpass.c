@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A control buffer with the alignment of the headers in it. */
+/* A buffer for control messages, with the alignment of their headers. */
 union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(PROTO_FDS_MAX * sizeof(int))];
@@ -78,7 +78,7 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], si
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count)
 {
     union control control;
-    /* sendmsg() only reads, but struct iovec has no const. */
+    /* sendmsg() only reads the bytes, but struct iovec has no const. */
     struct iovec data = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
     struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
     ssize_t sent;

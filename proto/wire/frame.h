@@ -21,14 +21,14 @@
 
 struct frame {
     char *buffer;
-    size_t capacity;   /* longest line, newline included; the buffer's size */
+    size_t capacity;   /* bytes of the longest line, newline included; size of the buffer */
     size_t begin, end; /* bytes [begin, end) are not taken yet */
     size_t scanned;    /* bytes [begin, scanned) hold no newline */
     int fds[2 * PROTO_FDS_MAX];
     size_t fd_count;
 };
 
-/** `line_max` is PROTO_LINE_MAX or PROTO_REPLY_MAX. Returns 0 or -ENOMEM. */
+/** Initialises a frame. `line_max` is PROTO_LINE_MAX or PROTO_REPLY_MAX. Returns 0 or -ENOMEM. */
 int frame_init(struct frame *frame, size_t line_max);
 /** Frees the buffer and closes the descriptors of the FIFO. */
 void frame_finish(struct frame *frame);
@@ -39,8 +39,10 @@ void frame_finish(struct frame *frame);
  */
 char *frame_room(struct frame *frame, size_t *size);
 void frame_commit(struct frame *frame, size_t bytes);
-/** Takes ownership of the descriptors. Returns 0, or -1 if the FIFO is full; then all of `fds` are
- *  closed. */
+/**
+ * Puts descriptors into the FIFO, and takes ownership of them. Returns 0, or -1 if the FIFO is
+ * full; then all of `fds` are closed.
+ */
 int frame_push_fds(struct frame *frame, const int *fds, size_t count);
 
 /**
@@ -51,11 +53,14 @@ bool frame_next(struct frame *frame, const char **line, size_t *length);
 /** Undoes the last frame_next(): the next call returns `line` again. */
 void frame_unread(struct frame *frame, const char *line);
 /**
- * Takes up to `max` of the bytes after the last line as they are (inline payload); valid until
- * frame_room(). Returns their number.
+ * Takes up to `max` of the bytes after the last line unchanged (inline payload); valid until
+ * frame_room(). Returns the number of bytes.
  */
 size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
-/** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 if it has fewer. */
+/**
+ * Moves `count` descriptors out of the FIFO, the oldest first. Returns 0, or -1 if the FIFO has
+ * fewer.
+ */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);
 /** Returns whether the FIFO has descriptors that belong to no line. */
 bool frame_leftover(const struct frame *frame);

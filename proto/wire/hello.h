@@ -10,7 +10,10 @@
 
 enum { PROTO_VERSION = 1 };
 
-/* X(name), in the order on the wire. To add a capability, add it here and to PROTOCOL.md. */
+/*
+ * X(name): the capabilities, in the order on the wire. To add a capability, add it here and to
+ * PROTOCOL.md.
+ */
 #define CAPABILITY_TABLE(X) X(after) X(buffers) X(cancel) X(detach) X(drain) X(events) X(prepared)
 
 enum capability {
@@ -27,10 +30,12 @@ struct hello {
     uint64_t line, fds, jobs, job_bytes, buffers, buffer_bytes, prepared; /* limits */
 };
 
-/** Writes a whole line. Ignores hello's protocol, capabilities, line and fds: they are those of
- * this build. */
+/**
+ * Writes the notification as a whole line. Ignores hello's protocol, capabilities, line and fds,
+ * because these are those of this build.
+ */
 void hello_write_line(struct jsonw *w, const struct hello *hello);
-/** Reads the params of the notification. Returns 0 or -1 (fault); skips unknown members. */
+/** Reads the params of the notification "hello". Returns 0 or -1 (fault); skips unknown members. */
 int hello_read(const struct json *params, struct hello *hello);
 
 #endif /* PROTO_HELLO_H */

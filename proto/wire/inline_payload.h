@@ -13,12 +13,14 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/wire_limits.h"
 
-#define INLINE_BYTES_MAX (UINT64_C(1) << 30) /* sum of the sizes of one request */
+#define INLINE_BYTES_MAX                                                                           \
+    (UINT64_C(1) << 30) /* largest sum of the sizes of one request, in bytes                       \
+                         */
 
 struct inline_item {
     uint64_t bytes; /* number of bytes after the line */
-    uint64_t size;  /* of the memfd that replaces the descriptor, in bytes */
-    bool back;      /* the reply returns the contents of the memfd */
+    uint64_t size;  /* size of the memfd that replaces the descriptor, in bytes */
+    bool back;      /* true: the reply returns the contents of the memfd */
 };
 
 struct inline_payload {
@@ -35,7 +37,7 @@ void inline_payload_write(struct jsonw *w, const char *key, const struct inline_
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
 void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 
-/** Returns the number of bytes after the line. */
+/** Returns the number of bytes that follow the line. */
 uint64_t inline_payload_total(const struct inline_payload *payload);
 
 /*

@@ -24,8 +24,8 @@ enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FD, TENSOR_IN_BUFFER };
 /* A tensor and its memory. */
 struct tensor_ref {
     enum tensor_where where;
-    uint32_t fd;     /* TENSOR_IN_FD: index into the descriptors of the request */
-    uint32_t buffer; /* TENSOR_IN_BUFFER: the buffer's number, from 1 */
+    uint32_t fd;     /* for TENSOR_IN_FD: index into the descriptors of the request */
+    uint32_t buffer; /* for TENSOR_IN_BUFFER: number of the buffer, from 1 */
     uint64_t offset; /* bytes before the first element */
     /* TENSOR_IN_FD: the memory of the service's target profile that the tensor is placed in while
      * the job exists; or empty */
@@ -36,11 +36,11 @@ struct tensor_ref {
 struct job {
     struct job_common common;
     struct tensor_ref src, dst;
-    struct job_refs after; /* jobs that must end before this one starts */
-    bool detach;           /* the reply does not wait for the job's end */
+    struct job_refs after; /* jobs that must end before this job starts */
+    bool detach;           /* true: the reply does not wait for the job's end */
 };
 
-/** Sets the defaults of struct job_common; everything else is empty. */
+/** Sets the defaults of struct job_common; makes all other members empty. */
 void job_init(struct job *job);
 void job_finish(struct job *job);
 
@@ -49,14 +49,17 @@ void job_finish(struct job *job);
  * Returns 0, or -1 with the fault of params filled (pointers relative to params) and *job empty.
  */
 int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
-/** The same for job.prepare, which has no "after", "detach" and "timeout_ms". */
+/**
+ * Reads the params of job.prepare, like those of job.submit, but without "after", "detach" and
+ * "timeout_ms".
+ */
 int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *job);
 /**
  * Writes the members of the params of job.submit or job.prepare. Leaves out a name of digits only:
  * job files allow it, the wire does not.
  */
 void job_wire_write_members(struct jsonw *w, const struct job *job);
-/** Writes the params as member `key`. */
+/** Writes the params of the job as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
 
 #endif /* PROTO_JOB_H */

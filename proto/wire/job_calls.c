@@ -5,7 +5,7 @@
 
 #include "proto/json/members.h"
 
-/* job.start */
+/* The method job.start. */
 
 static int read_memory(const struct json *params, const char *key, struct start_memory *memory)
 {
@@ -101,7 +101,7 @@ void job_start_write(struct jsonw *w, const struct job_start *start)
         jsonw_bool(w, "detach", true);
 }
 
-/* job.wait */
+/* The method job.wait. */
 
 static int read_waited(const struct json *params, struct job_wait *wait)
 {
@@ -168,7 +168,7 @@ void job_wait_write(struct jsonw *w, const struct job_wait *wait)
         jsonw_uint(w, "timeout_ms", wait->timeout_ms);
 }
 
-/* job.list */
+/* The method job.list. */
 
 static int read_query(const struct json *params, struct job_list_query *query)
 {
@@ -217,7 +217,7 @@ void job_list_query_write(struct jsonw *w, const struct job_list_query *query)
         jsonw_uint(w, "limit", query->limit);
 }
 
-/* Methods with one param */
+/* Methods with a single param. */
 
 int job_ref_params_read(const struct json *params, struct job_ref *ref)
 {

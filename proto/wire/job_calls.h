@@ -21,12 +21,12 @@ struct start_memory {
     uint64_t offset; /* bytes */
 };
 
-/* job.start */
+/* The params of job.start. */
 struct job_start {
     uint32_t prepared;
     struct start_memory src, dst;
     bool has_priority;
-    int32_t priority;    /* -1, 0, 1 */
+    int32_t priority;    /* priority: -1, 0 or 1 */
     uint32_t timeout_ms; /* 0: no timeout */
     bool detach;
     struct job_refs after;
@@ -35,23 +35,23 @@ int job_start_read(const struct json *params, struct job_start *start);
 void job_start_finish(struct job_start *start);
 void job_start_write(struct jsonw *w, const struct job_start *start);
 
-/* job.wait */
+/* The params of job.wait. */
 struct job_wait {
     enum { JOB_WAIT_ONE, JOB_WAIT_SEVERAL, JOB_WAIT_ALL } what;
-    struct job_refs jobs; /* empty for JOB_WAIT_ALL */
+    struct job_refs jobs; /* jobs to wait for; empty for JOB_WAIT_ALL */
     uint32_t timeout_ms;  /* 0: no timeout */
 };
 int job_wait_read(const struct json *params, struct job_wait *wait);
 void job_wait_finish(struct job_wait *wait);
 void job_wait_write(struct jsonw *w, const struct job_wait *wait);
 
-/* job.list */
+/* The params of job.list. */
 enum { JOB_LIST_LIMIT = 100, JOB_LIST_LIMIT_MAX = 1000 };
 struct job_list_query {
-    uint32_t states; /* bits 1 << enum job_state; 0: all */
+    uint32_t states; /* states as bits 1 << enum job_state; 0: all states */
     uint64_t client; /* 0: all clients */
-    char *name;      /* owned; null: all names */
-    uint64_t before; /* only jobs with lower numbers; 0: all */
+    char *name;      /* name of the jobs; owned; null: all names */
+    uint64_t before; /* list only jobs with lower numbers; 0: all jobs */
     uint32_t limit;  /* maximum number of jobs */
 };
 int job_list_query_read(const struct json *params, struct job_list_query *query);

@@ -10,7 +10,7 @@
 #include "proto/wire/job_ref.h"
 #include "proto/wire/wire_limits.h"
 
-/* "cfg": eight arrays, read and written with one table */
+/* The object "cfg": eight arrays, read and written with one table. */
 
 #define FIELD(field, minimum, maximum)                                                             \
     {                                                                                              \
@@ -37,7 +37,7 @@ static void store(mli_mov_cfg_t *cfg, const struct field *field, size_t index, i
 {
     char *array = (char *)cfg + field->at;
 
-    /* Numbers are not negative, so signed and unsigned fields have the same representation. */
+    /* The numbers are not negative, so signed and unsigned fields have the same representation. */
     if (field->size == 1)
         ((uint8_t *)array)[index] = (uint8_t)number;
     else
@@ -141,7 +141,7 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
     return 0;
 }
 
-/* All members */
+/* All members of struct job_common. */
 
 void job_common_init(struct job_common *common)
 {

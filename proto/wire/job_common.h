@@ -22,7 +22,7 @@ enum { MEMORY_NAME_MAX = 32 };
 
 enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
 
-/* Entries given for each array of cfg; 0: the array is neutral. */
+/* Number of entries given for each array of cfg; 0: the array is neutral. */
 struct cfg_lengths {
     uint8_t offset, size, sub_sample_step, perm_dim, padding_pre, padding_post, dst_offset,
         dst_mem_stride;
@@ -30,7 +30,7 @@ struct cfg_lengths {
 
 struct job_common {
     enum job_op op;
-    char *name;        /* owned; or null */
+    char *name;        /* name of the job; owned; or null */
     mli_mov_cfg_t cfg; /* entries that were not given have neutral values */
     struct cfg_lengths lengths;
     uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
@@ -38,7 +38,7 @@ struct job_common {
     uint32_t timeout_ms; /* 0: no timeout */
 };
 
-/** Sets a neutral cfg and one channel; everything else is empty. */
+/** Sets a neutral cfg and one channel; makes all other members empty. */
 void job_common_init(struct job_common *common);
 void job_common_finish(struct job_common *common);
 
@@ -50,14 +50,12 @@ void job_common_finish(struct job_common *common);
 int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
                    struct fault *fault);
 
-/*
- * Private to proto/. Readers return 0, or -1 with the object's fault filled.
- */
+/* Private to proto/. Readers return 0, or -1 with the object's fault filled. */
 
 /** The members that job_common_read() reads, for json_object()'s list. */
 #define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
 
-/** Reads these members; each may be absent. */
+/** Reads the members of struct job_common; each member may be absent. */
 int job_common_read(struct job_common *common, const struct json *object);
 /**
  * Writes the members that differ from job_common_init() into the object that is open. `name`: the

@@ -183,7 +183,10 @@ static ssize_t transmit(int fd, const void *bytes, size_t size, const int *fds, 
     return sent < 0 ? -errno : sent;
 }
 
-/* Sets `broken` if the peer has closed the connection; its earlier lines can still be received. */
+/*
+ * Sets `broken` if the peer has closed the connection; earlier lines of the peer can still be
+ * received.
+ */
 static ssize_t sent_or_broken(struct out *out, ssize_t sent)
 {
     if (sent != -EPIPE && sent != -ECONNRESET)
@@ -193,7 +196,9 @@ static ssize_t sent_or_broken(struct out *out, ssize_t sent)
     return 0;
 }
 
-/* Sends the next bytes of a file; zeros after its end, as the line announced the length. */
+/*
+ * Sends the next bytes of a file; sends zeros after its end, because the line announced the length.
+ */
 static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
 {
     if (!out->chunk)

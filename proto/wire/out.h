@@ -17,23 +17,23 @@
 #include "proto/wire/wire_limits.h"
 
 struct out_mark {
-    uint64_t at;    /* position, counted in bytes of text since the connection began */
-    bool is_file;   /* else descriptors, attached to the byte at `at` */
-    bool borrowed;  /* the caller owns the descriptors */
-    uint32_t count; /* of fds; 1 for a file */
+    uint64_t at;    /* position of the mark, counted in bytes of text since the connection began */
+    bool is_file;   /* true: a file; false: descriptors, attached to the byte at `at` */
+    bool borrowed;  /* true: the caller owns the descriptors */
+    uint32_t count; /* number of descriptors; 1 for a file */
     int fds[PROTO_FDS_MAX];
-    uint64_t offset, left; /* of a file */
-    uint64_t owner;        /* of a file */
+    uint64_t offset, left; /* position in a file, and bytes that are left */
+    uint64_t owner;        /* owner of a file */
 };
 
 struct out {
     char *text;
     size_t begin, end, capacity;
-    uint64_t position; /* of text[begin], counted as out_mark.at */
+    uint64_t position; /* position of text[begin], counted as out_mark.at */
     struct out_mark *marks;
     size_t mark_begin, mark_end, mark_capacity;
     char *chunk;      /* buffer for bytes of files */
-    bool broken;      /* the peer has closed the connection; everything is dropped */
+    bool broken;      /* true: the peer has closed the connection; everything is dropped */
     uint64_t cut;     /* owner of a file that was shorter than announced; 0: no such file */
     size_t line_text; /* end of the text at out_line_begin() */
     size_t line_mark; /* end of the marks at out_line_begin() */
@@ -42,13 +42,13 @@ struct out {
 void out_finish(struct out *out);
 /** Returns true if nothing is queued. */
 bool out_empty(const struct out *out);
-/** Returns the queued text in bytes, without bytes of files. */
+/** Returns the number of bytes of queued text, without bytes of files. */
 size_t out_waiting(const struct out *out);
 
 /** Returns memory for `size` bytes, which out_commit() queues; null if there is no memory. */
 char *out_room(struct out *out, size_t size);
 void out_commit(struct out *out, size_t size);
-/** Returns 0 or -ENOMEM. */
+/** Queues a copy of the bytes. Returns 0 or -ENOMEM. */
 int out_add(struct out *out, const void *bytes, size_t size);
 
 /** Marks the begin of a line for out_line_drop(). */

@@ -14,7 +14,7 @@ const struct json_limits rpc_request_limits = {
 const struct json_limits rpc_reply_limits = {
     .bytes = PROTO_REPLY_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
 
-/* The members "id" and "jsonrpc" */
+/* The members "id" and "jsonrpc". */
 
 static int read_id(const struct json *value, struct rpc_id *id)
 {
@@ -61,7 +61,7 @@ static int check_version(const struct json *root)
     return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is required");
 }
 
-/* The object "error" */
+/* The object "error". */
 
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job)
 {
@@ -127,7 +127,7 @@ int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job)
     return 0;
 }
 
-/* Requests: the client writes them, the service reads them */
+/* Requests: the client writes requests, the service reads them. */
 
 static const char *const method_names[] = {
 #define METHOD_NAME(name, text) text,
@@ -227,7 +227,7 @@ static int check_params(struct rpc_request *request)
 
     if (needs_params(request->method) && !json_present(&request->params))
         return json_complain(&request->params, "missing; the job is required");
-    /* Make params a root: pointers of faults in a job are relative to the job. */
+    /* Makes params a root: pointers of faults in a job are relative to the job. */
     request->params.parent = NULL;
     if (!takes_params(request->method) && json_present(&request->params))
         return json_object(&request->params, none);
@@ -283,7 +283,7 @@ void rpc_request_end(struct jsonw *w)
     jsonw_newline(w);
 }
 
-/* Replies: the service writes them, the client reads them */
+/* Replies: the service writes replies, the client reads them. */
 
 static void begin_reply(struct jsonw *w, const struct rpc_id *id)
 {

@@ -73,11 +73,11 @@ extern const struct json_limits rpc_request_limits, rpc_reply_limits;
 struct rpc_request {
     struct rpc_id id;
     enum rpc_method method;
-    uint32_t fds;       /* "fds": number of descriptors of this line; 0 if absent */
-    struct json root;   /* owned; params points into it */
+    uint32_t fds;       /* number of descriptors of this line ("fds"); 0 if absent */
+    struct json root;   /* the root of the line; owned; params points into it */
     struct json params; /* .node is null if absent. Fault pointers of its values are relative to
                            params, those of other members to the line */
-    struct fault fault; /* of this line, and of getters below params */
+    struct fault fault; /* fault of this line, and of getters below params */
 };
 
 /**
@@ -101,7 +101,7 @@ void rpc_request_end(struct jsonw *w);
 /* Writes a reply: begin, the members of its result, end. */
 void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
 void rpc_result_end(struct jsonw *w);
-/* Write whole lines. */
+/* Functions that write whole lines. */
 void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
 /** Writes an error reply with the number of the job that failed. */
 void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
@@ -117,7 +117,7 @@ void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemo
  * 0 if the error belongs to no job.
  */
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job);
-/** Returns 0, or -1 with error's fault filled. Skips unknown members. */
+/** Reads the object "error". Returns 0, or -1 with error's fault filled. Skips unknown members. */
 int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job);
 
 /*
@@ -129,15 +129,15 @@ enum rpc_notification { RPC_NOT_A_NOTIFICATION = 0, RPC_HELLO, RPC_EVENT, RPC_OT
 struct rpc_reply {
     struct rpc_id id;
     enum rpc_notification notification;
-    struct json params;             /* of a notification, for hello_read() or event_read() */
+    struct json params;             /* params of a notification, for hello_read() or event_read() */
     uint32_t fds;                   /* number of descriptors of this line */
     struct inline_payload *inlines; /* owned; null without a member "inline" */
     bool ok;
-    struct json root;   /* owned; result and params point into it */
+    struct json root;   /* the root of the line; owned; result and params point into it */
     struct json result; /* if ok */
-    struct fault error; /* if not ok: the error of the reply */
-    uint64_t error_job; /* the job that failed; 0: none */
-    struct fault fault; /* of this line, and of getters below result and params */
+    struct fault error; /* the error of the reply, if the reply is not ok */
+    uint64_t error_job; /* number of the job that failed; 0: no job */
+    struct fault fault; /* fault of this line, and of getters below result and params */
 };
 
 /**

@@ -36,8 +36,10 @@ bool element_type_from_name(const char *name, mli_element_type *type)
     return false;
 }
 
-/* Allocates the three arrays as one block. Arrays with larger entries come first, so that all are
- * aligned. */
+/*
+ * Allocates the three arrays as one block. Arrays with larger entries come first, so that all
+ * arrays are aligned.
+ */
 enum { ENTRY_SIZE = sizeof(int16_t) + sizeof(int16_t) + sizeof(int8_t) };
 
 int quant_alloc(struct quant *quant, uint32_t count)

@@ -28,11 +28,11 @@ struct quant {
 struct tensor_desc {
     bool has_type;
     mli_element_type type;
-    uint32_t rank; /* 0: shape not given */
+    uint32_t rank; /* rank of the tensor; 0: no shape was given */
     uint32_t shape[MLI_MAX_RANK];
     bool has_strides;
     uint32_t stride_count;         /* number of strides; 0: `rank` strides */
-    int32_t strides[MLI_MAX_RANK]; /* in elements, outermost first; 0: packed */
+    int32_t strides[MLI_MAX_RANK]; /* strides in elements, outermost first; 0: packed */
     struct quant quant;
 };
 
@@ -57,14 +57,14 @@ bool element_type_from_name(const char *name, mli_element_type *type);
     "type", "shape", "strides", "axis", "scale", "zero_point", "scale_frac_bits", "frac_bits"
 
 /**
- * Reads these members of an object into *desc; absent members keep their values. Give defaults as
- * object->defaults, so that the quantisation members are replaced together. Per-axis parameters
- * are "axis" with at least one array; a single number beside an array holds for every entry.
- * Refuses members that contradict each other. Returns 0 or -1 (fault).
+ * Reads the members of a tensor from an object into *desc; absent members keep their values. Give
+ * defaults as object->defaults, so that the quantisation members are replaced together. Per-axis
+ * parameters are "axis" with at least one array; a single number beside an array holds for every
+ * entry. Refuses members that contradict each other. Returns 0 or -1 (fault).
  */
 int tensor_desc_read(struct tensor_desc *desc, const struct json *object);
 
-/** Checks each of these members on its own, as for default values. Returns 0 or -1 (fault). */
+/** Checks each member of a tensor on its own, as for default values. Returns 0 or -1 (fault). */
 int tensor_desc_check_members(const struct json *object);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON -> struct tensor_desc. */
+/* Reads JSON into struct tensor_desc. */
 #include <string.h>
 
 #include "proto/wire/tensor_desc.h"
@@ -31,7 +31,7 @@ static int read_type(struct tensor_desc *desc, const struct json *object)
     return 0;
 }
 
-/* Reads an array of 1 .. MLI_MAX_RANK numbers; *count is 0 if it is absent. */
+/* Reads an array of 1 .. MLI_MAX_RANK numbers; *count is 0 if the array is absent. */
 static int read_dimensions(const struct json *array, int64_t min, int64_t max,
                            int64_t out[MLI_MAX_RANK], uint32_t *count)
 {

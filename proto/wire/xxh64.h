@@ -14,13 +14,13 @@ enum { XXH64_LANES = 4, XXH64_STRIPE = 32 };
 
 struct xxh64 {
     uint64_t lanes[XXH64_LANES];
-    uint64_t total;                   /* bytes added */
+    uint64_t total;                   /* number of bytes added */
     unsigned char rest[XXH64_STRIPE]; /* the last total % XXH64_STRIPE bytes added */
 };
 
 void xxh64_init(struct xxh64 *x);
 void xxh64_add(struct xxh64 *x, const void *bytes, size_t size);
-/** Returns the checksum of all bytes added; more may be added afterwards. */
+/** Returns the checksum of all bytes added; more bytes may be added afterwards. */
 uint64_t xxh64_value(const struct xxh64 *x);
 
 #endif /* PROTO_XXH64_H */

@@ -26,7 +26,7 @@ def git(*arguments):
 
 
 def merge_base():
-    """Returns the commit that the branch started from; HEAD on the main branch itself."""
+    """Returns the commit that the branch started from; on the main branch itself, returns HEAD."""
     for branch in ("origin/main", "main", "origin/master", "master"):
         base = git("merge-base", "HEAD", branch)
         if base:
@@ -35,7 +35,8 @@ def merge_base():
 
 
 def changed_files(base):
-    """Returns the files, as paths from the root, that differ from the commit, untracked ones included."""
+    """Returns the files that differ from the commit, untracked files included, as paths from the
+    root."""
     names = git("diff", "--name-only", "--diff-filter=d", base) + \
         git("ls-files", "--others", "--exclude-standard")
     return sorted(set(names))

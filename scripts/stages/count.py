@@ -8,7 +8,7 @@ import re
 
 
 def cmocka(text):
-    """Returns (passed, failed, skipped) of cmocka's output, or None if it is not cmocka's."""
+    """Returns (passed, failed, skipped) of a text, or None if it is not the output of cmocka."""
     if not re.search(r"^\[==========\] .*Running \d+ test", text, re.M):
         return None
     ok = len(re.findall(r"^\[       OK \] ", text, re.M))
@@ -19,7 +19,8 @@ def cmocka(text):
 
 
 def unittest(text):
-    """Returns (passed, failed, skipped) of unittest's verbose output, or None if it is not unittest's."""
+    """Returns (passed, failed, skipped) of a text, or None if it is not the verbose output of
+    unittest."""
     ran = re.findall(r"^Ran (\d+) tests? in ", text, re.M)
     if not ran:
         return None

@@ -45,7 +45,7 @@ def debug_modes(this):
 
 
 def without_neon():
-    """Returns why the kernels for NEON cannot be tested, or None."""
+    """Returns the reason why the kernels for NEON cannot be tested, or None."""
     missing = [tool for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64") if not shutil.which(tool)]
     return f"NEON under qemu: {' and '.join(missing)} not found" if missing else None
 

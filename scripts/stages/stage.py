@@ -72,7 +72,8 @@ def _tail(path, size=4096):
 
 
 class Run:
-    """Stages in lanes: the stages of a lane run one after another, lanes run side by side."""
+    """Stages in lanes: the stages of one lane run one after another, and lanes run at the same
+    time."""
 
     def __init__(self):
         self.begun = time.monotonic()
@@ -106,7 +107,8 @@ class Run:
         return stage.passed
 
     def lanes(self, *lanes):
-        """Runs lanes (functions without arguments) at once, with a line of progress every HEARTBEAT s."""
+        """Runs lanes (functions without arguments) at the same time, and prints a line of progress
+        every HEARTBEAT s."""
         threads = [threading.Thread(target=lane, daemon=True) for lane in lanes]
         for thread in threads:
             thread.start()

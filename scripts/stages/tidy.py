@@ -25,12 +25,12 @@ FOLDERS = ("libmli/src/", "libmli/port/", "proto/", "target/", "client/", "daemo
 
 
 def checked(path):
-    """Whether clang-tidy is run on the file, a path from the root."""
+    """Returns whether clang-tidy is run on the file, a path from the root."""
     return path.endswith(".c") and path.startswith(FOLDERS)
 
 
 class Keys:
-    """Names contents: equal keys mean that clang-tidy would say the same."""
+    """Computes keys from contents: equal keys mean that clang-tidy would print the same."""
 
     def __init__(self, tree):
         self.tree = TREES / tree
@@ -47,7 +47,7 @@ class Keys:
         return os.path.relpath(os.path.join(self.tree, file), ROOT)
 
     def _headers(self):
-        """What each source includes, from the dependencies that ninja recorded."""
+        """Knows the headers that each source includes, from the dependencies that ninja recorded."""
         listing = subprocess.run(["ninja", "-C", self.tree, "-t", "deps"], check=True, capture_output=True,
                                  text=True).stdout
         headers = {}

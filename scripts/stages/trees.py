@@ -20,7 +20,7 @@ OPTIONS = {
 
 
 def configure(name):
-    """Makes the build tree if it is missing. Returns whether it is there."""
+    """Makes the build tree if it is missing. Returns whether the tree exists."""
     if (TREES / name / "build.ninja").is_file():
         return True
     env = dict(os.environ)
@@ -34,7 +34,7 @@ def configure(name):
 
 
 def targets(name, suites):
-    """The files that the tests of the suites need, as ninja names them."""
+    """Returns the files that the tests of the suites need, as ninja names them."""
     tree = TREES / name
     tests = json.loads(subprocess.run(["meson", "introspect", "--tests", tree], cwd=ROOT, check=True,
                                       capture_output=True, text=True).stdout)
@@ -44,7 +44,7 @@ def targets(name, suites):
 
 
 def build(stage, name, suites=(), nice=0):
-    """Compiles the tree, or only what the suites need."""
+    """Compiles the tree, or only the files that the suites need."""
     if not configure(name):
         return False
     stage.log = TREES / name / "ninja.log"
@@ -61,7 +61,7 @@ def build(stage, name, suites=(), nice=0):
 
 
 class Suites:
-    """Runs of meson test, and the logs in which they left their results."""
+    """Runs of meson test, and the logs of their results."""
 
     def __init__(self):
         self.logs = []
@@ -71,8 +71,8 @@ class Suites:
     def test(self, stage, name, label, *arguments, percent=100, processes=2 * CPUS, multiplier=2, wrap=""):
         """Runs tests of the tree.
 
-        Most tests wait more than they compute, so there are more of them at a time than processors.
-        Tests with random cases run `percent` percent of the cases.
+        Most tests wait more than they compute, so more tests than processors run at a time. Tests
+        with random cases run `percent` percent of the cases.
         """
         logs = TREES / name / "meson-logs"
         stage.log = logs / f"{label}.out"

@@ -33,7 +33,7 @@ def read(args, flags, path):
 
 
 def memory_faults(args, path, program):
-    """Of the program headers and the dynamic section."""
+    """Yields the faults that the program headers and the dynamic section show."""
     text = read(args, "-lhd", path)
     stack = re.search(r"^\s*GNU_STACK\s.*\s([R ][W ][E ])\s", text, re.M)
     if not re.search(r"Type:\s+DYN", text) or (program and not re.search(r"\(FLAGS_1\).*\bPIE\b", text)):
@@ -47,7 +47,7 @@ def memory_faults(args, path, program):
 
 
 def call_faults(args, path):
-    """Of the functions that the file takes from the C library."""
+    """Yields the faults that the functions show which the file takes from the C library."""
     names = set(re.findall(r"\sUND\s+(\w+)", read(args, "--dyn-syms", path)))
     if args.canary and "__stack_chk_fail" not in names:
         yield "has no stack protector"
@@ -56,7 +56,7 @@ def call_faults(args, path):
 
 
 def marks(args, path):
-    """How many objects a file has and how many of them carry the mark."""
+    """Returns the number of objects in a file, and the number of those that carry the mark."""
     members = len(re.findall(r"^File: ", read(args, "-h", path), re.M)) or 1
     marked = re.findall(rf"feature: .*\b{args.branch}\b", read(args, "-n", path))
     return members, len(marked)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers of .npy files. The first four bytes of the input are the size of the data after the
- * header, so that mutations can produce valid files.
+ * Fuzzes headers of .npy files. The first four bytes of the input are the size of the data after
+ * the header, so that mutations can produce valid files.
  */
 #include "proto/file/npy.h"
 #include "tests/fuzz/fuzz.h"

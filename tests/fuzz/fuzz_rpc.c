@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stream of bytes for a service or a client: frames, requests, replies. Writing and reading
- * accepted data gives identical data, and the error reply of every fault has the same fault.
+ * Fuzzes a stream of bytes for a service or a client: frames, requests, replies. Writing and
+ * reading accepted data gives identical data, and the error reply of every fault has the same
+ * fault.
  */
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/events.h"
@@ -137,7 +138,7 @@ static void check_call(struct rpc_request *request)
         rpc_request_begin(&second, 1, request->method, request->fds, NULL);
         if (first.length <= PROTO_LINE_MAX) {
             FUZZ_ASSERT(rpc_request_parse(first.data, first.length - 1, &again) == 0);
-            if (read_call(&again, &second) == 0) { /* skip methods that write nothing */
+            if (read_call(&again, &second) == 0) { /* skips methods that write nothing */
                 rpc_request_end(&second);
                 fuzz_check_same(&first, &second);
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers of .safetensors files. The first four bytes of the input are the size of the data after
- * the JSON, the rest of the input, so that mutations can produce valid files.
+ * Fuzzes headers of .safetensors files. The first four bytes of the input are the size of the data
+ * after the JSON, and the rest is the file, so that mutations can produce valid files.
  */
 #include "proto/file/safetensors.h"
 #include "tests/fuzz/fuzz.h"
@@ -45,7 +45,7 @@ static void check_list(const struct tensor_list *list, uint64_t data, uint64_t f
         if (i > 0)
             FUZZ_ASSERT(strcmp(list->by_name[i - 1]->name, list->by_name[i]->name) < 0);
     }
-    FUZZ_ASSERT(total == file_size - data); /* no gap and no overlap */
+    FUZZ_ASSERT(total == file_size - data); /* the data has no gap and no overlap */
     if (!tensor_list_choose(list, "no such tensor", &fault))
         fuzz_check_fault(&fault);
 }

@@ -28,7 +28,7 @@ struct input {
 static struct input inputs[INPUTS_MAX];
 static size_t input_count;
 
-/* The current input, for the handler of SIGABRT. */
+/* The current input, which the handler of SIGABRT writes to a file. */
 static const uint8_t *current;
 static size_t current_size;
 static char crash_path[CRASH_PATH_MAX];
@@ -148,7 +148,7 @@ static size_t mutate_once(struct rng *rng, uint8_t *bytes, size_t size)
         length = at < size ? 1 + rng_below(rng, (uint32_t)(size - at < 8 ? size - at : 8)) : 0;
         memmove(bytes + at, bytes + at + length, size - at - length);
         return size - length;
-    case 3: /* truncate, rarely */
+    case 3: /* truncates the input, rarely */
         return rng_chance(rng, 20) ? at : size;
     default:
         return splice(rng, bytes, size);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases for the tests of `mlictl batch`, and readers of its reports and state files."""
+"""Makes cases for the tests of `mlictl batch`, and reads its reports and state files."""
 import json
 import os
 
@@ -51,8 +51,8 @@ class BatchCase(Case):
         return {word: end[word] for word in words if end[word]}
 
     def records(self, path):
-        """Returns the last record of each case of a state file, without times and file stamps: they differ from run
-        to run."""
+        """Returns the last record of each case of a state file, without times and file stamps,
+        which differ from run to run."""
         last = {}
         with open(self.path(path), encoding="utf-8") as lines:
             for line in lines:

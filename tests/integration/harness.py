@@ -25,7 +25,8 @@ MLICTL = os.environ.get("MLICTL", "mlictl")
 MLID = os.environ.get("MLID", "mlid")
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("MLI_TEST_DATA", SOURCE.parent / "shared" / "data"))
-# Whoever runs the tests may ignore these (nohup does); what is tested shall not.
+# Whoever runs the tests may ignore these signals (nohup does); the tested programs must not ignore
+# them.
 for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
@@ -215,7 +216,7 @@ class Case(unittest.TestCase):
         daemon = Daemon(directory, *arguments)
         self.addCleanup(daemon.log.close)
         self.addCleanup(lambda: daemon.process.poll() is None and daemon.process.kill())
-        # The first client makes the daemon open what it keeps open; that is no leak.
+        # The first client makes the daemon open files that it keeps open, which is no leak.
         self.ctl("ping", "--socket", daemon.socket, code=0)
         self.assertTrue(wait_for(daemon.idle))
         daemon.fds_at_start = daemon.fds()
@@ -300,7 +301,7 @@ class Case(unittest.TestCase):
         return self.ctl("submit", "--socket", self.daemon.socket, *arguments, **more)
 
     def move(self, job, name="job.json", **more):
-        """Runs a job and expects success."""
+        """Runs a job and expects that it succeeds."""
         return self.ctl("run", self.write(name, job), code=more.pop("code", 0), **more)
 
     # Expectations for wrong input
@@ -329,12 +330,13 @@ class Case(unittest.TestCase):
 
 
 def place_of(pointer):
-    """The place as messages name it: "jobs[0].cfg.size" for the JSON pointer "/jobs/0/cfg/size"."""
+    """Returns the place as messages name it: "jobs[0].cfg.size" for the JSON pointer
+    "/jobs/0/cfg/size"."""
     return re.sub(r"/(\d+)(?=/|$)", r"[\1]", pointer).replace("/", ".").removeprefix(".")
 
 
 def mov(src="in.npy", dst="out.npy", **more):
-    """Returns a job of op "mov"; fields of cfg may be given beside the members of the job."""
+    """Returns a job with op "mov"; fields of cfg may be given beside the members of the job."""
     cfg_fields = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
                   "dst_offset", "dst_mem_stride")
     cfg = {k: more.pop(k) for k in cfg_fields if k in more}

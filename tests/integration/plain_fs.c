@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into mlictl by the tests: every file system is then one without nameless files and
- * without fallocate, as FAT and NFS are. Both names of each call are taken, so the header must not
- * make one of the other.
+ * Preloaded into mlictl by the tests: every file system then lacks unnamed files (O_TMPFILE) and
+ * fallocate, as FAT and NFS do. This file replaces both names of each call, such as open and
+ * open64; therefore the headers must not redirect one name to the other.
  */
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS

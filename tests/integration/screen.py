@@ -40,7 +40,7 @@ class Screen:
         os.close(self.ours)
 
     def read(self):
-        """Returns the output until now, or all output if the process has ended."""
+        """Returns the output so far, or all output if the process has ended."""
         try:
             while select.select([self.ours], [], [], 0.02)[0]:
                 piece = os.read(self.ours, 65536)
@@ -58,7 +58,7 @@ class Screen:
         os.write(self.ours, key)
 
     def end(self):
-        """Waits for the end of the process; returns all output and the exit code."""
+        """Waits for the end of the process; returns all its output and the exit code."""
         assert wait_for(lambda: self.read() is not None and self.process.poll() is not None)
         return self.read().replace("\r\n", "\n"), self.process.returncode
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into mlictl by the tests: the file that $SHRINK_FILE names loses all its bytes right
- * after it has been mapped, or with $SHRINK_READ right before it is read. Both names of mmap() and
- * pread() are taken, so the header must not make one of the other.
+ * after it has been mapped, or with $SHRINK_READ right before it is read. This file replaces both
+ * names of mmap() and pread(), such as mmap and mmap64; therefore the headers must not redirect one
+ * name to the other.
  */
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS

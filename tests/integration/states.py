@@ -50,7 +50,7 @@ def raw_name(line):
 
 
 class Batch:
-    """Ended cases, and the state files of their shards."""
+    """Has ended cases, and the state files of their shards."""
 
     def __init__(self, cases):
         self.cases = cases

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tensors of .npz and .safetensors files as sources and golden files of jobs, in show and diff."""
+"""Tests tensors of .npz and .safetensors files as sources and golden files of jobs, and in show and
+diff."""
 import fcntl
 import io
 import json
@@ -17,7 +18,7 @@ from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files
 
 needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without libzip")
 
-# Dtype in .safetensors -> bytes of an element, dtype of the .npy that a job writes.
+# Dtype in .safetensors -> bytes of an element, dtype of the .npy file that a job writes.
 SAFETENSORS = {"BOOL": (1, "|b1"), "U8": (1, "|u1"), "I8": (1, "|i1"), "F8_E4M3": (1, "|u1"),
                "F8_E5M2": (1, "|u1"), "U16": (2, "<u2"), "I16": (2, "<i2"), "F16": (2, "<f2"),
                "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4")}
@@ -55,7 +56,8 @@ def archive(members, method=zipfile.ZIP_DEFLATED):
 
 class ArchiveCase(Case):
     def change(self, name, before, after):
-        """Runs a job that reads x of the file, then one that waits for a lock while the file changes."""
+        """Runs two jobs: the first reads x of the file, the second waits for a lock while the file
+        changes."""
         self.write(name, before)
         self.write_npy("locked.npy")
         src = {"file": name, "tensor": "x"}
@@ -96,7 +98,7 @@ class Safetensors(ArchiveCase):
                 os.unlink(self.path(f"{word}.npy"))
 
     def test_the_file_itself_is_what_the_service_gets(self):
-        """The daemon maps the file and copies nothing: the file may be larger than memory."""
+        """The daemon maps the file and copies nothing: the file may be larger than the memory."""
         self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}))
         with open(self.path("huge.safetensors"), "wb") as file:
             size = 1 << 40
@@ -473,7 +475,7 @@ class Npz(ArchiveCase):
 
 
 class Remote(ArchiveCase):
-    """The proxy runs locally instead of behind ssh."""
+    """Runs the proxy locally instead of behind ssh."""
 
     def environment(self):
         script = self.root / "ssh"
@@ -491,7 +493,7 @@ class Remote(ArchiveCase):
         return self.ctl("-H", "ssh://board", "submit", self.write("job.json", job), code=code)
 
     def test_a_tensor_of_more_than_may_travel(self):
-        """The tensor fits the limit of 1 GiB per request; the whole file does not."""
+        """The tensor fits the limit of 1 GiB per request, but the whole file does not."""
         with open(self.path("m.safetensors"), "wb") as file:
             size = (1 << 30) + 5
             text = json.dumps({"much": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]},

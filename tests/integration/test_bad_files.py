@@ -196,7 +196,7 @@ class Output(Case):
         self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
 
     def test_a_directory_that_accepts_no_files(self):
-        # A container may be without either; then it is a directory like any other.
+        # A container may have no /proc or /sys; the path is then an ordinary directory.
         mounted = [name for name in ("/proc", "/sys") if os.path.ismount(name)]
         if not mounted:
             self.skipTest("neither /proc nor /sys is mounted")

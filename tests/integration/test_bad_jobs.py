@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests wrong job files: validate, run and submit refuse each with file, place and reason, and write nothing."""
+"""Tests wrong job files: validate, run and submit refuse each file with file, place and reason, and
+write nothing."""
 import json
 import os
 
@@ -7,7 +8,7 @@ from harness import Case, main, mov
 
 CFG_FIELDS = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
               "dst_offset", "dst_mem_stride")
-# The first number above what each field holds.
+# The first number above the range of each field.
 TOO_LARGE = {"offset": 2**32, "size": 2**32, "sub_sample_step": 2**32, "perm_dim": 4,
              "padding_pre": 256, "padding_post": 256, "dst_offset": 2**32,
              "dst_mem_stride": 2**31}
@@ -80,7 +81,7 @@ class Text(Case):
 
 
 class Members(Case):
-    """Tests valid JSON that is no valid job."""
+    """Tests valid JSON that is not a valid job."""
 
     def setUp(self):
         super().setUp()

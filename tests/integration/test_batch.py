@@ -241,7 +241,7 @@ class Verdicts(BatchCase):
         self.assertEqual(cases["shut"]["file"], "cases/shut")
 
     def test_too_deep_directories_are_reported(self):
-        """A directory whose path is too long is reported, not skipped."""
+        """A directory whose path is too long is reported, and not skipped."""
         here = os.open(".", os.O_RDONLY)
         try:
             os.chdir(self.dir)
@@ -302,7 +302,7 @@ class Chains(BatchCase):
         self.assertEqual(self.listing(), before)
 
     def test_holes_take_no_memory(self):
-        """Updates a sparse file that is larger than memory and holds little data."""
+        """Updates a sparse file that is larger than the memory and holds little data."""
         size = 1 << 40
         with open(self.path("sparse.raw"), "wb") as file:
             for at in (100, size // 2, size - 1):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl batch: the files that it keeps of failed cases, and golden files that do not exist yet."""
+"""Tests mlictl batch: the files that it keeps from failed cases, and golden files that do not exist
+yet."""
 import json
 import os
 import pathlib
@@ -50,7 +51,7 @@ class Kept(BatchCase):
                          " 99 in bad.npy; the result is batch-failed/deep/a/given.npy$")
 
     def test_elsewhere(self):
-        """Only the kept directory exists, as on another machine."""
+        """Runs the case with only the kept directory, as on another machine."""
         self.write("cases/a.json", [
             mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
             mov({"file": "x.raw", "type": "fx8", "shape": list(MOVED_SHAPE)}, "y.npy",
@@ -136,7 +137,7 @@ class Kept(BatchCase):
         self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
                          ["batch-failed/.kept", "batch-failed/a/notes.txt",
                           "batch-failed/mine/job.json", "precious/job.json"])
-        # Without the list nothing is removed.
+        # Without the list, batch removes nothing.
         self.add("c", "bad.npy")
         self.events_by_case("cases", code=1)
         os.unlink(self.path("batch-failed/.kept"))
@@ -239,7 +240,7 @@ class Kept(BatchCase):
             self.assertIn("differ", self.run_kept(self.path(path)).err)
 
     def test_unprintable_names(self):
-        """The printed command can be typed, and its files exist."""
+        """The command that batch prints can be typed, and its files exist."""
         names = [b"a\nb", b"\x1b[31m", b"\x7f", b"uml\xe4ut", "\u0085".encode(), "\u00e4".encode(),
                  b"a\xc2", b"50%"]
         os.mkdir(self.path("cases"))
@@ -305,7 +306,7 @@ class Kept(BatchCase):
         self.write("other/fine.json", self.job("good.npy", "../"))
         self.batch("other", code=0)
         self.assertTrue(self.exists("batch-failed/c1/job.json"))
-        # The same PATH and name elsewhere, with a copy of the kept case.
+        # A case with the same PATH and name elsewhere, with a copy of the kept case.
         os.makedirs(self.path("elsewhere"))
         for name in ("in.npy", "good.npy", "bad.npy"):
             shutil.copy(self.path(name), self.path("elsewhere"))
@@ -385,7 +386,7 @@ class Kept(BatchCase):
         self.assertFalse(self.exists("batch-failed/b/c"))
 
     def test_a_full_disk_leaves_no_part_of_a_line(self):
-        """Otherwise the next line of the list would be appended to the partial line."""
+        """A new line of the list must not be appended to a partial line."""
         self.failing("a", "b")
         self.batch("cases", "--fail-fast", "-j1", code=1, preexec_fn=lambda:
                    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
@@ -407,7 +408,7 @@ class Kept(BatchCase):
         self.assertIn("differ", self.run_kept(f"{kept}/job.json").err)
 
     def run_printed_command(self, case):
-        """Runs the printed command in a shell."""
+        """Runs the command that batch has printed in a shell."""
         environment = self.environment()
         environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
         return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
@@ -472,7 +473,7 @@ class Golden(BatchCase):
             self.assertEqual(cases["a"]["status"], "error")
 
     def test_paths_are_relative_to_the_working_directory(self):
-        """A path through a link keeps its form, because ".." after the link leads elsewhere."""
+        """A path through a link keeps its form, because ".." behind the link leads elsewhere."""
         os.makedirs(self.path("real/deep"))
         os.symlink("real/deep", self.path("link"))
         for name in ("in.npy", "bad.npy"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests mlictl batch merge: complete sets of state files, and every way to be incomplete."""
+"""Tests mlictl batch merge: complete sets of state files, and every way in which sets are
+incomplete."""
 import json
 import os
 import random
@@ -38,7 +39,7 @@ class Merge(Case):
         self.assertEqual([e["event"] for e in events if e["event"] in ("begin", "end")],
                          ["begin", "end"] if report else [])
 
-    # Complete sets of state files
+    # Complete sets of state files.
 
     def test_any_number_of_shards(self):
         whole = None
@@ -98,7 +99,7 @@ class Merge(Case):
         files = self.write_shards(4, batch)
         self.assertEqual(self.merge(*files).out, "1 case: 1 passed; 2.00 s, 0.50 cases/s\n")
 
-    # Incomplete or contradicting sets
+    # Incomplete or contradicting sets.
 
     def test_missing(self):
         files = self.write_shards(8)
@@ -148,7 +149,7 @@ class Merge(Case):
                          report="22 cases: 22 passed; 2 not run; 2.00 s, 11 cases/s\n")
 
     def test_a_truncated_line(self):
-        """As in the file of a shard that is still running."""
+        """The last line is incomplete, as in the state file of a shard that is still running."""
         self.write_shards(2)
         text = text_of(self.batch.state(2, 2)[:-1])
         self.write("2.jsonl", text[:-10])
@@ -178,7 +179,7 @@ class Merge(Case):
                          "all.jsonl: shard 1/1, but 1.jsonl is shard 1/2")
 
     def test_cases_of_earlier_runs(self):
-        """Cases that were removed since are not required; cases that were added are required."""
+        """Cases that were removed since then are not required; cases that were added are required."""
         old = Batch([case("old", "failed"), *self.batch.cases[:-1]])
         lines = old.state()
         self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] +
@@ -190,7 +191,7 @@ class Merge(Case):
         self.merge("a.jsonl")
 
     def test_edited_files(self):
-        """Files that were changed with an editor."""
+        """Files that were changed with an editor are refused."""
         lines = self.batch.state()
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[2:]))
         self.assert_complaints(["a.jsonl"],
@@ -204,7 +205,7 @@ class Merge(Case):
         self.assert_complaints(["1.jsonl", "2.jsonl"],
                          f"case {one[1]['name']} is in two state files; at least one of them was edited")
 
-    # Files that cannot be read
+    # Files that cannot be read.
 
     def test_no_state_file(self):
         self.write("job.json", {"op": "mov"})

@@ -8,7 +8,7 @@ from harness import Case, main, mov, wait_for
 from screen import Screen, picture
 
 COUNT = 80
-# About 25 ms for each case: a line needs a second to know its rate.
+# Each case takes about 25 ms: a line needs a second to know its rate.
 SLOW = ("-j", "1", "--keep", "none", "-e", "fault:threads,delay_us=50000,tiny=0")
 DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
 
@@ -50,7 +50,7 @@ class Progress(Case):
             ended = int(line.split("/")[0])
             self.assertEqual(int(re.search(r"(\d+) %", line)[1]), ended * 100 // COUNT)
             self.assertEqual("1 failed" in line, ended > 1)
-        # Nothing is foretold before anything is known; and what is foretold is about right.
+        # No remaining time is shown before it is known; a time that is shown is about right.
         self.assertNotIn("left", drawn[0])
         foretold = [line for line in drawn if "left" in line]
         self.assertTrue(foretold)
@@ -72,7 +72,7 @@ class Progress(Case):
         shown, _ = screen.end()
         self.assertLessEqual(max(map(len, DRAWN.findall(shown[:before]))), 99)
         self.assertGreater(max(map(len, DRAWN.findall(shown[:before]))), 30)
-        # One may have been on its way.
+        # One more line may have been on its way.
         self.assertLess(max(map(len, DRAWN.findall(shown[before:])[2:])), 30)
         self.left(shown)
 

@@ -23,7 +23,7 @@ ENGINE_CHANGED = "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or th
 
 
 class Attempts(BatchCase):
-    """The fault engine counts works: with one worker each job is one work."""
+    """The fault engine counts works: with one worker, each job is one work."""
 
     def engine(self, faults):
         return ("-j1", "-c1", "-e", f"fault:threads,tiny=0,{faults}")
@@ -234,7 +234,7 @@ class Resumed(BatchCase):
                                           dst={"file": "../big.npy", "update": True}))
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.reruns(code=1), {})
-        # The same size, and times that a copy keeps.
+        # The new file has the same size, and times that a copy keeps.
         times = os.stat(self.path("same.npy"))
         self.write("same.npy", npy("|i1", (2, 3, 4), bytes(24)))
         os.utime(self.path("same.npy"), ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -251,7 +251,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_a_copy_on_another_machine(self):
-        """State and cases are copied: other inodes, other times."""
+        """State file and cases are copied to other inodes with other times."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         for entry in list(self.dir.iterdir()):
             entry.rename(self.root / entry.name)
@@ -288,7 +288,7 @@ class Resumed(BatchCase):
         _, cases, _ = self.events_by_case(*words, code=1)
         self.assertEqual(cases["c00"]["rerun"], "--update-golden must write its result again")
         self.assertTrue(self.exists("bad.npy.new"))
-        # Without the option the case has failed.
+        # Without the option, the case has failed.
         os.unlink(self.path("bad.npy.new"))
         _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(cases["c00"]["status"], "failed")
@@ -300,7 +300,7 @@ class Resumed(BatchCase):
                          self.all_cases(ENGINE_CHANGED))
 
     def test_a_state_without_its_format(self):
-        """A fingerprint alone is not accepted."""
+        """A fingerprint without the other members is not accepted."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
@@ -396,7 +396,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_only_inputs_are_fingerprinted(self):
-        """Outputs are not, and neither are sources that an earlier job wrote."""
+        """Outputs are not inputs of a case, and neither are sources that an earlier job wrote."""
         self.write("cases/c00.json", [self.job(None, "../"),
                                       dict(self.job(None), src={"file": "out.npy"}, dst={"file": "b"})])
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
@@ -439,7 +439,7 @@ class Resumed(BatchCase):
                          "12 cases: 12 passed")
 
     def test_merge_reports_cases_to_run_again(self):
-        """A case that changed, or is to run again, and was not reached."""
+        """A case that changed, or that must run again, was not reached."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("c05", "good.npy", priority=1)
         self.add("c04", "bad.npy", priority=1)
@@ -494,7 +494,8 @@ class Resumed(BatchCase):
 
 
 class Interrupted(BatchCase):
-    """Interrupts a batch at random places until it ends: the results are those of an undisturbed run."""
+    """Interrupts a batch at random places until it ends: the results are those of an undisturbed
+    run."""
 
     DELAY = ("-e", "fault:threads,tiny=0,delay_us=3000", "-c2")
 
@@ -518,7 +519,7 @@ class Interrupted(BatchCase):
             left = len(self.records("s.jsonl")) if self.exists("s.jsonl") else 0
             if left == self.cases or runs == most:
                 break
-        # On a slow machine some cases are left; their "again" then also has the engine.
+        # On a slow machine some cases are left; their member "again" then also names the engine.
         begin, cases, end = self.events_by_case("cases", *self.DELAY, "--resume", "s.jsonl", code=1)
         self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"), f"seed {SEED}")
         self.assertEqual((len(cases), end["not_run"]), (self.cases, 0))

@@ -79,7 +79,7 @@ class Completion(Case):
                          {"done,running,cancelled"})
 
     def test_offered_words_are_accepted(self):
-        """The command accepts every offered word, and every word of the command is offered."""
+        """The command accepts every offered word, and completion offers every word of the command."""
         for word in self.complete("mlictl gen --dtype "):
             self.ctl("gen", f"{word}.npy", "--shape", "2", "--dtype", word, code=0)
         for word in self.complete("mlictl gen --pattern "):

@@ -14,7 +14,7 @@ class Engines(Case):
         self.write("job.json", mov())
 
     def serve(self, *arguments):
-        """Starts a daemon with these options; tearDown checks it like any other."""
+        """Starts a daemon with these options; tearDown checks it like any other daemon."""
         run = self.root / "run"
         run.mkdir()
         self._daemon = self.start_daemon(run, *arguments)
@@ -65,7 +65,7 @@ class Engines(Case):
         self.assertIn("shutting down", self.finish(process, code=3).err)
 
     def test_corrupted_bytes(self):
-        """The comparison with a golden file must find them."""
+        """The comparison with a golden file must find flipped bits."""
         self.serve("--engine", "fault:threads,corrupt=1")
         self.write("golden.json", dict(mov(), expect={"file": "in.npy"}))
         self.submit("golden.json", code=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the member `expect` of a job: run, submit and validate agree on it."""
+"""Tests the member `expect` of a job: run, submit and validate agree on the verdict."""
 import hashlib
 import io
 
@@ -60,7 +60,7 @@ class Digests(ExpectCase):
             pass
 
     def test_of_an_updated_file(self):
-        """The digest covers the whole file, old contents included; in Fortran order, too."""
+        """The digest covers the whole file, old contents included; also in Fortran order."""
         for fortran in (False, True):
             before = bytes(100 + i for i in range(24))
             self.write_npy("out.npy", fortran=fortran, data=before)
@@ -90,7 +90,7 @@ class Digests(ExpectCase):
 
 
 class RawGoldens(ExpectCase):
-    """All bytes of a raw output are compared, also those between elements."""
+    """All bytes of a raw output are compared, also the bytes between elements."""
 
     def setUp(self):
         super().setUp()
@@ -143,7 +143,8 @@ class RawGoldens(ExpectCase):
             pass
 
     def test_a_written_golden_is_as_expected(self):
-        """run accepts the file that --update-golden writes; batch refuses other gaps, too."""
+        """run accepts the file that --update-golden writes; batch refuses a file with other gaps,
+        too."""
         for golden in ("golden.bin", "golden.npy"):
             job = dict(self.job, expect={"file": golden})
             self.write("job.json", job)
@@ -267,7 +268,7 @@ class ExpectedErrors(ExpectCase):
 
 
 class Validated(ExpectCase):
-    """validate judges as run does if it can see the result, and leaves the rest open."""
+    """validate judges as run does if it can see the result, and gives no verdict otherwise."""
 
     def check(self, job, code):
         return list(self.each(job, code, [["validate"]]))[0]
@@ -299,7 +300,8 @@ class Validated(ExpectCase):
 
 @needs_numpy
 class AsNumpySaves(Case):
-    """A new .npy has the bytes that numpy.save writes, so that its digest is known without mlictl."""
+    """A new .npy file has the bytes that numpy.save writes, so that its digest is known without
+    mlictl."""
 
     def check(self, array):
         buffer = io.BytesIO()
@@ -323,7 +325,8 @@ class AsNumpySaves(Case):
                 self.check(numpy.zeros(shape, "uint8"))
 
     def test_the_largest_extents(self):
-        """Too large for a file, but not for a header: test_npy.c expects the header that NumPy writes."""
+        """The tensor is too large for a file, but not for a header: test_npy.c expects the header
+        that NumPy writes."""
         extent = (1 << 32) - 1
         for shape in ((extent,), (1, extent), (extent, 1, 1), (extent,) * 4):
             buffer = io.BytesIO()

@@ -22,7 +22,7 @@ STEPS = ("padded", "window", "sampled", "permuted", "placed")
 
 
 def coordinates_of(shape, strides):
-    """Returns the position of every element, in elements from the first one."""
+    """Returns the position of every element, in elements from the first element."""
     where = numpy.zeros(shape, numpy.int64)
     for d, stride in enumerate(strides):
         index = [None] * len(shape)
@@ -41,7 +41,8 @@ def rows(descriptor):
 
 
 def execute(plan, source, size):
-    """Executes the plan on `size` zeros. Returns the bytes, and how often each one was written."""
+    """Executes the plan on `size` zeros. Returns the bytes, and how often the plan has written each
+    byte."""
     out, times = bytearray(size), [0] * size
     for descriptor in plan["descriptors"]:
         run, written = descriptor["run"], 0
@@ -114,7 +115,7 @@ class Claims(Explain):
                                  (inside[0], inside[-1] + 1, samples[inside[0]]))
 
     def check_touched(self, side, where, shape, strides, elem):
-        """Checks the elements at positions `where`; negative positions are padding."""
+        """Checks the elements at the positions `where`; negative positions are padding."""
         touched = where[where >= 0]
         self.assertEqual(side["touched"], touched.size * elem)
         if touched.size == 0:
@@ -473,7 +474,7 @@ class Command(Explain):
 
 
 class Examples(Explain):
-    """Golden texts of the examples, with plain C kernels, which every machine has."""
+    """Compares golden texts of the examples, with plain C kernels, which every machine has."""
 
     def setUp(self):
         super().setUp()

@@ -42,7 +42,7 @@ class Docs(unittest.TestCase):
 
 
 class Fleet(Case):
-    """Cases, two of which fail."""
+    """Makes cases, two of which fail."""
 
     def setUp(self):
         super().setUp()
@@ -75,7 +75,7 @@ class Fleet(Case):
         self.assertEqual(found, self.expected)
 
     def check_states(self, pattern, count):
-        """Expects each case in one state file, that of its shard."""
+        """Expects each case in one state file, which is that of its shard."""
         files = glob.glob(self.path(pattern))
         self.assertEqual(len(files), count)
         seen = collections.Counter()
@@ -206,7 +206,7 @@ class Slurm(Fleet):
         self.sbatch(f"--dependency=afterany:{number}", FLEET / "slurm-report.sh", "the states",
                     code=1)
         self.check_report("the states/report.xml")
-        # A task that was killed; the array again.
+        # Runs the array again after a task was killed.
         lines = self.read("the states/30.jsonl").decode().splitlines(keepends=True)
         left = "".join(lines[:-2])
         self.write("the states/30.jsonl", left)

@@ -43,14 +43,15 @@ class Help(Commands):
                 self.assertTrue("\nexamples:\n" in out, "struct command has a member for examples")
 
     def options(self, name):
-        """The options of a command: (name, name of the value or empty, help in one line)."""
+        """Returns the options of a command: (name, name of the value or empty, help in one line)."""
         part = self.ctl("help", name, code=0).out.split("\noptions:\n")[1].split("\n\n")[0]
         found = re.findall(r"^  (?:-\w, |    )--([a-z-]+)((?: \S+)?) *\n?(  \S.*(?:\n {29}\S.*)*)",
                            part, re.M)
         return [(option, value.strip(), " ".join(text.split())) for option, value, text in found]
 
     def test_help_of_options_has_one_form(self):
-        """Verb first, a full stop at the end, and the default of an option that takes a value."""
+        """The help of an option begins with a verb, ends with a full stop, and has the default of
+        an option that takes a value."""
         for name in self.commands():
             options = self.options(name)
             self.assertGreaterEqual(len(options), 3, name)

@@ -48,7 +48,7 @@ class NoDaemon(Case):
 
 
 class OddPeer(Case):
-    """The peer listens, but is not mlid."""
+    """A program that is not mlid listens on the socket."""
 
     def answer(self, reply):
         """Answers one request with `reply`; returns the path of the socket."""
@@ -245,7 +245,7 @@ class Interrupted(Case):
 
 
 class Closed(Case):
-    """Standard streams and descriptors are missing."""
+    """Starts mlictl without standard streams and descriptors."""
 
     def closing(self, *fds):
         def close():
@@ -285,7 +285,7 @@ class Closed(Case):
 
 
 class Jammed(Case):
-    """Standard output or standard error is a full pipe without a reader."""
+    """Standard output or standard error is a full pipe that nobody reads."""
 
     def jam(self, *arguments, errors=False):
         reader, writer = os.pipe()
@@ -344,7 +344,7 @@ def switches(process):
 
 
 class Turns(Case):
-    """Several updates of one file."""
+    """Makes several updates of one file."""
 
     def setUp(self):
         super().setUp()

@@ -92,7 +92,7 @@ class OneJob(Case):
         self.assertEqual(self.read("out.npy")[128:], bytes([0, 2, 4, 6, 8, 10]))
 
     def test_missing_raw_strides(self):
-        """An outer stride of 0 is the inner stride times its extent, on both sides."""
+        """An outer stride of 0 means the inner stride times its extent, on both sides."""
         self.write("in.bin", ramp(12))
         src = {"file": "in.bin", "shape": [2, 3], "type": "fx8", "strides": [0, 2]}
         self.move(mov(src))
@@ -422,7 +422,7 @@ class SeveralJobs(Case):
 
 class Synced(Case):
     def test_files_are_synced_before_the_rename(self):
-        """strace shows the order: file, rename, directory."""
+        """strace shows the order of the calls: file, rename, directory."""
         if not shutil.which("strace"):
             self.skipTest("there is no strace")
         self.write_npy("in.npy")

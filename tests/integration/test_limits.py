@@ -58,7 +58,7 @@ class Limits(Case):
         self.small()
         self.assertIn("no daemon listens", self.ctl("validate", "-s", self.path("none"),
                                                     "small.json", code=3).err)
-        # A variable names none: validate needs no daemon.
+        # The variable names no daemon: validate needs none.
         self.variables = {"MLID_SOCKET": self.path("none")}
         self.ctl("validate", "small.json", code=0)
 
@@ -84,7 +84,7 @@ class Limits(Case):
         self.ctl("validate", "-s", daemon.socket, "half.json", code=0)
 
     def test_limit_bytes(self):
-        """src and dst of 24 B each."""
+        """The job has a source and a destination of 24 B each."""
         self.small()
         for command in ("validate", "explain", "run"):
             self.ctl(command, "--limit-bytes", 48, "small.json", code=0)
@@ -98,7 +98,7 @@ class Limits(Case):
         self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
 
     def test_a_source_beyond_4_gib(self):
-        """No capacity can describe it: every command refuses it before any other limit."""
+        """No capacity can describe the tensor: every command refuses it before any other limit."""
         size = 30 * GIB
         with open(self.path("huge.raw"), "wb") as file:
             file.truncate(size)
@@ -130,7 +130,7 @@ class Limits(Case):
                 self.ctl(*command, "part.json", code=0)
 
     def test_every_command_says_the_same(self):
-        """Each command is given the limit by its own option."""
+        """Each command gets the limit by its own option."""
         self.small()
         moved = ["mov", "in.npy", "out.npy"]
         for command in (["validate", "small.json"], ["run", "small.json"], moved, ["make", *moved, "--run"],
@@ -147,7 +147,8 @@ class Limits(Case):
             "batch", "--keep", "none", "-s", "x", "--limit-bytes", 48, "small.json", code=2).err)
 
     def test_validate_and_run_agree(self):
-        """Also if a sub-tensor, gaps and padding make the ranges differ from the files."""
+        """The limit also holds if a sub-tensor, gaps and padding make the ranges differ from the
+        files."""
         self.write("in.npy", npy("<i2", (9, 8), ramp(144)))
         for cfg in ({}, {"offset": [3, 2], "size": [2, 3]}, {"sub_sample_step": [4, 3]},
                     {"padding_pre": [200, 0], "size": [2, 0]}, {"perm_dim": [1, 0]},

@@ -38,7 +38,8 @@ def private_names():
 
 
 def write_names(path, names):
-    """Writes functions that return their own number; the program checks the numbers before main()."""
+    """Writes functions that return their own number; the program checks these numbers before
+    main()."""
     lines = [f"int {name}(void); int {name}(void) {{ return {number}; }}"
              for number, name in enumerate(names)]
     table = ", ".join(names)
@@ -106,7 +107,7 @@ class Names(unittest.TestCase):
             out = tool(os.environ["MLI_NM"], flag, "-P", "--defined-only", path)
             found = [words[0] for words in map(str.split, out.splitlines()) if len(words) > 2]
             self.assertGreater(len(found), 20)
-            # Two underscores: helpers that the compiler shares between objects.
+            # Names with two underscores are helpers that the compiler shares between objects.
             self.assertEqual([name for name in found if not name.startswith(("mli_", "__"))], [], path)
 
 

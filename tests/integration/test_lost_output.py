@@ -60,7 +60,7 @@ class LostOutput(Case):
         return run.returncode, run.stderr.decode()
 
     def check_message(self, text, words, got):
-        """Expects the message first, and once."""
+        """Expects the message at the beginning, and only once."""
         self.assertEqual(got[0], 1, (words, got))
         self.assertTrue(got[1].startswith(text), (words, got))
         self.assertEqual(got[1].count(text), 1, (words, got))
@@ -90,7 +90,8 @@ class LostOutput(Case):
         self.assertEqual(self.lose(MLICTL, ("diff", "-q", "in.npy", "same.npy"), None), (0, ""))
 
     def test_no_memory(self):
-        """One allocation fails: the output is complete, or there is a message and the exit code is not 0."""
+        """If one allocation fails, the output is complete, or there is a message and the exit code
+        is not 0."""
         if "MLI_FAIL_ALLOC" not in os.environ:
             self.skipTest("a sanitizer's library is loaded first, or this is no glibc")
         environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",

@@ -134,7 +134,8 @@ class Pages(Case):
                                     section(source("mlictl.1"), "EXIT STATUS"), re.M), codes)
 
     def test_pages_list_the_words_of_the_help(self):
-        """Lists of words that an option takes, as in "poll, callback, wait, sync or mixed"."""
+        """Compares lists of words that an option takes, as in "poll, callback, wait, sync or
+        mixed"."""
         for name, option in (("gen", "--dtype"), ("gen", "--pattern"), ("selftest", "--mode"),
                              ("jobs", "--state")):
             script = self.ctl("completion", "bash", code=0).out
@@ -203,7 +204,7 @@ class Formats(unittest.TestCase):
         self.assertEqual({key for key in rows if key != "key"} - known, set())
 
     def test_configuration_is_what_the_daemon_reads(self):
-        """conf/mlid.json has every key: mlid names the known keys when it is given an unknown one."""
+        """conf/mlid.json has every key: given an unknown key, mlid names the known keys."""
         for key in ("socke", "limits.client", "scheduling.ageing", "watchdog.limit"):
             config = {}
             *groups, last = key.split(".")
@@ -274,7 +275,7 @@ class Formatted(unittest.TestCase):
         for page in PAGES:
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], timeout=60,
                                   input=self.format(page), capture_output=True)
-            # scdoc writes paragraphs that are empty; nothing else is let pass.
+            # scdoc writes empty paragraphs; the test ignores only these.
             found = [line for line in done.stdout.decode().splitlines()
                      if "skipping paragraph macro" not in line]
             self.assertEqual(found, [], page)

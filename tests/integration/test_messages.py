@@ -32,7 +32,7 @@ class Slips(Messages):
         self.says("unknown option --frobnicate; --help lists", "run", "--frobnicate", "j")
         self.says("unknown option -x; --help lists", "run", "-x", "j")
         self.says("--engine needs a value: --engine SPEC", "run", "j", "--engine")
-        # The letter has taken the file.
+        # The option -c takes the name of the file as its value.
         self.says("--channels job.json: an integer from 1 to 16 is needed", "run", "-c", "job.json")
 
     def test_words(self):
@@ -93,7 +93,7 @@ class Files(Messages):
         self.assertNotIn("--update-golden", self.says(words, "run", "job.json").err)
 
     def test_golden_files_that_cannot_be_written(self):
-        """--update-golden is recommended only where it writes the file."""
+        """A message recommends --update-golden only if that option writes the file."""
         self.write_npy("in.npy")
         self.write("job.json", mov(expect={"file": "golden.npy"}))
         self.says("; `mlictl batch --update-golden` writes it", "run", "job.json")

@@ -12,7 +12,7 @@ DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint3
 
 
 def expected(source, job):
-    """Returns the move, computed with NumPy from its definition."""
+    """Returns the result of the move, which NumPy computes from the definition."""
     cfg, rank = job.get("cfg", {}), source.ndim
     get = lambda name, neutral: cfg.get(name) or neutral
     pads = list(zip(get("padding_pre", [0] * rank), get("padding_post", [0] * rank)))

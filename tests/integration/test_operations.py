@@ -27,7 +27,7 @@ def free_port():
 
 
 class Service:
-    """An mlid with its own configuration and environment."""
+    """Runs an mlid with its own configuration and environment."""
 
     def __init__(self, case, config=None, *arguments, environment=None, **more):
         self.directory = case.root
@@ -109,7 +109,7 @@ class OperationsCase(harness.Case):
                 os.close(fd)
 
     def as_other(self, path):
-        """Returns the reply to another user (only root can become one)."""
+        """Returns the reply to a client of another user (only root can become one)."""
         self.root.chmod(self.root.stat().st_mode | 0o055)
         # The service may close a refused connection before the client has sent anything.
         script = ("import contextlib,socket,sys\n"
@@ -227,7 +227,7 @@ class Unit(OperationsCase):
         return [line.split("=", 1)[1] for line in text.splitlines() if line.startswith(key + "=")]
 
     def test_reload_fails_for_a_broken_file(self):
-        """systemd runs the commands in order and stops at the first that fails."""
+        """systemd runs the commands in order and stops at the first command that fails."""
         check, signal_command = self.values("ExecReload")
         self.assertEqual(signal_command, "/bin/kill -HUP $MAINPID")
         self.assertEqual(check.split()[0], "@mlid@")
@@ -265,7 +265,7 @@ class Process(OperationsCase):
         for thread in os.listdir(f"/proc/{service.process.pid}/task"):
             text = pathlib.Path(f"/proc/{service.process.pid}/task/{thread}/status").read_text()
             self.assertRegex(text, r"Uid:\s+65534\s+65534\s+65534\s+65534")
-        # Nobody else of that user looks into it.
+        # Other processes of that user cannot read the memory of the service.
         self.assertEqual(os.stat(f"/proc/{service.process.pid}/mem").st_uid, 0)
         found = os.stat(service.socket)
         self.assertEqual((found.st_uid, found.st_gid, found.st_mode & 0o777),
@@ -283,7 +283,7 @@ class Process(OperationsCase):
             self.assertIn(words, service.log())
 
     def test_idle(self):
-        """With all features on, mlid does not wake up."""
+        """With all features enabled, an idle mlid does not wake up."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"},
                                       "trace": str(self.root / "trace.json")})
         trace = self.root / "trace.json"
@@ -412,7 +412,7 @@ class Metrics(OperationsCase):
         self.assertEqual(service.stop(), 0)
 
     def test_documented(self):
-        """docs/operations.md lists every metric with its type, and no other."""
+        """docs/operations.md lists every metric with its type, and no other metrics."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"}})
         with socket.socket(socket.AF_UNIX) as sock:
             sock.connect(f"{self.root}/metrics")
@@ -448,7 +448,7 @@ class Trace(OperationsCase):
     def test_a_full_disk(self):
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-        # The log must be no file then.
+        # In this case the log must not be a file.
         config = self.root / "c.json"
         config.write_text("{}")
         process = subprocess.Popen(

@@ -110,7 +110,7 @@ class Pictures(Case):
                    if group.get("class") == state)
 
     def claims(self, root, words):
-        """Returns (number of cells, number of shown cells)."""
+        """Returns the number of cells, and the number of cells that are shown."""
         texts = [text.text for text in root.iter(SVG + "text") if text.text.startswith(words + ": ")]
         if not texts:
             return 0, 0
@@ -131,7 +131,7 @@ class Pictures(Case):
         return moved, zeros
 
     def check_rendered(self, svg):
-        """Expects that rsvg-convert renders a picture with more than a frame."""
+        """Expects that rsvg-convert renders a picture that shows more than a frame."""
         done = subprocess.run([RSVG, svg], capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         width, height, rows = pixels(done.stdout)
@@ -174,7 +174,7 @@ class Drawings(Pictures):
         self.assertEqual(self.cells(self.side(root, "dst"), "gap"), 3 * 2)
 
     def test_names(self):
-        """Names are escaped as text."""
+        """Names are escaped like other text."""
         self.write("in<b>&.raw", bytes(4))
         src = {"file": "in<b>&.raw", "type": "fx8", "shape": [4]}
         self.write("job.json", mov(src=src, dst="\u00e4\"'.raw"))
@@ -188,7 +188,7 @@ class Drawings(Pictures):
         self.assertEqual(*(self.explain(job, "--svg", "-").out for _ in range(2)))
 
     def test_replaced(self):
-        """Drawings and empty files are replaced; job files and tensors are not."""
+        """Drawings and empty files are replaced; job files and tensors are kept."""
         job = self.job((4,), {})
         for name in ("p.svg", "p.svg", self.write("empty", "")):
             self.explain(job, "--svg", name)

@@ -140,7 +140,7 @@ class Jobs(Remote):
 
 class Lost(Remote):
     def held(self, *jobs):
-        """Starts a submit whose job never ends; returns it and the proxy that serves it."""
+        """Starts a submit whose job never ends; returns the submit and the proxy that serves it."""
         self._daemon = self.start_daemon(self.root, "--engine", "fault:threads,tiny=0,stick=1")
         self.write_npy("in.npy", "|i1", (4,))
         self.write("job.json", list(jobs) or [mov(), mov(dst="2.npy")])
@@ -171,7 +171,8 @@ class Lost(Remote):
         self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped"])
 
     def test_killed_ssh(self):
-        # If ssh is killed, the remote command sees the end of its input: so it does here.
+        # If ssh is killed, the remote command sees the end of its input; the stand-in does the
+        # same.
         self.stand_in('exec 3<&0; /bin/sh -c "$*" <&3 3<&- & wait; exit 255')
         process = self.held()
         for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -355,7 +356,7 @@ class Proxy(Remote):
         self.assert_nothing_left()
 
     def test_requests_beyond_the_memory_limit(self):
-        """Large requests wait for one another; requests behind them are not lost."""
+        """Large requests wait for one another; requests behind large requests are not lost."""
         sent = b"".join(self.submit(i, [{"bytes": 6}, {"size": 700 << 20, "back": True}],
                                     channels=16) + b"abcdef" for i in range(1, 6))
         code, lines, _ = self.converse(sent + self.request(9, "daemon.ping"))
@@ -408,7 +409,7 @@ class Proxy(Remote):
         self.daemon_may_die = True
 
     def test_a_client_that_does_not_read(self):
-        """The bytes wait in the client's pipe, not in the proxy's memory."""
+        """Bytes wait in the client's pipe, and not in the proxy's memory."""
         process = self.proxy()
         line = self.submit(1, [{"bytes": 6}, {"size": 32 << 20, "back": True}]) + b"abcdef"
         for _ in range(8):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives the same files to the JSON Schemas and to the programs: both accept or both refuse."""
+"""Gives the same files to the JSON Schemas and to the programs: both accept a file, or both refuse
+it."""
 import json
 import os
 import pathlib

@@ -157,7 +157,7 @@ class Zsh(Shell, Case):
         self.assertEqual(self.complete("mlictl run "), {"a.json", "deep"})
 
     def test_found_in_fpath(self):
-        """In a file of $fpath, the text is the body of the function."""
+        """In a file of $fpath, the script is the body of the function."""
         directory = self.root / "functions"
         directory.mkdir()
         shutil.copy(self.script, directory / "_mlictl")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests files that shrink while mlictl reads them: they are reported, and neither mlictl nor a batch ends."""
+"""Tests files that shrink while mlictl reads them: mlictl reports the files, and neither mlictl nor
+a batch ends early."""
 import os
 import unittest
 
@@ -17,7 +18,7 @@ def safetensors(dtype, count):
 
 
 class WhileMapped(Case):
-    """A preloaded library truncates the file once it is mapped."""
+    """Uses a preloaded library that truncates the file once it is mapped."""
 
     def setUp(self):
         super().setUp()
@@ -52,7 +53,7 @@ class WhileMapped(Case):
                 self.assertEqual([e["file"] for e in result.json], [shrinking])
 
     def test_a_header(self):
-        """The file is empty when its first bytes are read."""
+        """The file is empty when mlictl reads its first bytes."""
         self.reading = True
         self.write_npy("a.npy", "|i1", (100, 100))
         result = self.shrunk("a.npy", "show", "a.npy")
@@ -102,7 +103,7 @@ class DuringABatch(BatchCase):
 
 class WhileCompared(Case):
     def test_large_files(self):
-        """Holes take no storage, but comparing them takes time."""
+        """Holes take no storage, but comparing holes takes time."""
         size = 1 << 29
         for name in ("a.npy", "b.npy"):
             self.write(name, npy("|i1", (size,), b""))

@@ -44,7 +44,7 @@ def numpy_slice(text):
 
 
 class Example:
-    """A random array and a job that moves a slice of it; `wanted` is NumPy's result."""
+    """Has a random array and a job that moves a slice of it; `wanted` is NumPy's result."""
 
     def __init__(self, rng):
         shape = [rng.randrange(1, 9) for _ in range(rng.randrange(1, 5))]
@@ -105,7 +105,7 @@ class AgainstNumpy(Case):
             self.assertFalse(self.exists(f"out{i}.npy"))
 
     def test_random_lines(self):
-        """The same slices as options of `make`."""
+        """Gives the same slices as options of `make`."""
         for _ in range(60):
             e = Example(self.rng)
             self.write("in.npy", saved(e.array))

@@ -55,7 +55,7 @@ class Colours(Terminal):
         self.assertIn(BAD + "mlictl:" + END, self.show("status", "77", *socket)[0])
 
     def test_colours_are_the_only_difference(self):
-        """The text is that of a pipe, except times, rates and their widths."""
+        """The text is that of a pipe, except times, rates and the widths of their columns."""
         number = re.compile(r" *[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
         for command, _ in self.commands():
             with self.subTest(command=command):
@@ -182,7 +182,7 @@ class Interrupt(Terminal):
         self.assertFalse(self.exists("out.npy"))
 
     def test_every_colour_is_reset(self):
-        """A terminal is never left in a colour."""
+        """The terminal is never left in a colour."""
         for command, _ in self.commands():
             shown = self.show(*command)[0]
             self.assertEqual(len(re.findall(r"\033\[\d+m", shown.replace(END, ""))),

@@ -102,7 +102,7 @@ class Verbs(Case):
             self.assertIn("cannot be combined with --socket", self.ctl(
                 "mov", "in.npy", "x.npy", "-s", daemon.socket, *option, code=2).err)
         self.ctl("mov", "in.npy", "x.npy", "-s", self.path("none"), code=3)
-        # The environment does not choose a daemon, nor does it for run.
+        # The environment does not choose a daemon for these commands, nor for run.
         self.variables = {"MLID_SOCKET": self.path("none")}
         self.ctl("mov", "in.npy", "x.npy", code=0)
 
@@ -125,7 +125,7 @@ class Verbs(Case):
         self.ctl("mov", "--limit-bytes", 48, "in.npy", "b.npy", code=0)
 
     def test_output_to_standard_output(self):
-        """The job text would be mixed with the result."""
+        """The text of the job would be mixed with the result."""
         before = self.listing()
         for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
             result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)
@@ -151,7 +151,7 @@ class Layouts(Case):
         return self.ctl("make", "mov", "none.npy", "out.npy", "--json", "--perm", text, code=code)
 
     def test_every_permutation(self):
-        """NumPy's rule: dimension i of the result is dimension perm[i] of the source."""
+        """NumPy's rule applies: dimension i of the result is dimension perm[i] of the source."""
         for rank in (1, 2, 3, 4):
             source = "NhWc"[:rank]
             for perm in itertools.permutations(range(rank)):

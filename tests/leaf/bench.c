@@ -11,7 +11,7 @@ enum { BUFFER = 64 * 1024 * 1024, ALIGNMENT = 4096, ROUNDS = 5, TABLE = 256 };
 
 static const double round_seconds = 0.01;
 
-/* A nest with two loops of rows, and one with a single loop. */
+/* Makes a nest with two loops of rows, and a nest with a single loop. */
 #define NEST(outer, loop, dst_outer, dst_step, src_outer, src_step)                                \
     .rows = (outer) * (loop), .dst = {(loop), (dst_step), (dst_outer)},                            \
     .src = {(loop), (src_step), (src_outer)}
@@ -39,7 +39,7 @@ static const double round_seconds = 0.01;
         __VA_ARGS__                                                                                \
     }
 
-/* Transposes with both sides packed; with tables, both sides have two loops. */
+/* Transposes with both sides packed; if there are tables, both sides have two loops. */
 #define TRANSPOSE(E, r, c)                                                                         \
     {                                                                                              \
         .kind = LEAF_TRANSPOSE, .size = (E), .rows = (r), .cols = (c), .dst = {(r), (c) * (E)},    \
@@ -64,7 +64,7 @@ static const double round_seconds = 0.01;
         TRANSPOSE_AT(E, n, TABLE), TRANSPOSE_AT(E, TABLE, n)
 #define SKINNY(n) SKINNY_OF(1, n), SKINNY_OF(2, n), SKINNY_OF(4, n)
 
-/* Rows cut out of images: into a packed image, and into a larger one. */
+/* Rows cut out of images: moved into a packed image, and into a larger image. */
 #define SHORT_ROWS(run)                                                                            \
     ROWS(run, LOOP(12000, run, 64)), ROWS(run, LOOP(12000, 64, 64)),                               \
         ROWS(run, NEST(430, 28, 30 * (run), run, 2048, 64))
@@ -72,8 +72,8 @@ static const double round_seconds = 0.01;
 enum { SKINNY_BYTES = 384 * 1024 };
 
 /*
- * For each kind of leaf: a case for the first-level cache, one for the second-level cache, and a
- * larger one.
+ * Three cases for each kind of leaf: one for the first-level cache, one for the second-level cache,
+ * and a larger one.
  */
 static const struct shape shapes[] = {
     ROWS(3, LOOP(2048, 3, 8)),
@@ -157,7 +157,7 @@ static void move(const struct shape *s, const struct leaf_table *leaf, uint8_t *
     __asm__ volatile("" : : "r"(dst) : "memory"); /* keeps the compiler from removing the call */
 }
 
-/* Returns the seconds of one call in a round; of memcpy if there is no leaf. */
+/* Returns the seconds of one call in a round; measures memcpy if there is no leaf. */
 static double measure(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                       const uint8_t *src)
 {

@@ -69,7 +69,7 @@ static bool on_pages(enum place place)
     return place == PLACE_PAGES_LEFT || place == PLACE_PAGES_RIGHT;
 }
 
-/* The pieces of a shape that get a page each. */
+/* The pieces of a shape that have a page each. */
 struct pieces {
     size_t count, bytes;
 };
@@ -168,7 +168,10 @@ bool ground_place(const struct ground *g, struct site *site)
     return site->dst && (site->src || site->shape.kind == LEAF_FILL);
 }
 
-/* The destination, as a list of pieces `at` .. `at + bytes` of its memory, flat or on pages. */
+/*
+ * Iterates over the destination as a list of pieces `at` .. `at + bytes` of its memory, flat or on
+ * pages.
+ */
 struct watch {
     const struct guard_mem *mem;
     size_t at, bytes, step, count;

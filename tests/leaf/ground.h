@@ -16,25 +16,25 @@
 enum {
     GROUND_SRC_BYTES = 4 * 1024 * 1024,
     GROUND_DST_BYTES = 1024 * 1024,
-    GROUND_PAGES = 80,  /* rows that can have a page each */
-    GROUND_TABLE = 256, /* places in a table */
+    GROUND_PAGES = 80,  /* most rows that can have a page each */
+    GROUND_TABLE = 256, /* most places in a table */
     GROUND_MARGIN = 192 /* bytes around the destination that must not change */
 };
 
 enum place {
-    PLACE_LEFT,        /* starts at the first byte after an inaccessible page */
-    PLACE_RIGHT,       /* ends at the last byte before an inaccessible page */
-    PLACE_SLID,        /* 0 .. 63 bytes after a multiple of 64 */
+    PLACE_LEFT,        /* the memory starts at the first byte after an inaccessible page */
+    PLACE_RIGHT,       /* the memory ends at the last byte before an inaccessible page */
+    PLACE_SLID,        /* the memory starts 0 .. 63 bytes after a multiple of 64 */
     PLACE_PAGES_LEFT,  /* each row starts after an inaccessible page */
     PLACE_PAGES_RIGHT, /* each row ends before an inaccessible page */
     PLACES
 };
 
-/* The piece that has a page of its own. */
+/* The pieces of which each has a page of its own. */
 enum piece {
-    PIECE_ROW,  /* each row; for a transpose's source each column */
-    PIECE_LOOP, /* the rows of an inner loop together */
-    PIECE_COL,  /* for a gather's source: each column of elements, of all rows */
+    PIECE_ROW,  /* each row; for the source of a transpose each column */
+    PIECE_LOOP, /* all rows of an inner loop together */
+    PIECE_COL,  /* for the source of a gather: each column of elements, of all rows */
     PIECES
 };
 
@@ -59,13 +59,13 @@ struct site {
     const uint8_t *src;
 };
 
-/* Returns 0, or -1 if the system has no memory. */
+/* Allocates the memory. Returns 0, or -1 if the system has no memory. */
 int ground_init(struct ground *g);
 void ground_finish(struct ground *g);
 
 /*
  * Finds dst and src, and fills the tables. A place on pages overwrites the shape's steps; a shape
- * that does not fit on pages is placed flat. Returns false if it does not fit there either.
+ * that does not fit on pages is placed flat. Returns false if the shape does not fit there either.
  */
 bool ground_place(const struct ground *g, struct site *site);
 

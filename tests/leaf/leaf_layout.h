@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct layout {
-    size_t inner, step, outer_step; /* i is at i / inner * outer_step + i % inner * step */
+    size_t inner, step, outer_step; /* place i is at i / inner * outer_step + i % inner * step */
 
-    /* For tables only: the table begins inside the loops; with a seed other than 0 each place is
+    /* For tables only: the table begins inside the loops. With a seed other than 0, each place is
        moved by 0 .. slack bytes, and then all places are shuffled. */
     size_t begin, slack;
     uint64_t seed;

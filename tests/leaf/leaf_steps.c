@@ -32,7 +32,7 @@ static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng
 }
 
 struct things {
-    size_t count, bytes, size; /* size: of the elements of one piece */
+    size_t count, bytes, size; /* number of pieces; bytes, and size of elements, of each piece */
 };
 
 static void lay_out(struct layout *l, struct things of, enum step_kind inner, enum step_kind outer,
@@ -56,7 +56,8 @@ void steps_choose(struct shape *shape, const struct steps *steps, struct rng *rn
             steps->dst_outer, rng);
     lay_out(&shape->src, (struct things){src_count, src_piece, shape->size}, steps->src,
             steps->src_outer, rng);
-    /* Meaningless in a nest; other kinds get the library's value. */
+    /* A step for a count of 1 is meaningless in a nest; other kinds get the step that the library
+       would pass. */
     shape->idle = rng_chance(rng, 50) ? 0 : dst_piece;
     if (shape_has_nest(shape) && rng_chance(rng, 50))
         shape->idle = rng_below(rng, IDLE_MAX);

@@ -8,12 +8,12 @@
 
 enum step_kind {
     STEP_PACKED,
-    STEP_NEAR,        /* with a gap of a few elements */
-    STEP_ODD,         /* with a gap */
-    STEP_POWER,       /* a power of two */
-    STEP_FAR,         /* a multiple of 4096 */
-    STEP_SWAPPED,     /* of an outer loop: shorter than the inner step, which is as requested */
-    STEP_INTERLEAVED, /* of the source: so small that rows interleave or overlap */
+    STEP_NEAR,        /* step with a gap of a few elements */
+    STEP_ODD,         /* step with a gap */
+    STEP_POWER,       /* step that is a power of two */
+    STEP_FAR,         /* step that is a multiple of 4096 */
+    STEP_SWAPPED,     /* outer step that is shorter than the inner step, which is as requested */
+    STEP_INTERLEAVED, /* step of the source that is so small that rows interleave or overlap */
     STEP_KINDS
 };
 

@@ -12,7 +12,7 @@ enum {
     SLACK_MAX = 70
 };
 
-/* Returns 1 .. max, with small values as likely as large ones. */
+/* Returns a number from 1 to max, with small values as likely as large ones. */
 static size_t length(struct rng *rng, uint32_t max)
 {
     const uint32_t cap = rng_between(rng, 1, max);
@@ -41,7 +41,7 @@ static size_t border(struct rng *rng)
     return length(rng, rng_chance(rng, 10) ? BORDER_LARGE : BORDER_MAX);
 }
 
-/* Returns a length; half of them are shorter than two registers. */
+/* Returns a length; half of the lengths are shorter than two registers. */
 static size_t run_length(struct rng *rng)
 {
     return length(rng, rng_chance(rng, 50) ? 130 : rng_chance(rng, 30) ? 20000 : 1500);
@@ -112,7 +112,7 @@ static struct shape random_shape(struct rng *rng)
         else if (s.cols > 1)
             s.cols /= 2;
         else
-            s.size /= 2; /* of a run: there is room for an element */
+            s.size /= 2; /* half of the size of a run: there is room for an element */
     }
     s.dst.inner = s.rows;
     s.rows *= outer;

@@ -25,21 +25,21 @@ enum leaf_kind {
     LEAF_TRANSPOSE,
     LEAF_TRANSPOSE_AT,
     LEAF_STREAM,
-    LEAF_TRANSPOSE_STREAM, /* or LEAF_TRANSPOSE, if the level has no such kernel */
+    LEAF_TRANSPOSE_STREAM, /* LEAF_TRANSPOSE is used if the level has no such kernel */
     LEAF_KINDS
 };
 
 struct shape {
     enum leaf_kind kind;
-    size_t size; /* of an element; the run of rows, fills and streams */
+    size_t size; /* size of an element; or the run of rows, fills and streams */
     size_t rows, cols;
     struct layout dst, src;
     size_t gather_step;
-    size_t before, after; /* zeros around a row of `bordered` */
+    size_t before, after; /* zeros before and after a row of `bordered` */
     size_t idle;          /* step to pass if the count is 1; odd; also passed as `ahead` */
 };
 
-/* "rows", "bordered" ... */
+/* Returns the name of a kind: "rows", "bordered" ... */
 const char *shape_kind_name(enum leaf_kind kind);
 
 /* Return whether the kind takes a nest, and whether it is a transpose. */
@@ -49,25 +49,28 @@ bool shape_is_transpose(const struct shape *s);
 /* Returns the number of places in the layout src. */
 size_t shape_src_count(const struct shape *s);
 
-/* Return the bytes of a piece: from the first to the last byte read; of a row, written. */
+/*
+ * Return the bytes of a piece: of the source, from the first byte that is read to the last; of the
+ * destination, those of a written row.
+ */
 size_t shape_src_piece(const struct shape *s);
 size_t shape_dst_piece(const struct shape *s);
 
-/* Returns the bytes from the first to the last byte written, and read. */
+/* Return the bytes from the first to the last byte written, and read. */
 size_t shape_dst_extent(const struct shape *s);
 size_t shape_src_extent(const struct shape *s);
 
-/* Moves byte by byte. */
+/* Makes the move byte by byte. */
 void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src);
 
 /* Returns whether the level has a kernel for the shape. */
 bool shape_is_known(const struct shape *s, const struct leaf_table *leaf);
 
-/* Calls the level's kernel. */
+/* Calls the level's kernel for the shape. */
 void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                const uint8_t *src);
 
-/* "transpose[2] rows=3 cols=70 ..." */
+/* Writes a shape: "transpose[2] rows=3 cols=70 ..." */
 void shape_print(FILE *to, const struct shape *s);
 
 #endif /* TEST_LEAF_SHAPE_H */

@@ -8,14 +8,14 @@ enum {
     SIDE_MAX = 70,
     NARROW_MAX = 8,
     GATHER_COLS_MAX = 200,
-    GATHER_STEP_MAX = 40, /* in elements */
+    GATHER_STEP_MAX = 40, /* largest step of a gather, in elements */
     STREAM_MAX = 2500,
     VARIED = 5 /* number of variants of a shape if there are very many shapes */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The variants of every shape; those from NEST_VARIANTS on are for two loops only. */
+/* The variants of every shape; variants from NEST_VARIANTS on are for two loops only. */
 static const struct variant {
     enum place dst, src;
     struct steps steps;
@@ -49,7 +49,7 @@ static const struct variant narrow_variants[] = {
     {PLACE_PAGES_RIGHT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
 };
 
-/* Iterations of the outer and inner loop: at most the number of pages. */
+/* Iterations of the outer and of the inner loop: together at most the number of pages. */
 static const struct counts {
     size_t outer, inner;
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The leaf kernels of one level, compared with a loop over bytes.
+ * Compares the leaf kernels of one level with a loop over bytes.
  *
  *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX]
  *   test_leaf LEVEL --bench
@@ -36,7 +36,7 @@ struct run {
     const char *program;
     const struct leaf_table *leaf;
     struct ground ground;
-    struct site site; /* the current case, for the report of a crash */
+    struct site site; /* place of the current case, for the report of a crash */
     uint64_t index;
     uint64_t cases[LEAF_KINDS], failures;
 };
@@ -56,7 +56,10 @@ static void print_case(void)
            places[site->src_place], run.program, run.options.level, run.options.seed, run.index);
 }
 
-/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
+/*
+ * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
+ * more.
+ */
 static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
     const struct site *site = &run.site;

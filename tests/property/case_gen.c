@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Legal cases: a random move, and its place in memory. */
+/* Generates legal cases: a random move, and its place in memory. */
 #include <string.h>
 
 #include "tests/property/random_case.h"
@@ -35,7 +35,10 @@ static uint32_t slack(struct draw *draw)
     return draw_percent(draw, 60) ? 0 : draw_between(draw, 1, 9);
 }
 
-/* Gives the buffers the bytes needed, or a few more, each beside an inaccessible page. */
+/*
+ * Gives the buffers the bytes that they need, or a few more; each buffer is beside an inaccessible
+ * page.
+ */
 static void place_data(struct test_case *c)
 {
     struct draw *draw = &c->draw;

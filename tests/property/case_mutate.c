@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Illegal cases: a legal one with one field changed. */
+/* Makes illegal cases: a legal case with one field changed. */
 #include "tests/property/random_case.h"
 
 typedef void mutation_fn(struct test_case *c);
 
-/* The cases that a mutation applies to. */
+/* The kinds of cases that a mutation applies to. */
 enum target { FOR_BOTH, FOR_MOVE, FOR_PERMUTE, FOR_AXIS };
 
 /* Returns a random dimension of the source. */
@@ -126,7 +126,7 @@ static void perm_dim(struct test_case *c)
     uint32_t i = any_dim(c);
 
     if (draw_percent(&c->draw, 50))
-        perm[i] = perm[(i + 1) % c->src.rank]; /* a dimension twice; unchanged if the rank is 1 */
+        perm[i] = perm[(i + 1) % c->src.rank]; /* one dimension twice; unchanged if the rank is 1 */
     else
         perm[i] = (uint8_t)(draw_percent(&c->draw, 50) ? c->src.rank : 255);
 }
@@ -180,7 +180,7 @@ static void overlapping_data(struct test_case *c)
     c->dst.data.mem.pi8 = c->src.data.mem.pi8 + draw_below(&c->draw, c->src.data.capacity + 1);
 }
 
-/* Gives two dimensions one stride: elements (0, 1) and (1, 0) share their place. */
+/* Gives two dimensions one stride: elements (0, 1) and (1, 0) have the same place. */
 static void overlapping_elements(struct test_case *c)
 {
     uint32_t i = any_dim(c), k = any_dim(c);
@@ -229,7 +229,7 @@ static void dst_array_short(struct test_case *c)
     any_array(c, &c->dst)->capacity = 0;
 }
 
-/* One pointer of the destination is the source's: options are mixed, or arrays overlap. */
+/* Makes one pointer of the destination the source's: options are mixed, or arrays overlap. */
 static void dst_array_of_src(struct test_case *c)
 {
     any_array(c, &c->dst)->mem.pi8 = any_array(c, &c->src)->mem.pi8;
@@ -391,7 +391,8 @@ void case_mutate(struct test_case *c)
             times_used[which]++;
             return;
         }
-        /* Still legal, or another fault than intended (a huge stride for a single sample). */
+        /* The case is still legal, or has another fault than intended (a huge stride for a single
+           sample). */
         legal.draw = c->draw;
         *c = legal;
     }

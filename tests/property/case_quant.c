@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Legal cases: quantisation, per tensor and per axis with the three pointer options. */
+/*
+ * Generates the quantisation of legal cases: per tensor, and per axis with the three pointer
+ * options.
+ */
 #include <string.h>
 
 #include "tests/property/random_case.h"
 
-enum { AXIS_MAX = 16384 }; /* the lab has memory for the parameters of such an axis */
+enum { AXIS_MAX = 16384 }; /* size of the axis for which the lab has memory */
 
 static bool is_sa(const struct test_case *c)
 {
@@ -57,7 +60,7 @@ static void share_by_null(struct test_case *c)
     p->sa.zero_point.mem.pi16 = NULL;
     p->sa.scale.mem.pi16 = NULL;
     p->sa.scale_frac_bits.mem.pi8 = NULL;
-    if (draw_percent(&c->draw, 80)) /* the capacity of a null pointer is ignored */
+    if (draw_percent(&c->draw, 80)) /* the library ignores the capacity of a null pointer */
         p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
 }
 
@@ -114,7 +117,7 @@ void case_gen_quant(struct test_case *c)
     const bool axis = draw_percent(&c->draw, 45);
 
     c->quant = QUANT_NULL;
-    if (!is_sa(c)) /* fx reads frac_bits, fp no parameters: the rest are random bytes */
+    if (!is_sa(c)) /* fx types use frac_bits, fp types no parameters: the rest has random bytes */
         return;
     if (axis && c->src.shape[d] <= AXIS_MAX)
         per_axis(c, d);

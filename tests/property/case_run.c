@@ -55,7 +55,7 @@ static void expect_status(struct test_case *c, const char *call, mli_status got,
                   mli_status_name(want), mli_last_error());
 }
 
-/* mli_mov_layout() must return the move's layout, with any pointers and capacities. */
+/* Checks that mli_mov_layout() returns the move's layout, with any pointers and capacities. */
 static void check_layout(struct test_case *c, const mli_tensor *dst_before)
 {
     mli_tensor src = c->src, dst;
@@ -152,7 +152,7 @@ static void run_prepared(struct test_case *c, mli_mov_handle_t *h)
     if (c->via != VIA_TWICE)
         return;
     case_check_memory(c);
-    watched_fill(dst, &c->draw); /* a second start moves again */
+    watched_fill(dst, &c->draw); /* a second start must move again */
     expect_moved(c);
     start_and_wait(c, h);
 }

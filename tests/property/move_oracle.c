@@ -95,8 +95,8 @@ static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uin
 }
 
 /*
- * Returns the bytes from the source's first element to the end of the last one read; 0 if none is
- * read.
+ * Returns the bytes from the source's first element to the end of the last element that is read; 0
+ * if no element is read.
  */
 static wide source_bytes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg)
 {

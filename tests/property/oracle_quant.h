@@ -7,7 +7,7 @@
 
 bool oracle_axis_beyond_rank(const mli_tensor *src);
 
-/* Checks the parameters. Sets o->axis and o->copies_params if they are legal. */
+/* Checks the parameters. Sets o->axis and o->copies_params if the parameters are legal. */
 mli_status oracle_judge_quant(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                               const mli_tensor *dst);
 

@@ -9,9 +9,9 @@
 
 struct options {
     uint64_t seed, count, permutes, only;
-    uint64_t large; /* percent of the cases with large shapes */
+    uint64_t large; /* percent of the cases that have large shapes */
     bool only_one;
-    const char *engine; /* null: not given */
+    const char *engine; /* engine of the run; null: not given */
 };
 
 /* Replaces the caller's defaults by the options given, scales `count` and `permutes` (scale.h) and

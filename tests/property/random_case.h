@@ -30,7 +30,7 @@ struct lab {
 
 enum case_via { VIA_SYNC, VIA_ASYNC, VIA_TWICE, VIA_CALLBACK, VIA_PERMUTE, VIA_COUNT };
 
-/* Most channels of a handle, and the channels of the pool. */
+/* The most channels of a handle, and the channels of the pool. */
 enum { CASE_CHANNELS_MAX = 4 };
 
 enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };
@@ -39,20 +39,20 @@ struct test_case {
     uint64_t seed, index;
     struct draw draw;
     struct lab *lab;
-    uint32_t large_percent; /* percent of cases with large shapes */
+    uint32_t large_percent; /* percent of cases that have large shapes */
     enum case_via via;
     int channels;
-    const char *mutation; /* null: legal */
+    const char *mutation; /* name of the mutation; null: a legal case */
 
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
-    mli_permute_cfg permute_cfg; /* VIA_PERMUTE; cfg is the equivalent move */
-    mli_element_type kernel;     /* VIA_PERMUTE: the kernel called */
+    mli_permute_cfg permute_cfg; /* for VIA_PERMUTE; cfg is the equivalent move */
+    mli_element_type kernel;     /* for VIA_PERMUTE: the kernel that is called */
     enum case_quant quant;
     bool null_src, null_dst, null_cfg;
 
     struct oracle expected;
-    const char *stage; /* stage of a failure or crash */
+    const char *stage; /* the stage in which the case failed or crashed */
     bool failed;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_explain() compared with the oracle, and with the move itself.
+ * Compares mli_mov_explain() with the oracle, and with the move itself.
  *
  *   test_explained [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
  *                  [--large PERCENT]
@@ -38,7 +38,10 @@ static void print_rerun(FILE *to)
             current.seed, current.index, current.large_percent);
 }
 
-/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
+/*
+ * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
+ * more.
+ */
 static void on_crash(int signal_number)
 {
     signal(signal_number, SIG_DFL);
@@ -89,7 +92,9 @@ static void visit(void *context, int64_t from, uint64_t to)
     w->moved->bytes += w->elem;
 }
 
-/* Computes the axis from the definition: sample k is padded coordinate offset + k * step. */
+/*
+ * Computes the expected axis from the definition: sample k is padded coordinate offset + k * step.
+ */
 static void check_axis(struct test_case *c, uint32_t d)
 {
     const mli_explained_axis *axis = &explanation.axis[d];
@@ -185,7 +190,10 @@ static void check_split(struct test_case *c, const struct mli_plan *plan)
     expect(c, "parts for too many", mli_plan_split(plan, MLI_MOV_MAX_CHANNELS + 1, 0, parts), 0);
 }
 
-/* Checks that each descriptor that writes something has a kernel's name, and no other one has. */
+/*
+ * Checks that each descriptor that writes something has a kernel's name, and each other descriptor
+ * has none.
+ */
 static void check_kernels(struct test_case *c, const struct mli_plan *plan)
 {
     for (size_t i = 0; i <= plan->slabs + 1; i++) {
@@ -325,7 +333,7 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
     c->draw = draw_init(options->seed, index);
     if (index >= FIRST_PERMUTE) {
         case_generate_permute(c);
-        c->via = VIA_SYNC; /* a permute as a move */
+        c->via = VIA_SYNC; /* run the permute as a move */
         case_judge(c);
     } else {
         case_generate(c);

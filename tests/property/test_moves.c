@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random moves and permutes, compared with the oracle.
+ * Compares random moves and permutes with the oracle.
  *
  *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
  *              [--large PERCENT] [--engine SPEC]
@@ -31,7 +31,7 @@ struct totals {
 
 static struct test_case current; /* the current case, for the report of a crash */
 static const char *program;
-static const char *engine; /* null: the default engine */
+static const char *engine; /* engine of the run; null: the default engine */
 
 static void print_rerun(FILE *to)
 {
@@ -40,7 +40,10 @@ static void print_rerun(FILE *to)
             engine ? engine : "");
 }
 
-/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
+/*
+ * printf() is not async-signal-safe. The process ends anyway, and the report of the case is worth
+ * more.
+ */
 static void on_crash(int signal_number)
 {
     signal(signal_number, SIG_DFL);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Source and destination in one small buffer, interleaved at random: refused if
- * and only if a byte is both read and written, or written twice; else moved as if they were apart.
+ * Places source and destination in one small buffer, interleaved at random: the move must be
+ * refused if
+ * and only if a byte is both read and written, or written twice; else it must move as if they were
+ * apart.
  *
  *   test_overlap [--seed N] [--count N] [--only INDEX]
  */
@@ -53,7 +55,7 @@ static void generate(struct rng *r, struct interleave *w)
     mli_mov_cfg_for_copy(&w->cfg);
     w->src.el_type = types[rng_below(r, 3)];
     w->src.rank = rng_between(r, 1, 3);
-    if (rng_chance(r, 60)) /* close together */
+    if (rng_chance(r, 60)) /* the tensors are close together */
         dst_at = src_at + rng_below(r, 24);
     for (uint32_t d = 0; d < w->src.rank; d++) {
         w->src.shape[d] = rng_between(r, 1, 5);
@@ -65,7 +67,7 @@ static void generate(struct rng *r, struct interleave *w)
     }
     random_strides(r, w->src.mem_stride, w->src.rank);
     random_strides(r, w->dst.mem_stride, w->src.rank);
-    if (rng_chance(r, 40)) /* equal strides, shifted */
+    if (rng_chance(r, 40)) /* the tensors have equal strides, and are shifted */
         memcpy(w->dst.mem_stride, w->src.mem_stride, sizeof(w->src.mem_stride));
     w->src.data.mem.pi8 = (int8_t *)w->bytes + src_at;
     w->src.data.capacity = BUFFER - src_at;

@@ -20,10 +20,10 @@
 
 enum {
     SKIPPED = 77,
-    STACK_BYTES = 4 * 1024 * 1024, /* a C library may put thread-local memory there, too */
+    STACK_BYTES = 4 * 1024 * 1024, /* a C library may put thread-local memory on this stack, too */
     PAINTED_BYTES = 128 * 1024,
     STARTED = 2 * 1024,
-    SPARED_BYTES = 256, /* below the painting frame: its calls and registers */
+    SPARED_BYTES = 256, /* bytes below the painting frame, for its calls and registers */
 };
 
 #define PAINT UINT64_C(0x5741544552464c59)
@@ -36,7 +36,7 @@ static const char *const unfit = "without optimisation every variable is on the 
 static const char *const unfit = NULL;
 #endif
 
-/* The deepest use by synchronous moves, and by started ones. */
+/* The deepest stack use by synchronous moves, and by started moves. */
 struct deepest {
     size_t bytes;
     uint64_t index;

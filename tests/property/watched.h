@@ -9,7 +9,7 @@
 #include "cli/selftest/draw.h"
 #include "tests/support/guard_mem.h"
 
-#define WATCHED_MARGIN 320 /* compared bytes on the open side */
+#define WATCHED_MARGIN 320 /* number of compared bytes on the open side */
 #define WATCHED_SAME   SIZE_MAX
 
 struct watched {
@@ -17,8 +17,9 @@ struct watched {
     uint8_t *image;
     uint8_t *at;   /* the compared bytes: buffer and margin */
     size_t bytes;  /* number of compared bytes */
-    uint8_t *data; /* the buffer */
-    bool right;    /* ends at the upper inaccessible page; else it lies near the lower one */
+    uint8_t *data; /* the first byte of the buffer */
+    bool right; /* true: the buffer ends at the upper inaccessible page; false: it begins near the
+                   lower inaccessible page */
 };
 
 int watched_init(struct watched *w, size_t bytes);

@@ -26,7 +26,7 @@ def folder_of(name):
 
 
 def is_wrong(name, other):
-    """Tells whether the file `name` must not know the file `other`; both are relative to daemon/."""
+    """Returns whether the file `name` must not know the file `other`; both are relative to daemon/."""
     if folder_of(name) == folder_of(other):
         return False
     return FOLDERS.index(folder_of(other)) > FOLDERS.index(folder_of(name))
@@ -51,7 +51,7 @@ def read_symbols(library, nm, sources):
 
 
 def find_calls(defined, needed):
-    """Returns {file: {other file: symbols}}."""
+    """Returns the calls between files: {file: {other file: symbols}}."""
     calls = {name: {} for name in needed}
     for name, symbols in needed.items():
         for symbol in symbols & defined.keys():

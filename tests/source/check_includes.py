@@ -74,7 +74,7 @@ def sources(root):
 
 
 def broken_rules(name, included):
-    """The reasons why the file `name` must not include the header `included`."""
+    """Yields the reasons why the file `name` must not include the header `included`."""
     for files, kind, headers, reason in RULES:
         if re.fullmatch(files, name) and (re.fullmatch(headers, included) is None) == (kind == "only"):
             yield reason

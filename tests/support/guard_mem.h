@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct guard_mem {
-    uint8_t *base; /* first accessible byte */
-    size_t bytes;  /* whole pages; the byte after them is not accessible */
+    uint8_t *base; /* the first accessible byte */
+    size_t bytes;  /* size in whole pages; the byte after them is not accessible */
     uint8_t *map;
     size_t map_bytes;
 };

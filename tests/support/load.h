@@ -11,18 +11,22 @@ struct load {
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
     mli_mov_handle_t h;
-    uint8_t *in, *out, *expected; /* expected: a second buffer, for use by the test */
-    size_t in_bytes, out_bytes;   /* out_bytes: includes the guard bytes after the destination */
+    uint8_t *in, *out, *expected; /* source; destination; a second buffer, for use by the test */
+    size_t in_bytes, out_bytes;   /* sizes of source and destination; out_bytes includes the guard
+                                     bytes after the destination */
     int32_t cookie; /* 0 .. LOADS - 1: identifies the load in the counts of callbacks */
 };
 
-/* Moves (rows, run) bytes to a destination with rows `run + gap` bytes apart. */
+/* Initialises a move of (rows, run) bytes to a destination with rows `run + gap` bytes apart. */
 void load_init_rows(struct load *l, int32_t cookie, uint32_t rows, uint32_t run, uint32_t gap);
 
-/* Moves `bytes` contiguous bytes. */
+/* Initialises a move of `bytes` contiguous bytes. */
 void load_init_flat(struct load *l, int32_t cookie, uint32_t bytes);
 
-/* Moves (3, 4, 5, 6) bytes with a zero sample around all four dimensions: a copy and all fills. */
+/*
+ * Initialises a move of (3, 4, 5, 6) bytes with a zero sample around all four dimensions: a copy
+ * and all fills.
+ */
 void load_init_padded(struct load *l, int32_t cookie);
 
 void load_finish(struct load *l);
@@ -36,12 +40,12 @@ void load_freshen(struct load *l);
 void load_start(struct load *l);
 
 /*
- * Returns the callbacks for a cookie since load_freshen(). Cookies beyond the table fail the
- * process.
+ * Returns the number of callbacks for a cookie since load_freshen(). Cookies beyond the table fail
+ * the process.
  */
 uint32_t load_calls(int32_t cookie);
 
-/* Returns whether exactly the bytes of the move are written. For moves without padding. */
+/* Returns whether exactly the bytes of the move are written. For moves without padding only. */
 bool load_is_moved(const struct load *l);
 
 #endif /* TEST_LOAD_H */

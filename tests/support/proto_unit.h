@@ -14,11 +14,11 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* One bad input and its expected fault. */
+/* A bad input and the fault that it must cause. */
 struct bad {
     const char *input;
-    const char *pointer; /* null: the fault has no pointer */
-    const char *text;    /* the whole message */
+    const char *pointer; /* pointer of the fault; null: the fault has no pointer */
+    const char *text;    /* the whole message of the fault */
 };
 
 /*

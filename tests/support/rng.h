@@ -30,13 +30,13 @@ static inline struct rng rng_for_case(uint64_t seed, uint64_t index)
     return r;
 }
 
-/* Returns 0 .. n-1; n is at least 1. */
+/* Returns a number from 0 to n-1; n is at least 1. */
 static inline uint32_t rng_below(struct rng *r, uint32_t n)
 {
     return (uint32_t)((rng_next(r) >> 32) * n >> 32);
 }
 
-/* Returns lo .. hi, both included. */
+/* Returns a number from lo to hi, both included. */
 static inline uint32_t rng_between(struct rng *r, uint32_t lo, uint32_t hi)
 {
     return lo + rng_below(r, hi - lo + 1);

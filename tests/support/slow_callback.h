@@ -16,21 +16,21 @@ enum { SLOW_DEADLINE_S = 30 };
 
 extern struct slow {
     struct load load;
-    atomic_bool entered; /* the callback runs */
-    atomic_bool leave;   /* the callback may return */
-    bool returning;      /* the last statement of the callback has run */
+    atomic_bool entered; /* true: the callback runs */
+    atomic_bool leave;   /* true: the callback may return */
+    bool returning;      /* true: the last statement of the callback has run */
 } slow;
 
-/* Resets everything, and claims a channel of `channels` for (rows, run) bytes. */
+/* Resets everything, and claims a channel of `channels` for a move of (rows, run) bytes. */
 void slow_init(uint32_t rows, uint32_t run, int channels);
 
-/* A teardown: lets the callback return, releases the handle, empties the pool. */
+/* Teardown of a test: lets the callback return, releases the handle, empties the pool. */
 int slow_finish(void **state);
 
-/* The callback. With the inline engine, mli_mov_start() returns only after it. */
+/* The callback. With the inline engine, mli_mov_start() returns only after the callback. */
 void slow_callback(int32_t cookie);
 
-/* A thread that starts the transfer. Returns null if that fails. */
+/* Thread function that starts the transfer. Returns null if the start fails. */
 void *slow_start(void *unused);
 
 /* Waits for another thread to set a flag; fails the test after SLOW_DEADLINE_S. */

@@ -12,7 +12,7 @@ static struct {
 
 static _Atomic uint32_t holding;
 
-/* A slab becomes a box without steps in the source. */
+/* Converts a slab to a box without steps in the source. */
 static struct mli_copy_box box_of(const struct mli_plan *plan, uint32_t descriptor)
 {
     const struct mli_fill_slab *slab = &plan->slab[descriptor - 1];
@@ -121,7 +121,7 @@ void spy_init(void)
         .cancel = cancel,
     };
 
-    (void)mli_mov_add_engine(&engine); /* refused only if it was added before */
+    (void)mli_mov_add_engine(&engine); /* refused only if the engine was added before */
     spy_hold(0);
     for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         atomic_store(&channels[i].submits, 0);

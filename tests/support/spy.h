@@ -12,7 +12,7 @@
 /* Adds the engine, once, and clears all records. */
 void spy_init(void);
 
-/* Holds works of the channels in this mask from now on; 0: none. */
+/* Holds works of the channels in this mask from now on; 0: holds no works. */
 void spy_hold(uint32_t channels);
 
 /* Returns the last plan that a channel got. */
@@ -29,10 +29,10 @@ bool spy_is_cancelled(uint32_t channel);
 /* Ends the held work: OK moves all of it, any other status moves the rows before the place. */
 void spy_end(uint32_t channel, mli_status status, uint32_t descriptor, uint64_t row);
 
-/* Returns the rows of a descriptor: 0 if it writes nothing. */
+/* Returns the number of rows of a descriptor: 0 if it writes nothing. */
 uint64_t spy_rows(const struct mli_plan *plan, uint32_t descriptor);
 
-/* Moves a plan up to a row of a descriptor. Returns the bytes written. */
+/* Moves a plan up to a row of a descriptor. Returns the number of bytes written. */
 uint64_t spy_move(const struct mli_plan *plan, uint32_t descriptor, uint64_t row);
 
 #endif /* TEST_SPY_H */

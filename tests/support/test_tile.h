@@ -13,11 +13,11 @@ enum { TILE_H = 2, TILE_W = 3, TILE_C = 4, TILE_ELEMENTS = TILE_H * TILE_W * TIL
 enum tile_arrays { TILE_NULL, TILE_SAME, TILE_OWN };
 
 struct tile {
-    mli_tensor src, dst; /* (2, 3, 4), packed; dst has room for more */
+    mli_tensor src, dst; /* tensors of shape (2, 3, 4), packed; dst has room for more */
     mli_mov_cfg_t cfg;   /* neutral */
     mli_permute_cfg permute_cfg;
 
-    /* arguments for the library; a test may set them to null */
+    /* Arguments for the library; a test may set them to null. */
     const mli_tensor *psrc;
     const mli_mov_cfg_t *pcfg;
     const mli_permute_cfg *ppermute;
@@ -40,7 +40,7 @@ void tile_give_arrays(struct tile *t, enum tile_arrays arrays);
 /* Fills in the output of a permute: rank, type and the permuted shape. */
 void tile_for_permute(struct tile *t, uint8_t p0, uint8_t p1, uint8_t p2);
 
-/* Returns the bytes of `in`, and of the result unless a cfg enlarges it. */
+/* Returns the number of bytes of `in`, and of the result unless a cfg enlarges the result. */
 uint32_t tile_bytes(const struct tile *t);
 
 mli_status tile_sync(struct tile *t);

@@ -24,7 +24,10 @@ void unit_assert_status(mli_status got, mli_status want, const char *call, const
 /* Sets the engine of all tests from a test program's only argument. */
 void unit_choose_engine(int argc, char **argv);
 
-/* Chooses that engine again, after a test that used another one. The pool is empty. */
+/*
+ * Chooses the engine of the argument again, after a test that used another engine. The pool is
+ * empty.
+ */
 void unit_restore_engine(void);
 
 /* Adds the engines of devices in this build, if the test is linked with them. */
@@ -42,9 +45,9 @@ void unit_snapshot(void *to, void *from, size_t bytes);
 void unit_fill(uint8_t *to, size_t bytes);
 
 /*
- * The last error must name each part of a dotted path ("dst.data.capacity"), in any wording, and
- * none of the parts marked with ! ("scale.!zero_point"). A library built with debug_mode=release
- * says only what the status means.
+ * Requires that the last error names each part of a dotted path ("dst.data.capacity"), in any
+ * wording, and none of the parts marked with ! ("scale.!zero_point"). With a library built with
+ * debug_mode=release, requires only the text of the status.
  */
 #define assert_error_names(path, status) unit_assert_names((path), (status), __FILE__, __LINE__)
 void unit_assert_names(const char *path, mli_status status, const char *file, int line);

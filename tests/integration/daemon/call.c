@@ -27,7 +27,7 @@ static int send_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Prints the second line that comes, or the first where it is no greeting. */
+/* Prints the second line that comes, or the first line if that is no greeting. */
 static int print_reply(int fd)
 {
     FILE *stream = fdopen(fd, "r");
@@ -46,7 +46,7 @@ static int print_reply(int fd)
     return status;
 }
 
-/* Until the service has stopped reading, and then for as long as it lives. */
+/* Sends until the service has stopped reading, and then waits as long as the service lives. */
 static int be_deaf(int fd, const char *line)
 {
     struct pollfd poller = {.fd = fd, .events = POLLOUT};

@@ -15,7 +15,7 @@ VARYING = ("pid", "uid", "version", "build", "uptime_ms", "time_ns", "ns_queued"
 
 
 class Malformed(Exception):
-    """An example that breaks the rules."""
+    """Raised for an example that breaks the rules."""
 
 
 @dataclass
@@ -160,7 +160,8 @@ def check(example):
 
 
 def request_of(step):
-    """Returns a sent line as an object; an empty one if the line is deliberately no request."""
+    """Returns a sent line as an object; returns an empty object if the line is deliberately no
+    request."""
     try:
         value = json.loads(step.text)
     except ValueError:

@@ -13,14 +13,14 @@ FORK = multiprocessing.get_context("fork")
 
 @dataclass
 class End:
-    """One job that ended."""
+    """A job that has ended."""
     when: float
     bytes: int
     error: str
 
 
 def buffered(connection, size, **more):
-    """Registers a buffer; returns the params of a copy inside it, and its memory."""
+    """Registers a buffer; returns the params of a copy inside the buffer, and the buffer's memory."""
     memory = Memory(size=2 * size)
     number = connection.call("buffer.register", {"fd": 0}, [memory.fd])["buffer"]
     return copy(size, {"buffer": number}, {"buffer": number, "offset": size}, **more), memory

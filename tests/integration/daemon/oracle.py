@@ -32,7 +32,7 @@ def destination_strides(dst, cfg, shape):
 
 @dataclass
 class Window:
-    """One source dimension: padding, first sample, every `step`-th of `count`."""
+    """One source dimension of a job: padding, first sample, every `step`-th of `count` samples."""
     extent: int
     pre: int
     offset: int
@@ -62,7 +62,8 @@ def windows(src, cfg):
 
 
 def along(axis_windows, source, before, start):
-    """Returns the entries of one per-axis parameter: those before dst_offset, then those of the axis."""
+    """Returns the entries of one per-axis parameter: first the entries before dst_offset, then
+    those of the axis."""
     name, entries = source
     samples = (axis_windows.index(n) for n in range(axis_windows.count))
     return before[:start] + [NEUTRAL[name] if i is None else entries[i] for i in samples]
@@ -115,12 +116,13 @@ def move(params, source, destination):
 
 
 def span(shape, strides, size):
-    """Returns the bytes from the first element to the end of the last."""
+    """Returns the bytes from the first element to the end of the last element."""
     return size * (1 + sum((n - 1) * s for n, s in zip(shape, strides)))
 
 
 class Jobs:
-    """Random jobs on small tensors; most are valid, some ask for a window outside of the source."""
+    """Random jobs on small tensors; most jobs are valid, some request a window outside of the
+    source."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -135,7 +137,7 @@ class Jobs:
         return strides
 
     def some(self, strides):
-        """Returns some of the members; the service chooses the others."""
+        """Returns some of the members of a tensor; the service chooses the others."""
         return [self.random.choice((0, stride)) for stride in strides]
 
     def tensor(self):

@@ -11,7 +11,7 @@ GIB = 1 << 30
 
 
 def impossible(example):
-    """Returns the reason why the example cannot be replayed here, or None."""
+    """Returns the reason why the example cannot be replayed on this machine, or None."""
     if "other user" in example.conditions and os.geteuid() != 0:
         return "no rights to become another user"
     if "1 GiB" in example.conditions and SANITIZED:

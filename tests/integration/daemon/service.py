@@ -36,7 +36,7 @@ def wait_for(condition, seconds=PATIENCE):
 
 @contextlib.contextmanager
 def as_user(uid):
-    """Opens and connects as this user inside the context (only root can)."""
+    """Opens files and connects as this user inside the context (only root can)."""
     os.seteuid(uid)
     try:
         yield
@@ -45,7 +45,7 @@ def as_user(uid):
 
 
 class Memory:
-    """A memfd, or any other file of tensors."""
+    """A memfd, or any other file, with tensors in it."""
 
     def __init__(self, content=b"", size=None, sealing=True, fd=None):
         flags = os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealing else 0)
@@ -112,7 +112,7 @@ class Service:
         return self.process.pid
 
     def connect(self, **more):
-        """Connects; waits for a service that is starting."""
+        """Connects to the service; waits for a service that is starting."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -133,7 +133,8 @@ class Service:
         return len(open_files(self.pid))
 
     def fds_at_rest(self):
-        """Returns the number of descriptors once it is stable: they are closed shortly after the reply."""
+        """Returns the number of descriptors once it is stable, because descriptors are closed
+        shortly after the reply."""
         end, found = time.monotonic() + PATIENCE, self.fds()
         while time.monotonic() < end:
             before, found = found, (time.sleep(0.2), self.fds())[1]
@@ -160,7 +161,7 @@ class Service:
         self.log.close()
 
     def stop(self):
-        """Sends SIGTERM, as a service manager does; returns the exit code."""
+        """Sends SIGTERM, as a service manager does; returns the exit code of the service."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()

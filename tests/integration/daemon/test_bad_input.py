@@ -16,7 +16,7 @@ def request(members, method="daemon.ping"):
 
 
 class Long(Case):
-    """Sends all requests on one connection, while a second one watches."""
+    """Sends all requests on one connection, while a second connection watches."""
 
     def setUp(self):
         super().setUp()
@@ -103,7 +103,7 @@ class Open(Long):
                 self.alive()
 
     def test_values_at_the_limits(self):
-        """The largest allowed values."""
+        """The largest allowed values are accepted."""
         line = b'{"jsonrpc":"2.0","id":"%s","method":"daemon.ping"' % (b"i" * 128)
         self.link.send(line + b" " * (65536 - len(line) - 2) + b"}")
         self.link.result("i" * 128)
@@ -172,7 +172,7 @@ class Open(Long):
         self.job("LIMIT", "/channels", channels=16)
 
     def test_overflow(self):
-        """Sums and products past 64 bits are refused before memory is mapped."""
+        """Sums and products beyond 64 bits are refused before memory is mapped."""
         big = ("BAD_DESCRIPTOR", "INVALID_PARAMS", "REFUSED", "LIMIT")
         for members in (
                 {"src__offset": HUGE}, {"dst__offset": HUGE}, {"src__offset": HUGE - 5},
@@ -231,7 +231,8 @@ class Open(Long):
 
 class Buffers(Long):
     def test_numbers_of_other_connections(self):
-        """Numbers are local to a connection: no connection reaches another one's objects."""
+        """Numbers are local to a connection: no connection reaches the objects of another
+        connection."""
         theirs = self.watcher.call("buffer.register", {"fd": 0}, [self.source.fd])["buffer"]
         self.watcher.call("job.prepare", copy(3, {"buffer": theirs},
                                               {"buffer": theirs, "offset": 3}))
@@ -280,7 +281,7 @@ class Buffers(Long):
         self.assertEqual(self.target.content, b"012\xee\xee\xee")
 
     def test_prepared(self):
-        """Offsets past the end, across the end, and overlapping."""
+        """Offsets past the end and across the end, and overlapping tensors, are refused."""
         memory = Memory(bytes(range(12)))
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         part = copy(4, {"buffer": 1}, {"buffer": 1, "offset": 8})
@@ -319,7 +320,8 @@ class Buffers(Long):
 
 class Release(Case):
     def test_in_use(self):
-        """A buffer and a prepared job that are released under a running job stay until its end."""
+        """A buffer and a prepared job that are released while a job uses them stay until the job
+        ends."""
         mlid = self.service("--engine", "fault:threads,stick=1")
         link, other = self.connect(mlid), self.connect(mlid)
         memory = Memory(b"012345")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sends lines that end the connection, and thousands of random ones.
+"""Sends lines that end the connection, and thousands of random lines.
 
-The service continues and keeps no descriptors or memory of them.
+The service continues and keeps no descriptors or memory of these lines.
 """
 import itertools
 import json
@@ -63,7 +63,8 @@ class Closing(Case):
             self.closes(line, "STREAM_ERROR")
 
     def test_half_a_line(self):
-        """The connection is closed some time after the first byte of an incomplete line; idle connections stay."""
+        """The service closes a connection some time after the first byte of an incomplete line;
+        idle connections stay."""
         idle = self.connect(self.mlid)
         begin = time.monotonic()
         self.closes(PING, "STREAM_ERROR")
@@ -103,7 +104,8 @@ class Closing(Case):
         self.watcher.ping()
 
     def test_descriptors_of_two_lines(self):
-        """Sent together, in pieces, or in the middle of each other: each line has its own descriptors."""
+        """Lines that are sent together, in pieces, or in the middle of each other keep their own
+        descriptors."""
         with self.connect(self.mlid) as link:
             one, two = (envelope("job.submit", copy(6), id, 2) + b"\n" for id in (1, 2))
             other = Memory(b"\xee" * 6)
@@ -182,7 +184,7 @@ class Mutations(Case):
         self.opened += 1
 
     def nodes(self, value, found):
-        """Returns every (container, key) of the value."""
+        """Returns every (container, key) inside the value."""
         for key in value if isinstance(value, dict) else range(len(value)):
             found.append((value, key))
             if isinstance(value[key], (dict, list)):
@@ -207,7 +209,8 @@ class Mutations(Case):
                 place[key] = json.loads(json.dumps(pick.choice(NASTY)))
 
     def after(self, line, fds):
-        """Sends the line; then the service must answer a ping, or have closed with a reason."""
+        """Sends the line; then the service must answer a ping, or must have closed the connection
+        with a reason."""
         try:
             self.link.send_raw(line, fds)
             self.link.ping()
@@ -231,7 +234,8 @@ class Mutations(Case):
         self.fresh()
 
     def flat(self, run, count):
-        """Runs a part first, then all: the service may keep no more after all than after the part."""
+        """Runs a part of the lines first, then all: the service may keep no more memory after all
+        lines than after the part."""
         self.start()
         run(count // 4)
         before = self.settled()

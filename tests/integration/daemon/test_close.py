@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Passes descriptors whose close(2) blocks: sockets that linger while their peer does not read.
 
-Only the user that sent them may have to wait.
+Only the user that sent such descriptors may have to wait.
 """
 import array
 import contextlib
@@ -20,7 +20,7 @@ ROUNDS = 40
 
 
 class Lingering:
-    """The only descriptor of a connected TCP socket whose send queue is full."""
+    """Holds the only descriptor of a connected TCP socket whose send queue is full."""
 
     def __init__(self, seconds=LINGER):
         listener = socket.create_server(("127.0.0.1", 0))
@@ -38,8 +38,8 @@ class Lingering:
         self.socket.setblocking(True)
 
     def hand_over(self, link, data, more=()):
-        """Sends the descriptor and closes ours, while the service is stopped: the last close(2) blocks. Our
-        descriptor is replaced by dup2() before it is closed."""
+        """Sends the descriptor and closes ours while the service is stopped: the last close(2)
+        blocks. dup2() replaces our descriptor before it is closed."""
         fd = self.socket.detach()
         link.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
                                array.array("i", [fd, *more]))])
@@ -112,7 +112,7 @@ class Close(Case):
         self.all_served()
 
     def test_not_received(self):
-        """The descriptor is in the queue of a connection that is closed before the line is received."""
+        """A descriptor is in the queue of a connection that is closed before the line is received."""
         link = self.connect(self.mlid)
         with stopped(self.mlid):
             link.send_raw(b"no JSON\n" * 9000)  # more than the service reads at once
@@ -122,7 +122,7 @@ class Close(Case):
         self.all_served()
 
     def test_a_refused_connection(self):
-        """The descriptor is in the queue of a connection that is refused."""
+        """A descriptor is in the queue of a connection that is refused."""
         mlid = self.service(config={"limits": {"clients": 1}}, exits=None)
         only = self.connect(mlid)
         for _ in range(3):
@@ -134,7 +134,8 @@ class Close(Case):
             self.assertLess(time.monotonic() - begin, SOON * SLOW)
 
     def test_too_many(self):
-        """More descriptors than a message may carry: the kernel must not close any, either."""
+        """A message has more descriptors than it may carry: the kernel must not close any of them,
+        either."""
         more = [Memory(size=1) for _ in range(40)]
         link = self.sent(b"{", [one.fd for one in more])
         self.assertEqual(link.nameless_error(SOON * SLOW).name, "STREAM_ERROR")
@@ -142,7 +143,7 @@ class Close(Case):
         self.all_served()
 
     def test_metrics(self):
-        """Descriptors are sent to the socket of the metrics."""
+        """A client sends descriptors to the socket of the metrics."""
         path = str(self.root / "metrics")
         mlid = self.service(config={"metrics": {"listen": "unix:" + path}}, exits=None)
         other = self.connect(mlid)
@@ -156,7 +157,7 @@ class Close(Case):
         self.assertLess(time.monotonic() - begin, SOON * SLOW)
 
     def test_end(self):
-        """SIGTERM waits a moment, not until everything is closed."""
+        """On SIGTERM the service waits a moment, but not until every descriptor is closed."""
         begin = time.monotonic()
         self.sent(envelope("buffer.register", {"fd": 0}, fds=1) + b"\n").error(1)
         self.assertEqual(self.mlid.stop(), 0)

@@ -9,7 +9,7 @@ from wire import SLOW, envelope
 
 KIB, MIB = 1 << 10, 1 << 20
 SECONDS = 2
-# Every transfer takes up to 4 ms on any machine, so that the channels are the scarce resource.
+# Each transfer takes up to 4 ms on any machine, so that the channels are the scarce resource.
 PACED = ("--engine", "fault:threads,delay_us=4000")
 
 
@@ -44,7 +44,7 @@ class Latency(Case):
         self.against_a_flood(self.service(*PACED), 64 * KIB)
 
     def test_high_priority(self):
-        """Also within one connection, a job of high priority passes all queued jobs."""
+        """A job of high priority passes all queued jobs, also those of its own connection."""
         service = self.service(*PACED, config={"channels": 1})
         with self.connect(service) as connection:
             params, memory = buffered(connection, 4 * KIB)
@@ -104,7 +104,8 @@ class Users(Case):
 
 class Starving(Case):
     def test_low_priority(self):
-        """The job rises after 100 ms, and again after another 100 ms; it starts then, not before."""
+        """A waiting job rises after 100 ms, and again after another 100 ms; it starts then, and not
+        before."""
         service = self.service(*PACED, config={"channels": 1, "scheduling": {"ageing_ms": 100}})
         connection = self.connect(service)
         params, _memory = buffered(connection, 4 * KIB, priority=-1)
@@ -183,13 +184,14 @@ class BackPressure(Case):
         return left
 
     def test_a_client_that_does_not_read(self):
-        """The service stops reading from it, keeps its replies, and spends little on it. A line that the service
-        itself has half read does not time out."""
+        """The service stops reading from a client that does not read, keeps its replies, and spends
+        little on it. A line that the service itself has half read does not time out."""
         service = self.service(config={"limits": {"line_timeout_ms": 300}})
         connection, other = self.connect(service), self.connect(service)
         params, memory = buffered(connection, 64)
         before = service.memory()
-        # White space is no part of the bound on what waits, but of what fits into a socket.
+        # White space does not count for the limit of waiting bytes, but for the bytes that fit into
+        # a socket.
         lines = b"".join(envelope("job.submit", params, f"job {i}") + b" " * 300 + b"\n"
                          for i in range(self.COUNT))
         left = self.push(connection, memoryview(lines))
@@ -205,7 +207,7 @@ class BackPressure(Case):
         memory.close()
 
     def test_more_jobs_than_the_limit(self):
-        """Further requests wait in the socket, a cancel too; other connections are served."""
+        """Further requests wait in the socket, also a cancel; other connections are served."""
         service = self.service("--engine", "fault:threads,stick=1",
                                config={"channels": 1, "limits": {"jobs_per_client": 4}})
         connection, other = self.connect(service), self.connect(service)

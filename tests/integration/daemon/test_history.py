@@ -10,7 +10,7 @@ HISTORY = 64
 
 
 def flood(connection, count, window=256, **more):
-    """Sends tiny starts, each after the reply to the one before."""
+    """Sends tiny starts, each after the reply to the previous start."""
     params, _memory = buffered(connection, 16, **more)
     number = connection.call("job.prepare", params)["prepared"]
     waiting = []
@@ -37,7 +37,7 @@ class Users(Case):
 
     @needs_root
     def test_another_user_displaces_no_record(self):
-        """Also if the user has disconnected and connects again."""
+        """The limit also applies if the user has disconnected and connects again."""
         with self.connect_as(ALICE) as alice:
             jobs = [self.detach(alice) for _ in range(HISTORY)]
             alice.call("job.wait", {"jobs": jobs})
@@ -52,7 +52,8 @@ class Users(Case):
 
     @needs_root
     def test_many_users_displace_no_record(self):
-        """More users than the service keeps sums of (64), each with more jobs than the history holds."""
+        """Uses more users than the service keeps sums of (64), each with more jobs than the history
+        holds."""
         with self.connect_as(ALICE) as alice:
             kept = self.detach(alice)
         for uid in range(60000, 60080):
@@ -62,7 +63,8 @@ class Users(Case):
             self.assertEqual(alice.call("job.wait", {"job": kept})["job"], kept)
 
     def test_own_jobs(self):
-        """A detached job that was not waited for outlives jobs that were answered."""
+        """The record of a detached job for which no client has waited outlives the records of
+        answered jobs."""
         with self.connect(self.mlid) as link:
             kept, waited = self.detach(link), self.detach(link)
             link.call("job.wait", {"job": waited})
@@ -197,7 +199,7 @@ class Refused(Case):
         self.link.result(self.send(after=["load"]))
 
     def test_an_earlier_job_still_runs(self):
-        """Also if no record of the refused job is kept."""
+        """The same holds if no record of the refused job is kept."""
         for history, name in ((HISTORY, "PREDECESSOR_FAILED"), (0, "NOT_FOUND")):
             with self.subTest(history=history):
                 mlid = self.service(*STUCK, config={"limits": {"history": history}})
@@ -209,7 +211,8 @@ class Refused(Case):
                 self.link.error(first)
 
     def test_a_forgotten_name_is_no_earlier_job(self):
-        """The record of a name's latest job is dropped while an earlier one runs."""
+        """The record of the latest job with a name is dropped while an earlier job with that name
+        runs."""
         mlid = self.service(*STUCK, config={"limits": {"history": 8}})
         self.link = self.connect(mlid)
         first = self.send(name="load")

@@ -13,7 +13,7 @@ NEW = b"012345"
 
 
 class Stuck(Case):
-    """The first job sticks on the only channel; later jobs wait."""
+    """The first job gets stuck on the only channel; later jobs wait."""
 
     def setUp(self):
         super().setUp()
@@ -23,13 +23,13 @@ class Stuck(Case):
         self.targets = []
 
     def submit(self, **more):
-        """Submits a job; returns the id of its reply. Its target is appended to self.targets."""
+        """Submits a job and appends its target to self.targets. Returns the id of the reply."""
         self.targets.append(Memory(OLD))
         return self.link.request("job.submit", copy(6, **more),
                                  [self.source.fd, self.targets[-1].fd])
 
     def cancel(self, link, job):
-        """Cancels a job; returns the state in the reply."""
+        """Cancels a job; returns the state that the reply reports."""
         answer = link.call("job.cancel", {"job": job})
         self.assertEqual(answer.keys(), {"job", "state"})
         return answer["state"]
@@ -65,7 +65,7 @@ class Cancel(Stuck):
         self.assertEqual([target.content for target in self.targets[1:]], [OLD, OLD])
 
     def test_running_by_name(self):
-        """The latest job of that name on the connection that named it."""
+        """A name means the latest job with that name on the connection that gave the name."""
         first, second = self.submit(name="twin"), self.submit(name="twin")
         self.link.ping()
         self.assertFault(self.other.fault("job.cancel", {"job": "twin"}), "NOT_FOUND", "/job")
@@ -97,7 +97,7 @@ class Cancel(Stuck):
 
     @needs_root
     def test_another_user(self):
-        """It cannot see our jobs and may not drain."""
+        """A client of another user cannot see our jobs and may not drain the service."""
         mlid = self.service(*STUCK, config={"socket_mode": "0666"})
         ours = self.connect(mlid)
         target = Memory(OLD)
@@ -147,7 +147,7 @@ class Deadline(Stuck):
         self.assertEqual({target.content for target in self.targets[1:]}, {NEW})
 
     def test_wait(self):
-        """A wait that times out leaves the job alone; many such waits do, too."""
+        """A wait that times out does not change the job; the same holds for many such waits."""
         running = self.submit()
         for params in ({"job": 1}, {"jobs": [1]}, {"all": True}):
             fault = self.link.fault("job.wait", {**params, "timeout_ms": 20})
@@ -162,7 +162,7 @@ class Deadline(Stuck):
 
 class Drain(Stuck):
     def test_drain_and_resume(self):
-        """Admitted jobs finish, also those that wait for others; new jobs are refused."""
+        """Admitted jobs finish, also jobs that wait for others; new jobs are refused."""
         running = self.submit(name="first", timeout_ms=60000)
         queued, waiting = self.submit(name="second"), self.submit(after=["second"])
         self.link.ping()
@@ -184,7 +184,7 @@ class Drain(Stuck):
         self.link.result(self.submit())
 
     def test_prepared_and_buffers(self):
-        """Starts are jobs; buffers are not."""
+        """Starts of prepared jobs count as jobs; buffers do not."""
         memory = Memory(NEW + OLD)
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         self.link.call("job.prepare", copy(6, {"buffer": 1}, {"buffer": 1, "offset": 6}))
@@ -193,7 +193,7 @@ class Drain(Stuck):
         self.link.call("buffer.alloc", {"size": 10})
         self.assertEqual(memory.content, NEW + OLD)
         self.other.call("daemon.resume")
-        # The first transfer sticks.
+        # The first transfer gets stuck.
         late = self.link.fault("job.start", {"prepared": 1, "timeout_ms": 20})
         self.assertFault(late, "TIMED_OUT")
         self.link.call("job.start", {"prepared": 1})
@@ -222,7 +222,7 @@ class Detached(Stuck):
         self.assertEqual(several.data["job"], 2)
 
     def test_a_refused_job(self):
-        """It is refused at once and leaves no job."""
+        """A job that the service refuses gets its reply at once and leaves no job."""
         fault = self.link.error(self.submit(detach=True, cfg={"offset": [6]}))
         self.assertFault(fault, "REFUSED", "/cfg/offset/0")
 
@@ -242,7 +242,7 @@ class Detached(Stuck):
 
 class History(Case):
     def test_list(self):
-        """Pages, the latest job first; the oldest records are dropped."""
+        """Lists jobs in pages, the latest job first; the oldest records are dropped."""
         link = self.connect(self.service(config={"limits": {"history": 10}}))
         memory = Memory(size=12)
         link.call("buffer.register", {"fd": 0}, [memory.fd])
@@ -334,7 +334,8 @@ class Clients(Case):
         self.assertEqual(numbers, [1, 2, 3])
 
     def test_half_closed(self):
-        """Everything is answered, the line without an end is dropped, then the service closes."""
+        """Everything is answered, the line without an end is dropped, then the service closes the
+        connection."""
         mlid = self.service("--engine", "fault:threads,delay_us=50000")
         link = self.connect(mlid)
         source, targets = Memory(NEW), [Memory(OLD) for _ in range(20)]

@@ -22,7 +22,7 @@ class Neighbours(Case):
 
     @needs_root
     def test_stats(self):
-        """Only root and mlid's own user see the rows of others; all see the totals."""
+        """Only root and mlid's own user see the rows of other users; all users see the totals."""
         root = self.connect(self.mlid)
         links = {uid: self.as_other(uid) for uid in (NOBODY, OTHER)}
         now = root.call("daemon.stats")["clients"]["now"]
@@ -36,7 +36,8 @@ class Neighbours(Case):
         self.assertEqual(len(stats["connections"]), now)
 
     def test_refusals_in_the_log(self):
-        """Any number of refusals gives a few lines and the number of lines that were left out."""
+        """Any number of refusals gives only a few lines in the log, and the number of lines that
+        were left out."""
         link = self.connect(self.mlid)
         for _ in range(500):
             link.fault("job.submit", BAD)
@@ -75,11 +76,13 @@ class Neighbours(Case):
 
 class Mappings(Case):
     def test_limit(self):
-        """Beyond the limit requests are refused and nothing is lost; released memory can be used again."""
+        """Requests beyond the limit are refused and nothing is lost; released memory can be used
+        again."""
         mlid = self.service(config={"limits": {"mappings": 8}})
         link, other = self.connect(mlid), self.connect(mlid)
         memory = [Memory(b"abcd") for _ in range(8)]
-        # A user has 5 of 7 at most; root and mlid's own user have the reserved one, too.
+        # A user has at most 5 of 7 mappings; root and mlid's own user have the reserved mapping,
+        # too.
         for one in memory[:5]:
             link.call("buffer.register", {"fd": 0}, [one.fd])
         params, fds = copy(4), [memory[5].fd, memory[6].fd]

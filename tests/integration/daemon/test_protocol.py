@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays every example of PROTOCOL.md; every method and error must have one."""
+"""Replays every example of PROTOCOL.md; every method and every error must have an example."""
 import os
 import re
 import subprocess
@@ -46,7 +46,7 @@ class Document(Case):
 
 
 class Examples(Case):
-    """One test for each example, made below."""
+    """Has one test for each example; the tests are added below."""
 
     def replay(self, example):
         reason = impossible(example)

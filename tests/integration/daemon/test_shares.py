@@ -34,14 +34,14 @@ class Connections(Shares):
         self.connect_as(OTHER, service).ping()
 
     def test_later_users_get_their_shares(self):
-        """Each user takes as many as it can: at most three times as many as it leaves, and never the last one, which
-        the next user gets."""
+        """Each user takes as many connections as possible: at most three times as many as are left
+        free, and never the last one, which the next user gets."""
         service = self.service(config={"socket_mode": "0666"})
         held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
         self.assertEqual([len(links) for links in held], [45, 11, 3, 1])
 
     def test_root_connects_when_all_are_taken(self):
-        """Also beyond its own quota: to inspect and to drain."""
+        """Root can connect beyond its own quota, to inspect and to drain the service."""
         service = self.service(config={"socket_mode": "0666",
                                        "quotas": {"default": {"clients": 40}, "0": {"clients": 1}}})
         self.crowd(service, CROWD, 64)
@@ -83,8 +83,8 @@ class Jobs(Shares):
 
 @needs_root
 class Turns(Shares):
-    """Queues all jobs behind a stuck job on the only channel, cancels it, and counts the order in which the others
-    start."""
+    """Queues all jobs behind a stuck job on the only channel, cancels that job, and counts the
+    order in which the others start."""
     SIZE = 4096
 
     def setUp(self):

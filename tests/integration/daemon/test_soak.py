@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs many jobs of every kind over connections that come and go.
 
-The oracle checks every result, and the service may keep nothing of them.
+The oracle checks every result, and the service may keep nothing of the jobs.
 
     MLI_SOAK=1 MLI_TEST_SEED=7 ...      a million jobs, repeatable
 """
@@ -22,7 +22,7 @@ SLOTS = 16
 
 
 class Slots:
-    """A buffer cut into slots, one for each job that is under way in it."""
+    """A buffer that is cut into slots, one slot for each running job."""
 
     def __init__(self, link):
         self.memory = Memory(size=SLOT * SLOTS)
@@ -90,7 +90,7 @@ class Client:
         self.under_way[self.link.request(method, params, fds)] = job
 
     def options(self, params):
-        """Returns members that change when a job runs, not its result."""
+        """Returns members that change how a job runs, but not its result."""
         pick = self.random
         self.names += 1
         params["name"] = f"j{self.names}"
@@ -149,7 +149,7 @@ class Client:
             params[side]["offset"] += slot * SLOT
 
     def detached(self, params, job):
-        """Sends a detached job and waits for it by its number."""
+        """Sends a detached job and waits for that job by its number."""
         id = self.link.request("job.submit", {**params, "detach": True})
         answer = self.link.reply(id)
         if answer.name:
@@ -158,7 +158,7 @@ class Client:
         self.send("job.wait", {"job": answer["result"]["job"]}, job)
 
     def prepared(self):
-        """Prepares a job, starts it a few times on other data in the same place, releases it."""
+        """Prepares a job, starts it a few times on other data in the same place, and releases it."""
         params, needs, data = self.new()
         params.pop("timeout_ms", None)
         if max(needs) > SLOT // 2:
@@ -244,7 +244,7 @@ class Soak(Case):
         return kills
 
     def rest(self):
-        """Waits for the end of all jobs; returns what the service still holds."""
+        """Waits for the end of all jobs; returns the objects that the service still holds."""
         for client in self.clients:
             while client.under_way:
                 client.link.need(lambda client=client: client.link.replies, "an answer")
@@ -258,7 +258,7 @@ class Soak(Case):
         print(f"\n  MLI_TEST_SEED={SEED}", end=" ", flush=True)
         self.random = random.Random(SEED)
         self.fates = collections.Counter()
-        # Late and in another order, so that there is something to cancel and to time out.
+        # Transfers are late and out of order, so that some jobs can be cancelled or time out.
         self.mlid = self.service("--engine", "fault:threads,delay_us=400,reorder_pct=20")
         self.watcher = self.connect(self.mlid)
         self.clients = [Client(self, self.mlid, random.Random(self.random.random()))

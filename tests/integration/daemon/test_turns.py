@@ -57,7 +57,7 @@ class Turns(Case):
         del memory
 
     def test_a_list_without_a_match(self):
-        """It scans 65536 jobs, and others are served meanwhile."""
+        """A listing scans 65536 jobs, and other clients are served meanwhile."""
         mlid = self.service(config={"limits": {"history": 65536}})
         link, other = self.connect(mlid), self.connect(mlid)
         self.fill(link, 65536)
@@ -95,7 +95,7 @@ class Turns(Case):
         other.ping()
 
     def queue(self, link, count):
-        """Submits a job that sticks, and `count` jobs that wait for it."""
+        """Submits a job that gets stuck, and `count` jobs that wait for it."""
         params, memory = buffered(link, 64 * KIB)
         number = link.call("job.prepare", params)["prepared"]
         link.request("job.start", {"prepared": number, "detach": True}, id=1)
@@ -109,7 +109,8 @@ class Turns(Case):
         return job
 
     def test_a_client_that_leaves_many_jobs(self):
-        """They are dropped in slices: others see some of them gone and some not."""
+        """The jobs of a client that leaves are dropped in slices: other clients see that some jobs
+        are gone and some are not."""
         config = {"limits": {"jobs": 16384, "jobs_per_client": 16384}}
         for _ in range(20):
             mlid = self.service("--engine", "fault:threads,stick=1", config=config)
@@ -127,7 +128,8 @@ class Turns(Case):
         self.fail("all jobs were dropped at once")
 
     def test_a_client_that_leaves_many_prepared_jobs(self):
-        """They and the buffers are released in slices: others see some of them gone and some not."""
+        """Prepared jobs and buffers are released in slices: other clients see that some are gone
+        and some are not."""
         config = {"limits": {"prepared_per_client": 16384, "buffers_per_client": 4096}}
         mlid = self.service(config=config)
         other = self.connect(mlid)
@@ -184,7 +186,7 @@ class Turns(Case):
         return best
 
     def test_statistics(self):
-        """They cost the same with 10000 waiting jobs as without jobs."""
+        """daemon.stats costs the same with 10000 waiting jobs as without jobs."""
         mlid = self.service("--engine", "fault:threads,stick=1", config={
             "limits": {"jobs": 16384, "jobs_per_client": 16384}})
         link, other = self.connect(mlid), self.connect(mlid)
@@ -202,7 +204,7 @@ class Turns(Case):
         many = self.cost_of_stats(mlid, other)
         print(f"\n  daemon.stats with 10000 jobs costs {many / few:.2f} times as much as with one")
         self.assertLess(many, few * 2)
-        # The waiting jobs fail one by one, in slices, too.
+        # The waiting jobs also fail in slices.
         link.request("job.cancel", {"job": 1})
         begin = time.monotonic()
         other.ping()

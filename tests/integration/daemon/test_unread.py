@@ -66,7 +66,7 @@ class Bytes(Unread):
         links[0].ping()
 
     def test_waits_for_one_job(self):
-        """job.wait of a running job has the same reply."""
+        """A job.wait of a running job has a reply of the same size."""
         service = self.service(*STUCK, config={"channels": 1})
         link, other = self.connect(service), self.connect(service)
         before = service.memory()
@@ -115,7 +115,8 @@ class Time(Unread):
                 link.request("daemon.ping")
 
     def test_a_few_unread_replies_may_stay(self):
-        """Less than the amount that stops reading; an idle client is not closed for it."""
+        """The unread replies are fewer than the amount that stops reading; an idle client is not
+        closed for them."""
         service = self.service(config={"limits": {"reply_timeout_ms": 50}})
         link, other = self.connect(service), self.connect(service)
         for _ in range(1000):
@@ -128,7 +129,7 @@ class Time(Unread):
 
 class Descriptors(Case):
     def test_pipelined_alloc(self):
-        """Requests sent at once are all answered with a buffer once the client reads."""
+        """Requests that are sent at once are all answered with a buffer once the client reads."""
         service = self.service(config={"limits": {"buffers_per_client": 1000}})
         link = self.connect(service)
         count = 600

@@ -16,7 +16,7 @@ FDS_MAX = 16
 
 
 class Fault(Exception):
-    """An error reply of the service."""
+    """Raised for an error reply of the service."""
 
     def __init__(self, error):
         super().__init__(json.dumps(error))
@@ -28,7 +28,7 @@ class Fault(Exception):
 
 
 class Closed(Exception):
-    """The service has closed the connection."""
+    """Raised when the service has closed the connection."""
 
 
 class Message(dict):
@@ -44,7 +44,7 @@ class Message(dict):
 
 
 def once(pairs):
-    """Checks for json that no key occurs twice."""
+    """Hook for the json module: checks that no key of an object occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError(f"a key is there twice: {[key for key, _ in pairs]}")
@@ -126,13 +126,13 @@ class Connection:
         return found[0][1] if found else 0
 
     def request(self, method, params=None, fds=(), id=None):
-        """Sends a request; returns the id for reply()."""
+        """Sends a request; returns its id, for reply()."""
         id = next(self.ids) if id is None else id
         self.send(envelope(method, params, id, len(fds)), fds)
         return id
 
     def call(self, method, params=None, fds=()):
-        """Returns the result; raises an error reply as a Fault."""
+        """Returns the result of a request; raises an error reply as a Fault."""
         return self.result(self.request(method, params, fds))
 
     def fault(self, method, params=None, fds=()):
@@ -237,7 +237,7 @@ class Connection:
         return self.notes.popleft()
 
     def ended(self, timeout=None):
-        """Returns whether the service closes; keeps the lines that it sends before."""
+        """Returns whether the service closes the connection; keeps the lines that it sends before."""
         try:
             return self.wait(lambda: self.eof, timeout)
         except Closed:
