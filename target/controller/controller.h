@@ -3,8 +3,11 @@
  * The descriptors that a DMA controller executes for a move, in the controller's own form. Nothing
  * here accesses tensor data: addresses are those of the board.
  *
- *     plan (mli_plan.h) -> descriptor_list.c  orders loops, peels what the controller cannot move,
- *             |                               cuts the rest with mli_legalise_next()
+ *     plan (mli_plan.h) -> descriptor_list.c  peels what the controller cannot move
+ *             |
+ *             v
+ *     a box             -> box_cutter.c       cuts it into the fewest pieces within the limits
+ *             |
  *             v
  *     a legal piece     -> controller_NAME.c  encodes it: fields by name, and the bytes in memory
  *
@@ -21,6 +24,7 @@
 #include <stdint.h>
 
 #include "mli_engine.h"
+#include "target/controller/box_cutter.h"
 #include "target/profile/target_profile.h"
 
 enum {
@@ -48,12 +52,23 @@ struct controller_descriptor {
     uint8_t bytes[CONTROLLER_BYTES_MAX]; /* as in the memory of the board */
 };
 
+/* Returns whether the piece writes zeros. (A copy from address 0 has a null src, too.) */
+static inline bool controller_fills(const struct mli_descriptor *piece)
+{
+    return piece->index > 0;
+}
+
 /* What an encoder gets besides the piece. */
 struct controller_place {
     const struct target_profile *profile;
     uint64_t address; /* where the descriptor is put */
     uint64_t next;    /* address of the next descriptor; 0: this is the last one */
-    uint64_t zeros;   /* address of at least CONTROLLER_ZEROS_SIZE zero bytes, a source for fills */
+    /*
+     * Address of at least CONTROLLER_ZEROS_SIZE zero bytes: the source for fills if the profile has
+     * dma.fills false. Runs of fills are then at most CONTROLLER_ZEROS_SIZE bytes long, and all
+     * rows read the same zeros (a step of 0).
+     */
+    uint64_t zeros;
 };
 enum { CONTROLLER_ZEROS_SIZE = 4096 };
 
@@ -63,6 +78,16 @@ struct controller {
     const char *title;             /* for people */
     const char *manual;            /* the document that the encoder follows */
     uint32_t descriptor_alignment; /* of descriptors in memory, in bytes */
+    /**
+     * Bytes of a run in a descriptor without loops, if that may be longer than in one with loops
+     * (a linear and a 2-D mode). 0: the same limit.
+     */
+    uint64_t linear_run_max;
+    /**
+     * Bytes from the end of a run to the next one, along a loop: for controllers that add a stride
+     * after each run, and not from its start. 0: only dma.step_max limits steps.
+     */
+    uint64_t gap_max;
     /**
      * Tightens the limits for copies (`fill` false) or for zero fills. *caps has the limits of the
      * profile. Null: no tighter limits.
@@ -76,7 +101,9 @@ struct controller {
                            const struct mli_descriptor *piece);
     /** Returns the bytes that encode() will produce for the piece. */
     size_t (*size)(const struct target_profile *profile, const struct mli_descriptor *piece);
-    /** Encodes a piece. piece->box has board addresses in the place of pointers; src null: zeros.
+    /**
+     * Encodes a piece. piece->box has board addresses in the place of pointers. Its loops are in
+     * any order; in a fill (controller_fills()) src is null and source steps are 0.
      */
     void (*encode)(const struct controller_place *place, const struct mli_descriptor *piece,
                    struct controller_descriptor *out);
@@ -94,11 +121,11 @@ void controller_put(struct controller_descriptor *out, unsigned bits, uint64_t v
 /* Who moves a piece. */
 enum mover { MOVER_CONTROLLER, MOVER_CORE };
 
-/* One entry of the list that executes a plan. */
+/* One entry of the list that executes a plan. The entries are disjoint: any order is right. */
 struct list_entry {
     enum mover mover;
     const char *why;             /* MOVER_CORE: why the controller cannot move it */
-    struct mli_descriptor piece; /* addresses of the board */
+    struct mli_descriptor piece; /* addresses of the board. MOVER_CORE: within no limits */
     /* MOVER_CONTROLLER, if the profile's controller is known: */
     struct controller_descriptor descriptor;
 };
@@ -107,18 +134,21 @@ struct list_entry {
 struct descriptor_list {
     const struct target_profile *profile;
     const struct controller *controller; /* null: pieces only */
-    const struct mli_plan *plan;         /* with loops in the order of fewest descriptors */
-    struct mli_plan ordered;             /* private */
-    struct mli_legaliser legaliser;      /* private */
-    uint64_t address, zeros;             /* where descriptors and zeros are in the board's memory */
+    const struct mli_plan *plan;
+    uint64_t address, zeros; /* where descriptors and zeros are in the board's memory */
     /* Progress, private: */
-    uint32_t part;
-    bool ended;
+    uint32_t index;                 /* next descriptor of the plan */
+    const char *why;                /* why the core moves `core` */
+    uint32_t core_next, core_count; /* boxes of `core` that the core moves next */
+    struct mli_descriptor core[2];  /* a box, or its head and tail */
+    bool cutting;                   /* `cutter` may have more pieces */
+    struct box_cutter cutter;       /* of the rest of the box */
 };
 
 /**
  * Begins the list of a plan whose pointers are addresses of the board. `address` is where the
- * descriptors are put, `zeros` where CONTROLLER_ZEROS_SIZE zero bytes are.
+ * descriptors are put, `zeros` where CONTROLLER_ZEROS_SIZE zero bytes are (0: nowhere; the core
+ * does fills if the controller cannot write zeros by itself). The list keeps all pointers.
  */
 void list_init(struct descriptor_list *list, const struct target_profile *profile,
                const struct mli_plan *plan, uint64_t address, uint64_t zeros);
@@ -126,7 +156,10 @@ void list_init(struct descriptor_list *list, const struct target_profile *profil
 /** Sets *entry to the next entry; false at the end. */
 bool list_next(struct descriptor_list *list, struct list_entry *entry);
 
-/* The number of descriptors of a plan, and a number below which no list for it can be. */
+/*
+ * The number of descriptors of a plan, and a number below which no list for the same bytes can be
+ * (box_cutter.h has the conditions and the proof).
+ */
 struct list_count {
     uint64_t descriptors; /* of the controller */
     uint64_t core;        /* pieces that the core moves */
@@ -134,7 +167,10 @@ struct list_count {
     uint64_t least; /* lower bound of `descriptors`, from the limits of the controller */
 };
 
-/** Counts without encoding. */
+/**
+ * Counts without encoding. A block of zeros is expected to be in memory. Fast for any plan, unless
+ * the controller refuses some pieces within its limits: those are made one by one.
+ */
 struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
 
 #endif /* TARGET_CONTROLLER_H */

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/controller/box_cutter.h"
+
+enum { DIVISORS = 4096 }; /* candidates for the factor of a count or run */
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t divided_up(uint64_t number, uint64_t by)
+{
+    return number / by + (number % by != 0);
+}
+
+static uint64_t rounded_down(uint64_t number, uint32_t power_of_two)
+{
+    return number & ~(uint64_t)(power_of_two - 1);
+}
+
+static uint64_t saturating_mul(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* The longest pieces of a run of `run` bytes: only the last one may be no multiple of alignment. */
+static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_t run_max)
+{
+    uint64_t most = lesser(run_max, limits->bytes_max);
+    uint32_t unit =
+        limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
+
+    return most < run ? rounded_down(most, unit) : run;
+}
+
+/* Returns whether a loop with this step, around pieces of a run, is legal in a descriptor. */
+static bool step_fits(const struct cut_limits *limits, uint64_t step, uint64_t run)
+{
+    return step <= limits->step_max && step % limits->granularity == 0 &&
+           (step <= run || step - run <= limits->gap_max);
+}
+
+static bool loop_fits(const struct cut_limits *limits, uint64_t src_step, uint64_t dst_step,
+                      uint64_t run)
+{
+    return step_fits(limits, src_step, run) && step_fits(limits, dst_step, run);
+}
+
+/*
+ * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes: the
+ * first ones are taken whole, as far as there is room for `rows` runs. Few axes: a loop of a loop.
+ */
+static void search(struct cut_block *block, const struct cut_limits *limits, uint32_t loops,
+                   uint64_t rows, uint64_t pieces, uint64_t take[CUT_AXES_MAX], uint64_t *best)
+{
+    if (pieces < *best) {
+        *best = pieces;
+        for (uint32_t i = 0; i < block->axes; i++)
+            block->axis[i].take = take[i];
+    }
+    for (uint32_t i = 0; loops > 0 && rows > 1 && i < block->axes; i++) {
+        const struct cut_axis *axis = &block->axis[i];
+        uint64_t most = lesser(lesser(axis->count, limits->count_max), rows), parts;
+
+        if (take[i] > 1 || most < 2 || (axis->outer && take[i + 1] < axis[1].count) ||
+            !loop_fits(limits, axis->src_step, axis->dst_step, block->run))
+            continue;
+        parts = divided_up(axis->count, most);
+        take[i] = divided_up(axis->count, parts);
+        search(block, limits, loops - 1, rows / take[i], pieces / axis->count * parts, take, best);
+        take[i] = 1;
+    }
+}
+
+/* Returns the index of the axis that shortens the list most, or the number of axes. */
+static uint32_t largest(const struct cut_block *block, const struct cut_limits *limits)
+{
+    uint32_t found = block->axes;
+    uint64_t most = 1;
+
+    for (uint32_t i = block->axes; i-- > 0;) {
+        const struct cut_axis *axis = &block->axis[i];
+        uint64_t count = lesser(axis->count, limits->count_max);
+
+        if (axis->take == 1 && count > most && !(axis->outer && axis[1].take < axis[1].count) &&
+            loop_fits(limits, axis->src_step, axis->dst_step, block->run)) {
+            most = count;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Chooses how many iterations of each axis a piece takes. Returns the number of pieces. */
+static uint64_t choose_takes(struct cut_block *block, const struct cut_limits *limits, bool loops)
+{
+    const uint64_t rows = limits->bytes_max / block->run;
+    uint64_t pieces = 1, all = 1, taken = 1, take[CUT_AXES_MAX];
+
+    for (uint32_t i = 0; i < block->axes; i++) {
+        block->axis[i].take = take[i] = 1;
+        block->axis[i].at = 0;
+        all *= block->axis[i].count;
+    }
+    for (uint32_t n = 0; loops && n < limits->loops; n++) {
+        uint32_t i = largest(block, limits);
+
+        if (i == block->axes)
+            break;
+        block->axis[i].take = lesser(block->axis[i].count, limits->count_max);
+        taken = saturating_mul(taken, block->axis[i].take);
+    }
+    if (taken > rows) {
+        pieces = UINT64_MAX;
+        search(block, limits, limits->loops, rows, all, take, &pieces);
+        return pieces;
+    }
+    for (uint32_t i = 0; i < block->axes; i++)
+        pieces *= divided_up(block->axis[i].count, block->axis[i].take);
+    return pieces;
+}
+
+static void add_axis(struct cut_block *block, uint64_t count, struct mli_copy_loop loop,
+                     uint64_t steps, uint64_t row_step, bool outer)
+{
+    if (count > 1)
+        block->axis[block->axes++] = (struct cut_axis){.count = count,
+                                                       .src_step = loop.src_step * steps,
+                                                       .dst_step = loop.dst_step * steps,
+                                                       .row_step = row_step * steps,
+                                                       .outer = outer};
+}
+
+/*
+ * Sets *block to a part with whole runs. Bit i of `part` chooses the remainder of loop i. Returns
+ * false if the part is empty.
+ */
+static bool begin_part(const struct box_cutter *cutter, uint32_t part, struct cut_block *block)
+{
+    const struct mli_copy_box *box = &cutter->whole.box;
+    uint64_t row_step[MLI_MAX_RANK], rows = 1;
+
+    *block = (struct cut_block){.run = box->run, .row = cutter->whole.row};
+    for (size_t i = box->loops; i-- > 0; rows *= box->loop[i].count)
+        row_step[i] = rows;
+    for (size_t i = 0; i < box->loops; i++) {
+        const struct mli_copy_loop loop = box->loop[i];
+        const uint64_t inner = cutter->inner[i], outer = loop.count / inner;
+        const uint64_t rest = loop.count % inner, before = inner * outer;
+
+        if (!(part >> i & 1)) {
+            add_axis(block, outer, loop, inner, row_step[i], inner > 1);
+            add_axis(block, inner, loop, 1, row_step[i], false);
+            continue;
+        }
+        if (rest == 0)
+            return false;
+        add_axis(block, rest, loop, 1, row_step[i], false);
+        block->src_offset += before * loop.src_step;
+        block->dst_offset += before * loop.dst_step;
+        block->row += before * row_step[i];
+    }
+    return true;
+}
+
+/* Shortens the runs of a part; `rest` chooses the remainder of each run. False: nothing is left. */
+static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool rest)
+{
+    const uint64_t pieces = block->run / run, before = pieces * run;
+
+    if (!rest) {
+        struct mli_copy_loop loop = {.src_step = copies ? run : 0, .dst_step = run};
+
+        add_axis(block, pieces, loop, 1, 0, false);
+        block->run = run;
+        return true;
+    }
+    block->run -= before;
+    block->src_offset += copies ? before : 0;
+    block->dst_offset += before;
+    return block->run > 0;
+}
+
+/* Returns the pieces of a part if its runs are split like that. */
+static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_block *part,
+                           struct cut_runs runs)
+{
+    uint64_t pieces = 0;
+
+    for (int rest = 0; rest < 2; rest++) {
+        struct cut_block block = *part;
+
+        if (split_runs(&block, cutter->copies, runs.run, rest))
+            pieces += choose_takes(&block, &cutter->limits, runs.loops);
+    }
+    return pieces;
+}
+
+/*
+ * Returns the largest part of `whole` that divides it, is a multiple of `unit`, and is repeated at
+ * least `from` and at most `to` times. 0: there is none, or it is not worth the search.
+ */
+static uint64_t divisor(uint64_t whole, uint32_t unit, uint64_t from, uint64_t to)
+{
+    to = lesser(lesser(to, from + DIVISORS), whole);
+    for (uint64_t times = from; times <= to; times++)
+        if (whole % times == 0 && whole / times % unit == 0)
+            return whole / times;
+    return 0;
+}
+
+/* Returns the best split of the runs of a part, and its number of pieces in *pieces. */
+static struct cut_runs choose_runs(const struct box_cutter *cutter, const struct cut_block *part,
+                                   uint64_t *pieces)
+{
+    const struct cut_limits *limits = &cutter->limits;
+    const uint64_t longest = run_limit(limits, part->run, limits->run_max);
+    const uint64_t linear = run_limit(limits, part->run, limits->linear_run_max);
+    const uint32_t unit =
+        limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
+    struct cut_runs best = {linear, false}, next = {longest, true};
+    uint64_t count;
+
+    *pieces = UINT64_MAX;
+    if (linear > longest || limits->loops == 0)
+        *pieces = count_runs(cutter, part, best);
+    if (limits->loops == 0)
+        return best;
+    count = count_runs(cutter, part, next);
+    if (count <= *pieces) {
+        best = next;
+        *pieces = count;
+    }
+    if (longest == part->run)
+        return best;
+    next.run = divisor(part->run, unit, divided_up(part->run, longest), limits->count_max);
+    if (next.run == 0)
+        return best;
+    count = count_runs(cutter, part, next);
+    if (count < *pieces) {
+        best = next;
+        *pieces = count;
+    }
+    return best;
+}
+
+uint64_t cutter_count(const struct box_cutter *cutter)
+{
+    uint64_t all = 0, pieces;
+
+    for (uint32_t part = 0; part < 1U << cutter->whole.box.loops; part++) {
+        struct cut_block block;
+
+        if (!begin_part(cutter, part, &block))
+            continue;
+        (void)choose_runs(cutter, &block, &pieces);
+        all += pieces;
+    }
+    return all;
+}
+
+/* Tries to split loop `i` without a remainder: a descriptor may have room for both loops. */
+static void try_divisor(struct box_cutter *cutter, size_t i)
+{
+    const uint64_t count = cutter->whole.box.loop[i].count, count_max = cutter->limits.count_max;
+    const uint64_t first = cutter->inner[i], before = cutter_count(cutter);
+    uint64_t inner = divisor(count, 1, divided_up(count, count_max), count_max);
+
+    if (inner == 0)
+        return;
+    cutter->inner[i] = inner < count / inner ? count / inner : inner;
+    if (cutter_count(cutter) > before)
+        cutter->inner[i] = first;
+}
+
+void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
+                 const struct cut_limits *limits)
+{
+    *cutter = (struct box_cutter){.whole = *whole, .copies = copies, .limits = *limits};
+    for (size_t i = 0; i < whole->box.loops; i++)
+        cutter->inner[i] = lesser(whole->box.loop[i].count, limits->count_max);
+    for (size_t i = 0; limits->loops > 0 && i < whole->box.loops; i++)
+        if (whole->box.loop[i].count > limits->count_max)
+            try_divisor(cutter, i);
+}
+
+/* Sets cutter->block to the next block with pieces; false at the end. */
+static bool next_block(struct box_cutter *cutter)
+{
+    for (; cutter->part < 1U << cutter->whole.box.loops; cutter->part++, cutter->rest = false) {
+        struct cut_runs runs;
+        uint64_t pieces;
+
+        if (!begin_part(cutter, cutter->part, &cutter->block))
+            continue;
+        runs = choose_runs(cutter, &cutter->block, &pieces);
+        if (split_runs(&cutter->block, cutter->copies, runs.run, cutter->rest)) {
+            (void)choose_takes(&cutter->block, &cutter->limits, runs.loops);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Moves to the block after this one. */
+static void leave_block(struct box_cutter *cutter)
+{
+    cutter->making = false;
+    if (cutter->rest)
+        cutter->part++;
+    cutter->rest = !cutter->rest;
+}
+
+static void make_piece(const struct box_cutter *cutter, struct mli_descriptor *piece)
+{
+    const struct cut_block *block = &cutter->block;
+    const struct mli_copy_box *from = &cutter->whole.box;
+    uint64_t src = (uint64_t)(uintptr_t)from->src + block->src_offset;
+    uint64_t dst = (uint64_t)(uintptr_t)from->dst + block->dst_offset;
+
+    *piece = (struct mli_descriptor){.box.run = block->run,
+                                     .bytes = block->run,
+                                     .index = cutter->whole.index,
+                                     .row = block->row};
+    for (uint32_t i = 0; i < block->axes; i++) {
+        const struct cut_axis *axis = &block->axis[i];
+        const uint64_t count = lesser(axis->take, axis->count - axis->at);
+
+        src += axis->at * axis->src_step;
+        dst += axis->at * axis->dst_step;
+        piece->row += axis->at * axis->row_step;
+        piece->bytes *= count;
+        if (count > 1)
+            piece->box.loop[piece->box.loops++] =
+                (struct mli_copy_loop){count, axis->src_step, axis->dst_step};
+    }
+    piece->box.src = cutter->copies ? (const uint8_t *)(uintptr_t)src : NULL;
+    piece->box.dst = (uint8_t *)(uintptr_t)dst;
+}
+
+/* Moves to the next piece of the block; false after the last. */
+static bool advance(struct cut_block *block)
+{
+    for (uint32_t i = block->axes; i-- > 0;) {
+        struct cut_axis *axis = &block->axis[i];
+
+        axis->at += axis->take;
+        if (axis->at < axis->count)
+            return true;
+        axis->at = 0;
+    }
+    return false;
+}
+
+bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
+{
+    if (!cutter->making && !next_block(cutter))
+        return false;
+    cutter->making = true;
+    make_piece(cutter, piece);
+    if (!advance(&cutter->block))
+        leave_block(cutter);
+    return true;
+}
+
+/* The weights of the run or of a loop: cutter_least() has the proof. */
+struct dimension {
+    uint64_t weight;                     /* of the whole dimension */
+    uint64_t by_loops[MLI_MAX_RANK + 1]; /* the most weight of a range that n loops make */
+};
+
+/* The weights of the run: 1 for the first byte of every `run` bytes. */
+static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
+{
+    struct dimension d = {.weight = divided_up(cutter->whole.box.run, run)};
+
+    d.by_loops[0] = 1;
+    for (uint32_t n = 1; n <= cutter->limits.loops; n++)
+        d.by_loops[n] =
+            lesser(d.weight, saturating_mul(d.by_loops[n - 1], cutter->limits.count_max));
+    return d;
+}
+
+/* The weights of a loop: 1 for the first `k` (or all) of every `t` iterations. */
+static struct dimension weigh_loop(const struct box_cutter *cutter,
+                                   const struct mli_copy_loop *loop, uint64_t run, uint64_t k)
+{
+    const uint64_t t = lesser(loop->count, cutter->limits.count_max);
+    struct dimension d;
+
+    if (!loop_fits(&cutter->limits, loop->src_step, loop->dst_step, run)) {
+        d.weight = loop->count;
+        for (uint32_t n = 0; n <= MLI_MAX_RANK; n++)
+            d.by_loops[n] = 1;
+        return d;
+    }
+    k = lesser(k, t);
+    d.weight = loop->count / t * k + lesser(k, loop->count % t);
+    d.by_loops[0] = 1;
+    d.by_loops[1] = k;
+    for (uint32_t n = 2; n <= MLI_MAX_RANK; n++)
+        d.by_loops[n] =
+            lesser(d.weight, saturating_mul(d.by_loops[n - 1], cutter->limits.count_max));
+    return d;
+}
+
+/* Gives the loops of a piece to dimensions: most[n] is the most weight with n loops so far. */
+static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, uint32_t loops)
+{
+    for (uint32_t n = loops + 1; n-- > 0;) {
+        uint64_t best = 0;
+
+        for (uint32_t own = 0; own <= n; own++) {
+            uint64_t weight = saturating_mul(most[n - own], d->by_loops[own]);
+
+            best = weight > best ? weight : best;
+        }
+        most[n] = best;
+    }
+}
+
+/* Returns the lower bound that the weights with this k prove. */
+static uint64_t bound(const struct box_cutter *cutter, uint64_t run, uint64_t linear, uint64_t k)
+{
+    const struct mli_copy_box *box = &cutter->whole.box;
+    const uint32_t loops = cutter->limits.loops;
+    struct dimension d = weigh_run(cutter, run);
+    uint64_t most[MLI_MAX_RANK + 1], weight = d.weight;
+    const uint64_t without_loops = lesser(d.weight, divided_up(linear, run));
+
+    for (uint32_t n = 0; n <= loops; n++)
+        most[n] = 1;
+    combine(most, &d, loops);
+    for (size_t i = 0; i < box->loops; i++) {
+        d = weigh_loop(cutter, &box->loop[i], run, k);
+        weight *= d.weight;
+        combine(most, &d, loops);
+    }
+    return divided_up(weight, most[loops] > without_loops ? most[loops] : without_loops);
+}
+
+uint64_t cutter_least(const struct box_cutter *cutter)
+{
+    const struct mli_copy_box *box = &cutter->whole.box;
+    const struct cut_limits *limits = &cutter->limits;
+    const uint64_t linear = lesser(limits->linear_run_max, limits->bytes_max);
+    const uint64_t looped = lesser(limits->run_max, limits->bytes_max);
+    const uint64_t run =
+        lesser(box->run, rounded_down(limits->loops > 0 ? looped : linear, limits->granularity));
+    uint64_t bytes = box->run, least, found;
+
+    for (size_t i = 0; i < box->loops; i++)
+        bytes *= box->loop[i].count;
+    least = divided_up(bytes, rounded_down(limits->bytes_max, limits->granularity));
+    found = bound(cutter, run, lesser(linear, box->run), 1);
+    least = found > least ? found : least;
+    for (size_t i = 0; i < box->loops; i++) {
+        const uint64_t t = lesser(box->loop[i].count, limits->count_max);
+        const uint64_t rest = box->loop[i].count % t;
+
+        found = bound(cutter, run, lesser(linear, box->run), t);
+        least = found > least ? found : least;
+        if (rest > 0) {
+            found = bound(cutter, run, lesser(linear, box->run), rest);
+            least = found > least ? found : least;
+        }
+    }
+    return least;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cuts a copy box into the fewest pieces that descriptors of a DMA controller can express.
+ * mli_legalise_next() of libmli has another aim: rows in order, for any engine at run time. The
+ * cutter may take loops in any order, and cuts several of them at once:
+ *
+ *   1. Loops with too many iterations are split: into two loops (a descriptor may have room for
+ *      both) and, if the number of iterations is no product of two legal counts, a remainder.
+ *      The remainders make up to 2^loops parts of the box.
+ *   2. In each part the run is split in the same way, or without loops if the controller has longer
+ *      runs then. The choice with the fewest pieces wins.
+ *   3. A piece takes the loops with the largest counts. One piece is made for each iteration of the
+ *      other loops.
+ *
+ * Pieces are numbered and made one at a time; nothing is allocated.
+ */
+#ifndef TARGET_BOX_CUTTER_H
+#define TARGET_BOX_CUTTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+
+/* Limits of a descriptor. No limit: UINT64_MAX. */
+struct cut_limits {
+    uint32_t loops;          /* at most MLI_MAX_RANK */
+    uint64_t count_max;      /* iterations of a loop, at least 2 */
+    uint64_t run_max;        /* bytes of a run in a descriptor with loops */
+    uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
+    uint64_t step_max;       /* bytes of a step */
+    uint64_t gap_max;        /* bytes of a step minus the run */
+    uint64_t bytes_max;      /* bytes of a descriptor */
+    uint32_t granularity;    /* runs and steps are multiples of it; a power of two */
+    uint32_t alignment;      /* addresses are multiples of it; a power of two */
+};
+
+enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
+
+/* A loop of a part, or the loop over the pieces of its run. */
+struct cut_axis {
+    uint64_t count, src_step, dst_step;
+    uint64_t row_step; /* rows of the plan in one step */
+    uint64_t take;     /* iterations in one piece */
+    uint64_t at;       /* first iteration of the next piece */
+    bool outer;        /* the outer loop of two, together with the next axis */
+};
+
+/* A part of the box with one length of runs; see above. */
+struct cut_block {
+    uint64_t src_offset, dst_offset; /* from the addresses of the box */
+    uint64_t row, run;
+    uint32_t axes;
+    struct cut_axis axis[CUT_AXES_MAX];
+};
+
+/* A way to split the runs of a part. */
+struct cut_runs {
+    uint64_t run; /* bytes of one piece of a run, at most */
+    bool loops;   /* descriptors may have loops */
+};
+
+/* Plain data; may be copied. */
+struct box_cutter {
+    struct mli_descriptor whole; /* the box; its source address is valid if `copies` */
+    bool copies;
+    struct cut_limits limits;
+    uint64_t inner[MLI_MAX_RANK]; /* iterations of the inner loop of two; the remainder is left */
+    /* Progress, private: */
+    uint32_t part; /* bit i: the remainder of loop i */
+    bool rest;     /* the remainder of the runs */
+    bool making;   /* pieces of `block` are left */
+    struct cut_block block;
+};
+
+/**
+ * Begins to cut the box of *whole, which has `whole->row` 0 or the number of its first row, and
+ * `whole->index`. The box has a run that is a multiple of the granularity and addresses and steps
+ * that are multiples of the alignment. `copies`: it has a source. Limits of runs are at least the
+ * granularity and the alignment if they are less than the run.
+ */
+void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
+                 const struct cut_limits *limits);
+
+/** Sets *piece to the next piece; false at the end. */
+bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece);
+
+/** Returns the number of pieces of the whole box. */
+uint64_t cutter_count(const struct box_cutter *cutter);
+
+/**
+ * Returns a lower bound of the number of pieces, from the limits alone. It holds for all sets of
+ * pieces that move exactly this box and of which each moves a range of the run and a range of the
+ * iterations of each loop, by any choice and order of loops, where two or more loops of a piece may
+ * go along one loop of the box.
+ *
+ * Proof. Give weights to the bytes of the box: the product of a weight for the place in the run and
+ * one for the iteration of each loop. For the run, the first byte of every run_max bytes has weight
+ * 1, all others 0. For a loop, let t be the lesser of its count and count_max: of every t
+ * iterations, the first k have weight 1, the others 0; k is any number from 1 to t. A range of at
+ * most t iterations then has at most k of weight, since t neighbours never have more than k. A
+ * range that two or more loops of a piece make (count_max^n iterations at most) has at most
+ * k * count_max^(n - 1), one iteration at most 1. A loop with a step that no descriptor can have
+ * contributes one iteration. The product of these numbers, at its maximum over all ways to give the
+ * loops of a descriptor to the loops of the box, is the most weight that one piece can move, and
+ * the weight of the box divided by it is a lower bound for each choice of k. The function takes the
+ * maximum over k = 1, all counts, and all remainders, for all loops at once. Apart from that, no
+ * set of pieces is smaller than the bytes of the box divided by bytes_max.
+ *
+ * If no limit but the number of loops interferes, k = t gives the product of the counts except the
+ * largest, which is the number of pieces.
+ */
+uint64_t cutter_least(const struct box_cutter *cutter);
+
+#endif /* TARGET_BOX_CUTTER_H */

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+
+#include "target/controller/controller.h"
+
+/* Why the core moves bytes. */
+static const char not_reached[] = "the controller does not reach the memory";
+static const char address_bits[] = "the address has more bits than the controller's registers";
+static const char no_zeros[] = "the controller reads zeros from memory, and no aligned block of "
+                               "zeros is given";
+static const char steps_differ[] = "the rows are not aligned alike: a step is no multiple of the "
+                                   "controller's alignment";
+static const char sides_differ[] = "source and destination are not aligned alike";
+static const char too_short[] = "the run is shorter than what the controller moves";
+static const char run_limit[] = "the controller's longest run is shorter than its alignment";
+static const char head_or_tail[] = "the run does not begin or end where the controller can";
+
+static uint64_t or_no_limit(uint64_t limit)
+{
+    return limit > 0 ? limit : UINT64_MAX;
+}
+
+/* Returns the limits of copies or fills. */
+static struct cut_limits limits_of(const struct target_profile *profile,
+                                   const struct controller *controller, bool fill)
+{
+    struct mli_channel_caps caps = profile_caps(profile);
+    struct cut_limits limits = {.granularity = profile->dma.granularity,
+                                .alignment = profile->dma.alignment};
+
+    if (controller && controller->limit)
+        controller->limit(profile, fill, &caps);
+    limits.loops = caps.loops;
+    limits.count_max = or_no_limit(caps.count_max);
+    limits.run_max = or_no_limit(caps.run_max);
+    limits.step_max = or_no_limit(caps.step_max);
+    limits.gap_max = or_no_limit(controller ? controller->gap_max : 0);
+    limits.bytes_max = or_no_limit(caps.bytes_max);
+    limits.linear_run_max = limits.run_max;
+    if (controller && controller->linear_run_max > limits.run_max)
+        limits.linear_run_max = controller->linear_run_max;
+    if (fill && !profile->dma.fills) {
+        if (limits.run_max > CONTROLLER_ZEROS_SIZE)
+            limits.run_max = CONTROLLER_ZEROS_SIZE;
+        if (limits.linear_run_max > CONTROLLER_ZEROS_SIZE)
+            limits.linear_run_max = CONTROLLER_ZEROS_SIZE;
+    }
+    return limits;
+}
+
+/* Sets *whole to descriptor `index` of the plan. Returns false if the descriptor writes nothing. */
+static bool take_whole(const struct mli_plan *plan, uint32_t index, struct mli_descriptor *whole)
+{
+    const struct mli_fill_slab *slab = index > 0 ? &plan->slab[index - 1] : NULL;
+    struct mli_copy_box *box = &whole->box;
+
+    *whole = (struct mli_descriptor){.index = index};
+    if (!slab) {
+        *box = plan->box;
+    } else {
+        box->dst = slab->dst;
+        box->run = slab->run;
+        box->loops = slab->loops;
+        for (size_t i = 0; i < slab->loops; i++)
+            box->loop[i] = (struct mli_copy_loop){slab->loop[i].count, 0, slab->loop[i].step};
+    }
+    whole->bytes = box->run;
+    for (size_t i = 0; i < box->loops; i++)
+        whole->bytes *= box->loop[i].count;
+    return whole->bytes > 0;
+}
+
+/* Returns why the controller does not reach the bytes first .. last, or null. */
+static const char *reaches(const struct target_profile *profile, uint64_t first, uint64_t length)
+{
+    const uint64_t ends[] = {first, first + (length - 1)};
+    const uint32_t bits = profile->dma.address_bits;
+
+    if (ends[1] < first || (bits > 0 && bits < 64 && ends[1] >> bits != 0))
+        return address_bits;
+    for (size_t i = 0; i < 2; i++) {
+        const struct profile_memory *memory = profile_memory_at(profile, ends[i]);
+
+        if (memory && !(memory->reached_by & PROFILE_DMA))
+            return not_reached;
+    }
+    return NULL;
+}
+
+/* Returns why the controller cannot move any part of the box, or null. */
+static const char *refuses_box(const struct target_profile *profile, const struct mli_copy_box *box,
+                               bool fill, uint64_t zeros)
+{
+    const uint32_t alignment = profile->dma.alignment;
+    const uint64_t src = (uint64_t)(uintptr_t)box->src, dst = (uint64_t)(uintptr_t)box->dst;
+    uint64_t src_length = box->run, dst_length = box->run;
+    const char *why;
+
+    for (size_t i = 0; i < box->loops; i++) {
+        src_length += (box->loop[i].count - 1) * box->loop[i].src_step;
+        dst_length += (box->loop[i].count - 1) * box->loop[i].dst_step;
+    }
+    why = reaches(profile, dst, dst_length);
+    if (!why && !fill)
+        why = reaches(profile, src, src_length);
+    if (why)
+        return why;
+    if (fill && !profile->dma.fills && (zeros == 0 || zeros % alignment != 0))
+        return no_zeros;
+    if (!fill && (src - dst) % alignment != 0)
+        return sides_differ;
+    for (size_t i = 0; i < box->loops; i++)
+        if (box->loop[i].src_step % alignment != 0 || box->loop[i].dst_step % alignment != 0)
+            return steps_differ;
+    return NULL;
+}
+
+/* Returns whether pieces of the runs can begin at aligned addresses again and again. */
+static bool splits_runs(const struct cut_limits *limits, uint64_t run)
+{
+    const uint64_t most = limits->run_max < limits->bytes_max ? limits->run_max : limits->bytes_max;
+
+    return most >= run || (most >= limits->granularity && most >= limits->alignment);
+}
+
+/* A descriptor of the plan, divided between the controller and the core. */
+struct division {
+    const char *why; /* why the core moves boxes of `core` */
+    uint32_t count;  /* of boxes in `core` */
+    struct mli_descriptor core[2];
+    bool controlled; /* the controller moves `rest` */
+    struct mli_descriptor rest;
+};
+
+/* Adds bytes `from` .. `to` of each run to the core's boxes. */
+static void give_to_core(struct division *d, const struct mli_descriptor *whole, bool fill,
+                         uint64_t from, uint64_t to)
+{
+    struct mli_descriptor *part = &d->core[d->count];
+
+    if (from == to)
+        return;
+    d->count++;
+    *part = *whole;
+    part->box.run = to - from;
+    part->box.dst = (uint8_t *)((uintptr_t)part->box.dst + from);
+    if (!fill)
+        part->box.src = (const uint8_t *)((uintptr_t)part->box.src + from);
+    part->bytes = whole->bytes / whole->box.run * part->box.run;
+}
+
+/* Divides a descriptor of the plan. */
+static void divide(const struct target_profile *profile, const struct mli_descriptor *whole,
+                   const struct cut_limits *limits, uint64_t zeros, struct division *d)
+{
+    const bool fill = controller_fills(whole);
+    const uint64_t run = whole->box.run, dst = (uint64_t)(uintptr_t)whole->box.dst;
+    const uint64_t head = (0 - dst) & (limits->alignment - 1);
+    uint64_t middle = 0;
+
+    *d = (struct division){.why = refuses_box(profile, &whole->box, fill, zeros)};
+    if (!d->why) {
+        middle = head < run ? (run - head) & ~(uint64_t)(limits->granularity - 1) : 0;
+        if (middle == 0)
+            d->why = too_short;
+        else if (!splits_runs(limits, middle))
+            d->why = run_limit;
+    }
+    if (d->why) {
+        give_to_core(d, whole, fill, 0, run);
+        return;
+    }
+    d->why = head_or_tail;
+    give_to_core(d, whole, fill, 0, head);
+    give_to_core(d, whole, fill, head + middle, run);
+    d->controlled = true;
+    d->rest = *whole;
+    d->rest.box.run = middle;
+    d->rest.box.dst = (uint8_t *)(uintptr_t)(dst + head);
+    if (!fill)
+        d->rest.box.src = (const uint8_t *)((uintptr_t)whole->box.src + head);
+    d->rest.bytes = whole->bytes / run * middle;
+}
+
+void list_init(struct descriptor_list *list, const struct target_profile *profile,
+               const struct mli_plan *plan, uint64_t address, uint64_t zeros)
+{
+    *list = (struct descriptor_list){.profile = profile,
+                                     .controller = controller_of(profile),
+                                     .plan = plan,
+                                     .address = address,
+                                     .zeros = zeros};
+}
+
+/* Begins the next descriptor of the plan; false after the last one. */
+static bool begin(struct descriptor_list *list)
+{
+    struct mli_descriptor whole;
+    struct cut_limits limits;
+    struct division d;
+
+    while (list->index <= list->plan->slabs) {
+        if (!take_whole(list->plan, list->index++, &whole))
+            continue;
+        limits = limits_of(list->profile, list->controller, controller_fills(&whole));
+        divide(list->profile, &whole, &limits, list->zeros, &d);
+        list->why = d.why;
+        list->core_next = 0;
+        list->core_count = d.count;
+        list->core[0] = d.core[0];
+        list->core[1] = d.core[1];
+        list->cutting = d.controlled;
+        if (d.controlled)
+            cutter_init(&list->cutter, &d.rest, !controller_fills(&whole), &limits);
+        return true;
+    }
+    return false;
+}
+
+/* Sets *entry to the next entry, without a descriptor; false at the end. */
+static bool next_piece(struct descriptor_list *list, struct list_entry *entry)
+{
+    const struct controller *controller = list->controller;
+
+    do {
+        if (list->core_next < list->core_count) {
+            entry->mover = MOVER_CORE;
+            entry->why = list->why;
+            entry->piece = list->core[list->core_next++];
+            return true;
+        }
+        if (list->cutting && cutter_next(&list->cutter, &entry->piece)) {
+            entry->why = controller && controller->refuses
+                             ? controller->refuses(list->profile, &entry->piece)
+                             : NULL;
+            entry->mover = entry->why ? MOVER_CORE : MOVER_CONTROLLER;
+            return true;
+        }
+    } while (begin(list));
+    return false;
+}
+
+/* Returns whether the controller moves an entry after the last one that next_piece() made. */
+static bool has_more(const struct descriptor_list *list)
+{
+    struct descriptor_list ahead = *list;
+    struct list_entry entry;
+
+    while (next_piece(&ahead, &entry))
+        if (entry.mover == MOVER_CONTROLLER)
+            return true;
+    return false;
+}
+
+static uint64_t aligned(uint64_t address, uint32_t alignment)
+{
+    return alignment > 1 ? (address + alignment - 1) / alignment * alignment : address;
+}
+
+/* Encodes the piece of an entry, and moves list->address behind the descriptor. */
+static void encode(struct descriptor_list *list, struct list_entry *entry)
+{
+    const struct controller *controller = list->controller;
+    struct controller_place place = {.profile = list->profile, .zeros = list->zeros};
+    uint64_t next;
+
+    place.address = aligned(list->address, controller->descriptor_alignment);
+    next = aligned(place.address + controller->size(list->profile, &entry->piece),
+                   controller->descriptor_alignment);
+    place.next = has_more(list) ? next : 0;
+    entry->descriptor.address = place.address;
+    entry->descriptor.field_count = 0;
+    entry->descriptor.size = 0;
+    controller->encode(&place, &entry->piece, &entry->descriptor);
+    list->address = next;
+}
+
+bool list_next(struct descriptor_list *list, struct list_entry *entry)
+{
+    if (!next_piece(list, entry))
+        return false;
+    if (entry->mover == MOVER_CONTROLLER && list->controller)
+        encode(list, entry);
+    return true;
+}
+
+/* Makes all pieces to see which ones the controller refuses. */
+static void count_refused(const struct target_profile *profile, const struct controller *controller,
+                          struct box_cutter *cutter, struct list_count *count)
+{
+    struct mli_descriptor piece;
+    uint64_t refused = 0;
+
+    while (cutter_next(cutter, &piece)) {
+        if (!controller->refuses(profile, &piece))
+            continue;
+        refused++;
+        count->core_bytes += piece.bytes;
+    }
+    count->core += refused;
+    count->descriptors -= refused;
+    /* A list of the other bytes with the refused pieces would be a list of all bytes. */
+    count->least -= refused < count->least ? refused : count->least;
+}
+
+struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan)
+{
+    const struct controller *controller = controller_of(profile);
+    struct list_count count = {0};
+
+    for (uint32_t index = 0; index <= plan->slabs; index++) {
+        const struct cut_limits limits = limits_of(profile, controller, index > 0);
+        struct mli_descriptor whole;
+        struct box_cutter cutter;
+        struct list_count own = {0};
+        struct division d;
+
+        if (!take_whole(plan, index, &whole))
+            continue;
+        divide(profile, &whole, &limits, profile->dma.alignment, &d);
+        for (uint32_t i = 0; i < d.count; i++, own.core++)
+            own.core_bytes += d.core[i].bytes;
+        if (d.controlled) {
+            cutter_init(&cutter, &d.rest, index == 0, &limits);
+            own.descriptors = cutter_count(&cutter);
+            own.least = cutter_least(&cutter);
+            if (controller && controller->refuses)
+                count_refused(profile, controller, &cutter, &own);
+        }
+        count.descriptors += own.descriptors;
+        count.core += own.core;
+        count.core_bytes += own.core_bytes;
+        count.least += own.least;
+    }
+    return count;
+}
