@@ -22,7 +22,7 @@ struct example {
 
 struct command {
     const char *name;
-    const char *arguments; /* as in "JOB.json..." */
+    const char *arguments; /* arguments in the usage, as in "JOB.json..." */
     const char *summary;   /* one line, verb first */
     const char *details;   /* a paragraph for the help of the command */
     const struct option *options;

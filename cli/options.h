@@ -44,7 +44,7 @@ extern const struct value value_file, value_job_file, value_directory, value_eng
  * all use this table.
  */
 struct option {
-    const char *name;  /* without the dashes */
+    const char *name;  /* name without the dashes */
     char letter;       /* short form, or 0 */
     const char *value; /* name of its value ("PATH"), or null: it takes no value */
     const char *help;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of words of which an option or an argument takes one. */
+/* Lists of words. An option or an argument takes one word of a list. */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 

@@ -57,7 +57,7 @@ static bool is_unwatched(const struct config *config)
     return config->embedded && caps.flags & MLI_CHANNEL_CPU;
 }
 
-/* Applies a configuration, the first one or another one. */
+/* Applies a configuration: the first configuration, or a changed one. */
 static void copy_config(struct service *service, const struct config *config)
 {
     const struct mapping_policy mappings = {config->mappings, config->refuse_sparse,

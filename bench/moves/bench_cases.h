@@ -31,11 +31,12 @@ struct bench_case {
     uint8_t post[CASE_RANK];      /* zero samples after the source */
     uint32_t more[CASE_RANK];     /* elements by which the source's pitch exceeds its extent */
     uint32_t dst_at[CASE_RANK];   /* first coordinate written in the destination */
-    uint32_t dst_more[CASE_RANK]; /* coordinates of the destination after the written ones */
+    uint32_t dst_more[CASE_RANK]; /* number of coordinates of the destination after the written
+                                     coordinates */
     uint8_t src_skew, dst_skew;   /* distance from the beginning of a cache line, in bytes */
 };
 
-/* All cases: the CASE_LISTED listed ones, then the neighbours if the options select them. */
+/* All cases: the CASE_LISTED listed cases, then the neighbours if the options select neighbours. */
 struct case_list {
     struct bench_case at[CASE_MAX];
     int count;

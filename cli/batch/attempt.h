@@ -26,7 +26,7 @@ struct attempt_plan {
 
 enum attempt_end {
     ATTEMPT_ENDED,
-    ATTEMPT_INTERRUPTED, /* by ^C: the attempt has no result */
+    ATTEMPT_INTERRUPTED, /* the user pressed ^C: the attempt has no result */
     ATTEMPT_LOST         /* the connection was lost (`lost`): the attempt has no result */
 };
 

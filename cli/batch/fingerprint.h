@@ -65,7 +65,7 @@ struct content {
 
 struct input_file {
     enum input_role role;
-    char *name; /* as in the job file */
+    char *name; /* name of the file, as in the job file */
     struct content content;
 };
 

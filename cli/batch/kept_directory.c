@@ -239,8 +239,10 @@ bool kept_holds(const char *directory, const char *file)
     return holds;
 }
 
-/* Returns whether the case was kept before `begin`. Its job file is written last; if a killed run
- * left none, the time of the directory counts. */
+/*
+ * Returns whether the case was kept before `begin`. Its job file is written last; if a killed run
+ * left no job file, the time of the directory counts.
+ */
 static bool is_older(int fd, const struct timespec *begin)
 {
     struct stat status;

@@ -27,7 +27,7 @@ struct merge {
     bool flaky_is_good;
     struct part *parts; /* in the order of the arguments; check_parts() sorts them by shard */
     size_t count;
-    const struct case_result **results; /* of all parts, sorted by name */
+    const struct case_result **results; /* results of all parts, sorted by name */
     size_t result_count;
 };
 

@@ -29,7 +29,7 @@ struct batch_outline {
     struct shard shard;   /* 0/0: not sharded */
     uint64_t set;         /* digest_add() of all `total` names */
     uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
-    bool anew;            /* in a state file: the run begins anew (state_file.h) */
+    bool anew;            /* true: the run begins anew (state_file.h); only in a state file */
     bool older;           /* read from a line with an older format, or without a format */
 };
 
@@ -52,7 +52,7 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
 /* X(name, word): why a case did not pass. The reasons from UNREADABLE on are errors. */
 #define CASE_REASON_TABLE(X)                                                                       \
     X(NONE, "")                                                                                    \
-    X(MISMATCH, "mismatch")       /* the result differs from the expected one */                   \
+    X(MISMATCH, "mismatch")       /* the result differs from the expected result */                \
     X(REFUSED, "refused")         /* an unexpected error, or another error than expected */        \
     X(NOT_REFUSED, "not refused") /* the expected error did not occur */                           \
     X(CHANNEL, "channel")         /* a DMA channel failed or is stuck */                           \
@@ -81,7 +81,7 @@ struct case_result {
     uint64_t bytes; /* bytes moved by the last attempt */
     struct fingerprint fingerprint;
     /* These members are NULL if they do not apply. */
-    char *message;       /* as `mlictl run` prints it, without the file name */
+    char *message;       /* message as `mlictl run` prints it, without the file name */
     char *pointer;       /* JSON pointer into the job file */
     char *difference;    /* JSON object, as of `mlictl diff --json` */
     char *kept;          /* path of the kept job file, which reproduces the failure */

@@ -31,7 +31,7 @@ struct resume {
     bool rerun, flaky_is_good; /* --rerun, --flaky */
     const struct keeping *keeping;
     const struct state *state;
-    const struct run_setup *setup; /* of this run */
+    const struct run_setup *setup; /* setup of this run */
     struct contents *contents;
 };
 

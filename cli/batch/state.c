@@ -17,7 +17,7 @@
 struct reader {
     struct state *state;
     size_t line;     /* current line, from 1 */
-    size_t capacity; /* of the records */
+    size_t capacity; /* number of records that fit in the array */
     size_t epoch;    /* index of the first current record */
     struct fault *fault;
 };

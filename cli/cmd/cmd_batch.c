@@ -227,7 +227,7 @@ static enum exit_code list(const struct cases *cases, const struct options *opti
     return EXIT_CODE_DONE;
 }
 
-/* Raises the limit of file descriptors: each output in memory needs one. */
+/* Raises the limit of file descriptors, because each output in memory needs a descriptor. */
 static void raise_limit(void)
 {
     struct rlimit limit;

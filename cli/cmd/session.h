@@ -38,9 +38,9 @@ enum exit_code session_run(const struct options *options, session_fn *talk, void
 struct question {
     const char *method;
     const char *job;         /* number of the job that the call is about, as given; or null */
-    uint32_t job_timeout_ms; /* with `job`: parameter timeout_ms; 0: not sent */
-    struct jsonw *params;    /* without `job`: the parameters, or null */
-    int timeout_ms;          /* for the reply; 0: DAEMON_LINK_ASK_MS, -1: no limit */
+    uint32_t job_timeout_ms; /* parameter timeout_ms, if `job` is set; 0: not sent */
+    struct jsonw *params;    /* parameters, if `job` is null; or null */
+    int timeout_ms;          /* time limit for the reply; 0: DAEMON_LINK_ASK_MS, -1: no limit */
     /** Fills the answer from the result. Returns 0 or -1. Null: the result is ignored. */
     int (*read)(const struct json *result, void *answer);
     void (*print)(const struct session *session, const void *answer); /* lines for people */
@@ -52,7 +52,7 @@ struct question {
 int session_call(struct session *session, const struct question *question, void *answer,
                  struct fault *fault);
 
-/** Prints an answer as the session's options ask for it. */
+/** Prints an answer in the form that the session's options choose. */
 void session_print(const struct session *session, const struct question *question,
                    const void *answer);
 

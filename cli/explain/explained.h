@@ -48,8 +48,8 @@ struct explained_side {
     uint32_t shape[MLI_MAX_RANK]; /* shape of the tensor; dst: of the whole output, also if the move
                                      writes a part */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements */
-    uint64_t offset;               /* of the first element in the file, in bytes */
-    uint64_t bytes;                /* from the first element to the end of the data */
+    uint64_t offset;               /* offset of the first element in the file, in bytes */
+    uint64_t bytes;                /* bytes from the first element to the end of the data */
     int32_t quant_axis;            /* dimension of per-axis quantisation parameters, or -1 */
 };
 

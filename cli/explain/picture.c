@@ -224,7 +224,7 @@ bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
 
 enum {
     HUES = 8,
-    UNIT = 1000,    /* between two hues, and the length of a scale */
+    UNIT = 1000,    /* distance between two hues, and the length of a scale */
     TINT_MAX = 620, /* share of white, in 1/UNIT */
     SHADE_MAX = 400 /* share of `dark`, in 1/UNIT */
 };

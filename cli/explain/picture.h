@@ -76,7 +76,7 @@ struct picture_axis {
 
 struct picture_side {
     bool is_dst;
-    enum picture_level level_of[MLI_MAX_RANK]; /* by dimension of the side's tensor */
+    enum picture_level level_of[MLI_MAX_RANK]; /* levels by dimension of the side's tensor */
     bool update;                               /* dst: unwritten elements keep their old values */
     struct picture_axis axis[PICTURE_LEVELS];
 };
@@ -90,7 +90,7 @@ struct picture_scale {
 struct picture {
     const struct explained *explained;
     struct picture_side src, dst;
-    struct picture_scale scale[MLI_MAX_RANK]; /* by source dimension */
+    struct picture_scale scale[MLI_MAX_RANK]; /* scales by source dimension */
     /* Source dimensions of more than one sample that colours and letters distinguish, the most
        important one first. */
     uint32_t followed[MLI_MAX_RANK];
@@ -119,8 +119,8 @@ static inline uint32_t picture_extent(const struct explained *explained, uint32_
 enum picture_state picture_state(const struct picture_side *side, const size_t *at);
 
 /**
- * Computes the samples of a cell, by source dimension. They are valid in the states TAKEN, WRITTEN,
- * PADDING and ZERO.
+ * Computes the samples of a cell, by source dimension. The samples are valid in the states TAKEN,
+ * WRITTEN, PADDING and ZERO.
  */
 void picture_samples(const struct picture_side *side, const size_t *at, uint64_t *sample);
 

@@ -81,8 +81,8 @@ static void selection_add(struct selection *selection, uint64_t at)
 }
 
 /*
- * Selects the coordinates at a distance below `reach` from the edges: near ones before far ones,
- * then in the order of the edges. Edge e is between coordinates e - 1 and e.
+ * Selects the coordinates at a distance below `reach` from the edges: near coordinates before far
+ * coordinates, then in the order of the edges. Edge e is between coordinates e - 1 and e.
  */
 static void selection_add_around(struct selection *selection, const uint64_t *edges, size_t count,
                                  uint64_t reach)

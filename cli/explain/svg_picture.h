@@ -9,7 +9,7 @@
 #include "cli/explain/explained.h"
 #include "proto/json/textw.h"
 
-/** Writes the drawing. Its bytes depend on *explained only. */
+/** Writes the drawing. The bytes of the drawing depend on *explained only. */
 void svg_picture(struct textw *w, const struct explained *explained);
 
 /**
@@ -20,7 +20,7 @@ int svg_picture_save(const struct explained *explained, const char *path, struct
 
 /* The files of drawings: --svg names the file of one job; several jobs get a file each. */
 struct svg_target {
-    const char *path; /* of --svg, or null: no drawings */
+    const char *path; /* path of --svg, or null: no drawings */
     size_t jobs;      /* number of drawings */
     size_t files;     /* number of job files */
 };

@@ -61,7 +61,7 @@ const char *near_file(char out[NEAR_FILE_MAX], const char *path)
         const char *const names[] = {*best ? best : entry->d_name, entry->d_name, NULL};
         if (strlen(entry->d_name) >= sizeof(best) || *entry->d_name == '.')
             continue;
-        /* Keep the more similar name; of two equally similar ones, the first. */
+        /* Keep the more similar name; of two equally similar names, keep the first. */
         const char *nearest = nearest_word(last, names);
         if (nearest && nearest != best)
             strcpy(best, nearest);

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct place {
-    dev_t device; /* of the directory */
+    dev_t device; /* device of the directory */
     ino_t inode;
     char name[NAME_MAX + 1];
 };

@@ -20,7 +20,7 @@ struct text {
  */
 int text_read(struct text *text, int fd, size_t max, struct fault *fault);
 
-/** Like text_read(), for a path. `regular`: refuses other kinds of files. */
+/** Like text_read(), for a path. With `regular`, refuses other kinds of files. */
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault);
 
 void text_finish(struct text *text);

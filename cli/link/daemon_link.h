@@ -15,7 +15,7 @@
 
 enum {
     DAEMON_LINK_WHERE_MAX = 320,
-    DAEMON_LINK_ASK_MS = 5000 /* for calls that a daemon answers at once */
+    DAEMON_LINK_ASK_MS = 5000 /* timeout for calls that a daemon answers at once */
 };
 
 struct daemon_link {
@@ -58,7 +58,7 @@ struct daemon_link_request {
     struct jsonw *params;
     const mli_client_attachment *attachments;
     size_t count;
-    int timeout_ms; /* for the reply; -1: no limit */
+    int timeout_ms; /* timeout for the reply; -1: no limit */
 };
 
 /**

@@ -11,7 +11,7 @@ enum { PATH_SIZE = 4608, GROUPS_SIZE = 16384, LINE_SIZE = 4096 };
 
 /* One hierarchy of control groups: version 2, or the memory controller of version 1. */
 struct hierarchy {
-    const char *directory; /* below the root */
+    const char *directory; /* directory below the root */
     const char *file;
 };
 

@@ -7,7 +7,7 @@ enum {
     SMALL_BYTES = 4 * 1024,
     MIDDLE_BYTES = 64 * 1024,
     ATTEMPTS = 24,     /* each at half the size of the one before; the last one always fits */
-    FREE_ATTEMPTS = 8, /* with shapes of every class; later ones have the attempt's size */
+    FREE_ATTEMPTS = 8, /* attempts with shapes of every class; later ones have the attempt's size */
     KERNEL_TYPES = 4
 };
 
@@ -257,7 +257,7 @@ static bool draw_free_strides(struct draw *draw, uint32_t rank, uint32_t most, i
     return true;
 }
 
-/* Sets at least one stride to 0, for the library to compute, and keeps at least one. */
+/* Sets at least one stride to 0, for the library to compute, and keeps at least one stride. */
 static void leave_out(struct draw *draw, uint32_t rank, int32_t *stride)
 {
     const uint32_t kept = rank > 1 ? draw_between(draw, 1, (1u << rank) - 2) : 1;

@@ -20,14 +20,14 @@ enum {
     OVERDUE_MAX = 4 /* failures that take a whole timeout; then the round ends */
 };
 
-/* A thread that takes one case after another until the round has no more. */
+/* A thread that takes one case after another until the round has no more cases. */
 struct worker {
     struct round *round;
     uint32_t number;
     pthread_t thread;
     struct flight flight;
     struct images images;
-    struct failure failure; /* of the current case */
+    struct failure failure; /* failure of the current case */
 };
 
 /* Returns the index of the next case; false: no more cases. */

@@ -37,7 +37,7 @@ struct round {
     uint32_t workers; /* workers that have not left */
     uint64_t cases, bytes, moving_ns, busy_claims, failures, stuck;
     uint32_t overdue;                       /* failures that may have taken a whole timeout */
-    uint64_t channel_starts, channel_bytes; /* without synchronous moves */
+    uint64_t channel_starts, channel_bytes; /* sums without synchronous moves */
     uint64_t sync_bytes;
     struct failure shown[ROUND_FAILURES_SHOWN];
     bool lost;   /* true: a call has not returned, and the library is unusable */
@@ -52,7 +52,7 @@ enum round_end {
 };
 
 /**
- * Sets the engine, creates its channels, runs the cases and cancels stuck ones. round_finish() is
+ * Sets the engine, creates its channels, runs the cases and cancels stuck cases. round_finish() is
  * legal after all results.
  */
 enum round_end round_run(struct round *round);

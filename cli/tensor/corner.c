@@ -26,7 +26,7 @@ static const char *value_text(const struct corner *corner, const uint32_t *at,
                       out);
 }
 
-/* Advances the first `dimensions` coordinates. Returns false after the last one. */
+/* Advances the first `dimensions` coordinates. Returns false after the last coordinate. */
 static bool next(const struct corner *corner, uint32_t dimensions, uint32_t *at)
 {
     for (uint32_t d = dimensions; d-- > 0;) {
@@ -110,8 +110,10 @@ void corner_print(const struct corner *corner, const struct print_style *style)
     }
 }
 
-/* Writes nested arrays. An array opens before the element whose inner coordinates are all 0, and
- * closes after the element whose inner coordinates are all the last ones. */
+/*
+ * Writes nested arrays. An array opens before the element whose inner coordinates are all 0, and
+ * closes after the element whose inner coordinates are all at their last value.
+ */
 static void json_values(const struct corner *corner, struct jsonw *w)
 {
     const struct npy_header *header = &corner->file->header;

@@ -74,7 +74,7 @@ void print_text(struct textw *w);
 /** Reports on stderr that there is no memory for output. From then on, print_flush() fails. */
 void print_lost(void);
 
-/** Records the errno of a failed write to stdout; print_flush() reports the first one. */
+/** Records the errno of a failed write to stdout; print_flush() reports the first error. */
 void print_note_error(int error);
 
 /** Flushes stdout. Returns 0, or -1 after an error message if any output was lost. */

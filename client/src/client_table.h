@@ -24,7 +24,7 @@ enum slot_kind {
 
 /* An output file for the bytes that follow a reply (inline). */
 struct slot_back {
-    int fd; /* owned; -1: the reply has no bytes for it */
+    int fd; /* descriptor; owned; -1: the reply has no bytes for the file */
     uint64_t size;
 };
 

@@ -65,7 +65,8 @@ int crew_add_thread(struct crew *crew)
 
     if (error)
         return -error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* on failure, the default size */
+    (void)pthread_attr_setstacksize(&attributes,
+                                    STACK_SIZE); /* else the stack has the default size */
     sigfillset(&all);
     sigdelset(&all, CREW_INTERRUPT);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the loop handles signals */
@@ -94,7 +95,7 @@ bool crew_call(struct crew *crew)
     if (waiting <= crew->idle)
         pthread_cond_signal(&crew->wake);
     else if (crew->threads < crew->max)
-        (void)crew_add_thread(crew); /* on failure, a busy thread serves the work later */
+        (void)crew_add_thread(crew); /* if this fails, a busy thread serves the work later */
     return crew->threads > 0;
 }
 

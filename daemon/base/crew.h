@@ -18,11 +18,11 @@
 
 struct crew {
     struct link waiting; /* work that no thread has taken */
-    /* Takes the first work out of `waiting` and does it; may release the mutex meanwhile. */
+    /* Takes the first work out of `waiting` and does the work; may release the mutex meanwhile. */
     void (*serve)(struct crew *crew);
     pthread_mutex_t *mutex;
     pthread_cond_t *changed; /* broadcast when a thread ends */
-    pthread_cond_t wake;     /* for idle threads: work has come, or the crew ends */
+    pthread_cond_t wake;     /* wakes idle threads: work has come, or the crew ends */
     unsigned threads, idle, max;
     bool ending;
     bool has_ended; /* true: `ended` is a thread that was not joined yet */
@@ -45,7 +45,7 @@ int crew_add_thread(struct crew *crew);
 
 /**
  * Wakes or starts a thread for the work in `waiting`. Returns false if the crew has no thread and
- * cannot start one.
+ * cannot start a thread.
  */
 bool crew_call(struct crew *crew);
 

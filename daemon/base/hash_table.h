@@ -42,7 +42,7 @@ uint64_t hash_table_hash(const struct hash_table *table, uint64_t salt, const vo
 void hash_table_add(struct hash_table *table, struct hash_node *node, uint64_t hash);
 /** Removes a node. Does nothing for a node of zeros or a removed node. */
 void hash_table_remove(struct hash_table *table, struct hash_node *node);
-/** Replaces a node of the table by another one. */
+/** Replaces a node of the table by another node. */
 void hash_table_replace(struct hash_node *from, struct hash_node *to);
 
 /** Returns the first node of the chain for this hash, or NULL. The chain also has nodes with other

@@ -35,7 +35,8 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 struct log_line {
     bool json, full;
     size_t length;
-    char text[1024]; /* a value that does not fit is cut, and later ones are left out */
+    char text[1024]; /* text of the line; a value that does not fit is cut, and later values are
+                        left out */
 };
 
 /** Drops lines of levels with a higher number from now on. Any thread. */
@@ -49,7 +50,10 @@ bool log_is_journal(void);
 /** Sets the form of text lines: for the journal, or with the time first (default). Any thread. */
 void log_set_journal(bool journal);
 
-/** Begins a line. Returns false if its level is not logged: call nothing else for it then. */
+/**
+ * Begins a line. Returns false if its level is not logged: then call no other function for the
+ * line.
+ */
 bool log_begin(struct log_line *line, int level, const char *event);
 /**
  * Begins a line that clients can cause at will. Returns false also if the rate is exceeded. A null

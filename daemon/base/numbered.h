@@ -15,7 +15,7 @@ struct numbered_entry {
 
 /* Zeros are an empty table. */
 struct numbered {
-    struct numbered_entry *entries; /* in the order of their numbers */
+    struct numbered_entry *entries; /* entries in the order of their numbers */
     uint32_t count, capacity;
     uint32_t last; /* the latest number that was used */
 };

@@ -271,7 +271,7 @@ static bool call_for(struct queue *queue)
     return false;
 }
 
-/* Queues the work. Returns false if the caller must do it. */
+/* Queues the work. Returns false if the caller must do the work. */
 static bool put(uid_t uid, struct reap *reap)
 {
     struct owner *owner;

@@ -72,7 +72,7 @@ static const struct {
     {"watchdog", watchdog_numbers},
 };
 
-/* Texts of the top level. They may be empty. */
+/* Texts of the top level, which may be empty. */
 static const struct {
     const char *key;
     size_t at, size;

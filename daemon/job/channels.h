@@ -50,9 +50,9 @@ void channels_release(struct channels *channels, uint32_t run);
 uint32_t channels_widest(const struct channels *channels);
 
 /**
- * Reserves the run of `count` channels that will probably be free first: the one with the fewest
- * busy channels, not counting backfilled ones. Replaces the previous reservation. Returns false if
- * no run of `count` channels is in service.
+ * Reserves the run of `count` channels that will probably be free first: the run with the fewest
+ * busy channels, not counting backfilled channels. Replaces the previous reservation. Returns false
+ * if no run of `count` channels is in service.
  */
 bool channels_reserve(struct channels *channels, uint32_t count);
 

@@ -12,7 +12,7 @@
  */
 int dma_pool_take(const struct config *config, struct fault *fault);
 
-/** Gives the channels back. No transfer may hold one. */
+/** Gives the channels back. No transfer may hold a channel. */
 void dma_pool_give_back(void);
 
 #endif /* DAEMON_DMA_POOL_H */

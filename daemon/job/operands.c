@@ -127,7 +127,7 @@ static int compute_strides(mli_tensor *dst, const struct job *job, struct fault 
             return -1;
         }
         dst->mem_stride[i] = given ? given : (int32_t)packed;
-        packed = (uint64_t)dst->mem_stride[i] * desc->shape[i]; /* below 2^63 */
+        packed = (uint64_t)dst->mem_stride[i] * desc->shape[i]; /* the product is below 2^63 */
     }
     return 0;
 }

@@ -28,7 +28,7 @@ struct entry {
 
 struct registry {
     struct hash_table by_number, by_name;
-    struct link entries; /* in the order of their numbers, as user->entries */
+    struct link entries; /* entries in the order of their numbers, like user->entries */
 };
 
 void registry_init(struct registry *registry);

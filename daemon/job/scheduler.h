@@ -193,7 +193,7 @@ void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct que
 /** Removes and returns the next job, and charges its user. Returns NULL if no job is queued. */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 
-/** Returns whether a job may start now although it is not the next one. */
+/** Returns whether a job may start now although another job is the next. */
 typedef bool scheduler_fits(struct queued *queued, const void *context);
 
 /* The number of users of each class that one scheduler_backfill() tries. */

@@ -117,8 +117,8 @@ void task_leave_session(struct task *task);
 void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /**
- * Ends the task, successfully if `fault` is null, and reports the end to all who wait for it (see
- * the head of this file). Call it exactly once for each task.
+ * Ends the task, successfully if `fault` is null, and reports the end to all who wait for the task
+ * (see the head of this file). Call it exactly once for each task.
  */
 void task_end(struct task *task, const struct fault *fault);
 /**

@@ -18,7 +18,7 @@
  * whose `changes` is odd or moves.
  */
 struct range {
-    unsigned next; /* in a free slot: the next free slot + 1; 0: this is the last one */
+    unsigned next; /* in a free slot: number of the next free slot + 1; 0: this slot is the last */
     atomic_uint changes;
     atomic_uintptr_t begin, end; /* the guarded range; both 0: no range is guarded */
     atomic_bool hit;

@@ -113,7 +113,8 @@ static void lock_release(struct lock *lock)
 {
     if (lock->fd < 0)
         return;
-    unlink(lock->path); /* before the lock is released, so that no other process locks this file */
+    unlink(lock->path); /* do this before the lock is released, so that no other process locks this
+                           file */
     close(lock->fd);
     lock->fd = -1;
 }

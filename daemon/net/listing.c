@@ -31,7 +31,7 @@ struct listing {
     struct job_list_query query; /* the query, which owns its name */
     struct entry mark;           /* an entry with number 0, which keeps the place of the walk */
     uint32_t count;
-    uint64_t numbers[]; /* of matching jobs, the latest first: up to one more than the limit */
+    uint64_t numbers[]; /* numbers of matching jobs, the latest first */
 };
 
 static bool sees_all(const struct client *client)

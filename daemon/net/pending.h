@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pending replies of a connection, other than those of its jobs: to job.wait, job.list and
- * daemon.drain. They keep the connection open, and are dropped when it is closed. The structure of
- * the waiting request embeds a struct pending.
+ * daemon.drain. Pending replies keep the connection open, and are dropped when the connection is
+ * closed. The structure of the waiting request embeds a struct pending.
  */
 #ifndef DAEMON_PENDING_H
 #define DAEMON_PENDING_H

@@ -33,8 +33,8 @@ struct subscriptions {
     struct link list;
     struct link subscribers; /* subscribers to the jobs of all users */
     uv_timer_t
-        timer;    /* for progress; runs only while a subscriber wants it and a task is running */
-    bool ticking; /* true: the timer runs */
+        timer; /* for progress; runs only while a subscriber wants progress and a task is running */
+    bool ticking;     /* true: the timer runs */
     uint64_t dropped; /* number of events that were dropped because subscribers read too slowly */
     struct jsonw line;
 };
@@ -48,7 +48,7 @@ void subscriptions_spread(struct net *net, const struct task *task, struct event
 
 /** Initialises a subscription without events. */
 void subscription_init(struct subscription *subscription);
-/** Removes the client's subscription, if it has one. */
+/** Removes the subscription of the client, if any. */
 void subscriptions_remove(struct client *client);
 
 #endif /* DAEMON_SUBSCRIPTIONS_H */

@@ -133,7 +133,7 @@ static void compute(struct tiling *t, int tile)
     }
 }
 
-/* Starts the move of the next tile before computing on the current one. */
+/* Starts the move of the next tile before computing on the current tile. */
 static int run(struct tiling *t)
 {
     mli_client_ticket now, next = 0;

@@ -54,8 +54,8 @@ typedef struct mli_byte_range {
 typedef struct mli_explanation {
     uint32_t rank;
     uint32_t elem;                         /**< size of an element in bytes */
-    mli_explained_axis axis[MLI_MAX_RANK]; /**< by source dimension; zeros beyond the rank */
-    uint32_t dst_shape[MLI_MAX_RANK];      /**< by destination dimension, offsets included */
+    mli_explained_axis axis[MLI_MAX_RANK]; /**< axes by source dimension; zeros beyond the rank */
+    uint32_t dst_shape[MLI_MAX_RANK];      /**< shape by destination dimension, offsets included */
     uint64_t samples;                      /**< samples that the move writes */
     uint64_t samples_read;                 /**< samples that the move reads from the source */
     mli_byte_range read, written; /**< from the first to the last byte that the move accesses */
@@ -101,8 +101,8 @@ const char *mli_plan_kernel(const struct mli_plan *plan, size_t descriptor,
 
 /**
  * Cuts a plan into the parts of a transfer on `channels` channels (1 to MLI_MOV_MAX_CHANNELS):
- * parts[0 .. n) are the plans of the channels. They are disjoint, and together write what the plan
- * writes. Returns n. n is less than `channels` if parts would have `tiny` bytes or fewer
+ * parts[0 .. n) are the plans of the channels. The parts are disjoint, and together write what the
+ * plan writes. Returns n. n is less than `channels` if parts would have `tiny` bytes or fewer
  * (mli_channel_caps has that number; 0: no part is too small) or cannot be cut; 0 if `channels` is
  * out of range or the plan is empty.
  *

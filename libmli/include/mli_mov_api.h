@@ -96,8 +96,8 @@ typedef struct _mli_mov_handle_t {
  * @param cfg  the move; only read.
  * @param dst  destination. In: `data` (memory of the caller, and its capacity), optionally
  *             `mem_stride`, and for a per-axis source the three pointers of `el_params.sa`.
- *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`. Entries of shape and
- *             mem_stride beyond the rank become 1 and 0.
+ *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`. Beyond the rank, entries
+ *             of shape become 1 and entries of mem_stride become 0.
  *             Per-axis parameters: if all three pointers are null, dst shares the source's arrays;
  *             if all three are the source's pointers, they stay; if they point to memory of the
  *             caller, with capacities, the arrays receive a copy that is padded, cropped,

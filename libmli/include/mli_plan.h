@@ -4,7 +4,7 @@
  * (extension).
  *
  *   plan        the work of one channel: descriptor 0 is its copy box, descriptor n its fill slab
- *               n - 1. They are disjoint; their order does not matter.
+ *               n - 1. The descriptors are disjoint; their order does not matter.
  *   copy box    a nest of strided loops around a run of contiguous bytes
  *   fill slab   a copy box with zeros as the source
  *   row         one run; rows are numbered in the order of the loops, the innermost fastest
@@ -24,8 +24,8 @@ extern "C" {
 #endif
 
 struct mli_copy_loop {
-    size_t count;              /**< at least 2 */
-    size_t src_step, dst_step; /**< in bytes */
+    size_t count;              /**< number of iterations, at least 2 */
+    size_t src_step, dst_step; /**< steps in bytes */
 };
 
 /**
@@ -41,8 +41,8 @@ struct mli_copy_box {
 };
 
 struct mli_fill_loop {
-    size_t count; /**< at least 2 */
-    size_t step;  /**< in bytes */
+    size_t count; /**< number of iterations, at least 2 */
+    size_t step;  /**< step in bytes */
 };
 
 /** dst[sum of i[k] * step[k] + 0 .. run) = 0 for all i[k] < count[k] */

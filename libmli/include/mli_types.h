@@ -160,8 +160,8 @@ typedef union _mli_element_params {
 /** A tensor: a view of memory that the caller owns. */
 typedef struct _mli_tensor {
     mli_data_container data;          /**< first element; capacity from there on */
-    int32_t mem_stride[MLI_MAX_RANK]; /**< in elements; 0: packed, see the glossary */
-    uint32_t shape[MLI_MAX_RANK];     /**< in elements, each at least 1 */
+    int32_t mem_stride[MLI_MAX_RANK]; /**< strides in elements; 0: packed, see the glossary */
+    uint32_t shape[MLI_MAX_RANK];     /**< extents in elements, each at least 1 */
     uint32_t rank;                    /**< 1 .. MLI_MAX_RANK */
     mli_element_type el_type;
     mli_element_params el_params;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions mli_mov_cfg_*: builders of configurations. They check only for null pointers. */
+/*
+ * Functions mli_mov_cfg_*: builders of configurations. These functions check only for null
+ * pointers.
+ */
 #include "libmli/src/bytes.h"
 #include "libmli/src/error.h"
 #include "mli_mov_api.h"

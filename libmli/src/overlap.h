@@ -14,13 +14,13 @@
 #include "mli_types.h"
 
 struct lattice_term {
-    int64_t stride; /* in bytes, > 0 */
+    int64_t stride; /* stride in bytes, > 0 */
     int64_t lo, hi; /* lo <= 0 <= hi, not both 0 */
 };
 
 struct lattice {
     uint32_t count;
-    struct lattice_term term[2 * MLI_MAX_RANK]; /* by falling stride */
+    struct lattice_term term[2 * MLI_MAX_RANK]; /* terms by falling stride */
 };
 
 /** Adds a term. Leaves out a term that has only the value 0. */

@@ -19,7 +19,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/job_common.h"
 
-/* A job of a file. Its tensors are files. */
+/* A job of a file. The tensors of the job are files. */
 struct job_spec {
     struct job_common common;
     struct tensor_spec src, dst;

@@ -32,7 +32,8 @@ struct tensor_spec {
     bool update;                  /* dst: write into the existing tensor */
     char *params;                 /* dst: file for the result's quantisation parameters; or null */
     uint64_t offset;              /* raw files: bytes before the first element */
-    char memory[MEMORY_NAME_MAX]; /* of a target profile: where the tensor is placed; or empty */
+    char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
+                                     placed; or empty */
     struct tensor_desc desc;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Getters for members of an object and for sets of words. They return 0, or -1 with the object's
- * fault filled. Private to proto/.
+ * Getters for members of an object and for sets of words. The getters return 0, or -1 with the
+ * object's fault filled. Private to proto/.
  */
 #ifndef PROTO_MEMBERS_H
 #define PROTO_MEMBERS_H

@@ -28,16 +28,16 @@
 #include "target/profile/target_profile.h"
 
 enum {
-    CONTROLLER_FIELDS_MAX = 32, /* fields of one descriptor */
+    CONTROLLER_FIELDS_MAX = 32, /* most fields of one descriptor */
     CONTROLLER_FIELD_NAME_MAX = 32,
-    CONTROLLER_BYTES_MAX = 256 /* bytes of one descriptor in memory */
+    CONTROLLER_BYTES_MAX = 256 /* most bytes of one descriptor in memory */
 };
 
 /* A field, register or instruction, by the name that the controller's manual gives it. */
 struct controller_field {
     char name[CONTROLLER_FIELD_NAME_MAX];
     uint64_t value;
-    bool hex; /* an address or bits: people read it as hexadecimal */
+    bool hex; /* true: an address or bits, which people read as hexadecimal */
 };
 
 /*
@@ -45,11 +45,11 @@ struct controller_field {
  * piece.
  */
 struct controller_descriptor {
-    uint64_t address; /* of the first byte in memory */
+    uint64_t address; /* address of the first byte in memory */
     size_t field_count;
     struct controller_field field[CONTROLLER_FIELDS_MAX];
     size_t size;
-    uint8_t bytes[CONTROLLER_BYTES_MAX]; /* as in the memory of the board */
+    uint8_t bytes[CONTROLLER_BYTES_MAX]; /* the descriptor as in the board's memory */
 };
 
 /* Returns whether the piece writes zeros. (A copy from address 0 has a null src, too.) */
@@ -61,8 +61,8 @@ static inline bool controller_fills(const struct mli_descriptor *piece)
 /* What an encoder gets besides the piece. */
 struct controller_place {
     const struct target_profile *profile;
-    uint64_t address; /* where the descriptor is put */
-    uint64_t next;    /* address of the next descriptor; 0: this is the last one */
+    uint64_t address; /* address of the descriptor */
+    uint64_t next;    /* address of the next descriptor; 0: this descriptor is the last */
     /*
      * Address of at least CONTROLLER_ZEROS_SIZE zero bytes: the source for fills if the profile has
      * dma.fills false. Runs of fills are then at most CONTROLLER_ZEROS_SIZE bytes long, and all
@@ -74,10 +74,10 @@ enum { CONTROLLER_ZEROS_SIZE = 4096 };
 
 struct controller {
     enum profile_controller kind;
-    const char *name;              /* as in profile_controller_words */
-    const char *title;             /* for people */
-    const char *manual;            /* the document that the encoder follows */
-    uint32_t descriptor_alignment; /* of descriptors in memory, in bytes */
+    const char *name;              /* name, as in profile_controller_words */
+    const char *title;             /* title for people */
+    const char *manual;            /* title of the document that the encoder follows */
+    uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
     /**
      * Bytes of a run in a descriptor without loops, if that may be longer than in one with loops
      * (a linear and a 2-D mode). 0: the same limit.
@@ -112,31 +112,34 @@ struct controller {
 /** Returns the controller of a profile; null for PROFILE_BOXES. */
 const struct controller *controller_of(const struct target_profile *profile);
 
-/** Appends a field; `value` for people in decimal, or hexadecimal with controller_add_hex(). */
+/**
+ * Appends a field; `value` is shown to people in decimal, or in hexadecimal with
+ * controller_add_hex().
+ */
 void controller_add(struct controller_descriptor *out, const char *name, uint64_t value);
 void controller_add_hex(struct controller_descriptor *out, const char *name, uint64_t value);
 /** Appends a little-endian word of 8, 16, 32 or 64 bits to the bytes. */
 void controller_put(struct controller_descriptor *out, unsigned bits, uint64_t value);
 
-/* Who moves a piece. */
+/* The part of the board that moves a piece. */
 enum mover { MOVER_CONTROLLER, MOVER_CORE };
 
 /* One entry of the list that executes a plan. The entries are disjoint: any order is right. */
 struct list_entry {
     enum mover mover;
-    const char *why;             /* MOVER_CORE: why the controller cannot move it */
+    const char *why; /* for MOVER_CORE: the reason why the controller cannot move the piece */
     struct mli_descriptor piece; /* addresses of the board. MOVER_CORE: within no limits */
-    /* MOVER_CONTROLLER, if the profile's controller is known: */
+    /* Members for MOVER_CONTROLLER, if the profile's controller is known: */
     struct controller_descriptor descriptor;
 };
 
 /* How a plan is executed on a board. Plain data; the caller sets it up with list_init(). */
 struct descriptor_list {
     const struct target_profile *profile;
-    const struct controller *controller; /* null: pieces only */
+    const struct controller *controller; /* controller of the board; null: pieces only */
     const struct mli_plan *plan;
-    uint64_t address, zeros; /* where descriptors and zeros are in the board's memory */
-    /* Progress, private: */
+    uint64_t address, zeros; /* of descriptors and of zeros in the board's memory */
+    /* Private members, for the progress: */
     uint32_t index;                 /* next descriptor of the plan */
     const char *why;                /* why the core moves `core` */
     uint32_t core_next, core_count; /* boxes of `core` that the core moves next */
@@ -161,8 +164,8 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry);
  * (box_cutter.h has the conditions and the proof).
  */
 struct list_count {
-    uint64_t descriptors; /* of the controller */
-    uint64_t core;        /* pieces that the core moves */
+    uint64_t descriptors; /* number of descriptors of the controller */
+    uint64_t core;        /* number of pieces that the core moves */
     uint64_t core_bytes;
     uint64_t least; /* lower bound of `descriptors`, from the limits of the controller */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks of a profile while it is read. They return 0, or -1 with the fault of the JSON value
- * filled. Private to target/profile.
+ * Checks of a profile while it is read. The functions return 0, or -1 with the fault of the JSON
+ * value filled. Private to target/profile.
  */
 #ifndef TARGET_PROFILE_CHECK_H
 #define TARGET_PROFILE_CHECK_H
@@ -14,7 +14,7 @@ int profile_check_memory(const struct target_profile *profile, const struct json
 
 int profile_check_dma(const struct profile_dma *dma, const struct json *object);
 
-/** Checks what depends on several parts: a strict profile has a vector memory. */
+/** Checks the rules between several parts: a strict profile must have a vector memory. */
 int profile_check(const struct target_profile *profile, const struct json *root);
 
 /** Checks that the pointer of a source exists in the file; `value` is the source's member. */

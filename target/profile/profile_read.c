@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads profiles. profile_check.c checks what depends on several members. */
+/* Reads profiles. profile_check.c checks rules between several members. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "target/profile/target_profile.h"
 
 enum { COST_DIGITS = 6, COST_CYCLES_MAX = 1000 * 1000 * 1000, COSTS_MAX = 15 };
-#define SIZE_TOP ((INT64_C(1) << 52) - 1) /* so that base + size is an exact number of JSON */
+#define SIZE_TOP                                                                                   \
+    ((INT64_C(1) << 52) - 1) /* largest size: base + size stays an exact number of JSON */
 
 static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 6, .values = 2000};
 
@@ -93,7 +94,7 @@ static int read_address(const struct json *object, const char *key, uint64_t *ou
     return 0;
 }
 
-/* Reads digits, and up to six of them after a decimal point. Returns -1 for other text. */
+/* Reads digits, and up to six digits after a decimal point. Returns -1 for other text. */
 static int parse_cost(const char *text, profile_cost *out)
 {
     uint64_t whole = 0, scale = PROFILE_CYCLE, part = 0;
@@ -118,7 +119,7 @@ static int parse_cost(const char *text, profile_cost *out)
     return *text == '\0' ? 0 : -1;
 }
 
-/* Reads cycles: an integer, or a string with a decimal fraction. Absent: 0. */
+/* Reads cycles: an integer, or a string with a decimal fraction; 0 if the member is absent. */
 static int read_cost(const struct json *object, const char *key, profile_cost *out)
 {
     struct json value = json_member(object, key);

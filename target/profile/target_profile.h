@@ -45,12 +45,12 @@ typedef uint64_t profile_cost;
 
 struct profile_memory {
     char name[PROFILE_NAME_MAX];
-    uint64_t base, size;  /* addresses base .. base + size - 1 of the board */
-    uint32_t banks;       /* 1: no banks */
-    uint32_t bank_bytes;  /* bytes of a bank at a time; banks are interleaved. 0 with one bank */
-    uint32_t alignment;   /* of buffers, a power of two */
-    uint32_t reached_by;  /* bits */
-    bool vector;          /* operands of kernels must be here if the profile is strict */
+    uint64_t base, size; /* the memory is at addresses base .. base + size - 1 of the board */
+    uint32_t banks;      /* number of banks; 1: no banks */
+    uint32_t bank_bytes; /* bytes of a bank at a time; banks are interleaved. 0 with one bank */
+    uint32_t alignment;  /* alignment of buffers, a power of two */
+    uint32_t reached_by; /* bits */
+    bool vector; /* true: operands of kernels must be in this memory if the profile is strict */
     profile_cost latency; /* cycles until the first bytes of a burst */
 };
 
@@ -70,35 +70,35 @@ extern const char *const profile_controller_words[]; /* as the enum; ends with n
 struct profile_dma {
     enum profile_controller controller;
     uint32_t channels;
-    uint32_t loops;       /* loops around a run that one descriptor can express */
-    uint64_t count_max;   /* iterations of one loop */
-    uint64_t run_max;     /* bytes of one run */
-    uint64_t step_max;    /* bytes of one step, on either side */
-    uint64_t bytes_max;   /* bytes of one descriptor */
-    uint32_t granularity; /* bytes: sizes and steps of a descriptor are multiples of it */
-    uint32_t alignment;   /* bytes: addresses of a descriptor are multiples of it */
+    uint32_t loops;       /* number of loops around a run that one descriptor can express */
+    uint64_t count_max;   /* most iterations of one loop */
+    uint64_t run_max;     /* most bytes of one run */
+    uint64_t step_max;    /* most bytes of one step, on either side */
+    uint64_t bytes_max;   /* most bytes of one descriptor */
+    uint32_t granularity; /* bytes: sizes and steps of a descriptor are multiples of this number */
+    uint32_t alignment;   /* bytes: addresses of a descriptor are multiples of this number */
     uint32_t address_bits;
     uint32_t bus_bytes;   /* bytes of one beat */
     uint32_t burst_bytes; /* bytes of the longest burst */
-    bool fills;           /* writes zeros without reading them from memory */
+    bool fills;           /* true: the controller writes zeros without reading them from memory */
 };
 
 /* What a transfer costs: docs/profiles.md has the formula. */
 struct profile_costs {
-    profile_cost start;      /* from the call until the first descriptor begins */
-    profile_cost descriptor; /* for each descriptor, besides its data */
-    profile_cost row;        /* for each row (contiguous run) */
-    profile_cost burst;      /* for each burst, on either side, besides its beats */
-    profile_cost beat;       /* for each beat, on either side */
-    profile_cost finish;     /* from the last byte until the program sees the completion */
-    profile_cost conflict;   /* for each access to a bank that is busy */
-    profile_cost core_call;  /* a memcpy by the core: once */
-    profile_cost core_beat;  /* a memcpy by the core: for each bus_bytes */
+    profile_cost start;      /* cost from the call until the first descriptor begins */
+    profile_cost descriptor; /* cost of each descriptor, besides its data */
+    profile_cost row;        /* cost of each row (contiguous run) */
+    profile_cost burst;      /* cost of each burst, on either side, besides its beats */
+    profile_cost beat;       /* cost of each beat, on either side */
+    profile_cost finish;     /* cost from the last byte until the program sees the completion */
+    profile_cost conflict;   /* cost of each access to a bank that is busy */
+    profile_cost core_call;  /* cost of a memcpy by the core, once for each call */
+    profile_cost core_beat;  /* cost of a memcpy by the core, for each bus_bytes */
 };
 
 /* The members of struct profile_costs with their names in the file, for readers and writers. */
 struct profile_cost_member {
-    const char *key;  /* null after the last */
+    const char *key;  /* name in the file; null after the last entry */
     size_t at;        /* offset in struct profile_costs */
     const char *what; /* the figure in words */
 };
@@ -107,16 +107,17 @@ extern const struct profile_cost_member profile_cost_members[];
 /* The source of the figures at and below a JSON pointer of the file. */
 struct profile_source {
     char pointer[FAULT_POINTER_MAX];
-    char text[PROFILE_SOURCE_MAX]; /* begins with "assumed" if no public document has the figures */
+    char text[PROFILE_SOURCE_MAX]; /* text; begins with "assumed" if no public document has the
+                                      figures */
 };
 
 struct target_profile {
     char name[PROFILE_NAME_MAX];
     char title[PROFILE_TITLE_MAX];
     uint64_t clock_hz;
-    uint32_t vector_bits;      /* 0: no vector unit is known */
+    uint32_t vector_bits;      /* width of a vector; 0: no vector unit is known */
     uint32_t guard_bit_option; /* Xvec_guard_bit_option: 0, 1 or 2 */
-    bool strict;               /* libmli checks addresses as the chip requires */
+    bool strict;               /* true: libmli checks addresses as the chip requires */
     uint32_t memory_count, source_count;
     struct profile_memory memories[PROFILE_MEMORIES_MAX];
     struct profile_dma dma;
@@ -143,7 +144,7 @@ const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost
 profile_cost profile_cost_of(const struct profile_costs *costs,
                              const struct profile_cost_member *member);
 
-/** Returns the memory of that name, or null. */
+/** Returns the memory with that name, or null. */
 const struct profile_memory *profile_memory_named(const struct target_profile *profile,
                                                   const char *name);
 
@@ -152,8 +153,8 @@ const struct profile_memory *profile_memory_at(const struct target_profile *prof
                                                uint64_t address);
 
 /**
- * Returns the source of the figure at a JSON pointer: the one with the longest pointer that is
- * equal or a parent. Null if there is none.
+ * Returns the source of the figure at a JSON pointer: the source with the longest pointer that is
+ * equal to the pointer or is a parent. Returns null if there is no such source.
  */
 const struct profile_source *profile_source_of(const struct target_profile *profile,
                                                const char *pointer);

@@ -10,7 +10,7 @@ from harness import MLICTL, SOURCE, Case, main, needs_numpy, numpy
 EXAMPLES = SOURCE / "examples"
 FOLDERS = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
 JOBS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/*.json"))
-# Of the negative examples, only this one can be run.
+# Of the negative examples, only this example can be run.
 RUNNING = [job for job in JOBS if not job.startswith("negative/") or "just_fits" in job]
 
 

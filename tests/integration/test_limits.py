@@ -122,7 +122,8 @@ class Limits(Case):
                                   refused.out + refused.err)
                     self.assertFalse(self.exists("out.raw"))
         for command in commands[:4]:
-            # The same bytes as a tensor of their own, and a window that ends before.
+            # The same bytes fit as a tensor of their own, and so does a window that ends before the
+            # limit.
             for source, window in (({**raw, "shape": [1, 8], "offset": 4 * GIB}, ":,:5"),
                                    (raw, "1:2,:5")):
                 self.job_file("part.json", {"op": "mov", "src": source, "slice": window,

@@ -90,7 +90,7 @@ class LinkedStatically(Linked):
 
     @classmethod
     def whole(cls, libraries):
-        """Returns the options that link all members of our archives, unused ones included."""
+        """Returns the options that link all members of our archives, including unused members."""
         return ["-Wl,--whole-archive", *(word for word in libraries if word.startswith(("-L", "-lmli"))),
                 "-Wl,--no-whole-archive", *libraries]
 

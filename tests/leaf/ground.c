@@ -82,7 +82,7 @@ static struct pieces pieces_of(const struct layout *l, size_t count, size_t byte
     return (struct pieces){count / l->inner, (l->inner - 1) * l->step + bytes};
 }
 
-/* Returns whether the pieces fit on the pages; if not, changes the place to a flat one. */
+/* Returns whether the pieces fit on the pages; if not, replaces the place by a flat place. */
 static bool fit_pages(const struct ground *g, enum place *place, struct pieces pieces)
 {
     if (!on_pages(*place))

@@ -14,7 +14,7 @@
 /* The expected result of a move or a permute. */
 struct oracle {
     mli_status status;        /* status of the move */
-    mli_status layout_status; /* of mli_mov_layout(); LARGE_ENUM: unknown */
+    mli_status layout_status; /* status of mli_mov_layout(); LARGE_ENUM: unknown */
 
     /* The members below are valid if `status` is OK. */
     uint32_t rank;

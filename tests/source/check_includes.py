@@ -62,7 +62,8 @@ RULES = [
     (r"daemon/.*", "never", r"libmli/src/.*|cli/.*|client/.*", "the service uses the public API"),
 ]
 
-# Headers that are included without a path: the public ones, as programs do it, and a generated one.
+# Headers that are included without a path: the public headers, as programs include them, and a
+# generated header.
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)

@@ -26,7 +26,9 @@ uint32_t spy_cancels(uint32_t channel);
 bool spy_holds(uint32_t channel);
 bool spy_is_cancelled(uint32_t channel);
 
-/* Ends the held work: OK moves all of it, any other status moves the rows before the place. */
+/*
+ * Ends the held work: OK moves all of the work, any other status moves the rows before the place.
+ */
 void spy_end(uint32_t channel, mli_status status, uint32_t descriptor, uint64_t row);
 
 /* Returns the number of rows of a descriptor: 0 if it writes nothing. */

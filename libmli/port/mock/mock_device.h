@@ -78,7 +78,7 @@ void mock_device_run(uint32_t channel, uint32_t descriptors);
 /* Makes accesses to [address, address + bytes) fail. Call it while all channels are idle. */
 void mock_device_poison(uint64_t address, uint64_t bytes);
 
-/* Makes the descriptor after `descriptors` good ones fail, once. */
+/* Makes a descriptor fail once, after `descriptors` descriptors that succeed. */
 void mock_device_fail_after(uint32_t channel, uint32_t descriptors);
 
 #endif /* MOCK_DEVICE_H */

@@ -17,8 +17,9 @@ struct callbacks {
 /** Counts a callback that is about to run. Call it before its transfer becomes done. */
 void callbacks_begin(struct callbacks *callbacks);
 
-/** Counts a callback that has returned, and wakes the threads in callbacks_wait() after the last
- * one.
+/**
+ * Counts a callback that has returned, and wakes the threads in callbacks_wait() after the last
+ * callback.
  */
 void callbacks_end(struct callbacks *callbacks);
 

@@ -56,7 +56,7 @@ static struct faulty {
     enum mode mode;
     struct pieces pieces;        /* pieces of the plan; not used if the mode is WHOLE */
     struct mli_descriptor piece; /* the piece that the engine inside has, */
-    struct mli_plan plan;        /* as a plan */
+    struct mli_plan plan;        /* that piece as a plan */
     bool corrupt;
     uint64_t delay_ns, random;
     _Atomic uint32_t stuck;
@@ -116,7 +116,7 @@ static bool happens(struct faulty *f, uint64_t percent)
     return draw(f) % PERCENT < percent;
 }
 
-/* Draws a row of the plan, unless the settings name one. */
+/* Draws a row of the plan, unless the settings name a row. */
 static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t row)
 {
     const struct mli_plan *plan = f->outer->plan;

@@ -209,7 +209,7 @@ static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
-/* Moves all stretches: as many at a time as fit if they are contiguous, or else one by one. */
+/* Moves all stretches: as many at a time as fit if they are contiguous, or else each by itself. */
 static void stage_stretches(const struct leaf_table *leaf, const struct walk *walk,
                             const struct stretch *s, struct stage *stage)
 {

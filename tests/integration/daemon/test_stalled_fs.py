@@ -190,7 +190,7 @@ class StalledFs(Case):
         self.free()
 
     def test_many(self):
-        """The user of so many descriptors has to wait, others do not."""
+        """The user who sent all these descriptors has to wait; other users do not."""
         self.start()
         self.fs.stall("flush")
         with Pings(self, self.mlid):

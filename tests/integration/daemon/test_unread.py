@@ -17,7 +17,7 @@ class Unread(Case):
         self.addCleanup(self.memory.close)
 
     def submit(self, link, count, **more):
-        """Sends jobs whose replies have almost 1 MiB until the service reads no more."""
+        """Sends jobs whose replies have almost 1 MiB until the service stops reading."""
         params = {"op": "mov",
                   "src": {"fd": 0, "type": "sa8", "shape": [1], "axis": 0, "scale": [-32768],
                           "zero_point": -32768, "scale_frac_bits": -128},

@@ -203,7 +203,7 @@ static void test_files(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/fifo", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(state_load(&got, path, &fault), -1); /* without waiting for a writer */
+    assert_int_equal(state_load(&got, path, &fault), -1); /* does not wait for a writer */
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "not a regular file", path);
     state_finish(&got);
     unlink(path);

@@ -207,7 +207,7 @@ static void test_limits(void **state)
     assert_int_equal(history.count, 0);
 }
 
-/* After the limit was lowered, a new record replaces up to four old ones. */
+/* After the limit was lowered, a new record replaces up to four old records. */
 static void test_records_added_while_trimming(void **state)
 {
     const uint64_t kept = add(make(bob));
@@ -325,7 +325,7 @@ static void test_limit_of_large_results(void **state)
     assert_int_equal(history.quant_bytes, bob->shelf.quant_bytes);
 }
 
-/* A large record does not replace many small ones, which would take long. */
+/* A large record does not replace many small records, because that would take long. */
 static void test_limit_of_small_parameters(void **state)
 {
     uint32_t before;

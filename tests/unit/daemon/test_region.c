@@ -224,7 +224,7 @@ static void test_shrink_under_two_transfers(void **state)
     close(fd);
 }
 
-/* Of two regions of a file that shrinks, only the one with lost pages fails. */
+/* Of two regions of a file that shrinks, only the region with lost pages fails. */
 static void test_shrink_under_one_of_two_regions(void **state)
 {
     struct region_want want = want_of(true);

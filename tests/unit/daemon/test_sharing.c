@@ -128,7 +128,10 @@ static void test_jobs_run_beside_reserved_channels(void **state)
         peer_ok(&other, -1);
 }
 
-/* A wide job is cancelled while channels are reserved for it: other jobs may use them again. */
+/*
+ * A wide job is cancelled while channels are reserved for it: other jobs may use these channels
+ * again.
+ */
 static void test_cancelled_wide_job(void **state)
 {
     (void)state;

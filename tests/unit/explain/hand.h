@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Explanations of moves that the test computes itself, by the rules at the top of mli_mov_api.h and
- * without the library. They are input for tests of pictures.
+ * without the library. The explanations are input for tests of pictures.
  */
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H

@@ -38,7 +38,7 @@ static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
     return number;
 }
 
-/* Advances `at` to the next coordinate. Returns false after the last one. */
+/* Advances `at` to the next coordinate. Returns false after the last coordinate. */
 static bool next(const uint32_t *extents, uint64_t *at)
 {
     for (uint32_t d = hand.rank; d-- > 0;) {
@@ -272,7 +272,10 @@ static void test_every_cell(void **state)
     assert_true(gaps > cases && checked > cases / 4);
 }
 
-/* Checks that slots ascend and cover the extent, and breaks replace two coordinates or more. */
+/*
+ * Checks that slots ascend and cover the extent, and that each break replaces at least two
+ * coordinates.
+ */
 static void check_axis(const struct picture_axis *axis, size_t room)
 {
     uint64_t to = 0, coordinates_shown = 0;

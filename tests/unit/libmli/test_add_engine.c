@@ -196,7 +196,7 @@ static void test_newer_header(void **state)
     assert_works("fault:newer,depth=3,seed=4");
 }
 
-/* Adds an engine with fewer channels than the pool can have, and one with more. */
+/* Adds an engine with fewer channels than the pool can have, and an engine with more channels. */
 static void test_channels(void **state)
 {
     (void)state;

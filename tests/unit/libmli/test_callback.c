@@ -246,7 +246,7 @@ static void test_chain_does_not_grow_the_stack(void **state)
     assert_int_equal(pthread_join(thread, &result), 0);
     pthread_attr_destroy(&small);
     assert_non_null(result);
-    assert_ok(mli_mov_synchronise(&at.h)); /* on a thread of an engine it may still run */
+    assert_ok(mli_mov_synchronise(&at.h)); /* the callback may still run on a thread */
     assert_calls(10001);
     assert_int_equal(at.left, -1);
     assert_ok(mli_mov_wait(&at.h));

@@ -61,7 +61,7 @@ static void assert_bad_cfg(struct tile *t, const char *names)
     mli_mov_cfg_for_copy(&t->cfg);
 }
 
-/* The same holds for tensors without an axis. */
+/* The cfg is checked also for tensors without an axis. */
 static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_16, MLI_EL_FP_32, MLI_EL_SA_8};

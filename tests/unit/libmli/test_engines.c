@@ -176,7 +176,10 @@ static void test_refused_spec_changes_nothing(void **state)
     }
 }
 
-/* The same holds before any engine was chosen, when no specification exists to restore. */
+/*
+ * A refusal changes nothing also before any engine was chosen, when no specification exists to
+ * restore.
+ */
 static void test_refused_spec_leaves_the_default(void **state)
 {
     mli_mov_channel_stats stats;

@@ -26,7 +26,7 @@ static struct {
     size_t largest;
     int fail;         /* errno that the next call fails with; 0: the result of the system */
     bool cancel;      /* true: the next call cancels the transfer */
-    uint8_t *covered; /* for each page of the mapping: number of calls */
+    uint8_t *covered; /* number of calls for each page of the mapping */
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {

@@ -200,7 +200,7 @@ static void test_options_not_given_have_their_default(void **state)
     assert_int_equal(depth, 1);
 }
 
-/* A refused specification keeps the options of the former one. */
+/* A refused specification keeps the options of the former specification. */
 static void test_refused_options_change_nothing(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ static inline uint64_t swap_within(uint64_t a, int bits, uint64_t low)
     return a ^ t ^ t << bits;
 }
 
-/* Moves bytes 0, 1, 2, 3 to the even places, and 4, 5, 6, 7 to the odd ones. */
+/* Moves bytes 0, 1, 2, 3 to the even places, and bytes 4, 5, 6, 7 to the odd places. */
 static inline uint64_t zip_bytes(uint64_t a)
 {
     return swap_within(swap_within(a, 16, UINT64_C(0x00000000ffff0000)), 8,

@@ -137,9 +137,9 @@ static size_t at_most(size_t count, size_t most)
             copy_bytes(ROW(r) + c * (E), COLUMN(c) + r * (E), E);
 
 /*
- * Moves a matrix of at least one block; blocks at the far edges overlap the ones before. Tiles of
- * one cache line by the rows of one cache line keep the lines of both sides in the first-level
- * cache until they are used up.
+ * Moves a matrix of at least one block; blocks at the far edges overlap the blocks before them.
+ * Tiles of one cache line by the rows of one cache line keep the lines of both sides in the
+ * first-level cache until they are used up.
  */
 #define MOVE_BLOCKS(E, COLUMN, ROW)                                                                \
     for (size_t r0 = 0; r0 < rows; r0 += TUNE_LINE / (E))                                          \

@@ -118,9 +118,9 @@ ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w
 }
 
 /*
- * Runs TILE for tiles of 32 bytes of every column. All tiles but the last ones are followed by at
- * least 16 bytes of rows. The last tile overlaps the one before; if there is only one tile, with
- * less than 32 bytes, its lanes overlap.
+ * Runs TILE for tiles of 32 bytes of every column. All tiles but the last are followed by at least
+ * 16 bytes of rows. The last tile overlaps the tile before; if there is only one tile, with less
+ * than 32 bytes, its lanes overlap.
  */
 #define FOR_TILES(w, TILE, low, high)                                                              \
     {                                                                                              \

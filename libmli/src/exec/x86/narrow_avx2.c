@@ -282,8 +282,8 @@ void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
     tiles_kernel *const kernel = is_packed   ? packed[rows]
                                  : is_paired ? narrow_pairs
                                              : any[size_log][most];
-    /* The kernels for packed columns read nothing past the columns. The others read 16 bytes of
-       each column, and so bytes of the next ones. */
+    /* The kernels for packed columns read nothing past the columns. The other kernels read 16 bytes
+       of each column, and so also bytes of the next columns. */
     const size_t beyond =
         is_packed ? 0 : (uint32_t)(LANE - col + src_step - 1) / (uint32_t)src_step;
     const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;

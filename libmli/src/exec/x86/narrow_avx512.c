@@ -156,7 +156,7 @@ ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, si
 
 /*
  * Moves to pixels of at least a lane. The inner loop is over columns, so that a line of the
- * destination is written at once. The last tiles overlap the ones before.
+ * destination is written at once. The last tiles overlap the tiles before.
  */
 ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 {

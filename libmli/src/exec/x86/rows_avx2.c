@@ -37,7 +37,7 @@ ALWAYS_INLINE void copy_64(uint8_t *to, const uint8_t *from, size_t run)
 }
 
 /*
- * Stores that split a cache line take twice as long, so all but the first and the last ones are
+ * Stores that split a cache line take twice as long, so all stores but the first and the last are
  * aligned.
  */
 ALWAYS_INLINE void copy_128(uint8_t *to, const uint8_t *from, size_t run)

@@ -34,7 +34,7 @@ static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
     uint8_t places[MOST][LINE];               /* the inverse of order */
     uint8_t turn[MOST][LINE]; /* rotation of the bytes of a line, by an index of elements */
-    uint64_t mask[MOST];      /* bytes of every S-th element, starting with this one */
+    uint64_t mask[MOST];      /* bytes of every S-th element, starting with this element */
     size_t line[MOST];        /* start of each line, in bytes */
 } networks[SIZES][MOST + 1];
 
@@ -294,7 +294,7 @@ static void run(kernel *call, const struct network *net, const struct chunks *ch
     call(net, &part);
 }
 
-/* Moves all pixels: the first and last ones exactly, the rest with these kernels. */
+/* Moves all pixels: the first and last pixels exactly, the rest with these kernels. */
 static void unzip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
