@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decoders: programs that do with a board's memory what a DMA controller does. Each is written from
+ * documents about the controller. It reads the descriptors as they are in memory (or the register
+ * writes), and never the pieces of the plan or the code of the encoders in target/controller.
+ *
+ *   a chain in memory    decoder->chain: from the first address, by the controller's own pointers,
+ *                        to the end that the descriptors mark
+ *   registers            decoder->one: one transfer at a time, from the values written
+ *
+ * A decoder is strict: reserved bits, sizes of 0, misaligned addresses and values that documents
+ * leave undefined are faults of the board.
+ *
+ * To add a decoder, start here: write decode_NAME.c, declare it below, add it to decoders in
+ * decoder.c, a list by hand to test_decoders.c, and a profile to test_controllers.c's table.
+ */
+#ifndef TEST_DECODER_H
+#define TEST_DECODER_H
+
+#include "target/controller/controller.h"
+#include "tests/target/board_model.h"
+
+struct decoder {
+    enum profile_controller kind;
+    const char *name;
+    /**
+     * Executes the chain that begins at an address and sets *executed to the number of its
+     * descriptors (PL330: programs). Returns false after a fault. Null: the controller has
+     * registers instead of chains.
+     */
+    bool (*chain)(struct board *board, uint64_t first, uint64_t *executed);
+    /** Executes one transfer that is written to registers. Returns false after a fault. */
+    bool (*one)(struct board *board, const struct controller_descriptor *descriptor);
+};
+
+extern const struct decoder decode_pl330, decode_hexagon;
+
+/* Returns the decoder for the controller of a profile, or null. */
+const struct decoder *decoder_of(const struct target_profile *profile);
+
+/* Returns bits high .. low of a word. */
+static inline uint64_t bits_of(uint64_t word, unsigned high, unsigned low)
+{
+    return word >> low & (UINT64_MAX >> (63 - (high - low)));
+}
+
+#endif /* TEST_DECODER_H */
