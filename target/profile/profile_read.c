@@ -28,7 +28,7 @@ static const struct number dma_numbers[] = {
     NUMBER(struct profile_dma, alignment, "alignment", 1, 4096, 1),
     NUMBER(struct profile_dma, address_bits, "address_bits", 16, 64, 32),
     NUMBER(struct profile_dma, bus_bytes, "bus_bytes", 1, 4096, 4),
-    NUMBER(struct profile_dma, burst_bytes, "burst_bytes", 1, 65536, 64),
+    NUMBER(struct profile_dma, burst_bytes, "burst_bytes", 1, 4096, 64),
     {0},
 };
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/cost/cost.h"
+
+#include <stdbool.h>
+
+const char *cost_part_words(enum cost_part part)
+{
+#define COST_PART_WORDS(name, words) [COST_##name] = (words),
+    static const char *const words[] = {COST_PART_TABLE(COST_PART_WORDS)};
+#undef COST_PART_WORDS
+    return words[part];
+}
+
+/* Sums and products that stop at the largest number. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct traffic_units units_of(const struct target_profile *profile,
+                                     const struct profile_memory *memory)
+{
+    struct traffic_units units = {.bus_bytes = profile->dma.bus_bytes,
+                                  .burst_bytes = profile->dma.burst_bytes};
+
+    if (memory && memory->banks > 1)
+        units.bank_cycle = (uint64_t)memory->banks * memory->bank_bytes;
+    return units;
+}
+
+static void add_traffic(struct traffic *sum, const struct traffic *traffic)
+{
+    sum->bytes += traffic->bytes;
+    sum->rows += traffic->rows;
+    sum->beats += traffic->beats;
+    sum->bursts += traffic->bursts;
+    sum->conflicts += traffic->conflicts;
+}
+
+static profile_cost on_bus(const struct profile_costs *costs, const struct traffic *traffic)
+{
+    return plus(times(traffic->bursts, costs->burst), times(traffic->beats, costs->beat));
+}
+
+/* Returns the time of a channel without start and finish. */
+static profile_cost own_time(const profile_cost part[COST_PARTS])
+{
+    return plus(plus(part[COST_DESCRIPTORS], plus(part[COST_ROWS], part[COST_CONFLICTS])),
+                larger(part[COST_READ], part[COST_WRITTEN]));
+}
+
+static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
+                            struct traffic *written, const struct target_profile *profile,
+                            const struct cost_memories *memories,
+                            const struct cost_channel *channel)
+{
+    const struct profile_costs *costs = &profile->costs;
+    const struct traffic_units from = units_of(profile, memories->src);
+    const struct traffic_units to = units_of(profile, memories->dst);
+    const profile_cost latency = memories->src ? memories->src->latency : 0;
+
+    *read = *written = (struct traffic){0};
+    traffic_add_read(read, channel->plan, &from);
+    traffic_add_written(written, channel->plan, &to);
+    part[COST_START] = costs->start;
+    part[COST_FINISH] = costs->finish;
+    part[COST_DESCRIPTORS] = times(channel->descriptors, costs->descriptor);
+    part[COST_ROWS] = times(written->rows, costs->row);
+    part[COST_CONFLICTS] = times(plus(read->conflicts, written->conflicts), costs->conflict);
+    part[COST_READ] = on_bus(costs, read);
+    if (read->bytes > 0)
+        part[COST_READ] = plus(part[COST_READ], times(channel->descriptors, latency));
+    part[COST_WRITTEN] = on_bus(costs, written);
+}
+
+/* Of reading and writing, which overlap, only the larger one counts. */
+static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
+{
+    return (which == COST_READ && part[COST_READ] < part[COST_WRITTEN]) ||
+           (which == COST_WRITTEN && part[COST_WRITTEN] <= part[COST_READ]);
+}
+
+static enum cost_part find_dominant(const profile_cost part[COST_PARTS])
+{
+    enum cost_part dominant = COST_START;
+
+    for (enum cost_part i = 0; i < COST_PARTS; i++)
+        if (!is_hidden(part, i) && part[i] > part[dominant])
+            dominant = i;
+    return dominant;
+}
+
+void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
+                  const struct cost_memories *memories, const struct cost_channel *channels,
+                  uint32_t count)
+{
+    const struct profile_costs *costs = &profile->costs;
+    profile_cost slowest = 0, reading = 0, writing = 0;
+
+    *cost = (struct move_cost){.channels = count};
+    cost->part[COST_START] = costs->start;
+    cost->part[COST_FINISH] = costs->finish;
+    for (uint32_t i = 0; i < count; i++) {
+        profile_cost part[COST_PARTS];
+        struct traffic read, written;
+
+        cost_of_channel(part, &read, &written, profile, memories, &channels[i]);
+        add_traffic(&cost->read, &read);
+        add_traffic(&cost->written, &written);
+        cost->descriptors += channels[i].descriptors;
+        reading = plus(reading, part[COST_READ]);
+        writing = plus(writing, part[COST_WRITTEN]);
+        if (own_time(part) >= slowest) {
+            slowest = own_time(part);
+            for (enum cost_part p = 0; p < COST_PARTS; p++)
+                cost->part[p] = part[p];
+        }
+    }
+    /* The bus carries the data of all channels. */
+    if (larger(reading, writing) > slowest) {
+        slowest = larger(reading, writing);
+        cost->part[COST_READ] = reading;
+        cost->part[COST_WRITTEN] = writing;
+    }
+    cost->dominant = find_dominant(cost->part);
+    cost->total = plus(plus(costs->start, costs->finish), slowest);
+    cost->memcpy_total =
+        plus(costs->core_call,
+             times((cost->written.bytes + profile->dma.bus_bytes - 1) / profile->dma.bus_bytes,
+                   costs->core_beat));
+}
+
+uint64_t cost_ns(const struct target_profile *profile, profile_cost cost)
+{
+    /* cost / 10^6 cycles, each 10^9 / clock_hz ns: cost * 1000 / clock_hz, without overflow. */
+    const uint64_t whole = cost / profile->clock_hz, rest = cost % profile->clock_hz;
+
+    return plus(times(whole, 1000), (rest * 1000 + profile->clock_hz - 1) / profile->clock_hz);
+}

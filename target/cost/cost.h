@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cost model: how long a move takes on the board of a profile. A model, not a simulation: it is
+ * as good as the figures of the profile, of which many are assumed (mlictl profile show).
+ *
+ *     overhead = descriptors * descriptor + rows * row + conflicts * conflict
+ *     read     = descriptors * latency of the source + bursts * burst + beats * beat
+ *     written  = bursts * burst + beats * beat
+ *     data     = the larger of read and written: a bus has a way for each
+ *     total    = start + overhead + data + finish
+ *
+ * Channels that share a move work at the same time, but share the bus:
+ *
+ *     total    = start + the larger of (overhead + data of the slowest channel) and (data of all
+ *                channels) + finish
+ *
+ * For comparison, a memcpy of the same bytes by the core: core_call + beats * core_beat.
+ *
+ * To add a figure to the model, start here: struct profile_costs has the figures, cost.c the
+ * formula, docs/profiles.md repeats both.
+ */
+#ifndef TARGET_COST_H
+#define TARGET_COST_H
+
+#include "target/cost/bus_traffic.h"
+#include "target/profile/target_profile.h"
+
+/* X(name, words): the parts of a cost. */
+#define COST_PART_TABLE(X)                                                                         \
+    X(START, "starting the transfer")                                                              \
+    X(DESCRIPTORS, "descriptors")                                                                  \
+    X(ROWS, "rows")                                                                                \
+    X(CONFLICTS, "bank conflicts")                                                                 \
+    X(READ, "reading")                                                                             \
+    X(WRITTEN, "writing")                                                                          \
+    X(FINISH, "finishing the transfer")
+
+enum cost_part {
+#define COST_PART_ENUM(name, words) COST_##name,
+    COST_PART_TABLE(COST_PART_ENUM)
+#undef COST_PART_ENUM
+        COST_PARTS
+};
+
+/** Returns a part in words for people, as "reading". Static storage. */
+const char *cost_part_words(enum cost_part part);
+
+struct move_cost {
+    struct traffic read, written;
+    uint64_t descriptors;          /* of all channels */
+    uint32_t channels;             /* that share the move */
+    profile_cost part[COST_PARTS]; /* of the slowest channel; READ and WRITTEN overlap */
+    enum cost_part dominant;       /* the largest part that counts */
+    profile_cost total;
+    profile_cost memcpy_total; /* the same bytes by the core */
+};
+
+/* The work of one channel. */
+struct cost_channel {
+    const struct mli_plan *plan; /* with addresses of the board */
+    uint64_t descriptors;
+};
+
+/* Where a move reads and writes. A null memory has no latency and no banks. */
+struct cost_memories {
+    const struct profile_memory *src, *dst;
+};
+
+/**
+ * Computes the cost of a move whose parts run on `count` channels at the same time. Numbers that do
+ * not fit are cut to the largest profile_cost.
+ */
+void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
+                  const struct cost_memories *memories, const struct cost_channel *channels,
+                  uint32_t count);
+
+/** Returns a cost in nanoseconds of the profile's clock, rounded up. */
+uint64_t cost_ns(const struct target_profile *profile, profile_cost cost);
+
+#endif /* TARGET_COST_H */

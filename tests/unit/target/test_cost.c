@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The traffic of random plans against a count row by row, and the cost model's arithmetic by hand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/cost/cost.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
+
+enum { PLANS = 3000, ROWS_MAX = 4096 };
+
+static struct traffic_units units;
+
+/* Counts one row. */
+static void count_row(struct traffic *t, uint64_t address, uint64_t run)
+{
+    t->rows++;
+    t->bytes += run;
+    t->beats += (address + run - 1) / units.bus_bytes - address / units.bus_bytes + 1;
+    t->bursts += (address + run - 1) / units.burst_bytes - address / units.burst_bytes + 1;
+}
+
+static void count_box(struct traffic *t, const struct mli_copy_box *box, bool read)
+{
+    size_t at[MLI_MAX_RANK] = {0}, level;
+
+    do {
+        uint64_t address = (uintptr_t)(read ? box->src : box->dst);
+
+        for (size_t i = 0; i < box->loops; i++)
+            address += at[i] * (read ? box->loop[i].src_step : box->loop[i].dst_step);
+        count_row(t, address, box->run);
+        for (level = box->loops; level > 0 && ++at[level - 1] == box->loop[level - 1].count;)
+            at[--level] = 0;
+    } while (level > 0);
+}
+
+static struct mli_plan draw_plan(struct rng *rng)
+{
+    struct mli_plan plan = {.box = {.run = 1 + rng_below(rng, 300), .loops = rng_below(rng, 5)}};
+    uint64_t rows = 1;
+
+    plan.box.src = (const uint8_t *)(uintptr_t)(0x10000000 + rng_below(rng, 5000));
+    plan.box.dst = (uint8_t *)(uintptr_t)(0x90000000 + rng_below(rng, 5000));
+    for (size_t i = 0; i < plan.box.loops; i++) {
+        struct mli_copy_loop *loop = &plan.box.loop[i];
+
+        loop->count = 2 + rng_below(rng, rows < ROWS_MAX / 16 ? 14 : 1);
+        loop->src_step = rng_below(rng, 2) ? rng_below(rng, 600) : 64 * rng_below(rng, 9);
+        loop->dst_step = rng_below(rng, 2) ? rng_below(rng, 600) : 512 * rng_below(rng, 9);
+        rows *= loop->count;
+    }
+    return plan;
+}
+
+static void assert_equal_traffic(const struct traffic *counted, const struct traffic *found,
+                                 uint64_t seed)
+{
+    if (counted->rows != found->rows || counted->bytes != found->bytes ||
+        counted->beats != found->beats || counted->bursts != found->bursts)
+        fail_msg("seed %llu: rows %llu/%llu, bytes %llu/%llu, beats %llu/%llu, bursts %llu/%llu",
+                 (unsigned long long)seed, (unsigned long long)counted->rows,
+                 (unsigned long long)found->rows, (unsigned long long)counted->bytes,
+                 (unsigned long long)found->bytes, (unsigned long long)counted->beats,
+                 (unsigned long long)found->beats, (unsigned long long)counted->bursts,
+                 (unsigned long long)found->bursts);
+}
+
+static void test_traffic_of_random_plans(void **state)
+{
+    const uint64_t seed = (uint64_t)time(NULL);
+    struct rng rng = rng_for_case(seed, 0);
+
+    (void)state;
+    for (int i = 0; i < PLANS; i++) {
+        const struct mli_plan plan = draw_plan(&rng);
+        struct traffic counted = {0}, found = {0};
+
+        units.bus_bytes = UINT32_C(1) << rng_below(&rng, 7);
+        units.burst_bytes = units.bus_bytes << rng_below(&rng, 7);
+        count_box(&counted, &plan.box, true);
+        traffic_add_read(&found, &plan, &units);
+        assert_equal_traffic(&counted, &found, seed);
+        counted = found = (struct traffic){0};
+        count_box(&counted, &plan.box, false);
+        traffic_add_written(&found, &plan, &units);
+        assert_equal_traffic(&counted, &found, seed);
+    }
+}
+
+static struct target_profile board(void)
+{
+    return (struct target_profile){.clock_hz = 500 * 1000 * 1000,
+                                   .dma = {.bus_bytes = 8, .burst_bytes = 32},
+                                   .costs = {.start = 100 * PROFILE_CYCLE,
+                                             .descriptor = 10 * PROFILE_CYCLE,
+                                             .row = 2 * PROFILE_CYCLE,
+                                             .burst = 3 * PROFILE_CYCLE,
+                                             .beat = PROFILE_CYCLE / 2,
+                                             .finish = 50 * PROFILE_CYCLE,
+                                             .conflict = PROFILE_CYCLE,
+                                             .core_call = 5 * PROFILE_CYCLE,
+                                             .core_beat = PROFILE_CYCLE}};
+}
+
+/* 4 rows of 64 B, packed on the source side, 256 B apart on the other. */
+static struct mli_plan four_rows(void)
+{
+    return (struct mli_plan){.bytes = 256,
+                             .box = {.src = (const uint8_t *)(uintptr_t)0x1000,
+                                     .dst = (uint8_t *)(uintptr_t)0x2000,
+                                     .run = 64,
+                                     .loops = 1,
+                                     .loop = {{4, 64, 256}}}};
+}
+
+static void test_formula(void **state)
+{
+    const struct target_profile profile = board();
+    const struct profile_memory src = {.banks = 1, .latency = 20 * PROFILE_CYCLE},
+                                dst = {.banks = 32, .bank_bytes = 8};
+    const struct cost_memories memories = {&src, &dst};
+    const struct mli_plan plan = four_rows();
+    const struct cost_channel channel = {&plan, 2};
+    struct move_cost cost;
+
+    (void)state;
+    cost_of_move(&cost, &profile, &memories, &channel, 1);
+    assert_int_equal(cost.read.beats, 32);
+    assert_int_equal(cost.read.bursts, 8);
+    assert_int_equal(cost.part[COST_DESCRIPTORS], 20 * PROFILE_CYCLE);
+    assert_int_equal(cost.part[COST_ROWS], 8 * PROFILE_CYCLE);
+    assert_int_equal(cost.part[COST_CONFLICTS], 3 * PROFILE_CYCLE); /* 256 B: the same bank */
+    assert_int_equal(cost.part[COST_READ], (2 * 20 + 8 * 3 + 16) * PROFILE_CYCLE);
+    assert_int_equal(cost.part[COST_WRITTEN], (8 * 3 + 16) * PROFILE_CYCLE);
+    assert_int_equal(cost.total, (100 + 20 + 8 + 3 + 80 + 50) * PROFILE_CYCLE);
+    assert_int_equal(cost.dominant, COST_START);
+    assert_int_equal(cost.memcpy_total, (5 + 32) * PROFILE_CYCLE);
+    assert_int_equal(cost_ns(&profile, cost.total), 261 * 2);
+}
+
+/* Two channels with the same part each: overheads overlap, data does not. */
+static void test_channels_share_the_bus(void **state)
+{
+    struct target_profile profile = board();
+    const struct cost_memories memories = {NULL, NULL};
+    const struct mli_plan plan = four_rows();
+    const struct cost_channel channels[] = {{&plan, 1}, {&plan, 1}};
+    struct move_cost one, two;
+
+    (void)state;
+    cost_of_move(&one, &profile, &memories, channels, 1);
+    cost_of_move(&two, &profile, &memories, channels, 2);
+    assert_int_equal(one.total, (100 + 10 + 8 + 40 + 50) * PROFILE_CYCLE);
+    assert_int_equal(two.total, (100 + 80 + 50) * PROFILE_CYCLE); /* 2 * 40 > 10 + 8 + 40 */
+    profile.costs.descriptor = 1000 * PROFILE_CYCLE;
+    cost_of_move(&two, &profile, &memories, channels, 2);
+    assert_int_equal(two.total, (100 + 1000 + 8 + 40 + 50) * PROFILE_CYCLE);
+    assert_int_equal(two.dominant, COST_DESCRIPTORS);
+    assert_int_equal(two.descriptors, 2);
+}
+
+static void test_numbers_stop_at_the_largest(void **state)
+{
+    struct target_profile profile = board();
+    const struct cost_memories memories = {NULL, NULL};
+    const struct mli_plan plan = four_rows();
+    const struct cost_channel channel = {&plan, UINT64_MAX / 2};
+    struct move_cost cost;
+
+    (void)state;
+    cost_of_move(&cost, &profile, &memories, &channel, 1);
+    assert_true(cost.total == UINT64_MAX);
+    assert_true(cost_ns(&profile, UINT64_MAX) > 0);
+    profile.clock_hz = 1;
+    assert_true(cost_ns(&profile, UINT64_MAX) == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_traffic_of_random_plans),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_channels_share_the_bus),
+        cmocka_unit_test(test_numbers_stop_at_the_largest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
