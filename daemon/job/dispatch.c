@@ -163,8 +163,11 @@ static bool serve_next(struct jobs *jobs, uint64_t now)
     if (!channels_any_free(channels) && channels_widest(channels) > 0)
         return false;
     queued = scheduler_take(&jobs->scheduler, now);
-    if (!queued)
+    if (!queued) {
+        if (jobs->scheduler.undecided)
+            completions_resume(&jobs->completions); /* goes on in the next round of the loop */
         return false;
+    }
     task = LINK_OWNER(queued, struct task, queued);
     first = channels_find(channels, task_channels(task), false);
     if (first >= 0)

@@ -14,57 +14,72 @@ void turn_init(struct turn *turn)
 
 void ring_init(struct ring *ring)
 {
+    *ring = (struct ring){.search = 1, .fewest = UINT64_MAX};
     link_init(&ring->turns);
     link_init(&ring->ages);
 }
 
-/* Returns the number of turns after which the deficit covers the next job. */
-static uint64_t turns_missing(struct turn *turn, const struct ring_rules *rules)
+/* Adds the quanta of the rounds that the ring has skipped to the deficit of a member. */
+static void catch_up(const struct ring *ring, struct turn *turn, const struct ring_rules *rules)
 {
-    const uint64_t cost = rules->cost(turn, rules), quantum = rules->quantum(turn, rules);
+    if (turn->skipped == ring->skipped)
+        return;
+    turn->deficit += (ring->skipped - turn->skipped) * rules->quantum(turn, rules);
+    turn->skipped = ring->skipped;
+}
 
-    return cost > turn->deficit ? (cost - turn->deficit + quantum - 1) / quantum : 0;
+static void begin_search(struct ring *ring)
+{
+    ring->search++;
+    ring->fewest = UINT64_MAX;
 }
 
 /*
  * Grants many rounds at once, after a round in which no member could start a job: a job that costs
  * many quanta would need as many rounds. Leaves the last round to ring_choose().
  */
-static void skip_rounds(struct ring *ring, const struct ring_rules *rules)
+static void skip_rounds(struct ring *ring)
 {
-    uint64_t fewest = UINT64_MAX;
+    if (ring->fewest != UINT64_MAX)
+        ring->skipped += ring->fewest - 1;
+    begin_search(ring);
+}
 
-    for (struct link *l = ring->turns.next; l != &ring->turns; l = l->next) {
-        const uint64_t rounds = turns_missing(LINK_OWNER(l, struct turn, in_turns), rules);
+/* Passes over a member whose deficit is smaller than the cost of its next job. */
+static void pass_over(struct ring *ring, struct turn *turn, const struct ring_rules *rules,
+                      uint64_t cost)
+{
+    const uint64_t quantum = rules->quantum(turn, rules);
+    const uint64_t rounds = (cost - turn->deficit + quantum - 1) / quantum;
 
-        if (rounds < fewest)
-            fewest = rounds;
-    }
-    for (struct link *l = ring->turns.next; fewest > 1 && l != &ring->turns; l = l->next) {
-        struct turn *turn = LINK_OWNER(l, struct turn, in_turns);
-
-        turn->deficit += (fewest - 1) * rules->quantum(turn, rules);
-    }
+    if (rounds < ring->fewest)
+        ring->fewest = rounds;
+    turn->search = ring->search;
+    ring_pass(ring, turn);
 }
 
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
 {
-    struct turn *first = NULL; /* the first member that was passed over */
-
     for (;;) {
         struct turn *turn = LINK_OWNER(ring->turns.next, struct turn, in_turns);
+        uint64_t cost;
 
         if (!turn->granted) {
-            if (turn == first)
-                skip_rounds(ring, rules);
+            if (turn->search == ring->search)
+                skip_rounds(ring); /* the search has passed over all members */
             turn->granted = true;
             turn->deficit += rules->quantum(turn, rules);
         }
-        if (turn->deficit >= rules->cost(turn, rules))
+        catch_up(ring, turn, rules);
+        cost = rules->cost(turn, rules);
+        if (turn->deficit >= cost) {
+            begin_search(ring);
             return turn;
-        ring_pass(ring, turn);
-        if (!first)
-            first = turn;
+        }
+        if (cost == RING_COST_UNKNOWN || *rules->steps == 0)
+            return NULL;
+        --*rules->steps;
+        pass_over(ring, turn, rules, cost);
     }
 }
 
@@ -243,18 +258,22 @@ static void age_lanes(struct scheduler *scheduler, struct portion *portion, int 
  * all overdue lanes or has used up ageing_left. */
 static struct queued *next_of(struct scheduler *scheduler, struct portion *portion, uint64_t now)
 {
-    const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now};
+    const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now, &scheduler->steps};
+    struct turn *turn;
     int i = LANE_PRIORITIES - 1;
 
     age_lanes(scheduler, portion, (int)(portion - portion->share->portions), now);
     while (ring_empty(&portion->rings[i]))
         i--;
-    return head_of(lane_of(ring_choose(&portion->rings[i], &rules)));
+    turn = ring_choose(&portion->rings[i], &rules);
+    return turn ? head_of(lane_of(turn)) : NULL;
 }
 
 static uint64_t portion_cost(struct turn *turn, const struct ring_rules *rules)
 {
-    return next_of(rules->context, portion_of(turn), rules->now)->cost;
+    const struct queued *next = next_of(rules->context, portion_of(turn), rules->now);
+
+    return next ? next->cost : RING_COST_UNKNOWN;
 }
 
 static uint64_t portion_quantum(struct turn *turn, const struct ring_rules *rules)
@@ -276,8 +295,11 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
         while (scheduler->ageing_left > 0 &&
                (turn = ring_overdue(&scheduler->classes[i], scheduler->ageing_ns, now))) {
             struct queued *next = next_of(scheduler, portion_of(turn), now);
-            const int priority = next->priority > i + 1 ? next->priority : i + 1;
+            int priority;
 
+            if (!next)
+                return;
+            priority = next->priority > i + 1 ? next->priority : i + 1;
             scheduler->ageing_left -= scheduler->ageing_left > 0; /* next_of() may age lanes */
             leave_class_served(scheduler, next, now);
             enter_class(scheduler, next, i + 1, priority, now);
@@ -296,38 +318,47 @@ static void serve(struct scheduler *scheduler, struct portion *portion, struct q
     leave_class_served(scheduler, queued, now);
 }
 
+static void begin_call(struct scheduler *scheduler)
+{
+    scheduler->ageing_left = SCHEDULER_AGED_MAX;
+    scheduler->steps = SCHEDULER_STEPS_MAX;
+}
+
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
 {
-    const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now};
-    int i = LANE_PRIORITIES;
+    const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now,
+                                     &scheduler->steps};
+    int i = LANE_PRIORITIES - 1;
+    struct queued *queued;
+    struct turn *turn;
 
-    scheduler->ageing_left = SCHEDULER_AGED_MAX;
+    begin_call(scheduler);
     age_classes(scheduler, now);
-    while (i-- > 0) {
-        struct portion *portion;
-        struct queued *queued;
-
-        if (ring_empty(&scheduler->classes[i]))
-            continue;
-        portion = portion_of(ring_choose(&scheduler->classes[i], &rules));
-        queued = next_of(scheduler, portion, now);
-        serve(scheduler, portion, queued, now);
-        return queued;
-    }
-    return NULL;
+    while (i >= 0 && ring_empty(&scheduler->classes[i]))
+        i--;
+    turn = i < 0 ? NULL : ring_choose(&scheduler->classes[i], &rules);
+    scheduler->undecided = i >= 0 && !turn;
+    if (!turn)
+        return NULL;
+    queued = next_of(scheduler, portion_of(turn), now);
+    serve(scheduler, portion_of(turn), queued, now);
+    return queued;
 }
 
 static struct queued *backfill_class(struct scheduler *scheduler, struct ring *ring,
                                      scheduler_fits *fits, const void *context, uint64_t now)
 {
+    const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now,
+                                     &scheduler->steps};
     struct link *l = ring->turns.next;
 
     for (int i = 0; i < SCHEDULER_BACKFILL_USERS && l != &ring->turns; i++, l = l->next) {
         struct portion *portion = portion_of(LINK_OWNER(l, struct turn, in_turns));
         struct queued *queued = next_of(scheduler, portion, now);
 
-        if (!fits(queued, context))
+        if (!queued || !fits(queued, context))
             continue;
+        catch_up(ring, &portion->turn, &rules);
         serve(scheduler, portion, queued, now);
         if (portion->length > 0)
             ring_pass(ring, &portion->turn);
@@ -341,7 +372,7 @@ struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *f
 {
     struct queued *queued = NULL;
 
-    scheduler->ageing_left = SCHEDULER_AGED_MAX;
+    begin_call(scheduler);
     for (int i = LANE_PRIORITIES; i-- > 0 && !queued;)
         queued = backfill_class(scheduler, &scheduler->classes[i], fits, context, now);
     return queued;

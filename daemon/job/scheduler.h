@@ -32,7 +32,8 @@
  * Deficit round robin between the members of a ring (Shreedhar and Varghese 1996). In its turn a
  * member gets its quantum of bytes added to its deficit and starts jobs as long as the deficit
  * lasts; then the next member has its turn. Members are served in proportion to their quanta,
- * whatever the sizes of their jobs, and the cost of choosing does not grow with their number.
+ * whatever the sizes of their jobs. A search for a member whose deficit covers its next job may
+ * have to pass over all members; several calls of ring_choose() then share it.
  */
 
 /* A turn; embedded in a member of a ring. */
@@ -41,21 +42,29 @@ struct turn {
     uint64_t since;   /* time in ns when the member entered the ring or was served last */
     uint64_t deficit; /* bytes that the member may still start in this turn */
     bool granted;     /* true: the member has got the quantum of this turn */
+    uint64_t search;  /* the latest search of the ring that has passed over the member; 0: none */
+    uint64_t skipped; /* ring->skipped when `deficit` was computed */
 };
 
 struct ring {
     struct link turns; /* members (struct turn, by in_turns); the first member has its turn now */
     struct link ages;  /* members (struct turn, by in_ages), sorted by `since` */
+    uint64_t skipped;  /* number of rounds that were skipped since the start */
+    uint64_t search;   /* number of the current search, from 1 */
+    uint64_t fewest;   /* lowest number of rounds that a member still needs, in this search */
 };
+
+#define RING_COST_UNKNOWN UINT64_MAX
 
 /* Costs and quanta of the members of a ring, for ring_choose(). */
 struct ring_rules {
-    /** Returns the bytes of the member's next job. */
+    /** Returns the bytes of the member's next job, or RING_COST_UNKNOWN if *steps is 0. */
     uint64_t (*cost)(struct turn *turn, const struct ring_rules *rules);
     /** Returns the bytes that the member may start in each turn, at least 1. */
     uint64_t (*quantum)(struct turn *turn, const struct ring_rules *rules);
     void *context;
-    uint64_t now; /* ns */
+    uint64_t now;    /* ns */
+    uint32_t *steps; /* number of members that the search may still pass over */
 };
 
 void turn_init(struct turn *turn);
@@ -77,6 +86,7 @@ static inline void ring_renew(struct ring *ring, struct turn *turn, uint64_t now
 /** Adds a member, which has a job now, without a deficit. */
 static inline void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
 {
+    turn->skipped = ring->skipped;
     link_append(&ring->turns, &turn->in_turns);
     ring_renew(ring, turn, now);
 }
@@ -88,6 +98,7 @@ static inline void turn_leave(struct turn *turn)
     link_remove(&turn->in_ages);
     turn->deficit = 0;
     turn->granted = false;
+    turn->search = 0;
 }
 
 /** Ends the turn of a member, which becomes the last of the round. */
@@ -112,8 +123,8 @@ static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, ui
 
 /**
  * Passes the turn on until the deficit of a member covers the cost of its next job. Returns that
- * member, also in later calls until the caller has subtracted the cost from the deficit. The ring
- * must not be empty.
+ * member, also in later calls until the caller has subtracted the cost from the deficit. Returns
+ * NULL if *rules->steps do not suffice: the next call goes on. The ring must not be empty.
  */
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules);
 
@@ -177,7 +188,12 @@ struct scheduler {
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
     uint32_t ageing_left; /* number of jobs that the current call may still move up */
+    uint32_t steps;       /* number of members that the current call may still pass over */
+    bool undecided;       /* true: the latest scheduler_take() ran out of steps */
 };
+
+/* The number of users and connections that one call passes over. */
+enum { SCHEDULER_STEPS_MAX = 64 };
 
 /*
  * The number of jobs that one call moves up by ageing. The next call moves up the remaining jobs.
@@ -190,7 +206,10 @@ void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t agei
 void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct queued *queued,
                     int priority, int max, uint64_t bytes, uint64_t now);
 
-/** Removes and returns the next job, and charges its user. Returns NULL if no job is queued. */
+/**
+ * Removes and returns the next job, and charges its user. Returns NULL if no job is queued, or if
+ * one call does not suffice to choose a job (`undecided`): the next call goes on.
+ */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 
 /** Returns whether a job may start now although another job is the next. */

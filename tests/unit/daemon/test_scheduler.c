@@ -49,8 +49,11 @@ static struct job *push(int flow, int priority, uint64_t bytes, uint64_t now)
 
 static struct job *take(uint64_t now)
 {
-    struct queued *queued = scheduler_take(&scheduler, now);
+    struct queued *queued;
 
+    do
+        queued = scheduler_take(&scheduler, now);
+    while (scheduler.undecided);
     return queued ? LINK_OWNER(queued, struct job, queued) : NULL;
 }
 
@@ -242,6 +245,39 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     assert_int_equal(scheduler.lengths[2], 0);
     while (scheduler_take(&scheduler, AGEING))
         ;
+}
+
+/* A choice for which the scheduler passes over thousands of users takes several calls. */
+static void test_choice_among_many_users_takes_several_calls(void **state)
+{
+    enum { MANY = 4096, CHEAP = 100 };
+    static struct share many_shares[MANY];
+    static struct lanes many_lanes[MANY];
+    static struct queued many[MANY];
+    struct queued *queued;
+    int calls = 0;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        share_init(&many_shares[i]);
+        lanes_init(&many_lanes[i], &many_shares[i]);
+        queued_init(&many[i]);
+        scheduler_push(&scheduler, &many_lanes[i], &many[i], 0, 1,
+                       i == CHEAP ? 1000 * QUANTUM : 1001 * QUANTUM, 0);
+    }
+    do {
+        queued = scheduler_take(&scheduler, 0);
+        calls++;
+        assert_true(queued ? !scheduler.undecided : scheduler.undecided);
+    } while (!queued);
+    assert_ptr_equal(queued, &many[CHEAP]);
+    assert_in_range(calls, MANY / SCHEDULER_STEPS_MAX, 5 * MANY / SCHEDULER_STEPS_MAX);
+    for (int i = 0; i < MANY - 1; i++) /* all others can start one job in the next round */
+        do
+            queued = scheduler_take(&scheduler, 0);
+        while (scheduler.undecided);
+    assert_non_null(queued);
+    assert_null(take(0));
 }
 
 static void test_ageing_can_be_off(void **state)
@@ -581,6 +617,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_job_waits_for_ever, setup),
         cmocka_unit_test_setup(test_only_the_first_job_ages, setup),
         cmocka_unit_test_setup(test_ageing_of_many_jobs_takes_several_calls, setup),
+        cmocka_unit_test_setup(test_choice_among_many_users_takes_several_calls, setup),
         cmocka_unit_test_setup(test_ageing_can_be_off, setup),
         cmocka_unit_test_setup(test_clock_that_is_behind, setup),
         cmocka_unit_test_setup(test_many_connections_of_one_user, setup),
