@@ -261,18 +261,34 @@ uint64_t cutter_count(const struct box_cutter *cutter)
     return all;
 }
 
-/* Tries to split loop `i` without a remainder: a descriptor may have room for both loops. */
-static void try_divisor(struct box_cutter *cutter, size_t i)
+/* Splits loop `i` at `inner` iterations if the number of pieces is then at most `most`. */
+static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint64_t *most)
+{
+    const uint64_t before = cutter->inner[i];
+    uint64_t pieces;
+
+    cutter->inner[i] = inner;
+    pieces = cutter_count(cutter);
+    if (pieces <= *most)
+        *most = pieces;
+    else
+        cutter->inner[i] = before;
+}
+
+/*
+ * Splits loop `i`, which has too many iterations: with a remainder, in two loops without remainder,
+ * or not at all, if bytes_max is tighter than count_max.
+ */
+static void choose_inner(struct box_cutter *cutter, size_t i)
 {
     const uint64_t count = cutter->whole.box.loop[i].count, count_max = cutter->limits.count_max;
-    const uint64_t first = cutter->inner[i], before = cutter_count(cutter);
-    uint64_t inner = divisor(count, 1, divided_up(count, count_max), count_max);
+    const uint64_t factor = divisor(count, 1, divided_up(count, count_max), count_max);
+    uint64_t most = UINT64_MAX;
 
-    if (inner == 0)
-        return;
-    cutter->inner[i] = inner < count / inner ? count / inner : inner;
-    if (cutter_count(cutter) > before)
-        cutter->inner[i] = first;
+    try_inner(cutter, i, count, &most);
+    try_inner(cutter, i, count_max, &most);
+    if (factor > 0)
+        try_inner(cutter, i, factor < count / factor ? count / factor : factor, &most);
 }
 
 void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
@@ -283,7 +299,7 @@ void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, 
         cutter->inner[i] = lesser(whole->box.loop[i].count, limits->count_max);
     for (size_t i = 0; limits->loops > 0 && i < whole->box.loops; i++)
         if (whole->box.loop[i].count > limits->count_max)
-            try_divisor(cutter, i);
+            choose_inner(cutter, i);
 }
 
 /* Sets cutter->block to the next block with pieces; false at the end. */

@@ -80,7 +80,7 @@ struct controller {
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
     /**
      * Bytes of a run in a descriptor without loops, if that may be longer than in one with loops
-     * (a linear and a 2-D mode). 0: the same limit.
+     * (a linear and a 2-D mode). 0, or a profile with dma.loops 0: the same limit.
      */
     uint64_t linear_run_max;
     /**

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-
 #include "target/controller/controller.h"
 
 /* Why the core moves bytes. */
@@ -37,7 +35,7 @@ static struct cut_limits limits_of(const struct target_profile *profile,
     limits.gap_max = or_no_limit(controller ? controller->gap_max : 0);
     limits.bytes_max = or_no_limit(caps.bytes_max);
     limits.linear_run_max = limits.run_max;
-    if (controller && controller->linear_run_max > limits.run_max)
+    if (controller && limits.loops > 0 && controller->linear_run_max > limits.run_max)
         limits.linear_run_max = controller->linear_run_max;
     if (fill && !profile->dma.fills) {
         if (limits.run_max > CONTROLLER_ZEROS_SIZE)
