@@ -9,7 +9,7 @@ import sys
 
 
 def quote(line):
-    """A line of text as a C string, which keeps it readable in the generated file."""
+    """Returns a line of text as a C string, which keeps the text readable in the generated file."""
     escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'    "{escaped}"'
 

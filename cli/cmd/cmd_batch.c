@@ -18,7 +18,7 @@
 static const struct option options_table[] = {
     {"jobs", 'j', "N", "Run at most N cases at a time (default: number of processors; 1 with -H)."},
     FILTER_OPTION,
-    {"shard", 0, "I/N", "Run shard I of N; auto, auto/N: from the environment (default: all)."},
+    {"shard", 0, "I/N", "Run shard I of N; auto and auto/N read the environment (default: all)."},
     {"list", 0, NULL, "Print the names of the selected cases; run nothing."},
     {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0)."},
     {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1)."},

@@ -199,7 +199,8 @@ static enum exit_code show_file(const struct print_style *style, const char *nam
     const struct profile_text *built_in = profile_built_in_named(name);
 
     if (!built_in) {
-        print_error("--file: \"%s\" is not a built-in profile; mlictl profile list has them", name);
+        print_error(
+            "--file: \"%s\" is not a built-in profile; mlictl profile list prints the names", name);
         return EXIT_CODE_INVALID;
     }
     if (!style->quiet)

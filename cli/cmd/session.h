@@ -43,7 +43,7 @@ struct question {
     int timeout_ms;          /* time limit for the reply; 0: DAEMON_LINK_ASK_MS, -1: no limit */
     /** Fills the answer from the result. Returns 0 or -1. Null: the result is ignored. */
     int (*read)(const struct json *result, void *answer);
-    void (*print)(const struct session *session, const void *answer); /* lines for people */
+    void (*print)(const struct session *session, const void *answer); /* prints lines for people */
     /** Writes the members of the object that --json prints. */
     void (*write)(struct jsonw *w, const struct session *session, const void *answer);
 };

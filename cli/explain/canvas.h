@@ -24,7 +24,7 @@ struct canvas_cell {
 
 struct canvas {
     int width, height;
-    struct canvas_cell *cell; /* line by line */
+    struct canvas_cell *cell; /* cells, line by line */
     bool palette;             /* the output has 256 colours: roles may be palette colours */
     bool failed;
 };

@@ -16,7 +16,7 @@
 
 #include "cli/explain/picture.h"
 
-/** Returns the larger one of two lengths. */
+/** Returns the larger of two lengths. */
 static inline int picture_larger(int a, int b)
 {
     return a > b ? a : b;

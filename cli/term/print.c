@@ -80,7 +80,7 @@ void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *tex
         strcpy(out + length, ": ");
 }
 
-/* Returns the text after "PREFIX: ", or NULL if it does not begin so. */
+/* Returns the text after "PREFIX: ", or NULL if the text does not begin with that. */
 static const char *text_after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);

@@ -65,8 +65,7 @@ int crew_add_thread(struct crew *crew)
 
     if (error)
         return -error;
-    (void)pthread_attr_setstacksize(&attributes,
-                                    STACK_SIZE); /* else the stack has the default size */
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* on failure, the default size */
     sigfillset(&all);
     sigdelset(&all, CREW_INTERRUPT);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the loop handles signals */

@@ -34,7 +34,7 @@ enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };
 
 /* A user's work. Freed when its queues are empty. */
 struct owner {
-    struct link link; /* in reaper.owners */
+    struct link link; /* in the list reaper.owners */
     uid_t uid;
     bool full;  /* true: reaper_full() has returned true for this user */
     size_t fds; /* descriptors in the queues and with the threads */

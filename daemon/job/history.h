@@ -45,7 +45,7 @@ struct shelf {
     uint32_t count, undelivered; /* number of records, and of undelivered records among them */
     uint64_t quant_bytes;
     struct link in_history;         /* in the shelves of the history, while count > 0 */
-    struct link by_count, by_quant; /* in the history's ranks */
+    struct link by_count, by_quant; /* in the ranks of the history */
 };
 
 static inline void shelf_init(struct shelf *shelf)
@@ -63,7 +63,7 @@ static inline void shelf_init(struct shelf *shelf)
 /* The record of an ended job. Owns `result.dst.quant`. */
 struct record {
     struct entry entry;           /* first */
-    struct link in_all, in_heavy; /* in its user's shelf */
+    struct link in_all, in_heavy; /* in the shelf of the user */
     bool undelivered;             /* true: the job was detached, and no job.wait has reported it */
     bool refused;                 /* true: the job was refused, and there was no task */
     enum job_state state;         /* ended */

@@ -27,7 +27,7 @@ static void configure(struct jobs *jobs)
     jobs->scheduler.ageing_ns = (uint64_t)scheduling->ageing_ms * 1000 * 1000;
 }
 
-/* The end of the jobs in a shutdown */
+/* Ending the jobs in a shutdown. */
 
 static void drop(struct task *task)
 {
@@ -42,7 +42,7 @@ static void drop(struct task *task)
     task_abort(task, &fault);
 }
 
-/* Ends the first task, or makes it the last one if it is running. */
+/* Ends the first task, or moves it to the end of the list if it is running. */
 static void end_first(struct jobs *jobs)
 {
     struct task *task = LINK_OWNER(jobs->tasks.next, struct task, all_link);
@@ -101,7 +101,7 @@ static void on_ending(struct chore *chore)
     }
 }
 
-/* The room */
+/* The job room. */
 
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores)

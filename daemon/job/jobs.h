@@ -89,7 +89,7 @@ struct jobs {
     struct chores *chores;
 
     bool draining; /* true: daemon.drain was called; no new jobs until daemon.resume */
-    bool stopping; /* true: jobs_stop() was called; no new jobs, and none is started */
+    bool stopping; /* true: jobs_stop() was called; no new jobs are taken, and no job is started */
 
     struct users users;
     struct registry registry; /* registry of tasks and records */
@@ -103,7 +103,7 @@ struct jobs {
     struct link settling; /* after.c: dependents of jobs that have ended */
     struct chore ending;  /* ends tasks after jobs_stop() */
     uint32_t to_end;      /* number of tasks that `ending` has not looked at */
-    struct link dropped;  /* struct flow: connections that have lost jobs, not logged yet */
+    struct link dropped;  /* flows (struct flow) that have lost jobs and are not logged yet */
 
     struct scheduler scheduler;
     struct link wide;          /* tasks that wait for enough neighbouring channels, in order */

@@ -17,8 +17,8 @@ struct user;
 struct entry {
     struct hash_node by_number;
     struct hash_node by_name; /* in the table only for the latest job with the name */
-    struct link of_user;      /* in user->entries */
-    struct link of_all;       /* in registry->entries */
+    struct link of_user;      /* in the list user->entries */
+    struct link of_all;       /* in the list registry->entries */
     struct user *user;
     uint64_t number;
     uint64_t client;  /* number of the connection that submitted the job */

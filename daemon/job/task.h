@@ -52,7 +52,7 @@ struct ending {
 /*
  * Waits for the end of a task, or of all tasks of a flow. `ended` is called once for a task, after
  * the watch has left the task's list; for a flow, each time that one of its tasks ends, and may
- * remove the watch. It must not end or destroy tasks: a chain of tasks would become a chain of
+ * remove the watch. `ended` must not end or destroy tasks: a chain of tasks would become a chain of
  * calls.
  */
 struct watch {
@@ -77,11 +77,11 @@ struct task {
     uint64_t admitted; /* time by uv_hrtime() */
     uint64_t deadline; /* time by uv_hrtime(); 0: no deadline */
 
-    struct link all_link;     /* in jobs->tasks */
+    struct link all_link;     /* in the list jobs->tasks */
     struct link flow_link;    /* in flow->tasks, until the task has ended */
-    struct link session_link; /* in session->tasks */
+    struct link session_link; /* in the list session->tasks */
     uint32_t deadline_place;  /* deadline.c: index in its heap, from 1; 0: not in the heap */
-    struct link place;        /* in jobs->wide or jobs->running_tasks */
+    struct link place;        /* in the list jobs->wide or jobs->running_tasks */
     struct queued queued;     /* place in the queue of the scheduler */
 
     struct link watches;              /* list of struct watch */

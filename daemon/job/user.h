@@ -83,8 +83,8 @@ struct flow {
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     struct buffer_account account;
-    uint32_t dropped;         /* number of jobs that a shutdown has ended, not logged yet */
-    struct link dropped_link; /* in jobs->dropped if `dropped` is not 0 */
+    uint32_t dropped; /* number of jobs that a shutdown has ended and that are not logged yet */
+    struct link dropped_link; /* in the list jobs->dropped if `dropped` is not 0 */
 };
 
 /** Creates a flow, held once. Returns NULL if out of memory. */

@@ -34,7 +34,7 @@ enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved */
 
 /* A user with mappings. */
 struct mapping_owner {
-    struct link link; /* in counts.owners */
+    struct link link; /* in the list counts.owners */
     uid_t uid;
     uint32_t mappings;
 };

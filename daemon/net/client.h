@@ -36,7 +36,7 @@ enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
 struct client {
     struct net *net;
-    struct link link; /* in net->clients */
+    struct link link; /* in the list net->clients */
     struct session session;
     enum slot slot;
 
@@ -55,7 +55,7 @@ struct client {
     bool congested;   /* true: too many unread bytes; the service takes no input */
     bool busy; /* true: the client's input is being handled, and client_settle() does nothing */
     enum hold held;                     /* why the client's next line must wait */
-    struct link full_link;              /* in net->full */
+    struct link full_link;              /* in the list net->full */
     size_t counted_fds;                 /* number of descriptors counted in user->waiting_fds */
     struct link held_link, unsent_link; /* links in net->held and net->unsent */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */

@@ -57,7 +57,7 @@ static void init_handles(struct net *net)
     uv_unref((uv_handle_t *)&net->round);
 }
 
-/* Ends the first client and makes it the last one. Returns false if no client is left. */
+/* Ends the first client and moves it to the end of the list. Returns false if no client is left. */
 static bool end_first_client(struct net *net)
 {
     struct link *first = net->clients.next;

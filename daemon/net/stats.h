@@ -18,7 +18,7 @@ struct net;
 struct user;
 
 struct stats {
-    uint64_t started;                                   /* uv_hrtime() */
+    uint64_t started;                                   /* start of the service, by uv_hrtime() */
     mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* counts of the channels at that time */
     /* The highest estimates that were reported, because a counter must not decrease. */
     struct channel_peak {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.wait: answers when all of certain jobs have ended. wait_all.c is for `all`. */
+/* job.wait: answers when all of the given jobs have ended. wait_all.c handles `all`. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <uv.h>

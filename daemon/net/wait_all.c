@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job.wait with `all`: answers when all unfinished jobs of the connection have ended. It watches
- * the connection's flow, not each job, and writes its reply in slices of the loop's time, so that
- * no call takes longer with more jobs.
+ * job.wait with `all`: answers when all unfinished jobs of the connection have ended. This method
+ * watches the connection's flow, not each job, and writes its reply in slices of the loop's time,
+ * so that no call takes longer with more jobs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,23 +20,23 @@
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 
-enum { BRIEF_MAX = 64 }; /* the most bytes of a job in the reply */
+enum { BRIEF_MAX = 64 }; /* bytes of a job in the reply, at most */
 
 struct wait {
     struct pending pending; /* first */
-    struct watch watch;     /* of the flow */
+    struct watch watch;     /* watch of the connection's flow */
     struct jobs *jobs;
     uint32_t timeout_ms;
-    uv_timer_t timer;   /* if there is a timeout */
-    uint64_t last;      /* the latest job that it waits for */
-    uint64_t bad;       /* the first job that failed or was cancelled; 0: none */
-    struct fault fault; /* of the job `bad` */
+    uv_timer_t timer;   /* open if the request has a timeout */
+    uint64_t last;      /* number of the latest job to wait for */
+    uint64_t bad;       /* number of the first job that failed or was cancelled; 0: no such job */
+    struct fault fault; /* fault of the job `bad` */
     struct chore chore; /* writes the reply */
-    struct jsonw w;     /* the reply */
-    uint32_t written;   /* jobs in the reply */
-    uint32_t count;     /* jobs to wait for */
+    struct jsonw w;     /* text of the reply */
+    uint32_t written;   /* number of jobs that the reply has */
+    uint32_t count;     /* number of jobs to wait for */
     uint32_t ended;     /* of them */
-    uint64_t numbers[]; /* of the jobs that have ended, in order */
+    uint64_t numbers[]; /* numbers of the jobs that have ended, in order */
 };
 
 static void on_closed(uv_handle_t *timer)
@@ -58,7 +58,7 @@ static void destroy(struct wait *wait)
 
 static void drop(struct pending *pending)
 {
-    destroy((struct wait *)(void *)pending /* its first member */);
+    destroy((struct wait *)(void *)pending /* first member of struct wait */);
 }
 
 /* Removes and frees the wait, which was answered. */
@@ -74,7 +74,7 @@ static void note_delivered(const struct wait *wait, uint64_t job)
     struct entry *entry = registry_find(&wait->jobs->registry, job);
 
     if (entry && entry->ended)
-        history_delivered((struct record *)(void *)entry /* its first member */);
+        history_delivered((struct record *)(void *)entry /* first member of struct record */);
 }
 
 static void write_next(struct wait *wait)
@@ -108,7 +108,7 @@ static void on_chore(struct chore *chore)
     finish(wait);
 }
 
-/* All jobs have ended: answers, in later rounds of the loop if all are done. */
+/* Called when all jobs have ended: answers, in later rounds of the loop if all jobs are done. */
 static void answer(struct wait *wait)
 {
     link_remove(&wait->watch.link);

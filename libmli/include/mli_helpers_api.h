@@ -153,8 +153,8 @@ mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in);
  * "Accumulator" (vpx_specifics.rst).
  */
 uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void);   /**< 0, 4, 8 for options 0, 1, 2 */
-uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< 0, 4, 8 */
-uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< 8, 12, 16 */
+uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< guard bits 0, 4, 8 for options 0, 1, 2 */
+uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< guard bits 8, 12, 16 for options 0, 1, 2 */
 
 /**
  * Returns the name of a status, as "MLI_STATUS_OK"; "MLI_STATUS_?" for any other value. Static
@@ -169,7 +169,7 @@ const char *mli_status_text(mli_status status);
  * Returns why the library refused this thread's last refused call: field, value and bound, as in
  * "dst.data.capacity: 1024 B given; 1536 B are needed". Empty before the first refusal; calls that
  * succeed do not change it. Valid until the thread's next refused call. In a build with
- * debug_mode=release it is only the text of the status.
+ * debug_mode=release, returns only the text of the status.
  */
 const char *mli_last_error(void);
 

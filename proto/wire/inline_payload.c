@@ -47,7 +47,7 @@ static int check_sum(const struct json *value, uint64_t sum)
                                (unsigned long long)sum, (unsigned long long)INLINE_BYTES_MAX);
 }
 
-/* Reads the items with `read_item`; no item if the member is absent. */
+/* Reads the items with `read_item`; reads no items if the member is absent. */
 static int read_items(const struct json *value, struct inline_payload *payload,
                       int (*read_item)(const struct json *, struct inline_item *))
 {

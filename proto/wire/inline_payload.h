@@ -33,7 +33,10 @@ struct inline_payload {
 int inline_payload_read(const struct json *value, struct inline_payload *payload);
 void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 
-/** The member of a reply: only the `bytes` of each item. Reading sets `size` to the same number. */
+/**
+ * The member "inline" of a reply, which has only the `bytes` of each item. Reading sets `size` to
+ * the same number.
+ */
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
 void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 

@@ -84,7 +84,7 @@ def _forget_old():
 
 
 def _passed_before(keys):
-    """Whether the source passed with one of the keys."""
+    """Returns whether the source passed with one of the keys."""
     known = [CACHE / key for key in keys if key and (CACHE / key).exists()]
     for entry in known:
         entry.touch()

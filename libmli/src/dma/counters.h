@@ -12,7 +12,7 @@
 
 #include "mli_mov_api.h"
 
-/* In the order of mli_mov_channel_stats. */
+/* The counters, in the order of mli_mov_channel_stats. */
 enum counter {
     COUNTER_SUBMITTED,
     COUNTER_COMPLETED,

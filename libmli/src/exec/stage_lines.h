@@ -40,7 +40,7 @@ void stage_flush(const struct leaf_table *leaf, uint8_t *to, uint8_t *slot, size
 /* Columns of the source that will be read soon, of `bytes` bytes each. */
 struct stage_fetch {
     const uint8_t *base;
-    const size_t *at; /* where each column begins */
+    const size_t *at; /* offsets at which the columns begin */
     size_t columns, bytes;
     size_t done; /* prefetched bytes of the first column */
 };
