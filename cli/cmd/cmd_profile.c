@@ -128,7 +128,7 @@ static void print_memory(const struct print_style *style, const struct target_pr
                          uint32_t index)
 {
     const struct profile_memory *memory = &profile->memories[index];
-    char size[PRINT_TEXT_MAX], parent[FAULT_POINTER_MAX], figure[96], cost[PROFILE_COST_TEXT_MAX];
+    char size[PRINT_TEXT_MAX], parent[32], figure[96], cost[PROFILE_COST_TEXT_MAX];
 
     print_line(style, "memory %s: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", memory->name, memory->base,
                memory->base + memory->size - 1, print_bytes(size, memory->size),
