@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/target/decoder.h"
 
-static const struct decoder *const decoders[] = {&decode_pl330, &decode_hexagon};
+static const struct decoder *const decoders[] = {&decode_zdma,  &decode_bcm2835, &decode_pdma,
+                                                 &decode_pl330, &decode_hexagon, &decode_aie2};
 
 const struct decoder *decoder_of(const struct target_profile *profile)
 {

@@ -33,7 +33,8 @@ struct decoder {
     bool (*one)(struct board *board, const struct controller_descriptor *descriptor);
 };
 
-extern const struct decoder decode_pl330, decode_hexagon;
+extern const struct decoder decode_zdma, decode_bcm2835, decode_pdma, decode_pl330, decode_hexagon,
+    decode_aie2;
 
 /* Returns the decoder for the controller of a profile, or null. */
 const struct decoder *decoder_of(const struct target_profile *profile);

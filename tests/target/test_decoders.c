@@ -12,8 +12,9 @@
 
 #define DDR  UINT64_C(0x10000000)
 #define SRAM UINT64_C(0x20000000)
+#define TILE UINT64_C(0x80000)
 
-enum { WORDS_MAX = 32, ROWS_MAX = 5, IGNORED_MAX = 16 };
+enum { WORDS_MAX = 32, ROWS_MAX = 6, IGNORED_MAX = 16 };
 
 /* Rows that a list must move. */
 struct hand_rows {
@@ -27,7 +28,7 @@ struct hand_ignored {
     uint8_t mask;
 };
 
-/* A list in memory from `address` on, as bytes. */
+/* A list in memory from `address` on, as bytes; or the bytes of registers. */
 struct hand_list {
     const struct decoder *decoder;
     uint64_t address;
@@ -40,10 +41,11 @@ struct hand_list {
 
 static struct target_profile profile = {
     .name = "hand",
-    .memory_count = 2,
+    .memory_count = 3,
     .memories = {{.name = "ddr", .base = DDR, .size = 1 << 20, .reached_by = PROFILE_DMA},
+                 {.name = "tile", .base = TILE, .size = 1 << 19, .reached_by = PROFILE_DMA},
                  {.name = "sram", .base = SRAM, .size = 1 << 16, .reached_by = PROFILE_DMA}},
-    .dma = {.bus_bytes = 8, .burst_bytes = 128, .fills = true},
+    .dma = {.loops = 1, .bus_bytes = 8, .burst_bytes = 128, .fills = true},
 };
 
 static struct board board;
@@ -68,16 +70,42 @@ static void want_rows(const struct hand_rows *rows)
             }
 }
 
+/* Registers of PDMA with their places in the bytes. */
+static const struct {
+    const char *name;
+    size_t at, size;
+} pdma_registers[] = {{"Control", 0, 4},
+                      {"NextConfig", 4, 4},
+                      {"NextBytes", 8, 8},
+                      {"NextDestination", 16, 8},
+                      {"NextSource", 24, 8}};
+
+static bool write_registers(const struct hand_list *list, const uint8_t *bytes)
+{
+    static struct controller_descriptor registers;
+
+    registers = (struct controller_descriptor){.size = list->size};
+    memcpy(registers.bytes, bytes, list->size);
+    for (size_t i = 0; list->decoder == &decode_pdma && i < COUNT_OF(pdma_registers); i++) {
+        struct controller_field *field = &registers.field[registers.field_count++];
+
+        strcpy(field->name, pdma_registers[i].name);
+        memcpy(&field->value, bytes + pdma_registers[i].at, pdma_registers[i].size);
+    }
+    return list->decoder->one(&board, &registers);
+}
+
 /* Executes the list with these bytes. Returns whether it did what it must. */
 static bool does(const struct hand_list *list, const uint8_t *bytes, uint64_t salt)
 {
     uint64_t executed = 0, first;
 
-    board_reset(&board, salt, 1 << 16);
-    if (!board_put(&board, list->address, bytes, list->size))
+    board_reset(&board, salt, 1 << 18);
+    if (list->decoder->chain && !board_put(&board, list->address, bytes, list->size))
         return false;
     want_rows(list->rows);
-    return list->decoder->chain(&board, list->address, &executed) &&
+    return (list->decoder->chain ? list->decoder->chain(&board, list->address, &executed)
+                                 : write_registers(list, bytes)) &&
            board_difference(&board, &first) == 0 && executed == list->executed;
 }
 
@@ -310,13 +338,266 @@ static void test_pl330_refuses(void **state)
     }
 }
 
+/* ZDMA */
+
+/* A source list of 1000 and 500 bytes for a destination list of 600 and 900 bytes. */
+static void test_zdma(void **state)
+{
+    enum { LINKED = 1 << 1, STOP = 2 << 3 };
+    const uint32_t words[] = {DDR + 0x8001,  0, 1000, LINKED,        DDR + 0x40, 0, 0, 0, /**/
+                              SRAM + 0x103,  0, 600,  LINKED,        DDR + 0x60, 0, 0, 0, /**/
+                              DDR + 0x9000,  0, 500,  LINKED | STOP, 0,          0, 0, 0, /**/
+                              SRAM + 0x2000, 0, 900,  LINKED,        0,          0, 0, 0};
+    struct hand_list list = {
+        .decoder = &decode_zdma,
+        .address = DDR,
+        .executed = 2,
+        .rows = {{DDR + 0x8001, SRAM + 0x103, 600, 1, 0, 0},
+                 {DDR + 0x8001 + 600, SRAM + 0x2000, 400, 1, 0, 0},
+                 {DDR + 0x9000, SRAM + 0x2000 + 400, 500, 1, 0, 0}},
+        /* coherence and interrupts; the form and the next pointer of the last ones */
+        .ignored = {{12, 0x05},
+                    {44, 0x05},
+                    {76, 0x07},
+                    {108, 0x07}, /**/
+                    {80, 0xff},
+                    {81, 0xff},
+                    {82, 0xff},
+                    {83, 0xff},
+                    {84, 0xff},
+                    {85, 0x0f}, /**/
+                    {112, 0xff},
+                    {113, 0xff},
+                    {114, 0xff},
+                    {115, 0xff},
+                    {116, 0xff},
+                    {117, 0x0f}},
+    };
+
+    (void)state;
+    list_words(&list, words, COUNT_OF(words));
+    check_list(&list);
+}
+
+static void test_zdma_refuses(void **state)
+{
+    static const struct {
+        uint32_t word, value;
+        const char *text;
+    } cases[] = {
+        {1, 1 << 12, "source descriptor at 0x10000000: reserved bits"},
+        {2, 0, "size 0"},
+        {2, UINT32_C(1) << 30, "reserved bits"},
+        {2, 100, "bytes of the destination are left"},
+        {3, 3 << 3, "command 3"},
+        {3, 1 << 3, "command 1"},
+        {6, 1, "reserved bits"},
+        {11, 2 << 3, "destination descriptor at 0x10000020: command 2"},
+        {10, 100, "destination descriptor at 0x10000030: "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint32_t words[] = {DDR + 0x8000, 0, 600, 2 | 2 << 3, 0, 0, 0, 0, /**/
+                            SRAM + 0x100, 0, 600, 0,          0, 0, 0, UINT32_MAX};
+        struct hand_list list = {.decoder = &decode_zdma, .address = DDR};
+
+        words[cases[i].word] = cases[i].value;
+        list_words(&list, words, COUNT_OF(words));
+        check_refused(&list, cases[i].text);
+    }
+}
+
+/* BCM2835 */
+
+static void test_bcm2835(void **state)
+{
+    enum { TWO_D = 1 << 1, DEST_INC = 1 << 4, SRC_INC = 1 << 8 };
+    const uint32_t words[] = {/* 5 rows of 300 bytes, pitches 1024 and 336 */
+                              SRC_INC | DEST_INC | TWO_D, DDR + 0x8001, SRAM + 0x2003,
+                              4 << 16 | 300, /**/
+                              (uint32_t)0x24 << 16 | 724, DDR + 0x20, 0, 0,
+                              /* a word, repeated in 2 rows of 40 bytes */
+                              DEST_INC | TWO_D, DDR + 0x9000, SRAM + 0x4000, 1 << 16 | 40, /**/
+                              UINT32_C(24) << 16, DDR + 0x40, 0, 0,
+                              /* 70000 bytes in one piece */
+                              SRC_INC | DEST_INC, DDR + 0x20001, DDR + 0x40003, 70000, 0, 0, 0, 0};
+    struct hand_list list = {
+        .decoder = &decode_bcm2835,
+        .address = DDR,
+        .executed = 3,
+        .rows = {{DDR + 0x8001, SRAM + 0x2003, 300, 5, 1024, 336},
+                 {DDR + 0x9000, SRAM + 0x4000, 4, 10, 0, 4},
+                 {DDR + 0x9000, SRAM + 0x4040, 4, 10, 0, 4},
+                 {DDR + 0x20001, DDR + 0x40003, 70000, 1, 0, 0}},
+        /* interrupt, responses, widths, bursts and waits */
+        .ignored = {{0, 0x29},
+                    {1, 0xf2},
+                    {2, 0xe0},
+                    {3, 0x07}, /**/
+                    {32, 0x29},
+                    {33, 0xf2},
+                    {34, 0xe0},
+                    {35, 0x07}, /**/
+                    {64, 0x29},
+                    {65, 0xf2},
+                    {66, 0xe0},
+                    {67, 0x07}},
+    };
+
+    (void)state;
+    list_words(&list, words, COUNT_OF(words));
+    check_list(&list);
+}
+
+static void test_bcm2835_refuses(void **state)
+{
+    static const struct {
+        uint32_t word, value;
+        const char *text;
+    } cases[] = {
+        {0, 0x112 | 1 << 2, "reserved bits"},
+        {0, 0x112 | 1 << 11, "ignores a side"},
+        {0, 0x112 | 1 << 16, "uses a peripheral"},
+        {0, 0x102, "the destination does not advance"},
+        {0, 0x110, "a linear block with strides"},
+        {0, 0x012 | 1 << 9, "a fixed source that is wide"},
+        {0, 0x012, "not words of 4 bytes"},
+        {3, 5 << 16, "length 0"},
+        {3, UINT32_C(1) << 30 | 300, "reserved bits"},
+        {5, 0x10000011, "misaligned"},
+        {7, 1, "reserved bits"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint32_t words[] = {0x112, DDR + 0x8001, SRAM + 0x2003, 4 << 16 | 300, 20 << 16 | 724, 0, 0,
+                            0};
+        struct hand_list list = {.decoder = &decode_bcm2835, .address = DDR};
+
+        words[cases[i].word] = cases[i].value;
+        list_words(&list, words, COUNT_OF(words));
+        check_refused(&list, cases[i].text);
+    }
+}
+
+/* PDMA */
+
+static void test_pdma(void **state)
+{
+    const uint32_t words[] = {3, 0x22000000, 1000, 0, SRAM + 0x104, 0, DDR + 0x8004, 0};
+    struct hand_list list = {
+        .decoder = &decode_pdma,
+        .rows = {{DDR + 0x8004, SRAM + 0x104, 1000, 1, 0, 0}},
+        .ignored = {{1, 0xc0}, {4, 0x08}}, /* interrupts, order */
+    };
+
+    (void)state;
+    list_words(&list, words, COUNT_OF(words));
+    check_list(&list);
+}
+
+static void test_pdma_refuses(void **state)
+{
+    static const struct {
+        uint32_t word, value;
+        const char *text;
+    } cases[] = {
+        {0, 1, "not claimed and run"},    {0, 7, "Control: reserved bits"},
+        {1, 1 << 2, "or repeat"},         {1, 0x33000000, "1 << 3 does not divide"},
+        {1, 0x21000000, "writes of"},     {1, 0x77000000, "reads of 1 << 7"},
+        {2, 0, "NextBytes: 0"},           {2, 1001, "does not divide"},
+        {7, 1, "which are in no memory"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint32_t words[] = {3, 0x22000000, 1000, 0, SRAM + 0x104, 0, DDR + 0x8004, 0};
+        struct hand_list list = {.decoder = &decode_pdma};
+
+        words[cases[i].word] = cases[i].value;
+        list_words(&list, words, COUNT_OF(words));
+        check_refused(&list, cases[i].text);
+    }
+}
+
+/* AIE2 */
+
+#define AIE_VALID (UINT32_C(1) << 31)
+
+/* 3 rows of 5 words, 100 words apart, with zeros around them: 5 rows of 8 words, 50 words apart. */
+static void test_aie2(void **state)
+{
+    const uint32_t words[] = {40,      UINT32_C(2) << 26 | TILE / 4,
+                              5 << 17, UINT32_C(1) << 27 | 3 << 17 | 99, /**/
+                              0,       1 << 23 | 1 << 17,
+                              0,       AIE_VALID, /**/
+                              40,      TILE / 4 + 0x1000,
+                              8 << 17, 49,
+                              0,       0,
+                              0,       AIE_VALID};
+    const uint64_t dst = TILE + 0x4000;
+    struct hand_list list = {
+        .decoder = &decode_aie2,
+        .rows = {{0, dst, 32, 1, 0, 0},
+                 {0, dst + 200, 8, 3, 0, 200},
+                 {TILE, dst + 208, 20, 3, 400, 200},
+                 {0, dst + 228, 4, 3, 0, 200},
+                 {0, dst + 800, 32, 1, 0, 0}},
+        /* the third dimension, which is not reached; what follows the rows, where the length ends
+         */
+        .ignored = {{16, 0xff},
+                    {17, 0xff},
+                    {18, 0xff},
+                    {19, 0x07},
+                    {22, 0x80},
+                    {23, 0x0f},
+                    {46, 0xf0},
+                    {47, 0x07}},
+    };
+
+    (void)state;
+    list_words(&list, words, COUNT_OF(words));
+    check_list(&list);
+}
+
+static void test_aie2_refuses(void **state)
+{
+    static const struct {
+        uint32_t word, value;
+        const char *text;
+    } cases[] = {
+        {0, 0, "MM2S: length 0"},
+        {0, 41, "MM2S of 41 words, S2MM of 40"},
+        {0, UINT32_C(1) << 31 | 40, "must be 0"},
+        {1, 1 << 19, "MM2S: the BD has a next one"},
+        {2, 0, "dimension 1 is beyond one that does not wrap"},
+        {7, 0, "MM2S: the BD is not valid"},
+        {9, UINT32_C(2) << 26, "S2MM: zeros in a write"},
+        {13, 1, "dimension 3 is beyond"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint32_t words[] = {40, TILE / 4,          5 << 17, 99, 0, 0, 0, AIE_VALID, /**/
+                            40, TILE / 4 + 0x1000, 8 << 17, 49, 0, 0, 0, AIE_VALID};
+        struct hand_list list = {.decoder = &decode_aie2};
+
+        words[cases[i].word] = cases[i].value;
+        list_words(&list, words, COUNT_OF(words));
+        check_refused(&list, cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hexagon),
-        cmocka_unit_test(test_hexagon_refuses),
-        cmocka_unit_test(test_pl330),
-        cmocka_unit_test(test_pl330_refuses),
+        cmocka_unit_test(test_zdma),    cmocka_unit_test(test_zdma_refuses),
+        cmocka_unit_test(test_bcm2835), cmocka_unit_test(test_bcm2835_refuses),
+        cmocka_unit_test(test_pdma),    cmocka_unit_test(test_pdma_refuses),
+        cmocka_unit_test(test_pl330),   cmocka_unit_test(test_pl330_refuses),
+        cmocka_unit_test(test_hexagon), cmocka_unit_test(test_hexagon_refuses),
+        cmocka_unit_test(test_aie2),    cmocka_unit_test(test_aie2_refuses),
     };
 
     return cmocka_run_group_tests_name("decoders", tests, NULL, NULL);

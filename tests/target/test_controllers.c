@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random moves on boards: for each built-in profile the descriptors of target/controller are
+ * written to a model of the board's memory, a decoder executes them, and all of the memory is
+ * compared with the oracle. Without a known controller the descriptors are the pieces themselves.
+ *
+ *   test_controllers [--profile NAME] [--seed N] [--count MOVES] [--only INDEX]
+ *
+ * `count` is for each profile. Every case depends on (seed, index) alone. Of one case in
+ * MUTANT_ONCE_IN copies with a flipped bit of a descriptor are executed as well: most must be
+ * noticed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/profile/profile_load.h"
+#include "tests/property/property_options.h"
+#include "tests/target/board_case.h"
+#include "tests/target/decoder.h"
+
+enum {
+    MOST_FAILURES = 5,
+    MUTANT_ONCE_IN = 8,
+    MUTANTS = 4,
+    MUTANT_BYTES = 64 * 1024,
+    NOTICED_PERCENT = 50
+};
+
+/* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
+struct mutant {
+    uint64_t number; /* of the descriptor in the list */
+    uint32_t bit;
+};
+
+/* The result of executing a list once. */
+struct outcome {
+    bool too_long;                  /* the list needs more room than the case has */
+    uint64_t descriptors, executed; /* made; found by the decoder */
+    uint64_t core, core_bytes;
+    uint64_t wrong, first; /* bytes that differ, and the first one's address */
+};
+
+struct totals {
+    uint64_t moves, failures, skipped, descriptors, core, bytes, core_bytes, wrong;
+    uint64_t mutants, noticed;
+};
+
+struct bench {
+    const struct target_profile *profile;
+    const struct decoder *decoder;
+    struct board board;
+    struct totals totals;
+    bool failed; /* the current case */
+};
+
+static void fail(struct bench *b, const struct board_case *c, const char *what)
+{
+    if (!b->failed)
+        board_case_print(c);
+    printf("    %s\n", what);
+    b->failed = true;
+}
+
+static void flip(struct controller_descriptor *descriptor, const struct mutant *mutant)
+{
+    if (descriptor->size > 0) {
+        const uint32_t bit = mutant->bit % (8 * (uint32_t)descriptor->size);
+
+        descriptor->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    if (descriptor->field_count > 0)
+        descriptor->field[mutant->bit / 64 % descriptor->field_count].value ^= UINT64_C(1)
+                                                                               << mutant->bit % 64;
+}
+
+/* Gives a descriptor to the board: to its memory, or, of a controller without chains, to the
+ * registers. */
+static bool give(struct bench *b, const struct controller_descriptor *descriptor)
+{
+    if (b->decoder->one)
+        return b->decoder->one(&b->board, descriptor);
+    return board_put(&b->board, descriptor->address, descriptor->bytes, descriptor->size);
+}
+
+/* Makes the list; the core moves its pieces, and controllers without chains theirs, on the way. */
+static bool execute_list(struct bench *b, const struct board_case *c, const struct mutant *mutant,
+                         struct outcome *o)
+{
+    struct descriptor_list list;
+    struct list_entry entry;
+    uint64_t first = 0;
+
+    list_init(&list, b->profile, &c->explained.plan, c->list.begin, c->zeros);
+    while (list_next(&list, &entry)) {
+        struct controller_descriptor *descriptor = &entry.descriptor;
+
+        if (entry.mover == MOVER_CORE) {
+            o->core++;
+            o->core_bytes += entry.piece.bytes;
+            if (!board_move_piece(&b->board, PROFILE_CORE, &entry.piece))
+                return false;
+            continue;
+        }
+        if (!list.controller) {
+            o->descriptors++;
+            if (!board_move_piece(&b->board, PROFILE_DMA, &entry.piece))
+                return false;
+            continue;
+        }
+        if (b->decoder->chain && (descriptor->address < c->list.begin ||
+                                  descriptor->address + descriptor->size > c->list.end)) {
+            o->too_long = true;
+            return true;
+        }
+        if (o->descriptors == mutant->number)
+            flip(descriptor, mutant);
+        if (o->descriptors++ == 0)
+            first = descriptor->address;
+        if (!give(b, descriptor))
+            return false;
+    }
+    if (list.controller && b->decoder->chain && o->descriptors > 0)
+        return b->decoder->chain(&b->board, first, &o->executed);
+    o->executed = o->descriptors;
+    return true;
+}
+
+static struct outcome execute(struct bench *b, const struct board_case *c,
+                              const struct mutant *mutant)
+{
+    struct outcome o = {0};
+
+    board_case_begin(c, &b->board);
+    execute_list(b, c, mutant, &o);
+    if (!o.too_long)
+        o.wrong = board_difference(&b->board, &o.first);
+    return o;
+}
+
+static void check_outcome(struct bench *b, const struct board_case *c, const struct outcome *o)
+{
+    const struct list_count count = list_count(b->profile, &c->explained.plan);
+    char text[160];
+
+    if (b->board.fault[0] != '\0')
+        fail(b, c, b->board.fault);
+    if (o->wrong > 0) {
+        snprintf(text, sizeof text, "%" PRIu64 " bytes are wrong, the first at 0x%" PRIx64,
+                 o->wrong, o->first);
+        fail(b, c, text);
+    }
+    if (b->failed)
+        return;
+    if (o->executed != o->descriptors) {
+        snprintf(text, sizeof text, "%" PRIu64 " descriptors made, %" PRIu64 " executed",
+                 o->descriptors, o->executed);
+        fail(b, c, text);
+    }
+    if (count.descriptors != o->descriptors || count.core != o->core ||
+        count.core_bytes != o->core_bytes || count.least > count.descriptors) {
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " descriptors and %" PRIu64 " pieces of the core made, %" PRIu64
+                 " and %" PRIu64 " counted, at least %" PRIu64,
+                 o->descriptors, o->core, count.descriptors, count.core, count.least);
+        fail(b, c, text);
+    }
+}
+
+static void run_mutants(struct bench *b, struct board_case *c, uint64_t descriptors)
+{
+    for (uint32_t i = 0; i < MUTANTS; i++) {
+        const struct mutant mutant = {.number = draw_next(&c->draw) % descriptors,
+                                      .bit = draw_below(&c->draw, 8 * CONTROLLER_BYTES_MAX)};
+        const struct outcome o = execute(b, c, &mutant);
+
+        b->totals.mutants++;
+        b->totals.noticed +=
+            b->board.fault[0] != '\0' || o.wrong > 0 || o.executed != o.descriptors;
+    }
+}
+
+static void run_case(struct bench *b, const struct options *options, uint64_t index)
+{
+    static const struct mutant none = {.number = UINT64_MAX};
+    static struct board_case c;
+    const char *why;
+    struct outcome o;
+
+    b->failed = false;
+    b->totals.moves++;
+    if (!board_case_draw(&c, b->profile, options->seed, index, &why)) {
+        fail(b, &c, why);
+    } else {
+        o = execute(b, &c, &none);
+        if (o.too_long)
+            b->totals.skipped++;
+        else
+            check_outcome(b, &c, &o);
+        b->totals.descriptors += o.descriptors;
+        b->totals.core += o.core;
+        b->totals.bytes += o.too_long ? 0 : c.explained.plan.bytes;
+        b->totals.core_bytes += o.too_long ? 0 : o.core_bytes;
+        b->totals.wrong += o.wrong;
+        if (!b->failed && !o.too_long && o.descriptors > 0 && index % MUTANT_ONCE_IN == 0 &&
+            controller_of(b->profile) && c.explained.plan.bytes < MUTANT_BYTES)
+            run_mutants(b, &c, o.descriptors);
+    }
+    if (b->failed) {
+        b->totals.failures++;
+        printf("  reproduce: test_controllers --profile %s --seed %" PRIu64 " --only %" PRIu64 "\n",
+               b->profile->name, options->seed, index);
+    }
+}
+
+/* Checks that the run proved something: the controller moved most bytes, and mutants were noticed.
+ */
+static bool proved(const struct totals *t)
+{
+    if (t->moves < 500)
+        return true;
+    if (t->core_bytes * 2 > t->bytes || t->skipped * 20 > t->moves) {
+        printf("too few moves of the controller\n");
+        return false;
+    }
+    if (t->noticed * 100 < t->mutants * NOTICED_PERCENT) {
+        printf("too few mutants were noticed\n");
+        return false;
+    }
+    return true;
+}
+
+static bool run_profile(const struct target_profile *profile, const struct options *options)
+{
+    struct bench b = {.profile = profile, .decoder = decoder_of(profile)};
+    struct totals *t = &b.totals;
+
+    if (board_init(&b.board, profile) != 0) {
+        fprintf(stderr, "out of memory\n");
+        exit(2);
+    }
+    if (options->only_one)
+        run_case(&b, options, options->only);
+    for (uint64_t i = 0; !options->only_one && i < options->count && t->failures < MOST_FAILURES;
+         i++)
+        run_case(&b, options, i);
+    board_finish(&b.board);
+    printf("%s: %" PRIu64 " moves, %" PRIu64 " failed, %" PRIu64 " wrong bytes of %" PRIu64
+           "; %" PRIu64 " descriptors, %" PRIu64 " pieces (%" PRIu64 " bytes) by the core, %" PRIu64
+           " lists too long; %" PRIu64 " of %" PRIu64 " mutants noticed\n",
+           profile->name, t->moves, t->failures, t->wrong, t->bytes, t->descriptors, t->core,
+           t->core_bytes, t->skipped, t->noticed, t->mutants);
+    fflush(stdout);
+    return t->failures == 0 && proved(t);
+}
+
+/* Runs all built-in profiles, or one. Returns the number that failed, or -1. */
+static int run_profiles(const char *name, const struct options *options)
+{
+    static struct target_profile profile;
+    struct fault fault;
+    int failed = 0, known = 0;
+
+    for (const struct profile_text *p = profile_built_in; p->name; p++) {
+        if (name && strcmp(name, p->name) != 0)
+            continue;
+        if (profile_load(&profile, p->name, &fault) < 0) {
+            fprintf(stderr, "%s: %s\n", p->name, fault.text);
+            return -1;
+        }
+        known++;
+        failed += !run_profile(&profile, options);
+    }
+    if (known == 0)
+        fprintf(stderr, "no such profile\n");
+    return known > 0 ? failed : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.count = 2000};
+    const bool named = argc > 2 && strcmp(argv[1], "--profile") == 0;
+    const char *name = named ? argv[2] : NULL;
+    const int skip = named ? 2 : 0;
+    int failed;
+
+    argv[skip] = argv[0];
+    if (!options_parse(&options, argc - skip, argv + skip))
+        return 2;
+    failed = run_profiles(name, &options);
+    return failed < 0 ? 2 : failed > 0;
+}
