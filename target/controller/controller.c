@@ -7,13 +7,15 @@
 #include "target/controller/controllers.h"
 
 static const struct controller *const controllers[] = {
-    NULL,
+    &controller_pl330,
+    &controller_hexagon,
+    &controller_aie,
 };
 
 const struct controller *controller_of(const struct target_profile *profile)
 {
     for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
-        if (controllers[i] && controllers[i]->kind == profile->dma.controller)
+        if (controllers[i]->kind == profile->dma.controller)
             return controllers[i];
     return NULL;
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffer descriptors of the DMA of an AIE-ML memory tile. A buffer descriptor is one side of a
+ * move: the first one (MM2S) reads memory to a stream, the second one (S2MM) writes the stream to
+ * memory. Both have eight words, which a driver writes to registers, so that no descriptor has the
+ * address of the next one. All numbers are words of 32 bits; steps are stored as one less.
+ *
+ *     dimension 0    the run, or all bytes if there are no loops
+ *     dimension 1..3 the loops, innermost first; the last one ends with the length, without a wrap
+ *
+ * Zeros are copied from the block of zeros: padding would put zeros into streams only.
+ */
+#include <stdio.h>
+
+#include "target/controller/controller_limits.h"
+#include "target/controller/controllers.h"
+
+enum {
+    WORD = 4,            /* bytes */
+    DIMENSIONS = 4,      /* the run and three loops */
+    WRAP_MAX = 1023,     /* D0_Wrap .. D2_Wrap */
+    STEP_MAX = 131071,   /* words; drivers do not use the largest value of the field */
+    LENGTH_MAX = 131071, /* Buffer_Length */
+    SIDE_SIZE = 32       /* bytes of one buffer descriptor */
+};
+
+/* One side of a move. Words of 32 bits; a wrap of 0: the dimension does not wrap. */
+struct side {
+    const char *name; /* of the direction */
+    uint64_t length, base;
+    uint64_t step[DIMENSIONS], wrap[DIMENSIONS - 1];
+};
+
+static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
+{
+    (void)profile;
+    controller_tighten_loops(caps, DIMENSIONS - 1);
+    controller_tighten(&caps->count_max, WRAP_MAX);
+    controller_tighten(&caps->run_max, (size_t)WRAP_MAX * WORD);
+    controller_tighten(&caps->step_max, (size_t)STEP_MAX * WORD);
+    controller_tighten(&caps->bytes_max, (size_t)LENGTH_MAX * WORD);
+    if (fill)
+        controller_tighten(&caps->bytes_max, CONTROLLER_ZEROS_SIZE);
+}
+
+/* Returns the bits in which a piece is not a multiple of words. */
+static uint64_t odd_bits(const struct mli_copy_box *box)
+{
+    uint64_t bits = (uintptr_t)box->src | (uintptr_t)box->dst | box->run;
+
+    for (size_t i = 0; i < box->loops; i++)
+        bits |= box->loop[i].src_step | box->loop[i].dst_step;
+    return bits % WORD;
+}
+
+static const char *refuses(const struct target_profile *profile, const struct mli_descriptor *piece)
+{
+    const struct mli_copy_box *box = &piece->box;
+
+    if (odd_bits(box) != 0)
+        return "its addresses, steps and sizes are not multiples of 4 bytes";
+    if (controller_fills(piece))
+        return profile->dma.fills ? "a buffer descriptor cannot write zeros" : NULL;
+    for (size_t i = 0; i < box->loops; i++)
+        if (box->loop[i].src_step == 0)
+            return "it reads the same bytes several times, and a step is at least 4 bytes";
+    return NULL;
+}
+
+static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
+{
+    (void)profile;
+    (void)piece;
+    return (size_t)2 * SIDE_SIZE;
+}
+
+static struct side contiguous(const char *name, uint64_t address,
+                              const struct mli_descriptor *piece)
+{
+    return (struct side){
+        .name = name, .length = piece->bytes / WORD, .base = address / WORD, .step = {1, 1, 1, 1}};
+}
+
+/* Loop i of a box counted from the innermost one is dimension i + 1. */
+static void add_dimensions(struct side *side, const struct mli_copy_box *box, bool source)
+{
+    for (size_t i = 0; i < box->loops; i++) {
+        const struct mli_copy_loop *loop = &box->loop[box->loops - 1 - i];
+        const size_t inner = i == 0 ? box->run / WORD : loop[1].count;
+
+        side->wrap[i] = inner;
+        side->step[i + 1] = (source ? loop->src_step : loop->dst_step) / WORD;
+    }
+}
+
+static void add(const struct side *side, const char *field, uint64_t value, bool hex,
+                struct controller_descriptor *out)
+{
+    char name[CONTROLLER_FIELD_NAME_MAX];
+
+    snprintf(name, sizeof name, "%s %s", side->name, field);
+    if (hex)
+        controller_add_hex(out, name, value);
+    else
+        controller_add(out, name, value);
+}
+
+static void add_fields(const struct side *side, struct controller_descriptor *out)
+{
+    static const char *const steps[] = {"D0_Stepsize", "D1_Stepsize", "D2_Stepsize", "D3_Stepsize"};
+    static const char *const wraps[] = {"D0_Wrap", "D1_Wrap", "D2_Wrap"};
+
+    add(side, "Buffer_Length", side->length, false, out);
+    add(side, "Base_Address", side->base, true, out);
+    for (size_t i = 0; i < DIMENSIONS; i++) {
+        add(side, steps[i], side->step[i] - 1, false, out);
+        if (i < DIMENSIONS - 1)
+            add(side, wraps[i], side->wrap[i], false, out);
+    }
+    add(side, "Valid_BD", 1, false, out);
+}
+
+/* The fields that stay 0: packets, padding, compression, iteration, locks, the next descriptor. */
+static void put_words(const struct side *side, struct controller_descriptor *out)
+{
+    controller_put(out, 32, side->length);
+    controller_put(out, 32, side->base);
+    for (size_t i = 0; i < DIMENSIONS - 1; i++)
+        controller_put(out, 32, side->wrap[i] << 17 | (side->step[i] - 1));
+    controller_put(out, 32, side->step[DIMENSIONS - 1] - 1);
+    controller_put(out, 32, 0);
+    controller_put(out, 32, UINT32_C(1) << 31); /* Valid_BD */
+}
+
+static void encode(const struct controller_place *place, const struct mli_descriptor *piece,
+                   struct controller_descriptor *out)
+{
+    const struct mli_copy_box *box = &piece->box;
+    const bool fills = controller_fills(piece);
+    struct side reader = contiguous("MM2S", fills ? place->zeros : controller_src(piece), piece);
+    struct side writer = contiguous("S2MM", controller_dst(piece), piece);
+
+    if (!fills)
+        add_dimensions(&reader, box, true);
+    add_dimensions(&writer, box, false);
+    add_fields(&reader, out);
+    put_words(&reader, out);
+    add_fields(&writer, out);
+    put_words(&writer, out);
+}
+
+const struct controller controller_aie = {
+    .kind = PROFILE_AIE,
+    .name = "aie",
+    .title = "AMD AIE-ML memory tile DMA",
+    .manual = "AIE-ML Register Reference AM025, MEMORY_TILE_MODULE",
+    .descriptor_alignment = SIDE_SIZE,
+    .linear_run_max = (uint64_t)LENGTH_MAX * WORD,
+    .limit = limit,
+    .refuses = refuses,
+    .size = size,
+    .encode = encode,
+};
