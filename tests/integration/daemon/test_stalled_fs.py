@@ -11,7 +11,7 @@ import time
 import unittest
 
 import stalled_fs
-from service import NOBODY, Case, Memory, as_user, copy, main, open_files
+from service import NOBODY, SANITIZED, Case, Memory, as_user, copy, main, open_files
 from wire import SLOW
 
 SILENCE = 1 * SLOW  # seconds that a ping may take meanwhile
@@ -292,6 +292,7 @@ class StalledFs(Case):
 
     # The end
 
+    @unittest.skipIf(SANITIZED, "the leak check waits until all threads have stopped, which one of them cannot")
     def test_end(self):
         """SIGTERM: mlid serves to the end, and leaves its socket to the next mlid."""
         self.start()
