@@ -29,6 +29,7 @@ enum exit_code exit_code_of(const struct fault *fault)
     case FAULT_DMA_ERROR:
     case FAULT_PREDECESSOR_FAILED:
     case FAULT_CHANNEL_STUCK:
+    case FAULT_NO_ROOM:
         break;
     }
     return EXIT_CODE_FAILED;

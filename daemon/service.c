@@ -11,6 +11,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/dma_pool.h"
 #include "daemon/job/jobs.h"
+#include "daemon/job/target_board.h"
 #include "daemon/memory/mapping.h"
 #include "daemon/memory/sigbus.h"
 #include "daemon/net/client.h"
@@ -31,15 +32,24 @@ struct service {
     enum service_state state;
     bool gone; /* true: the service is closed, and the loop no longer uses its handles */
     struct chores chores;
+    struct board *board; /* null: no target profile */
     struct jobs jobs;
     struct net net;
     uv_timer_t drain; /* runs during a shutdown, for config.drain_ms */
 };
 
+int service_check_profile(const struct config *config, struct fault *fault)
+{
+    return target_board_check(config, fault);
+}
+
 int service_check(const struct config *config, struct fault *fault)
 {
-    const int error = dma_pool_take(config, fault);
+    int error;
 
+    if (target_board_check(config, fault) < 0)
+        return -1;
+    error = dma_pool_take(config, fault);
     if (error == 0)
         dma_pool_give_back();
     return error == -EINVAL ? -1 : 0;
@@ -71,25 +81,33 @@ static void copy_config(struct service *service, const struct config *config)
     mapping_set_policy(&mappings);
 }
 
-/* Acquires everything that can fail: the handler of SIGBUS, the channels, the reaper's thread and
- * the first handles. Returns 0, or -errno with nothing taken. */
+/* Acquires everything that can fail: the handler of SIGBUS, the board, the channels, the reaper's
+ * thread and the first handles. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service)
 {
     struct fault fault;
     int error = sigbus_install();
 
     if (error == 0)
-        error = dma_pool_take(&service->config, &fault);
+        error = target_board_create(&service->config, &service->board);
     if (error < 0)
         return error;
+    error = dma_pool_take(&service->config, &fault);
+    if (error < 0) {
+        target_board_destroy(service->board);
+        return error;
+    }
     error = reaper_start(service->config.clients, net_relieve, &service->net);
     if (error == 0) {
+        service->jobs.board = service->board;
         error = jobs_init(&service->jobs, service->loop, &service->config, &service->chores);
         if (error < 0)
             reaper_stop();
     }
-    if (error < 0)
+    if (error < 0) {
         dma_pool_give_back();
+        target_board_destroy(service->board);
+    }
     return error;
 }
 
@@ -246,6 +264,7 @@ void service_destroy(struct service *service)
         log_event(LOG_WARNING, "descriptors do not close", "pieces", left);
     dma_pool_give_back();
     jobs_finish(&service->jobs);
+    target_board_destroy(service->board);
     net_finish(&service->net);
     free(service);
 }

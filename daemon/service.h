@@ -9,7 +9,7 @@
  *     net/      connections: requests in, replies and events out (net.h)
  *     job/      jobs: admit, queue, start on DMA channels, complete, remember (jobs.h)
  *     config/   the configuration file and what it names (config.h)
- *     memory/   clients' files as memory (buffer.h, region.h)
+ *     memory/   clients' files as memory (buffer.h, region.h), the board's memories (board.h)
  *     base/     lists, tables, threads, the log
  *
  * A job goes this way:
@@ -34,20 +34,23 @@ struct uv_loop_s;
 struct service;
 struct trace;
 
+/** Checks that the target profile of the configuration can be loaded. Returns as service_check().
+ */
+int service_check_profile(const struct config *config, struct fault *fault);
+
 /**
- * Checks that the engine exists, accepts its options and has the configured channels, which
- * config_check() cannot know. Sets the engine, takes the channels and gives them back. Returns 0,
- * or -1 with *fault filled if the configuration is wrong.
+ * Checks the target profile, and that the engine exists, accepts its options and has the configured
+ * channels, which config_check() cannot know. Sets the engine, takes the channels and gives them
+ * back. Returns 0, or -1 with *fault filled if the configuration is wrong.
  */
 int service_check(const struct config *config, struct fault *fault);
 
 /**
- * Creates the service on a loop; it does not listen yet. Sets the library's engine and channel
- * pool, the log level, and a handler of SIGBUS (sigbus.h). A process has one channel pool, and
- * therefore one service at a time. Transfers run on the DMA channels; tiny ones, and all with the
- * engine "inline", on the loop's thread.
- * Returns 0 or -errno (-EBUSY: another service or other code in this process holds channels;
- * -EINVAL: service_check() refuses the configuration).
+ * Creates the service on a loop; it does not listen yet. Sets the library's engine, channel pool
+ * and target profile, the log level, and a handler of SIGBUS (sigbus.h). A process has one channel
+ * pool, and therefore one service at a time. Transfers run on the DMA channels; tiny ones, and all
+ * with the engine "inline", on the loop's thread. Returns 0 or -errno (-EBUSY: another service or
+ * other code in this process holds channels; -EINVAL: service_check() refuses the configuration).
  */
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out);
 
@@ -90,9 +93,9 @@ void service_stats(struct service *service, struct daemon_stats *stats);
 void service_shutdown(struct service *service);
 
 /**
- * Frees the service and gives the channel pool back. Call it after uv_run() has returned. If
- * service_shutdown() was not called, shuts the service down first and runs the loop until the
- * shutdown is complete. Accepts NULL.
+ * Frees the service, gives the channel pool back and restores the library's default profile. Call
+ * it after uv_run() has returned. If service_shutdown() was not called, shuts the service down
+ * first and runs the loop until the shutdown is complete. Accepts NULL.
  */
 void service_destroy(struct service *service);
 

@@ -184,6 +184,7 @@ static enum case_reason reason_of(const struct fault *fault)
     case FAULT_TIMED_OUT:
         return CASE_WHY_TIMEOUT;
     case FAULT_LIMIT:
+    case FAULT_NO_ROOM:
     case FAULT_STREAM_ERROR:
     case FAULT_SHUTTING_DOWN:
     case FAULT_CANCELLED: /* cancelled by another client */

@@ -10,9 +10,11 @@
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "proto/json/json_file.h"
 #include "proto/json/textw.h"
 #include "proto/wire/build_id.h"
 #include "proto/wire/xxh64.h"
+#include "target/profile/profile_load.h"
 
 bool connector_is_embedded(const struct options *options)
 {
@@ -49,7 +51,7 @@ void connector_finish(struct connector *connector)
  * Options that choose the service, and options that cannot change the result of a case that passes:
  * they select cases, choose reports or concern failed cases. Any other option may change a result.
  */
-static const char *const of_service[] = {"engine", "channels", "socket", "host", NULL};
+static const char *const of_service[] = {"engine", "channels", "profile", "socket", "host", NULL};
 static const char *const of_no_result[] = {
     "jobs", "filter", "shard", "list",  "retries", "fail-fast", "resume", "rerun", "update-golden",
     "keep", "tap",    "junit", "flaky", "verbose", "json",      "quiet",  "help",  NULL};
@@ -110,6 +112,23 @@ static void add_environment(struct xxh64 *x)
         add_text(x, getenv(names[i]));
 }
 
+/* Adds the contents of the file that --profile names. */
+static int add_profile(struct xxh64 *x, const char *profile, struct fault *fault)
+{
+    char *text;
+    size_t length;
+
+    if (!profile || !profile_is_path(profile))
+        return 0;
+    if (json_file_read(profile, PROFILE_FILE_MAX, &text, &length, fault)) {
+        json_file_name(fault, profile);
+        return -1;
+    }
+    xxh64_add(x, text, length);
+    free(text);
+    return 0;
+}
+
 static int add_daemon(struct xxh64 *x, struct daemon_link *link, struct fault *fault)
 {
     struct rpc_reply reply;
@@ -126,6 +145,7 @@ static int add_daemon(struct xxh64 *x, struct daemon_link *link, struct fault *f
     add_text(x, info.version);
     add_text(x, info.build);
     add_text(x, info.engine);
+    add_text(x, info.profile);
     add_number(x, info.channels);
     add_number(x, info.channel_offset);
     return 0;
@@ -150,7 +170,8 @@ int connector_setup(struct run_setup *setup, const struct options *options,
         add_text(&x, option_of_service(options, of_service[i], embedded));
     if (embedded)
         add_environment(&x);
-    else if (add_daemon(&x, link, fault))
+    if (embedded ? add_profile(&x, options_get(options, "profile"), fault)
+                 : add_daemon(&x, link, fault))
         return -1;
     *setup = (struct run_setup){
         .program = sum_program(), .service = xxh64_value(&x), .options = sum_options(options)};
@@ -179,7 +200,7 @@ static void quote(struct textw *w, const char *word)
 
 char *connector_rerun_command(const struct options *options, const char *job_file)
 {
-    static const char *const names[] = {"engine", "channels", "socket", "host"};
+    static const char *const names[] = {"engine", "channels", "profile", "socket", "host"};
     struct textw command;
 
     textw_init(&command);

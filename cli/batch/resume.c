@@ -190,7 +190,9 @@ static const char *common_reason(const struct fingerprint *then, const struct ru
     if (then->setup.program != now->program)
         return "mlictl changed";
     if (then->setup.service != now->service)
-        return "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed";
+        return "the engine, its channels, the target profile, $MLI_CPU_MASK, $MLI_STREAM_MIN or "
+               "the daemon "
+               "changed";
     if (then->setup.options != now->options)
         return "an option that can change results changed, such as --repeat or --timeout";
     return NULL;

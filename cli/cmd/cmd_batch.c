@@ -33,6 +33,7 @@ static const struct option options_table[] = {
     BATCH_REPORT_OPTIONS,
     EMBEDDED_OPTIONS("all that the engine has"),
     EMBEDDED_LIMIT_OPTION,
+    PROFILE_OPTION,
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
     {"host", 'H', "URL", "Run on the daemon of ssh://[user@]host[:port] (default: none)."},
@@ -104,10 +105,9 @@ static int check(const struct options *options)
         return -1;
     }
     if (!connector_is_embedded(options) &&
-        (given(options, "engine") || given(options, "channels"))) {
-        print_error(
-            "--engine and --channels cannot be combined with --socket or --host: a daemon has "
-            "its own");
+        (given(options, "engine") || given(options, "channels") || given(options, "profile"))) {
+        print_error("--engine, --channels and --profile cannot be combined with --socket or "
+                    "--host: a daemon has its own");
         return -1;
     }
     return cases_check_filter(options);

@@ -27,6 +27,8 @@ static void print_info(const struct session *session, const void *answer)
     if (*info->build)
         print_line(style, "build     %s", info->build);
     print_line(style, "engine    %s", info->engine);
+    if (*info->profile)
+        print_line(style, "profile   %s", info->profile);
     print_line(
         style,
         "channels  %" PRIu32 " (from %" PRIu32 "), %" PRIu32 " busy, %" PRIu32 " quarantined",

@@ -13,6 +13,7 @@ enum { CHANNELS_MIN = 4 };
 static const struct option options_table[] = {
     EMBEDDED_OPTIONS("as many as the jobs ask for, at least 4"),
     EMBEDDED_LIMIT_OPTION,
+    PROFILE_OPTION,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
@@ -56,6 +57,7 @@ static const struct example examples[] = {
      "mlictl run --fail-fast job.json jobs.json"},
     {"every transfer on its channels, however small",
      "mlictl run --engine threads:tiny=0 job.json"},
+    {"with the memories and rules of a board", "mlictl run --profile vpx5-nsim job.json"},
     {"a job that a program writes", "mlictl run - < job.json"},
     {0},
 };

@@ -4,30 +4,35 @@
 #include "cli/job/execute.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
+#include "cli/job/job_rules.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
 
 static const struct option options_table[] = {
     LIMITS_OPTIONS,
+    PROFILE_OPTION,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
-/* The limits on jobs, and the files that earlier jobs would have written. */
+/* The limits and rules for jobs, and the files that earlier jobs would have written. */
 struct validation {
     struct job_limits limits;
+    struct job_rules rules;
     struct produced produced;
 };
 
-static int check_limits(const struct job_limits *limits, const struct job_file *file,
-                        const struct resolved *resolved, struct fault *fault)
+static int check_job(const struct validation *validation, const struct job_file *file,
+                     const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
 
     if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
         return -1;
-    return job_limits_check(limits, resolved, &explained, fault);
+    if (job_limits_check(&validation->limits, resolved, &explained, fault))
+        return -1;
+    return job_rules_check(&validation->rules, resolved, &explained, fault);
 }
 
 static void validate_job(void *context, const struct job_file *file, const struct job_spec *job,
@@ -40,7 +45,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
 
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, produced, fault) ||
-        check_limits(&validation->limits, file, &resolved, fault) ||
+        check_job(validation, file, &resolved, fault) ||
         resolved_produce(&resolved, produced, fault)) {
         outcome_judge_failure(job, false, outcome);
         fault_prefix(fault, job->pointer);
@@ -58,12 +63,14 @@ static enum exit_code validate(const struct options *options)
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
 
-    if (code == EXIT_CODE_DONE && job_limits_find(&validation.limits, options, &fault))
+    if (code == EXIT_CODE_DONE && (job_limits_find(&validation.limits, options, &fault) ||
+                                   job_rules_init(&validation.rules, options, &fault)))
         code = print_failure(&sequence.style, NULL, &fault);
     if (code == EXIT_CODE_DONE)
         code = sequence_run(
             &sequence, &(struct sequence_work){validate_job, job_report_validated, &validation});
     produced_finish(&validation.produced);
+    job_rules_finish(&validation.rules);
     sequence_finish(&sequence);
     return code;
 }
@@ -71,6 +78,7 @@ static enum exit_code validate(const struct options *options)
 static const struct example examples[] = {
     {"all job files here", "mlictl validate *.json"},
     {"print only errors", "mlictl validate -q job.json"},
+    {"against the rules of a board", "mlictl validate --profile vpx5-nsim job.json"},
     {"against the limits of a board's daemon", "mlictl validate -H ssh://root@board job.json"},
     {0},
 };

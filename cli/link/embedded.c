@@ -86,6 +86,21 @@ static int choose_engine(struct config *config, const char *engine, bool all, st
     return 0;
 }
 
+/* Sets the target profile, if given. */
+static int choose_profile(struct config *config, const char *profile, struct fault *fault)
+{
+    if (!profile)
+        return 0;
+    if (strlen(profile) >= sizeof(config->profile))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--profile: %zu bytes given; at most %zu are allowed", strlen(profile),
+                         sizeof(config->profile) - 1);
+    strcpy(config->profile, profile);
+    const int status = service_check_profile(config, fault);
+    fault->has_pointer = false; /* the configuration is not a file */
+    return status;
+}
+
 static int cannot_start(int error, struct fault *fault)
 {
     return fault_set(fault, FAULT_INTERNAL, NULL, "the service cannot start: %s", strerror(-error));
@@ -113,6 +128,7 @@ int embedded_start(const struct options *options, uint32_t channels,
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
     config.log_level = LOG_ERRORS; /* replies report the faults of jobs */
     if (embedded_job_bytes(options, &config.job_bytes, fault) ||
+        choose_profile(&config, options_get(options, "profile"), fault) ||
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
     int error = service_thread_start(&config, service, &socket);

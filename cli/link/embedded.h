@@ -19,6 +19,14 @@ struct service_thread;
         "channels", 'c', "N", "Emulate N DMA channels (default: " channels ")."                    \
     }
 
+/** Option of the commands that check jobs against the rules of a board. */
+#define PROFILE_OPTION                                                                             \
+    {                                                                                              \
+        "profile", 0, "NAME",                                                                      \
+            "Emulate the memories of this target profile: a name or a path (default: none).",      \
+            .takes = &value_file                                                                   \
+    }
+
 /** Option of the commands that use the limit of the service inside this process. */
 #define EMBEDDED_LIMIT_OPTION                                                                      \
     {                                                                                              \
@@ -39,7 +47,8 @@ const char *embedded_limit_source(const struct options *options);
 int embedded_channels(const struct options *options, uint32_t *channels);
 
 /**
- * Starts the service with `channels` on --engine (0: all channels), and connects to it. Returns
+ * Starts the service with `channels` on --engine (0: all channels) and with --profile, and connects
+ * to it. Returns
  * 0 or -1; daemon_link_finish() and service_thread_stop() are legal after both.
  */
 int embedded_start(const struct options *options, uint32_t channels,

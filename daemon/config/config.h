@@ -41,6 +41,7 @@ struct config {
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
     char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
+    char profile[256];       /* "profile": target profile, name or path; empty: none */
     struct access access;    /* "access": the users who are served */
     uint32_t clients;        /* "limits.clients": connections at a time */
     uint32_t clients_reserved;   /* "limits.clients_reserved": for root and the own user */

@@ -10,6 +10,7 @@ static const struct number numbers[] = {
     NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),
     NUMBER(struct quota, jobs, "jobs", 1, 16384, QUOTA_SHARE),
     NUMBER(struct quota, buffer_bytes, "buffer_bytes", 0, (INT64_C(1) << 53) - 1, -1),
+    NUMBER(struct quota, memory_percent, "memory_percent", 1, 100, 100),
     NUMBER(struct quota, reply_bytes, "reply_bytes", 1 << 20, (INT64_C(1) << 53) - 1, 16 << 20),
     NUMBER(struct quota, weight, "weight", 1, 100, 1),
     NUMBER(struct quota, max_priority, "max_priority", -1, 1, QUOTA_BY_USER),

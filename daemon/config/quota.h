@@ -9,12 +9,13 @@
 #include "proto/json/json.h"
 
 struct quota {
-    uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */
-    uint32_t jobs;         /* QUOTA_SHARE: a share of limits.jobs */
-    uint64_t buffer_bytes; /* UINT64_MAX: no limit */
-    uint64_t reply_bytes;  /* bytes of unread and expected replies */
-    uint32_t weight;       /* quanta of bytes in each of the user's turns */
-    int32_t max_priority;  /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
+    uint32_t clients;        /* QUOTA_SHARE: a share of limits.clients */
+    uint32_t jobs;           /* QUOTA_SHARE: a share of limits.jobs */
+    uint64_t buffer_bytes;   /* UINT64_MAX: no limit */
+    uint32_t memory_percent; /* most of each memory of the board, in percent */
+    uint64_t reply_bytes;    /* bytes of unread and expected replies */
+    uint32_t weight;         /* quanta of bytes in each of the user's turns */
+    int32_t max_priority;    /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
 };
 
 #define QUOTA_SHARE UINT32_MAX

@@ -34,6 +34,7 @@ int admit_check_channels(const struct jobs *jobs, const struct job *job, struct 
 
 static int locate(struct task *task, const int *fds, size_t count, struct fault *fault)
 {
+    struct board_use use;
     const struct located_job located = {
         .job = &task->work->job,
         .operands = &task->work->operands,
@@ -43,6 +44,8 @@ static int locate(struct task *task, const int *fds, size_t count, struct fault 
         .bytes_max = task->jobs->config->job_bytes,
         .uid = task->flow->user->uid,
         .user = PLACES_OF_JOB,
+        /* task_accept() gives the task the next number, before another job arrives. */
+        .board = session_use_board(task->session, BOARD_JOB, task->jobs->last_job + 1, &use),
     };
 
     return locate_job(&task->places, &located, fault);

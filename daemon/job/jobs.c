@@ -210,6 +210,17 @@ void session_finish(struct session *session)
     flow_drop(session->flow);
 }
 
+void session_fill_use(const struct session *session, struct board_use *use)
+{
+    const struct flow *flow = session->flow;
+
+    *use = (struct board_use){
+        .board = session->jobs->board,
+        .holder = {.uid = flow->user->uid, .client = flow->number},
+        .percent = config_quota(session->jobs->config, flow->user->uid)->memory_percent,
+    };
+}
+
 void session_remember_refused(struct session *session, const char *name, const struct fault *fault)
 {
     struct jobs *jobs = session->jobs;

@@ -9,6 +9,7 @@
  *                      completions.c            starts the transfer; libmli's callback ends it
  *     net: reply   <-- task.c: task_end()       calls jobs_callbacks.ended, keeps a record
  *
+ * target_board.c loads the target profile; memories.c checks its rules for the tensors of a job.
  * deadline.c and watchdog.c end tasks that take too long. refs.c finds the job of a request.
  *
  * To add a kind of job, start in operands.c (what the job reads and writes) and locate.c (where).
@@ -87,6 +88,8 @@ struct jobs {
     const struct config *config;
     struct jobs_callbacks callbacks;
     struct chores *chores;
+
+    struct board *board; /* memories of the target profile; null: the service has no profile */
 
     bool draining; /* true: daemon.drain was called; no new jobs until daemon.resume */
     bool stopping; /* true: jobs_stop() was called; no new jobs are taken, and no job is started */
@@ -167,8 +170,24 @@ bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 /** Initialises the session of a new connection. Returns 0, or -1 if out of memory. */
 int session_init(struct session *session, struct jobs *jobs, uint64_t number,
                  const struct peer *peer);
+/** Fills *use with the service's board, the session's client and user, and the user's quota. */
+void session_fill_use(const struct session *session, struct board_use *use);
 /** Releases the session's flow; the session must have no tasks, prepared jobs or buffers. */
 void session_finish(struct session *session);
+/**
+ * Fills *use for a holder of this session. Returns `use`, or NULL if the service has no board.
+ */
+static inline struct board_use *session_use_board(const struct session *session,
+                                                  enum board_kind kind, uint64_t number,
+                                                  struct board_use *use)
+{
+    if (!session->jobs->board)
+        return NULL;
+    session_fill_use(session, use);
+    use->holder.kind = kind;
+    use->holder.number = number;
+    return use;
+}
 /**
  * Adds a record of a refused job and gives it a job number, so that the job's name no longer finds
  * an earlier job. If out of memory for the record, the name finds no job.

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "daemon/job/memories.h"
+
 /* The names of a tensor in error messages. */
 struct side {
     bool write;
@@ -93,8 +95,9 @@ static int complain_memory(const struct tensor_ref *ref, const struct side *side
 
     snprintf(pointer, sizeof pointer, "/%s/memory", side->name);
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                     "%s.memory: \"%s\" given, but the service has no target profile", side->name,
-                     ref->memory);
+                     "%s.memory: \"%s\" given, but the service has no target profile "
+                     "(option --profile)",
+                     side->name, ref->memory);
 }
 
 static int locate_tensor(struct places *places, struct place *place, const struct located_job *job,
@@ -109,7 +112,7 @@ static int locate_tensor(struct places *places, struct place *place, const struc
     };
     struct buffer *buffer;
 
-    if (ref->memory[0] != '\0')
+    if (ref->memory[0] != '\0' && !job->board)
         return complain_memory(ref, side, fault);
     if (ref->where == TENSOR_IN_FD) {
         place->region = region_create(job->fds[ref->fd], &want, fault);
@@ -130,9 +133,10 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
         locate_tensor(places, &places->src, job, &job->job->src, operands->read.end, &src_side,
                       fault) < 0 ||
         locate_tensor(places, &places->dst, job, &job->job->dst, operands->written.end, &dst_side,
-                      fault) < 0)
+                      fault) < 0 ||
+        check_apart(places, operands, fault) < 0)
         return -1;
-    return check_apart(places, operands, fault);
+    return job->board ? memories_place(places, job->job, operands, job->board, fault) : 0;
 }
 
 /* Sets the place to the one in the request, or else to the one of the prepared job. */
@@ -159,18 +163,25 @@ static int relocate(struct places *places, struct place *place, const struct pla
     return 0;
 }
 
-int locate_start(struct places *places, const struct places *own, const struct operands *operands,
-                 const struct buffers *buffers, const struct job_start *start, struct fault *fault)
+int locate_start(struct places *places, const struct located_start *start, struct fault *fault)
 {
-    if (relocate(places, &places->src, &own->src, &start->src, buffers, &src_side, fault) < 0 ||
-        relocate(places, &places->dst, &own->dst, &start->dst, buffers, &dst_side, fault) < 0)
+    const struct places *own = start->own;
+    const struct operands *operands = &start->work->operands;
+
+    if (relocate(places, &places->src, &own->src, &start->start->src, start->buffers, &src_side,
+                 fault) < 0 ||
+        relocate(places, &places->dst, &own->dst, &start->start->dst, start->buffers, &dst_side,
+                 fault) < 0)
         return -1;
     if ((places->src.buffer &&
          check_buffer(&places->src, operands->read.end, &src_side, fault) < 0) ||
         (places->dst.buffer &&
          check_buffer(&places->dst, operands->written.end, &dst_side, fault) < 0))
         return -1;
-    return check_apart(places, operands, fault);
+    if (check_apart(places, operands, fault) < 0)
+        return -1;
+    return start->board ? memories_check(places, &start->work->job, operands, start->board, fault)
+                        : 0;
 }
 
 static void put(mli_tensor *tensor, const struct place *place, uint64_t bytes)

@@ -86,6 +86,7 @@ static int fill(struct prepared *prepared, struct session *session, const struct
 {
     struct fault *fault = params->fault;
     struct work *work = prepared->work;
+    struct board_use use;
     const struct located_job located = {
         .job = &work->job,
         .operands = &work->operands,
@@ -95,6 +96,8 @@ static int fill(struct prepared *prepared, struct session *session, const struct
         .bytes_max = session->jobs->config->job_bytes,
         .uid = session->flow->user->uid,
         .user = PLACES_OF_PREPARED,
+        .board = session_use_board(session, BOARD_PREPARED,
+                                   (uint64_t)session->prepared.table.last + 1, &use),
     };
 
     if (job_wire_read_prepare(params, (uint32_t)count, &work->job) < 0 ||
@@ -150,10 +153,16 @@ static int fill_start(struct task *task, const struct prepared *prepared,
                       const struct job_start *start, struct fault *fault)
 {
     struct session *session = task->session;
+    const struct located_start located = {
+        .own = &prepared->places,
+        .work = prepared->work,
+        .buffers = &session->buffers,
+        .board = session->jobs->board,
+        .start = start,
+    };
 
     task->work = work_hold(prepared->work);
-    if (locate_start(&task->places, &prepared->places, &prepared->work->operands, &session->buffers,
-                     start, fault) < 0 ||
+    if (locate_start(&task->places, &located, fault) < 0 ||
         after_init(task, session, &start->after, fault) < 0)
         return -1;
     task->priority = start->has_priority ? start->priority : prepared->work->job.common.priority;

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
+#include "target/profile/profile_rules.h"
 
 /* Seals keep every process from changing the size of the memfd: the user is charged for this size
  * only. */
@@ -169,27 +171,63 @@ static int make_memfd(uint64_t size, struct fault *fault)
                      strerror(error));
 }
 
-struct buffer *buffer_alloc(struct buffers *buffers, uint64_t size,
-                            const struct buffer_limits *limits, int *fd, struct fault *fault)
+/* Places the region of a buffer in the memory that the call names. */
+static int place_region(struct region *region, const struct buffer_alloc *call,
+                        const struct board_use *use, struct fault *fault)
+{
+    const struct board_want want = {
+        .use = use, .bytes = region->size, .alignment = 1, .name = "memory", .pointer = "/memory"};
+    const struct profile_memory *memory;
+
+    if (!use)
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, "/memory",
+            "memory: \"%s\" given, but the service has no target profile (option --profile)",
+            call->memory);
+    memory = profile_find_memory(&use->board->profile, call->memory, "memory", "/memory", fault);
+    return memory ? board_place(board_memory_of(use->board, memory), &region->piece, &want, fault)
+                  : -1;
+}
+
+static struct region *make_region(const struct buffers *buffers, const struct buffer_alloc *call,
+                                  const struct board_use *use, int fd, struct fault *fault)
 {
     const struct region_want want = {
         .use =
             {.write = true, .name = "size", .pointer = "/size", .own = true, .uid = buffers->uid},
-        .bytes = size,
+        .bytes = call->size,
     };
+    struct region *region = region_create(fd, &want, fault);
+
+    if (!region) {
+        if (fault->code != FAULT_LIMIT)
+            fault->code = FAULT_INTERNAL; /* the client sent no descriptor that could be wrong */
+        return NULL;
+    }
+    if (call->memory[0] == '\0' || place_region(region, call, use, fault) == 0)
+        return region;
+    region_drop(region);
+    return NULL;
+}
+
+struct buffer *buffer_alloc(struct buffers *buffers, const struct buffer_alloc *call,
+                            struct board_use *use, const struct buffer_limits *limits, int *fd,
+                            struct fault *fault)
+{
     struct region *region;
     struct buffer *buffer = NULL;
 
-    if (check_count(buffers, limits, fault) < 0 || check_bytes(buffers, size, limits, fault) < 0)
+    if (check_count(buffers, limits, fault) < 0 ||
+        check_bytes(buffers, call->size, limits, fault) < 0)
         return NULL;
-    *fd = make_memfd(size, fault);
+    *fd = make_memfd(call->size, fault);
     if (*fd < 0)
         return NULL;
-    region = region_create(*fd, &want, fault);
+    if (use)
+        use->holder.number = (uint64_t)buffers->table.last + 1; /* add() takes this number */
+    region = make_region(buffers, call, use, *fd, fault);
     if (region)
         buffer = add(buffers, region, fault);
-    else if (fault->code != FAULT_LIMIT)
-        fault->code = FAULT_INTERNAL; /* the client sent no descriptor that could be wrong */
     if (!buffer) {
         seam.close(*fd);
         return NULL;
@@ -211,6 +249,8 @@ int buffer_release(struct buffers *buffers, uint32_t number)
 
 void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer)
 {
+    const struct board_piece *piece = &buffer->region->piece;
+
     *info = (struct buffer_info){
         .buffer = buffer->number,
         .size = buffer->region->size,
@@ -220,6 +260,10 @@ void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer)
         .jobs = buffer->jobs,
         .prepared = buffer->prepared,
     };
+    if (!piece->memory)
+        return;
+    snprintf(info->memory, sizeof info->memory, "%s", piece->memory->described->name);
+    info->address = piece->address;
 }
 
 /* Places */

@@ -59,11 +59,13 @@ struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buf
                                const struct buffer_limits *limits, struct fault *fault);
 
 /**
- * Creates a buffer of `size` > 0 zero bytes. *fd receives its memfd, which belongs to the caller.
- * Returns NULL with *fault filled.
+ * Creates a buffer of call->size > 0 zero bytes, in the memory of the board that the call names.
+ * `use` is null if the service has no board; the function sets the number of its holder. *fd
+ * receives the memfd of the buffer, which belongs to the caller. Returns NULL with *fault filled.
  */
-struct buffer *buffer_alloc(struct buffers *buffers, uint64_t size,
-                            const struct buffer_limits *limits, int *fd, struct fault *fault);
+struct buffer *buffer_alloc(struct buffers *buffers, const struct buffer_alloc *call,
+                            struct board_use *use, const struct buffer_limits *limits, int *fd,
+                            struct fault *fault);
 
 /** Releases a buffer of the connection. Returns 0, or -1 if it has no buffer with this number. */
 int buffer_release(struct buffers *buffers, uint32_t number);

@@ -160,6 +160,7 @@ void region_drop(struct region *region)
 {
     if (!region || --region->holders > 0)
         return;
+    board_remove(&region->piece);
     if (region->mapping.pages || region->dma_buf >= 0)
         reaper_add(region->uid, &region->reap);
     else

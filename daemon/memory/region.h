@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "daemon/base/reaper.h"
+#include "daemon/memory/board.h"
 #include "daemon/memory/mapping.h"
 #include "daemon/memory/sigbus.h"
 
@@ -34,6 +35,8 @@ struct region {
     bool quick;     /* true: small and in memory; the loop may unmap it without delay */
     int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
     uid_t uid;      /* uid of the owner, for the reaper */
+    /* Place of the region in a memory of the board, or zeros. The last holder gives it back. */
+    struct board_piece piece;
     struct reap reap;
 };
 

@@ -59,15 +59,18 @@ const struct ended *buffer_alloc_call(struct call *call)
     struct client *client = call->client;
     struct fault *fault = &call->request->fault;
     const struct buffer_limits limits = limits_of(client);
+    struct buffer_alloc params;
+    struct board_use use;
     struct buffer *buffer;
-    uint64_t size;
     int fd;
 
     if (call->fd_count)
         return call_refuse_fds(call);
-    if (buffer_alloc_read(&call->request->params, &size) < 0)
+    if (buffer_alloc_read(&call->request->params, &params) < 0)
         return call_refuse(call);
-    buffer = buffer_alloc(&client->session.buffers, size, &limits, &fd, fault);
+    buffer = buffer_alloc(&client->session.buffers, &params,
+                          session_use_board(&client->session, BOARD_BUFFER, 0, &use), &limits, &fd,
+                          fault);
     return buffer ? answer_buffer(call, buffer, fd) : call_refuse(call);
 }
 

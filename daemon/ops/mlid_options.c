@@ -22,6 +22,8 @@ static const char help[] =
     "                     /run/mlid.sock).\n"
     "  --channels N       Use N DMA channels, 1 to 16 (default: 4).\n"
     "  --engine SPEC      Move bytes with NAME[:KEY=NUMBER,...] (default: threads).\n"
+    "  --profile NAME     Emulate the board of a target profile: a name or path\n"
+    "                     (default: none).\n"
     "  --log-level LEVEL  Log error, warning, info or debug (default: info).\n"
     "  --log-format NAME  Log as text or json (default: text).\n"
     "  --trace FILE       Write a timeline of the channels to FILE, for Perfetto\n"
@@ -41,6 +43,7 @@ static const struct option table[] = {
     {"socket", required_argument, NULL, 's'},
     {"engine", required_argument, NULL, 'e'},
     {"channels", required_argument, NULL, 'n'},
+    {"profile", required_argument, NULL, 'p'},
     {"log-level", required_argument, NULL, 'l'},
     {"log-format", required_argument, NULL, 'f'},
     {"trace", required_argument, NULL, 't'},
@@ -83,6 +86,8 @@ static const char **text_of(struct mlid_options *options, int letter)
         return &options->channels;
     case 'e':
         return &options->engine;
+    case 'p':
+        return &options->profile;
     case 'l':
         return &options->log_level;
     case 'f':
@@ -177,6 +182,9 @@ static int override(struct config *config, const struct mlid_options *options, s
         return -1;
     if (options->engine && override_text(config->engine, sizeof config->engine, "--engine",
                                          options->engine, fault) < 0)
+        return -1;
+    if (options->profile && override_text(config->profile, sizeof config->profile, "--profile",
+                                          options->profile, fault) < 0)
         return -1;
     if (options->trace &&
         override_text(config->trace, sizeof config->trace, "--trace", options->trace, fault) < 0)

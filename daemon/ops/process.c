@@ -330,6 +330,8 @@ static void log_listening(const struct process *process)
         log_text(&line, "metrics", config->metrics);
     log_uint(&line, "channels", config->channels);
     log_text(&line, "engine", mli_mov_engine_name());
+    if (config->profile[0] != '\0')
+        log_text(&line, "profile", config->profile);
     log_text(&line, "version", mli_version());
     log_end(&line);
 }

@@ -25,7 +25,7 @@
     X(METHOD_NOT_FOUND, -32601, "the method does not exist")                                       \
     X(INVALID_PARAMS, -32602, "a member is missing, unknown, duplicate, or of the wrong type")     \
     X(INTERNAL, -32603, "the service itself failed (memory, system call)")                         \
-    X(REFUSED, -32000, "libmli refused the move; `status` says with which MLI_STATUS")             \
+    X(REFUSED, -32000, "libmli or the target profile refused the job; `status`: the MLI_STATUS")   \
     X(BAD_DESCRIPTOR, -32001, "a descriptor is missing, too small, or of the wrong kind")          \
     X(LIMIT, -32002, "a limit of the service is reached; the message names it")                    \
     X(TIMED_OUT, -32003, "the job was not done within its timeout_ms")                             \
@@ -37,7 +37,8 @@
     X(PREDECESSOR_FAILED, -32009, "a job named in `after` failed or was cancelled")                \
     X(CHANNEL_STUCK, -32010, "a DMA channel is stuck and was taken out of service")                \
     X(FORBIDDEN, -32011, "the user of this connection may not do that")                            \
-    X(NOT_FOUND, -32012, "the job, prepared job or buffer does not exist, or no longer does")
+    X(NOT_FOUND, -32012, "the job, prepared job or buffer does not exist, or no longer does")      \
+    X(NO_ROOM, -32013, "a memory of the board has no room; the message names its largest holders")
 
 enum fault_code {
     FAULT_NONE = 0,

@@ -61,11 +61,21 @@ void buffer_register_write(struct jsonw *w, const struct buffer_register *call)
         write_access(w, call->access);
 }
 
-int buffer_alloc_read(const struct json *params, uint64_t *size)
+int buffer_alloc_read(const struct json *params, struct buffer_alloc *call)
 {
-    static const char *const keys[] = {"size", NULL};
+    static const char *const keys[] = {"size", "memory", NULL};
 
-    return params_object(params, keys) < 0 ? -1 : read_size(params, size);
+    *call = (struct buffer_alloc){0};
+    if (params_object(params, keys) < 0 || read_size(params, &call->size) < 0)
+        return -1;
+    return memory_name_read(params, call->memory);
+}
+
+void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call)
+{
+    jsonw_uint(w, "size", call->size);
+    if (call->memory[0] != '\0')
+        jsonw_string(w, "memory", call->memory);
 }
 
 static void write_rest(struct jsonw *w, const struct buffer_info *info)
@@ -73,6 +83,10 @@ static void write_rest(struct jsonw *w, const struct buffer_info *info)
     jsonw_uint(w, "size", info->size);
     write_access(w, info->access);
     jsonw_bool(w, "sealed", info->sealed);
+    if (info->memory[0] == '\0')
+        return;
+    jsonw_string(w, "memory", info->memory);
+    jsonw_uint(w, "address", info->address);
 }
 
 void buffer_info_write_members(struct jsonw *w, const struct buffer_info *info)
@@ -106,6 +120,9 @@ int buffer_info_read(const struct json *value, struct buffer_info *info)
         member_bool(value, "sealed", &info->sealed) < 0)
         return -1;
     info->buffer = (uint32_t)number;
+    if (memory_name_read(value, info->memory) < 0 ||
+        (info->memory[0] != '\0' && member_u64(value, "address", &info->address) < 0))
+        return -1;
     if (!json_present(&kind))
         return 0;
     if (json_choice(&kind, kind_names, &index) < 0 || member_u32(value, "jobs", &info->jobs) < 0 ||

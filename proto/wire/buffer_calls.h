@@ -8,6 +8,7 @@
 
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/job_common.h"
 
 enum buffer_access { BUFFER_ACCESS_DEFAULT, BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE };
 
@@ -24,14 +25,21 @@ struct buffer_register {
 int buffer_register_read(const struct json *params, uint32_t fds, struct buffer_register *call);
 void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 
-/** Reads the params of buffer.alloc: the only member is "size", from 1. */
-int buffer_alloc_read(const struct json *params, uint64_t *size);
+/* The params of buffer.alloc. */
+struct buffer_alloc {
+    uint64_t size;                /* at least 1 */
+    char memory[MEMORY_NAME_MAX]; /* of the service's target profile; or empty */
+};
+int buffer_alloc_read(const struct json *params, struct buffer_alloc *call);
+void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call);
 
 struct buffer_info {
     uint32_t buffer; /* from 1 */
     uint64_t size;
     enum buffer_access access; /* READ or WRITE */
     bool sealed;
+    char memory[MEMORY_NAME_MAX]; /* memory of the board that the buffer is in; or empty */
+    uint64_t address;             /* with a memory: address of the first byte on the board */
     /* Members of the items of buffer.list only: */
     bool allocated; /* true: "kind" is "allocated"; false: "registered" */
     uint32_t jobs, prepared;

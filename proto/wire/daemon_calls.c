@@ -48,6 +48,8 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
     jsonw_uint(w, "protocol", info->protocol);
     jsonw_string(w, "state", service_phase_name(info->phase));
     jsonw_string(w, "engine", info->engine);
+    if (*info->profile)
+        jsonw_string(w, "profile", info->profile);
 #define WRITE(name) jsonw_uint(w, #name, info->name);
     INFO_NUMBERS(WRITE)
 #undef WRITE
@@ -57,6 +59,7 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
     struct json state = json_member(result, "state"), build = json_member(result, "build");
+    struct json profile = json_member(result, "profile");
     uint64_t number;
 
     *info = (struct daemon_info){0};
@@ -66,7 +69,9 @@ int daemon_info_read(const struct json *result, struct daemon_info *info)
          member_text(result, "build", info->build, sizeof info->build) < 0) ||
         member_u32(result, "protocol", &info->protocol) < 0 ||
         service_phase_read(&state, &info->phase) < 0 ||
-        member_text(result, "engine", info->engine, sizeof info->engine) < 0)
+        member_text(result, "engine", info->engine, sizeof info->engine) < 0 ||
+        (json_present(&profile) &&
+         member_text(result, "profile", info->profile, sizeof info->profile) < 0))
         return -1;
 #define READ(name)                                                                                 \
     if (member_number(result, #name, sizeof info->name, &number) < 0)                              \

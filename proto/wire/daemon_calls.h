@@ -13,6 +13,7 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 #include "proto/wire/build_id.h"
+#include "proto/wire/job_common.h"
 
 enum service_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_DRAINED };
 /** Returns "serving", "draining" or "drained". Static storage. */
@@ -26,6 +27,7 @@ struct daemon_info {
     uint32_t protocol;
     enum service_phase phase; /* "state" */
     char engine[24];
+    char profile[MEMORY_NAME_MAX]; /* name of the target profile; empty: none */
     uint32_t pid;
     uint64_t uptime_ms;
     uint32_t channels, channels_busy, channels_quarantined, channel_offset;

@@ -17,7 +17,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/tensor_desc.h"
 
-/* Bytes of the name of a board's memory, with the zero byte. */
+/* Bytes of the name of a target profile or of a memory of a board, with the zero byte. */
 enum { MEMORY_NAME_MAX = 32 };
 
 enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };

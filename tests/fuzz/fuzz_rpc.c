@@ -78,7 +78,7 @@ static int read_call(const struct rpc_request *request, struct jsonw *w)
     struct buffer_register enlist;
     struct events_subscribe subscribe;
     struct job job;
-    uint64_t size;
+    struct buffer_alloc alloc;
     uint32_t number;
     bool drain;
     int status = 0;
@@ -100,6 +100,7 @@ static int read_call(const struct rpc_request *request, struct jsonw *w)
              job_wire_write_members, job_finish);
         KEPT(BUFFER_REGISTER, enlist, buffer_register_read(params, request->fds, &enlist),
              buffer_register_write, (void));
+        KEPT(BUFFER_ALLOC, alloc, buffer_alloc_read(params, &alloc), buffer_alloc_write, (void));
         KEPT(EVENTS_SUBSCRIBE, subscribe, events_subscribe_read(params, &subscribe),
              events_subscribe_write, (void));
 #undef KEPT
@@ -113,8 +114,6 @@ static int read_call(const struct rpc_request *request, struct jsonw *w)
         return number_param_read(params, "prepared", &number);
     case RPC_BUFFER_RELEASE:
         return number_param_read(params, "buffer", &number);
-    case RPC_BUFFER_ALLOC:
-        return buffer_alloc_read(params, &size);
     case RPC_DAEMON_DRAIN:
         return daemon_drain_read(params, &drain);
     default:

@@ -19,7 +19,7 @@ SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
 SANITIZED = os.environ.get("MLI_TEST_SLOW", "1") != "1"
 
 
-ENGINE_CHANGED = "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed"
+ENGINE_CHANGED = "the engine, its channels, the target profile, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed"
 
 
 class Attempts(BatchCase):

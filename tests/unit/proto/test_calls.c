@@ -35,7 +35,8 @@ CALL(release, uint32_t, number_param_read(params, "prepared", &value),
      jsonw_uint(w, "prepared", value), (void)value)
 CALL(enlist, struct buffer_register, buffer_register_read(params, 1, &value),
      buffer_register_write(w, &value), (void)value)
-CALL(alloc, uint64_t, buffer_alloc_read(params, &value), jsonw_uint(w, "size", value), (void)value)
+CALL(alloc, struct buffer_alloc, buffer_alloc_read(params, &value), buffer_alloc_write(w, &value),
+     (void)value)
 CALL(subscribe, struct events_subscribe, events_subscribe_read(params, &value),
      events_subscribe_write(w, &value), (void)value)
 CALL(drain, bool, daemon_drain_read(params, &value), jsonw_bool(w, "wait", value), (void)value)

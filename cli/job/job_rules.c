@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/job/job_rules.h"
+
+#include <stdlib.h>
+
+#include "proto/json/json_file.h"
+#include "target/profile/profile_load.h"
+#include "target/profile/profile_rules.h"
+
+/* One tensor of a job. */
+struct side {
+    const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
+    const struct tensor_ref *ref;
+    uint64_t bytes;
+};
+
+int job_rules_init(struct job_rules *rules, const struct options *options, struct fault *fault)
+{
+    const char *name = options_get(options, "profile");
+
+    *rules = (struct job_rules){.of_daemon =
+                                    options_get(options, "socket") || options_get(options, "host")};
+    if (!name)
+        return 0;
+    rules->profile = malloc(sizeof(*rules->profile));
+    if (!rules->profile)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for the target profile");
+    if (profile_load(rules->profile, name, fault) == 0)
+        return 0;
+    if (profile_is_path(name))
+        json_file_name(fault, name);
+    fault_set(fault, FAULT_INVALID_PARAMS, NULL, "profile: %s", fault->text);
+    return -1;
+}
+
+void job_rules_finish(struct job_rules *rules)
+{
+    free(rules->profile);
+    *rules = (struct job_rules){0};
+}
+
+static int check(const struct job_rules *rules, const struct side *side,
+                 const struct resolved *resolved, const struct explained *explained,
+                 struct fault *fault)
+{
+    const char *memory = side->ref->memory;
+    struct profile_operand operand = {
+        .side = side->name,
+        .kernel = resolved->job->common.op == JOB_OP_PERMUTE,
+        .element = explained->move.elem,
+        .offset = side->ref->offset,
+        .bytes = side->bytes,
+    };
+
+    if (!rules->profile && *memory && !rules->of_daemon)
+        return fault_set(fault, FAULT_INVALID_PARAMS, side->pointer,
+                         "%s: \"%s\" given, but there is no target profile: give --profile NAME",
+                         side->member, memory);
+    if (!rules->profile)
+        return 0;
+    if (*memory) {
+        operand.memory =
+            profile_find_memory(rules->profile, memory, side->member, side->pointer, fault);
+        if (!operand.memory)
+            return -1;
+    }
+    return profile_check_operand(rules->profile, &operand, fault);
+}
+
+int job_rules_check(const struct job_rules *rules, const struct resolved *resolved,
+                    const struct explained *explained, struct fault *fault)
+{
+    const mli_explanation *move = &explained->move;
+    /* A service maps at least one element, even if all samples are padding. */
+    const uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
+    const struct side src = {"src", "src.memory", "/src/memory", &resolved->wire.src, read};
+    const struct side dst = {"dst", "dst.memory", "/dst/memory", &resolved->wire.dst,
+                             move->written.end};
+
+    if (check(rules, &src, resolved, explained, fault))
+        return -1;
+    return check(rules, &dst, resolved, explained, fault);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of a target profile for jobs, for commands that check jobs without running them. */
+#ifndef CLI_JOB_RULES_H
+#define CLI_JOB_RULES_H
+
+#include <stdbool.h>
+
+#include "cli/explain/explained.h"
+#include "cli/job/resolve.h"
+#include "cli/options.h"
+#include "target/profile/target_profile.h"
+
+struct job_rules {
+    struct target_profile *profile; /* owned; null: --profile was not given */
+    bool of_daemon;                 /* true: a daemon checks the memories, with its own profile */
+};
+
+/**
+ * Loads the profile of --profile. Without the option, jobs must not name memories, unless --socket
+ * or --host names a daemon. Returns 0 or -1; job_rules_finish() is legal after both.
+ */
+int job_rules_init(struct job_rules *rules, const struct options *options, struct fault *fault);
+void job_rules_finish(struct job_rules *rules);
+
+/**
+ * Checks the memories and addresses of a job as a service with this profile does. A tensor must fit
+ * into its memory, but other jobs are not taken into account. Returns 0, or -1 with the fault,
+ * whose pointer is relative to the job.
+ */
+int job_rules_check(const struct job_rules *rules, const struct resolved *resolved,
+                    const struct explained *explained, struct fault *fault);
+
+#endif /* CLI_JOB_RULES_H */

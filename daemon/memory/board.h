@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memories of the board that the target profile describes. Each piece of a memory is a range of
+ * addresses with a holder: a buffer, a job or a prepared job. The bytes themselves are in clients'
+ * files (region.h): only the addresses are those of the board.
+ *
+ *     target profile --> board_init()
+ *     buffer.alloc, a job with "memory" --> board_place() --> region->piece
+ *     the last holder of the region leaves --> board_remove()
+ *
+ * A memory keeps its pieces in the order of their addresses; the free ranges are between them.
+ * Placing looks at all pieces of the memory and takes the smallest free range that is large enough,
+ * the first of equal ones. Removing takes constant time. There is no other state that could become
+ * fragmented, and no allocation: the piece is in the structure of its holder.
+ *
+ * Only the loop's thread may call these functions.
+ */
+#ifndef DAEMON_BOARD_H
+#define DAEMON_BOARD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/base/link.h"
+#include "target/profile/target_profile.h"
+
+enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
+
+/* Who holds a piece. */
+struct board_holder {
+    uid_t uid;
+    uint64_t client; /* number of the connection */
+    enum board_kind kind;
+    uint64_t number; /* number of the buffer, job or prepared job */
+};
+
+/* A range of addresses. Zeros are a piece that is in no memory. */
+struct board_piece {
+    struct link link;            /* in memory->pieces */
+    struct board_memory *memory; /* null: in no memory */
+    uint64_t address, size;
+    struct board_holder holder;
+};
+
+struct board_memory {
+    const struct profile_memory *described; /* in board->profile */
+    struct link pieces;                     /* struct board_piece, in the order of addresses */
+    uint64_t used;                          /* bytes of all pieces */
+    uint32_t count;                         /* number of pieces */
+};
+
+struct board {
+    struct target_profile profile;
+    struct board_memory memories[PROFILE_MEMORIES_MAX]; /* as profile.memories */
+};
+
+/* The board as one holder sees it. */
+struct board_use {
+    struct board *board;
+    struct board_holder holder;
+    uint32_t percent; /* quotas.memory_percent: most of a memory that the holder's user may have */
+};
+
+/* What board_place() shall place. */
+struct board_want {
+    const struct board_use *use;
+    uint64_t bytes;             /* at least 1 */
+    uint32_t alignment;         /* power of two; the alignment of the memory counts too */
+    const char *name, *pointer; /* for faults: "src.memory", "/src/memory" */
+};
+
+/* Pieces begin at multiples of this, so that a tensor of any type can begin where a buffer does. */
+enum { BOARD_ALIGNMENT_MIN = 4 };
+
+/** Initialises empty memories. Copies *profile. *board must not move afterwards. */
+void board_init(struct board *board, const struct target_profile *profile);
+
+/** Returns the memory that `described`, a member of board->profile, describes. */
+struct board_memory *board_memory_of(struct board *board, const struct profile_memory *described);
+
+/**
+ * Places a piece, which must be in no memory. Returns 0, or -1 with *fault filled: LIMIT (the
+ * user's quota), or NO_ROOM. The message of NO_ROOM names the largest holders of the same user
+ * (for root and the user of the service: of all users), and the sum of other users.
+ */
+int board_place(struct board_memory *memory, struct board_piece *piece,
+                const struct board_want *want, struct fault *fault);
+
+/** Takes the piece out of its memory. Does nothing if it is in no memory. */
+static inline void board_remove(struct board_piece *piece)
+{
+    if (!piece->memory)
+        return;
+    link_remove(&piece->link);
+    piece->memory->used -= piece->size;
+    piece->memory->count--;
+    piece->memory = NULL;
+}
+
+#endif /* DAEMON_BOARD_H */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/profile/profile_rules.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "proto/json/nearest.h"
+
+enum { POINTER_MAX = 32, NAMES_MAX = 160 };
+
+static const char *const rule_words[] = {
+#define RULE_WORD(name, word, status) word,
+    PROFILE_RULE_TABLE(RULE_WORD)
+#undef RULE_WORD
+};
+
+static const mli_status rule_statuses[] = {
+#define RULE_STATUS(name, word, status) status,
+    PROFILE_RULE_TABLE(RULE_STATUS)
+#undef RULE_STATUS
+};
+
+/* Fills *fault for a broken rule. `member` is the member of src or dst that is at fault. */
+static int complain(struct fault *fault, enum profile_rule rule,
+                    const struct profile_operand *operand, const char *member, const char *format,
+                    ...) __attribute__((format(printf, 5, 6)));
+
+static int complain(struct fault *fault, enum profile_rule rule,
+                    const struct profile_operand *operand, const char *member, const char *format,
+                    ...)
+{
+    char text[FAULT_TEXT_MAX], pointer[POINTER_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(pointer, sizeof pointer, "/%s/%s", operand->side, member);
+    fault_set(fault, FAULT_REFUSED, pointer, "%s.%s: %s (rule %s)", operand->side, member, text,
+              rule_words[rule]);
+    fault->status = rule_statuses[rule];
+    return -1;
+}
+
+/* Lists the names of the memories: "vccm, dccm, ddr". */
+static void list_names(const struct target_profile *profile, char out[NAMES_MAX])
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < profile->memory_count && length < NAMES_MAX; i++)
+        length += (size_t)snprintf(out + length, NAMES_MAX - length, "%s%s", i > 0 ? ", " : "",
+                                   profile->memories[i].name);
+}
+
+const struct profile_memory *profile_find_memory(const struct target_profile *profile,
+                                                 const char *name, const char *member,
+                                                 const char *pointer, struct fault *fault)
+{
+    const struct profile_memory *memory = profile_memory_named(profile, name);
+    const char *names[PROFILE_MEMORIES_MAX + 1] = {NULL}, *near;
+    char list[NAMES_MAX];
+
+    if (memory)
+        return memory;
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        names[i] = profile->memories[i].name;
+    near = nearest_word(name, names);
+    list_names(profile, list);
+    if (near)
+        fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                  "%s: profile \"%s\" has no memory \"%s\"; did you mean \"%s\"?", member,
+                  profile->name, name, near);
+    else
+        fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                  "%s: profile \"%s\" has no memory \"%s\"; its memories: %s", member,
+                  profile->name, name, list);
+    return NULL;
+}
+
+static const struct profile_memory *vector_memory(const struct target_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (profile->memories[i].vector)
+            return &profile->memories[i];
+    return NULL;
+}
+
+static int check_vector(const struct target_profile *profile, const struct profile_operand *operand,
+                        struct fault *fault)
+{
+    const struct profile_memory *vector = vector_memory(profile);
+    const char *member = operand->in_buffer ? "buffer" : "memory";
+
+    if (!profile->strict || !operand->kernel || !vector || operand->memory == vector)
+        return 0;
+    if (operand->in_buffer)
+        return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
+                        "the buffer is in %s%s, but operands of a permute must be in the vector "
+                        "memory: allocate the buffer with \"memory\": \"%s\"",
+                        operand->memory ? "memory " : "no memory of the board",
+                        operand->memory ? operand->memory->name : "", vector->name);
+    if (operand->memory)
+        return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
+                        "\"%s\" given, but operands of a permute must be in the vector memory, "
+                        "\"%s\"",
+                        operand->memory->name, vector->name);
+    return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
+                    "missing; operands of a permute must be in the vector memory: give "
+                    "\"memory\": \"%s\"",
+                    vector->name);
+}
+
+static int check_reach(const struct profile_operand *operand, struct fault *fault)
+{
+    const struct profile_memory *memory = operand->memory;
+
+    if (!memory || memory->reached_by & PROFILE_DMA)
+        return 0;
+    return complain(fault, PROFILE_RULE_REACH, operand, operand->in_buffer ? "buffer" : "memory",
+                    "the DMA controller does not reach memory %s", memory->name);
+}
+
+/* A buffer is in its memory already. */
+static int check_capacity(const struct profile_operand *operand, struct fault *fault)
+{
+    const struct profile_memory *memory = operand->memory;
+
+    if (!memory || operand->in_buffer || operand->bytes <= memory->size)
+        return 0;
+    return complain(fault, PROFILE_RULE_CAPACITY, operand, "memory",
+                    "the tensor has %" PRIu64 " B, memory %s has %" PRIu64 " B in all",
+                    operand->bytes, memory->name, memory->size);
+}
+
+static int check_element(const struct target_profile *profile,
+                         const struct profile_operand *operand, struct fault *fault)
+{
+    /* The size of an element divides 2^64: an overflow of the sum changes nothing. */
+    const uint64_t at = operand->base + operand->offset;
+
+    if (!profile->strict || at % operand->element == 0)
+        return 0;
+    if (operand->base == 0)
+        return complain(fault, PROFILE_RULE_ELEMENT_ALIGNMENT, operand, "offset",
+                        "%" PRIu64 " given; elements of %" PRIu32 " B need a multiple of %" PRIu32,
+                        operand->offset, operand->element, operand->element);
+    return complain(fault, PROFILE_RULE_ELEMENT_ALIGNMENT, operand, "offset",
+                    "%" PRIu64 " given, so the first element is at 0x%" PRIx64
+                    "; elements of %" PRIu32 " B need a multiple of %" PRIu32,
+                    operand->offset, at, operand->element, operand->element);
+}
+
+int profile_check_operand(const struct target_profile *profile,
+                          const struct profile_operand *operand, struct fault *fault)
+{
+    if (check_vector(profile, operand, fault) < 0 || check_reach(operand, fault) < 0 ||
+        check_capacity(operand, fault) < 0)
+        return -1;
+    return check_element(profile, operand, fault);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the memories of a board: ranges of addresses, holders and messages. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/memory/board.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
+
+enum { SIZE = 1024, PIECES = 64, ROUNDS = 20000 };
+#define BASE UINT64_C(0xfffffffffffff000)
+
+static struct target_profile profile;
+static struct board board;
+static struct board_use use;
+static struct fault fault;
+
+/* A board with one memory. */
+static void set_up(uint64_t base, uint64_t size, uint32_t alignment)
+{
+    memset(&profile, 0, sizeof profile);
+    profile.memory_count = 1;
+    profile.memories[0] =
+        (struct profile_memory){.name = "vccm", .base = base, .size = size, .alignment = alignment};
+    board_init(&board, &profile);
+    use = (struct board_use){.board = &board, .percent = 100};
+    use.holder = (struct board_holder){.uid = geteuid() + 1, .client = 2, .number = 3};
+}
+
+static int place(struct board_piece *piece, uint64_t bytes, uint32_t alignment)
+{
+    const struct board_want want = {.use = &use,
+                                    .bytes = bytes,
+                                    .alignment = alignment,
+                                    .name = "src.memory",
+                                    .pointer = "/src/memory"};
+
+    return board_place(&board.memories[0], piece, &want, &fault);
+}
+
+/* Compares the text of the fault. */
+static void expect_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void expect_text(const char *format, ...)
+{
+    char wanted[FAULT_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(wanted, sizeof wanted, format, args);
+    va_end(args);
+    assert_string_equal(fault.text, wanted);
+}
+
+/* The model: one byte for each byte of the memory, with the number of its piece, from 1. */
+static uint8_t model[SIZE];
+
+/* Returns the offset of the smallest free range, as board_place() must choose it; -1: none. */
+static int choose(int bytes, int alignment)
+{
+    int best = -1, best_size = SIZE + 1;
+
+    for (int i = 0; i < SIZE;) {
+        int end = i;
+
+        if (model[i] != 0) {
+            i++;
+            continue;
+        }
+        while (end < SIZE && model[end] == 0)
+            end++;
+        const int begin = (i + alignment - 1) / alignment * alignment;
+
+        if (end - begin >= bytes && end - begin < best_size) {
+            best = begin;
+            best_size = end - begin;
+        }
+        i = end;
+    }
+    return best;
+}
+
+static void check_counts(const struct board_piece *pieces)
+{
+    const struct board_memory *memory = &board.memories[0];
+    uint64_t used = 0, count = 0, last = memory->described->base;
+
+    for (int i = 0; i < SIZE; i++)
+        used += model[i] != 0;
+    for (int i = 0; i < PIECES; i++)
+        count += pieces[i].memory != NULL;
+    assert_int_equal(memory->used, used);
+    assert_int_equal(memory->count, count);
+    for (struct link *l = memory->pieces.next; l != &memory->pieces; l = l->next) {
+        const struct board_piece *piece = LINK_OWNER(l, struct board_piece, link);
+
+        assert_true(piece->address >= last);
+        last = piece->address + piece->size;
+    }
+}
+
+/* Places and removes pieces at random, and compares each address with the model's. The memory ends
+ * 3 KiB below 2^64. */
+static void test_against_model(void **state)
+{
+    static struct board_piece pieces[PIECES];
+    const uint64_t seed = (uint64_t)time(NULL);
+    struct rng rng = {seed};
+    size_t placed = 0, refused = 0;
+
+    (void)state;
+    print_message("seed %" PRIu64 "\n", seed);
+    set_up(BASE, SIZE, 4);
+    for (int round = 0; round < ROUNDS; round++) {
+        const int i = (int)rng_below(&rng, PIECES);
+        const int bytes = (int)rng_between(&rng, 1, 97), alignment = 1 << rng_below(&rng, 7);
+        const int least = alignment > 4 ? alignment : 4;
+
+        if (pieces[i].memory) {
+            memset(model + (pieces[i].address - BASE), 0, pieces[i].size);
+            board_remove(&pieces[i]);
+        } else {
+            const int expected = choose(bytes, least);
+            const int result = place(&pieces[i], (uint64_t)bytes, (uint32_t)alignment);
+
+            assert_int_equal(result, expected < 0 ? -1 : 0);
+            if (result == 0) {
+                assert_int_equal(pieces[i].address - BASE, expected);
+                memset(model + expected, i + 1, (size_t)bytes);
+            }
+            placed += result == 0;
+            refused += result < 0;
+        }
+        if (round % 64 == 0)
+            check_counts(pieces);
+    }
+    assert_true(placed > 1000 && refused > 100);
+    for (int i = 0; i < PIECES; i++)
+        board_remove(&pieces[i]);
+    /* Nothing is lost: the whole memory is one free range again. */
+    assert_int_equal(place(&pieces[0], SIZE, 1), 0);
+    board_remove(&pieces[0]);
+}
+
+/* Four pieces; every other one leaves: half of the memory is free, in pieces of a quarter. */
+static void test_fragmentation(void **state)
+{
+    struct board_piece pieces[5] = {0};
+
+    (void)state;
+    set_up(0x90000000, 262144, 2);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(place(&pieces[i], 65536, 1), 0);
+    assert_int_equal(pieces[3].address, 0x90030000);
+    board_remove(&pieces[0]);
+    board_remove(&pieces[2]);
+    assert_int_equal(place(&pieces[4], 65537, 1), -1);
+    assert_int_equal(fault.code, FAULT_NO_ROOM);
+    assert_string_equal(fault.pointer, "/src/memory");
+    expect_text("src.memory: 65537 B wanted, but vccm has 131072 of 262144 B free, the largest "
+                "piece 65536 B; buffer 3 of client 2 (uid %u) holds 65536 B; buffer 3 of client 2 "
+                "(uid %u) holds 65536 B",
+                use.holder.uid, use.holder.uid);
+    /* Both free ranges have 64 KiB: the first is taken, then its rest, then the other one. */
+    assert_int_equal(place(&pieces[4], 1000, 1), 0);
+    assert_int_equal(pieces[4].address, 0x90000000);
+    assert_int_equal(place(&pieces[0], 60000, 1), 0);
+    assert_int_equal(pieces[0].address, 0x900003e8);
+    assert_int_equal(place(&pieces[2], 65536, 1), 0);
+    assert_int_equal(pieces[2].address, 0x90020000);
+}
+
+/* A message names the three largest pieces of the reader, and the sums of the others. */
+static void test_holders(void **state)
+{
+    struct board_piece pieces[8] = {0};
+    const uid_t user = geteuid() + 1;
+
+    (void)state;
+    set_up(0, 1000, 1);
+    for (int i = 0; i < 6; i++) {
+        use.holder = (struct board_holder){user, 7, (enum board_kind)(i % 3), (uint64_t)i};
+        assert_int_equal(place(&pieces[i], 20 + (uint64_t)i, 1), 0);
+    }
+    use.holder.uid = user + 1;
+    assert_int_equal(place(&pieces[6], 500, 1), 0);
+    use.holder.uid = user;
+    assert_int_equal(place(&pieces[7], 400, 1), -1);
+    expect_text("src.memory: 400 B wanted, but vccm has 365 of 1000 B free, the largest piece "
+                "356 B; other users hold 500 B; prepared job 5 of client 7 (uid %u) holds 25 B; "
+                "job 4 of client 7 (uid %u) holds 24 B; buffer 3 of client 7 (uid %u) holds 23 B; "
+                "3 more hold 63 B",
+                user, user, user);
+    /* The user of the service sees all holders. */
+    use.holder.uid = geteuid();
+    assert_int_equal(place(&pieces[7], 400, 1), -1);
+    assert_null(strstr(fault.text, "other users"));
+    assert_non_null(strstr(fault.text, "holds 500 B"));
+    for (int i = 0; i < 7; i++)
+        board_remove(&pieces[i]);
+    assert_int_equal(place(&pieces[7], 1001, 1), -1);
+    expect_text("src.memory: 1001 B wanted, but vccm has 1000 of 1000 B free, the largest piece "
+                "1000 B");
+}
+
+/* A quota counts the pieces of one user. */
+static void test_quota(void **state)
+{
+    struct board_piece pieces[4] = {0};
+
+    (void)state;
+    set_up(0, 1001, 1);
+    use.percent = 50;
+    assert_int_equal(place(&pieces[0], 501, 1), -1);
+    assert_int_equal(fault.code, FAULT_LIMIT);
+    expect_text("quotas.memory_percent: 501 B more of vccm requested, this user has 0 B, at most "
+                "500 B (50 %%) are allowed");
+    assert_int_equal(place(&pieces[0], 300, 1), 0);
+    assert_int_equal(place(&pieces[1], 201, 1), -1);
+    assert_int_equal(place(&pieces[1], 200, 1), 0);
+    use.holder.uid++;
+    assert_int_equal(place(&pieces[2], 500, 1), 0);
+    /* The first user is over a quota that was lowered. */
+    use.holder.uid--;
+    use.percent = 10;
+    assert_int_equal(place(&pieces[3], 1, 1), -1);
+    assert_int_equal(fault.code, FAULT_LIMIT);
+}
+
+/* A removed piece may be removed again, and a piece of zeros too. */
+static void test_remove_twice(void **state)
+{
+    struct board_piece piece = {0};
+
+    (void)state;
+    set_up(16, 16, 16);
+    board_remove(&piece);
+    assert_int_equal(place(&piece, 16, 1), 0);
+    assert_int_equal(piece.address, 16);
+    assert_int_equal(board.memories[0].used, 16);
+    board_remove(&piece);
+    board_remove(&piece);
+    assert_int_equal(board.memories[0].used, 0);
+    assert_int_equal(board.memories[0].count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_model), cmocka_unit_test(test_fragmentation),
+        cmocka_unit_test(test_holders),       cmocka_unit_test(test_quota),
+        cmocka_unit_test(test_remove_twice),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
