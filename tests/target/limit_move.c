@@ -4,7 +4,6 @@
 #include <string.h>
 
 enum {
-    RUN_MOST = 1 << 20,      /* bytes of a run, usually */
     RUN_HUGE = 20 << 20,     /* and rarely */
     COUNT_MOST = 140 * 1000, /* rows, if they are short */
     STEP_MOST = 40 << 20,    /* bytes */
@@ -71,9 +70,9 @@ static void draw_run(struct random_move *m, struct draw *draw, const struct mli_
 {
     const bool huge = draw_once_in(draw, HUGE_ONCE_IN);
     const uint64_t limit = run_limit(draw, caps, burst);
-    const uint32_t run = near_elements(m, draw, limit, huge ? RUN_HUGE : RUN_MOST);
+    const uint32_t run = near_elements(m, draw, limit, huge ? RUN_HUGE : LIMIT_RUN_MOST);
     const uint32_t rows =
-        run < RUN_MOST / 4 && draw_percent(draw, 40) ? draw_between(draw, 2, 3) : 1;
+        run < LIMIT_RUN_MOST / 4 && draw_percent(draw, 40) ? draw_between(draw, 2, 3) : 1;
 
     set_shape(m, 2, (uint32_t[]){rows, run});
 }
@@ -83,7 +82,8 @@ static void draw_bytes(struct random_move *m, struct draw *draw,
                        const struct mli_channel_caps *caps, uint32_t burst)
 {
     const uint64_t limit = caps->bytes_max ? caps->bytes_max : (uint64_t)burst * 256;
-    const uint32_t all = near_elements(m, draw, limit, RUN_MOST), run = draw_magnitude(draw, all);
+    const uint32_t all = near_elements(m, draw, limit, LIMIT_RUN_MOST),
+                   run = draw_magnitude(draw, all);
 
     set_shape(m, 2, (uint32_t[]){(all - 1) / run + draw_between(draw, 1, 2), run});
 }
@@ -126,7 +126,7 @@ static void draw_pad(struct random_move *m, struct draw *draw, const struct mli_
 {
     const bool wide = draw_once_in(draw, 2);
     const uint64_t limit = run_limit(draw, caps, burst) / draw_between(draw, 1, 4);
-    const uint32_t run = near_elements(m, draw, limit, RUN_MOST / 4);
+    const uint32_t run = near_elements(m, draw, limit, LIMIT_RUN_MOST / 4);
 
     if (wide) {
         set_shape(m, 2, (uint32_t[]){draw_between(draw, 1, 3), run});

@@ -9,6 +9,9 @@
 #include "cli/selftest/random_move.h"
 #include "mli_engine.h"
 
+/* Bytes of the longest usual runs. Runs around greater limits are rare, or not drawn at all. */
+enum { LIMIT_RUN_MOST = 1 << 20 };
+
 /* X(name, the limit) */
 #define LIMIT_CLASSES(X)                                                                           \
     X(run, "bytes of one run")                                                                     \

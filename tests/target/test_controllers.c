@@ -25,7 +25,9 @@ enum {
     MUTANT_ONCE_IN = 8,
     MUTANTS = 4,
     MUTANT_BYTES = 64 * 1024,
-    NOTICED_PERCENT = 50
+    NOTICED_PERCENT = 50, /* of mutants, at least */
+    ENOUGH = 2000,        /* moves, to expect something of their numbers */
+    LEAST_PAST = 5,       /* moves past each limit */
 };
 
 /* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
@@ -42,7 +44,13 @@ struct outcome {
     uint64_t wrong, first; /* bytes that differ, and the first one's address */
 };
 
+/* Moves that exceed each limit of a descriptor, by the word of the limit in profiles. */
+enum { PAST_COUNT, PAST_RUN, PAST_STEP, PAST_BYTES, PAST_LOOPS, PAST_LIMITS };
+static const char *const past_words[PAST_LIMITS] = {"count_max", "run_max", "step_max", "bytes_max",
+                                                    "loops"};
+
 struct totals {
+    uint64_t past[PAST_LIMITS];
     uint64_t moves, failures, skipped, descriptors, core, bytes, core_bytes, wrong;
     uint64_t mutants, noticed;
 };
@@ -181,6 +189,72 @@ static void run_mutants(struct bench *b, struct board_case *c, uint64_t descript
     }
 }
 
+/* Returns the limit; 0 if it is too large for moves of the test, or for the memories. */
+static size_t reachable(const struct target_profile *profile, size_t limit, size_t most)
+{
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (limit <= most && limit < profile->memories[i].size / 2)
+            return limit;
+    return 0;
+}
+
+/* Returns the limits of a profile that the test's moves can exceed; 0: no limit, or a larger one.
+ */
+static struct mli_channel_caps reachable_limits(const struct target_profile *profile, bool fill)
+{
+    const struct controller *controller = controller_of(profile);
+    struct mli_channel_caps caps = profile_caps(profile);
+
+    if (controller && controller->limit)
+        controller->limit(profile, fill, &caps);
+    if (controller && controller->linear_run_max > caps.run_max)
+        caps.run_max = controller->linear_run_max;
+    caps.run_max = reachable(profile, caps.run_max, LIMIT_RUN_MOST);
+    caps.bytes_max = reachable(profile, caps.bytes_max, LIMIT_RUN_MOST);
+    caps.step_max = reachable(profile, caps.step_max, SIZE_MAX);
+    return caps;
+}
+
+static void note_limits(struct totals *t, const struct target_profile *profile,
+                        const struct mli_copy_box *box)
+{
+    const struct mli_channel_caps caps = reachable_limits(profile, !box->src);
+    size_t bytes = box->run, count = 0, step = 0;
+
+    for (size_t i = 0; i < box->loops; i++) {
+        const struct mli_copy_loop *loop = &box->loop[i];
+
+        bytes *= loop->count;
+        count = loop->count > count ? loop->count : count;
+        step = loop->src_step > step ? loop->src_step : step;
+        step = loop->dst_step > step ? loop->dst_step : step;
+    }
+    t->past[PAST_COUNT] += caps.count_max && count > caps.count_max;
+    t->past[PAST_RUN] += caps.run_max && box->run > caps.run_max;
+    t->past[PAST_STEP] += caps.step_max && step > caps.step_max;
+    t->past[PAST_BYTES] += caps.bytes_max && bytes > caps.bytes_max;
+    t->past[PAST_LOOPS] += box->loops > caps.loops;
+}
+
+/* Checks that some moves exceeded each limit that the profile has. */
+static bool reached_limits(const struct totals *t, const struct target_profile *profile)
+{
+    const struct mli_channel_caps caps = reachable_limits(profile, false);
+    const uint64_t limits[PAST_LIMITS] = {caps.loops ? caps.count_max : 0, caps.run_max,
+                                          caps.loops ? caps.step_max : 0, caps.bytes_max,
+                                          caps.loops < MLI_MAX_RANK};
+    bool all = true;
+
+    for (size_t i = 0; i < PAST_LIMITS; i++) {
+        if (limits[i] == 0 || t->past[i] >= LEAST_PAST)
+            continue;
+        printf("%s: only %" PRIu64 " moves are past %s\n", profile->name, t->past[i],
+               past_words[i]);
+        all = false;
+    }
+    return all;
+}
+
 static void run_case(struct bench *b, const struct options *options, uint64_t index)
 {
     static const struct mutant none = {.number = UINT64_MAX};
@@ -193,6 +267,7 @@ static void run_case(struct bench *b, const struct options *options, uint64_t in
     if (!board_case_draw(&c, b->profile, options->seed, index, &why)) {
         fail(b, &c, why);
     } else {
+        note_limits(&b->totals, b->profile, &c.explained.plan.box);
         o = execute(b, &c, &none);
         if (o.too_long)
             b->totals.skipped++;
@@ -216,9 +291,9 @@ static void run_case(struct bench *b, const struct options *options, uint64_t in
 
 /* Checks that the run proved something: the controller moved most bytes, and mutants were noticed.
  */
-static bool proved(const struct totals *t)
+static bool proved(const struct totals *t, const struct target_profile *profile)
 {
-    if (t->moves < 500)
+    if (t->moves < ENOUGH)
         return true;
     if (t->core_bytes * 2 > t->bytes || t->skipped * 20 > t->moves) {
         printf("too few moves of the controller\n");
@@ -228,7 +303,7 @@ static bool proved(const struct totals *t)
         printf("too few mutants were noticed\n");
         return false;
     }
-    return true;
+    return reached_limits(t, profile);
 }
 
 static bool run_profile(const struct target_profile *profile, const struct options *options)
@@ -251,8 +326,11 @@ static bool run_profile(const struct target_profile *profile, const struct optio
            " lists too long; %" PRIu64 " of %" PRIu64 " mutants noticed\n",
            profile->name, t->moves, t->failures, t->wrong, t->bytes, t->descriptors, t->core,
            t->core_bytes, t->skipped, t->noticed, t->mutants);
+    for (size_t i = 0; i < PAST_LIMITS; i++)
+        printf("%s%" PRIu64 " past %s", i ? ", " : "  moves: ", t->past[i], past_words[i]);
+    printf("\n");
     fflush(stdout);
-    return t->failures == 0 && proved(t);
+    return t->failures == 0 && proved(t, profile);
 }
 
 /* Runs all built-in profiles, or one. Returns the number that failed, or -1. */
