@@ -140,6 +140,8 @@ static void draw_move(struct board_case *c, const struct target_profile *profile
 
     if (controller && controller->limit)
         controller->limit(profile, draw_once_in(&c->draw, 3), &caps);
+    if (controller && controller->linear_run_max > caps.run_max && draw_once_in(&c->draw, 2))
+        caps.run_max = controller->linear_run_max;
     memset(&c->move, 0, sizeof c->move);
     if (draw_percent(&c->draw, LIMIT_PERCENT)) {
         const enum limit_class class = (enum limit_class)draw_below(&c->draw, LIMIT_CLASS_COUNT);

@@ -242,7 +242,6 @@ static bool chain(struct board *board, uint64_t first, uint64_t *executed)
     while (!t.ended)
         if (!instruction(&t) || board->fault[0] != '\0')
             return false;
-    *executed = 1;
     return true;
 }
 

@@ -25,8 +25,8 @@ struct decoder {
     const char *name;
     /**
      * Executes the chain that begins at an address and sets *executed to the number of its
-     * descriptors (PL330: programs). Returns false after a fault. Null: the controller has
-     * registers instead of chains.
+     * descriptors; 0: a program, in which descriptors cannot be told apart. Returns false after a
+     * fault. Null: the controller has registers instead of chains.
      */
     bool (*chain)(struct board *board, uint64_t first, uint64_t *executed);
     /** Executes one transfer that is written to registers. Returns false after a fault. */

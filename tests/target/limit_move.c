@@ -9,7 +9,7 @@ enum {
     STEP_MOST = 40 << 20,    /* bytes */
     ELEMENTS_MOST = 1 << 18, /* of nested loops */
     EXTENT_USUAL = 300,      /* where the controller has no limit */
-    HUGE_ONCE_IN = 128
+    HUGE_ONCE_IN = 64
 };
 
 static const char *const names[] = {

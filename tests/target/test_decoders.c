@@ -258,7 +258,6 @@ static void test_pl330(void **state)
     struct hand_list list = {
         .decoder = &decode_pl330,
         .address = DDR + 3,
-        .executed = 1,
         .rows = {{DDR + 0x8000, SRAM + 0x100, 256, 3, 256 + 4096, 256 + 64},
                  {DDR + 0xa001, SRAM + 0x2003, 5, 1, 0, 0},
                  {0, SRAM + 0x3000, 128, 1, 0, 0},
