@@ -35,17 +35,24 @@ static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_
     return most < run ? rounded_down(most, unit) : run;
 }
 
-/* Returns whether a loop with this step, around pieces of a run, is legal in a descriptor. */
-static bool step_fits(const struct cut_limits *limits, uint64_t step, uint64_t run)
+/* Returns whether the steps of a loop fit; gaps are checked apart from it. */
+static bool steps_fit(const struct cut_limits *limits, uint64_t src_step, uint64_t dst_step)
 {
-    return step <= limits->step_max && step % limits->granularity == 0 &&
-           (step <= run || step - run <= limits->gap_max);
+    return src_step <= limits->step_max && dst_step <= limits->step_max &&
+           (src_step | dst_step) % limits->granularity == 0;
 }
 
-static bool loop_fits(const struct cut_limits *limits, uint64_t src_step, uint64_t dst_step,
-                      uint64_t run)
+/* Returns whether the distance from the end of a run to the next one fits, in both directions. */
+static bool gap_fits(const struct cut_limits *limits, uint64_t step, uint64_t run)
 {
-    return step_fits(limits, src_step, run) && step_fits(limits, dst_step, run);
+    return (step > run ? step - run : run - step) <= limits->gap_max;
+}
+
+/* Returns whether a loop is legal in a descriptor, around pieces of a run. */
+static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *axis, uint64_t run)
+{
+    return steps_fit(limits, axis->src_step, axis->dst_step) &&
+           gap_fits(limits, axis->src_step, run) && gap_fits(limits, axis->dst_step, run);
 }
 
 /*
@@ -65,7 +72,7 @@ static void search(struct cut_block *block, const struct cut_limits *limits, uin
         uint64_t most = lesser(lesser(axis->count, limits->count_max), rows), parts;
 
         if (take[i] > 1 || most < 2 || (axis->outer && take[i + 1] < axis[1].count) ||
-            !loop_fits(limits, axis->src_step, axis->dst_step, block->run))
+            !loop_fits(limits, axis, block->run))
             continue;
         parts = divided_up(axis->count, most);
         take[i] = divided_up(axis->count, parts);
@@ -85,7 +92,7 @@ static uint32_t largest(const struct cut_block *block, const struct cut_limits *
         uint64_t count = lesser(axis->count, limits->count_max);
 
         if (axis->take == 1 && count > most && !(axis->outer && axis[1].take < axis[1].count) &&
-            loop_fits(limits, axis->src_step, axis->dst_step, block->run)) {
+            loop_fits(limits, axis, block->run)) {
             most = count;
             found = i;
         }
@@ -399,14 +406,22 @@ static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
     return d;
 }
 
+/* Returns whether a step is too large, with any run of at most `run` bytes. */
+static bool beyond(uint64_t step, uint64_t run, uint64_t gap_max)
+{
+    return step > run && step - run > gap_max;
+}
+
 /* The weights of a loop: 1 for the first `k` (or all) of every `t` iterations. */
 static struct dimension weigh_loop(const struct box_cutter *cutter,
                                    const struct mli_copy_loop *loop, uint64_t run, uint64_t k)
 {
     const uint64_t t = lesser(loop->count, cutter->limits.count_max);
+    const uint64_t gap_max = cutter->limits.gap_max;
     struct dimension d;
 
-    if (!loop_fits(&cutter->limits, loop->src_step, loop->dst_step, run)) {
+    if (!steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
+        beyond(loop->src_step, run, gap_max) || beyond(loop->dst_step, run, gap_max)) {
         d.weight = loop->count;
         for (uint32_t n = 0; n <= MLI_MAX_RANK; n++)
             d.by_loops[n] = 1;

@@ -29,7 +29,7 @@ struct cut_limits {
     uint64_t run_max;        /* bytes of a run in a descriptor with loops */
     uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
     uint64_t step_max;       /* bytes of a step */
-    uint64_t gap_max;        /* bytes of a step minus the run */
+    uint64_t gap_max;        /* bytes from the end of a run to the next one, or back */
     uint64_t bytes_max;      /* bytes of a descriptor */
     uint32_t granularity;    /* runs and steps are multiples of it; a power of two */
     uint32_t alignment;      /* addresses are multiples of it; a power of two */

@@ -7,9 +7,8 @@
 #include "target/controller/controllers.h"
 
 static const struct controller *const controllers[] = {
-    &controller_pl330,
-    &controller_hexagon,
-    &controller_aie,
+    &controller_zdma,  &controller_bcm2835, &controller_pdma,
+    &controller_pl330, &controller_hexagon, &controller_aie,
 };
 
 const struct controller *controller_of(const struct target_profile *profile)

@@ -84,8 +84,8 @@ struct controller {
      */
     uint64_t linear_run_max;
     /**
-     * Bytes from the end of a run to the next one, along a loop: for controllers that add a stride
-     * after each run, and not from its start. 0: only dma.step_max limits steps.
+     * Bytes from the end of a run to the next one along a loop, or back: for controllers that add
+     * a stride after each run, and not from its start. 0: only dma.step_max limits steps.
      */
     uint64_t gap_max;
     /**

@@ -75,6 +75,11 @@ static uint64_t rows_of(const struct mli_copy_box *box)
     return plan_rows(box);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
 static void expect_within(const struct cut_limits *limits, const struct mli_descriptor *piece)
 {
     const struct mli_copy_box *box = &piece->box;
@@ -91,8 +96,8 @@ static void expect_within(const struct cut_limits *limits, const struct mli_desc
 
         assert_true(loop->count >= 2 && loop->count <= limits->count_max);
         assert_true(loop->src_step <= limits->step_max && loop->dst_step <= limits->step_max);
-        assert_true(loop->src_step <= box->run || loop->src_step - box->run <= limits->gap_max);
-        assert_true(loop->dst_step <= box->run || loop->dst_step - box->run <= limits->gap_max);
+        assert_true(distance(loop->src_step, box->run) <= limits->gap_max);
+        assert_true(distance(loop->dst_step, box->run) <= limits->gap_max);
         assert_true((loop->src_step | loop->dst_step) % limits->granularity == 0);
     }
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Platform DMA engine (PDMA) of SiFive FU540 and FU740. It has no descriptors in memory: software
+ * writes the registers of a channel for each run, and waits. The bytes are the registers from
+ * offset 0 on, in the order of their addresses. Write Control last.
+ */
+#include "target/controller/controller_limits.h"
+#include "target/controller/controllers.h"
+
+enum {
+    RECORD_SIZE = 32,
+    SIZE_LOG_MAX = 6, /* transactions of 64 bytes */
+    RSIZE_SHIFT = 28,
+    WSIZE_SHIFT = 24,
+    CONTROL_CLAIM = 1 << 0,
+    CONTROL_RUN = 1 << 1
+};
+
+static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
+{
+    (void)profile;
+    (void)fill;
+    controller_tighten_loops(caps, 0);
+}
+
+static const char *refuses(const struct target_profile *profile, const struct mli_descriptor *piece)
+{
+    if (controller_fills(piece) && profile->dma.fills)
+        return "the controller cannot write zeros without reading them";
+    return NULL;
+}
+
+static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
+{
+    (void)profile;
+    (void)piece;
+    return RECORD_SIZE;
+}
+
+/* Returns the binary logarithm of the largest transaction that divides all numbers. */
+static uint32_t transaction(uint64_t src, uint64_t dst, uint64_t bytes)
+{
+    uint32_t log = 0;
+
+    while (log < SIZE_LOG_MAX && ((src | dst | bytes) >> log & 1) == 0)
+        log++;
+    return log;
+}
+
+static void encode(const struct controller_place *place, const struct mli_descriptor *piece,
+                   struct controller_descriptor *out)
+{
+    const uint64_t src = controller_fills(piece) ? place->zeros : controller_src(piece);
+    const uint64_t dst = controller_dst(piece), bytes = piece->box.run;
+    const uint32_t log = transaction(src, dst, bytes);
+    const uint32_t config = log << RSIZE_SHIFT | log << WSIZE_SHIFT;
+
+    controller_add_hex(out, "NextConfig", config);
+    controller_add(out, "NextBytes", bytes);
+    controller_add_hex(out, "NextDestination", dst);
+    controller_add_hex(out, "NextSource", src);
+    controller_add_hex(out, "Control", CONTROL_CLAIM | CONTROL_RUN);
+    controller_put(out, 32, CONTROL_CLAIM | CONTROL_RUN);
+    controller_put(out, 32, config);
+    controller_put(out, 64, bytes);
+    controller_put(out, 64, dst);
+    controller_put(out, 64, src);
+}
+
+const struct controller controller_pdma = {
+    .kind = PROFILE_PDMA,
+    .name = "pdma",
+    .title = "SiFive Platform DMA engine (PDMA)",
+    .manual = "PolarFire SoC MSS Technical Reference, 3.1.10 DMA Engine (the same unit)",
+    .descriptor_alignment = 8,
+    .limit = limit,
+    .refuses = refuses,
+    .size = size,
+    .encode = encode,
+};
