@@ -21,8 +21,6 @@
  * A field is an instruction with its operand; for DMALD, DMAST, DMASTZ and DMANOP it is the number
  * of times that the instruction is repeated.
  */
-#include <assert.h>
-
 #include "target/controller/controller_limits.h"
 #include "target/controller/controllers.h"
 
@@ -110,15 +108,15 @@ static struct row divide(uint64_t address, uint64_t run, uint32_t size, uint32_t
     const uint32_t beat = size < bus ? size : bus;
     const uint64_t bytes = lesser(-address & (beat - 1), run);
     const uint64_t head = lesser(-address & (size - 1), run) - bytes;
+    const uint32_t shift = (uint32_t)__builtin_ctz(beat);
     struct row row = {0};
 
-    assert(beat > 0);
     add_phase(&row, 1, 1, bytes);
-    add_phase(&row, beat, head / beat, 1);
-    run -= bytes + head / beat * beat;
-    add_phase(&row, beat, size / beat, run / size);
+    add_phase(&row, beat, head >> shift, 1);
+    run -= bytes + (head & -(uint64_t)beat);
+    add_phase(&row, beat, size >> shift, run / size);
     run &= size - 1;
-    add_phase(&row, beat, run / beat, 1);
+    add_phase(&row, beat, run >> shift, 1);
     add_phase(&row, 1, 1, run & (beat - 1));
     return row;
 }
