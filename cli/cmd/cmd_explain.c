@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/engine_arg.h"
 #include "cli/explain/explained.h"
+#include "cli/explain/explained_board.h"
 #include "cli/explain/picture.h"
 #include "cli/explain/picture_text.h"
 #include "cli/explain/svg_picture.h"
@@ -19,6 +20,7 @@
 #include "cli/job/sequence.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "target/profile/profile_load.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 static const struct value color_value = {VALUE_WORD, color_words};
@@ -30,6 +32,9 @@ static const struct option options_table[] = {
     {"engine", 'e', "SPEC", "Count the descriptors of this engine (default: the library's).",
      .takes = &value_engine},
     {"channels", 'c', "N", "Split each job over N channels (default: the job's)."},
+    {"profile", 0, "NAME",
+     "Show the move on the board of this target profile, or of a file (default: none)."},
+    {"descriptors", 0, "N", "Print at most N descriptors of each channel (default: 4)."},
     {"no-picture", 0, NULL, "Print no picture."},
     {"view", 0, "DIMS",
      "Show these dimensions as rows and columns, 0,1 or HWC (default: the last two)."},
@@ -48,10 +53,12 @@ struct run {
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    const char *job;   /* --job; null: all jobs */
-    size_t explained;  /* number of jobs explained until now */
-    uint64_t channels; /* --channels; 0: those of the job */
-    const char *view;  /* --view; null: the defaults */
+    const char *job;                      /* --job; null: all jobs */
+    size_t explained;                     /* number of jobs explained until now */
+    uint64_t channels;                    /* --channels; 0: those of the job */
+    const char *view;                     /* --view; null: the defaults */
+    const struct target_profile *profile; /* --profile; or null */
+    uint64_t descriptors;                 /* --descriptors */
     bool memcpy;
     bool picture; /* true: print the picture in characters */
     struct picture_text_style characters;
@@ -186,12 +193,21 @@ static int explain_resolved(struct run *run, const struct job_file *file,
 {
     const struct job_spec *job = resolved->job;
     struct explained explained;
+    struct explained_board board;
     uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
     if (!is_wanted(run, file, job))
         return resolved_produce(resolved, &run->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault) ||
         (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
+    if (run->profile) {
+        const struct board_move move = {&explained.move, explained.src_base, explained.dst_base,
+                                        channels};
+
+        if (explained_board_init(&board, run->profile, resolved, &move, run->descriptors, fault))
+            return -1;
+        explained.board = &board;
+    }
     print(run, &explained);
     draw(run, file, resolved, &explained);
     if (job_limits_check(&run->limits, resolved, &explained, fault))
@@ -309,7 +325,26 @@ static int read_options(struct run *run, const struct options *options)
         print_error("--svg requires the name of a file, or - for standard output");
         return -1;
     }
-    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels);
+    run->descriptors = BOARD_SHOWN_DEFAULT;
+    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
+           options_uint(options, "descriptors", 0, UINT32_MAX, &run->descriptors);
+}
+
+/* Loads --profile into *profile. Returns 0, or -1 after an error message. */
+static int read_profile(struct run *run, const struct options *options,
+                        struct target_profile *profile)
+{
+    const char *name = options_get(options, "profile");
+    struct fault fault;
+
+    if (!name)
+        return 0;
+    if (profile_load(profile, name, &fault) < 0) {
+        (void)print_failure(&run->style, profile_is_path(name) ? name : NULL, &fault);
+        return -1;
+    }
+    run->profile = profile;
+    return 0;
 }
 
 static enum exit_code explain(const struct options *options)
@@ -317,7 +352,8 @@ static enum exit_code explain(const struct options *options)
     struct run run;
     struct sequence sequence;
     struct fault fault;
-    if (read_options(&run, options))
+    struct target_profile profile;
+    if (read_options(&run, options) || read_profile(&run, options, &profile))
         return EXIT_CODE_INVALID;
     if (choose_engine(options_get(options, "engine"), &fault) ||
         job_limits_find(&run.limits, options, &fault))

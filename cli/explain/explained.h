@@ -6,6 +6,8 @@
  *       -> explained.c         struct explained: libmli's plan (mli_explain.h), files, channels
  *            -> explained_text.c   aligned lines for people
  *            -> explained_json.c   one JSON object for programs
+ *            -> explained_board.c  struct explained_board: the move on the board of a target
+ * profile
  *            -> picture.c          struct picture: the cells of source and destination (picture.h)
  *                 -> picture_block.c   places the cells, in characters or pixels
  *                      -> picture_text.c   the picture in characters, on a canvas (canvas.h)
@@ -31,6 +33,8 @@
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 #include "proto/json/textw.h"
+
+struct explained_board;
 
 /* The dimensions that a picture shows as rows and columns, of a tensor of rank 2 or more. */
 struct picture_view {
@@ -78,6 +82,8 @@ struct explained {
     uint32_t channels;            /* number of channels of the transfer */
     uint32_t parts;               /* channels that get a part of the move */
     struct explained_part part[MLI_MOV_MAX_CHANNELS];
+    const struct explained_board
+        *board;         /* the move on a board (explained_board.h), or null; borrowed */
     bool timed;         /* memcpy_ns was measured */
     uint64_t memcpy_ns; /* time of a memcpy of the plan's bytes on this machine */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/explained.h"
 
+#include "cli/explain/explained_board.h"
 #include "cli/term/print.h"
 
 static void write_numbers(struct jsonw *w, const char *key, uint32_t count, const uint64_t *numbers)
@@ -181,5 +182,7 @@ void explained_json(struct jsonw *w, const struct explained *e)
     write_channels(w, e);
     if (e->timed)
         jsonw_uint(w, "memcpy_ns", e->memcpy_ns);
+    if (e->board)
+        explained_board_json(w, e->board);
     jsonw_object_end(w);
 }

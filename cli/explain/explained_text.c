@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/explain/explained_board.h"
 #include "cli/explain/picture.h"
 #include "cli/term/escaped.h"
 #include "cli/term/grid.h"
@@ -257,4 +258,6 @@ void explained_text(struct textw *w, const struct explained *explained)
     put_plan(w, explained);
     put_channels(w, explained);
     put_total(w, explained);
+    if (explained->board)
+        explained_board_text(w, explained->board);
 }

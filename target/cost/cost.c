@@ -5,10 +5,18 @@
 
 const char *cost_part_words(enum cost_part part)
 {
-#define COST_PART_WORDS(name, words) [COST_##name] = (words),
+#define COST_PART_WORDS(name, key, words) [COST_##name] = (words),
     static const char *const words[] = {COST_PART_TABLE(COST_PART_WORDS)};
 #undef COST_PART_WORDS
     return words[part];
+}
+
+const char *cost_part_key(enum cost_part part)
+{
+#define COST_PART_KEY(name, key, words) [COST_##name] = (key),
+    static const char *const keys[] = {COST_PART_TABLE(COST_PART_KEY)};
+#undef COST_PART_KEY
+    return keys[part];
 }
 
 /* Sums and products that stop at the largest number. */
@@ -58,7 +66,19 @@ static profile_cost on_bus(const struct profile_costs *costs, const struct traff
 static profile_cost own_time(const profile_cost part[COST_PARTS])
 {
     return plus(plus(part[COST_DESCRIPTORS], plus(part[COST_ROWS], part[COST_CONFLICTS])),
-                larger(part[COST_READ], part[COST_WRITTEN]));
+                plus(larger(part[COST_READ], part[COST_WRITTEN]), part[COST_CORE]));
+}
+
+static profile_cost core_time(const struct target_profile *profile,
+                              const struct cost_channel *channel, const struct traffic *written)
+{
+    const uint64_t bus = profile->dma.bus_bytes;
+    const uint64_t beats = channel->descriptors == 0
+                               ? written->beats
+                               : plus(times(2, channel->core_pieces), channel->core_bytes / bus);
+
+    return plus(times(channel->core_pieces, profile->costs.core_call),
+                times(channel->core_pieces > 0 ? beats : 0, profile->costs.core_beat));
 }
 
 static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
@@ -74,9 +94,13 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     *read = *written = (struct traffic){0};
     traffic_add_read(read, channel->plan, &from);
     traffic_add_written(written, channel->plan, &to);
+    part[COST_CORE] = core_time(profile, channel, written);
     part[COST_START] = costs->start;
     part[COST_FINISH] = costs->finish;
+    part[COST_ROWS] = part[COST_CONFLICTS] = part[COST_READ] = part[COST_WRITTEN] = 0;
     part[COST_DESCRIPTORS] = times(channel->descriptors, costs->descriptor);
+    if (channel->descriptors == 0)
+        return;
     part[COST_ROWS] = times(written->rows, costs->row);
     part[COST_CONFLICTS] = times(plus(read->conflicts, written->conflicts), costs->conflict);
     part[COST_READ] = on_bus(costs, read);
@@ -129,7 +153,7 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         }
     }
     /* The bus carries the data of all channels. */
-    if (larger(reading, writing) > slowest) {
+    if (count > 1 && larger(reading, writing) > slowest) {
         slowest = larger(reading, writing);
         cost->part[COST_READ] = reading;
         cost->part[COST_WRITTEN] = writing;

@@ -7,7 +7,8 @@
  *     read     = descriptors * latency of the source + bursts * burst + beats * beat
  *     written  = bursts * burst + beats * beat
  *     data     = the larger of read and written: a bus has a way for each
- *     total    = start + overhead + data + finish
+ *     core     = pieces that the core moves * core_call + their beats * core_beat
+ *     total    = start + overhead + data + core + finish
  *
  * Channels that share a move work at the same time, but share the bus:
  *
@@ -25,25 +26,27 @@
 #include "target/cost/bus_traffic.h"
 #include "target/profile/target_profile.h"
 
-/* X(name, words): the parts of a cost. */
+/* X(name, key in JSON, words for people): the parts of a cost. */
 #define COST_PART_TABLE(X)                                                                         \
-    X(START, "starting the transfer")                                                              \
-    X(DESCRIPTORS, "descriptors")                                                                  \
-    X(ROWS, "rows")                                                                                \
-    X(CONFLICTS, "bank conflicts")                                                                 \
-    X(READ, "reading")                                                                             \
-    X(WRITTEN, "writing")                                                                          \
-    X(FINISH, "finishing the transfer")
+    X(START, "start", "starting the transfer")                                                     \
+    X(DESCRIPTORS, "descriptors", "descriptors")                                                   \
+    X(ROWS, "rows", "rows")                                                                        \
+    X(CONFLICTS, "conflicts", "bank conflicts")                                                    \
+    X(READ, "read", "reading")                                                                     \
+    X(WRITTEN, "written", "writing")                                                               \
+    X(CORE, "core", "moving by the core")                                                          \
+    X(FINISH, "finish", "finishing the transfer")
 
 enum cost_part {
-#define COST_PART_ENUM(name, words) COST_##name,
+#define COST_PART_ENUM(name, key, words) COST_##name,
     COST_PART_TABLE(COST_PART_ENUM)
 #undef COST_PART_ENUM
         COST_PARTS
 };
 
-/** Returns a part in words for people, as "reading". Static storage. */
+/** Return a part in words for people, as "reading", and its key in JSON. Static storage. */
 const char *cost_part_words(enum cost_part part);
+const char *cost_part_key(enum cost_part part);
 
 struct move_cost {
     struct traffic read, written;
@@ -57,8 +60,9 @@ struct move_cost {
 
 /* The work of one channel. */
 struct cost_channel {
-    const struct mli_plan *plan; /* with addresses of the board */
-    uint64_t descriptors;
+    const struct mli_plan *plan;      /* with addresses of the board */
+    uint64_t descriptors;             /* of the controller */
+    uint64_t core_pieces, core_bytes; /* what the core moves instead */
 };
 
 /* Where a move reads and writes. A null memory has no latency and no banks. */
@@ -73,6 +77,12 @@ struct cost_memories {
 void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
                   const struct cost_memories *memories, const struct cost_channel *channels,
                   uint32_t count);
+
+/*
+ * Of a plan that the core moves whole, every row takes a beat at least. Of a plan that it moves in
+ * part (head and tail of rows), each piece takes two beats besides its bytes, and the controller's
+ * traffic is counted as if it moved the plan whole.
+ */
 
 /** Returns a cost in nanoseconds of the profile's clock, rounded up. */
 uint64_t cost_ns(const struct target_profile *profile, profile_cost cost);

@@ -124,7 +124,7 @@ static void test_formula(void **state)
                                 dst = {.banks = 32, .bank_bytes = 8};
     const struct cost_memories memories = {&src, &dst};
     const struct mli_plan plan = four_rows();
-    const struct cost_channel channel = {&plan, 2};
+    const struct cost_channel channel = {.plan = &plan, .descriptors = 2};
     struct move_cost cost;
 
     (void)state;
@@ -148,7 +148,8 @@ static void test_channels_share_the_bus(void **state)
     struct target_profile profile = board();
     const struct cost_memories memories = {NULL, NULL};
     const struct mli_plan plan = four_rows();
-    const struct cost_channel channels[] = {{&plan, 1}, {&plan, 1}};
+    const struct cost_channel channels[] = {{.plan = &plan, .descriptors = 1},
+                                            {.plan = &plan, .descriptors = 1}};
     struct move_cost one, two;
 
     (void)state;
@@ -163,12 +164,35 @@ static void test_channels_share_the_bus(void **state)
     assert_int_equal(two.descriptors, 2);
 }
 
+/* The core moves all of one plan, and 3 pieces of 5 B in all of another. */
+static void test_core_moves(void **state)
+{
+    const struct target_profile profile = board();
+    const struct cost_memories memories = {NULL, NULL};
+    const struct mli_plan plan = four_rows();
+    const struct cost_channel all = {.plan = &plan, .core_pieces = 1, .core_bytes = 256},
+                              some = {.plan = &plan,
+                                      .descriptors = 1,
+                                      .core_pieces = 3,
+                                      .core_bytes = 5};
+    struct move_cost cost;
+
+    (void)state;
+    cost_of_move(&cost, &profile, &memories, &all, 1);
+    assert_int_equal(cost.part[COST_CORE], (5 + 32) * PROFILE_CYCLE);
+    assert_int_equal(cost.part[COST_READ], 0);
+    assert_int_equal(cost.total, (100 + 37 + 50) * PROFILE_CYCLE);
+    cost_of_move(&cost, &profile, &memories, &some, 1);
+    assert_int_equal(cost.part[COST_CORE], (3 * 5 + 6) * PROFILE_CYCLE);
+    assert_int_equal(cost.total, (100 + 10 + 8 + 40 + 21 + 50) * PROFILE_CYCLE);
+}
+
 static void test_numbers_stop_at_the_largest(void **state)
 {
     struct target_profile profile = board();
     const struct cost_memories memories = {NULL, NULL};
     const struct mli_plan plan = four_rows();
-    const struct cost_channel channel = {&plan, UINT64_MAX / 2};
+    const struct cost_channel channel = {.plan = &plan, .descriptors = UINT64_MAX / 2};
     struct move_cost cost;
 
     (void)state;
@@ -182,9 +206,8 @@ static void test_numbers_stop_at_the_largest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_traffic_of_random_plans),
-        cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_channels_share_the_bus),
+        cmocka_unit_test(test_traffic_of_random_plans),     cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_channels_share_the_bus),      cmocka_unit_test(test_core_moves),
         cmocka_unit_test(test_numbers_stop_at_the_largest),
     };
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A move on a board: where the tensors are in the board's memories, the descriptors that the DMA
+ * controller executes, what they cost, and remarks. Follows from a target profile (target/) and the
+ * plan of the move (explained.h).
+ */
+#ifndef CLI_EXPLAINED_BOARD_H
+#define CLI_EXPLAINED_BOARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/job/resolve.h"
+#include "mli_explain.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
+#include "target/controller/controller.h"
+#include "target/cost/cost.h"
+#include "target/profile/target_profile.h"
+
+enum { BOARD_SHOWN_DEFAULT = 4 }; /* descriptors that are printed */
+
+/* X(name, word): remarks, which are advice and no errors. The word names the rule in the output. */
+#define BOARD_REMARK_TABLE(X)                                                                      \
+    X(EVEN_ADDRESS, "even-address")                                                                \
+    X(BANK_CONFLICT, "bank-conflict")                                                              \
+    X(CORE, "core-moves")
+
+enum board_remark {
+#define BOARD_REMARK_ENUM(name, word) BOARD_REMARK_##name,
+    BOARD_REMARK_TABLE(BOARD_REMARK_ENUM)
+#undef BOARD_REMARK_ENUM
+        BOARD_REMARKS
+};
+
+/* A tensor in a memory of the board. */
+struct board_place {
+    const struct profile_memory *memory;
+    uint64_t address,
+        bytes; /* of the first element; from there to the last byte that is accessed */
+};
+
+struct explained_board {
+    const struct target_profile *profile;
+    struct board_place src, dst;
+    uint64_t list_address, zeros;               /* the descriptors and the block of zeros */
+    uint32_t channels;                          /* that share the move */
+    struct mli_plan part[MLI_MOV_MAX_CHANNELS]; /* of each channel, with addresses of the board */
+    struct list_count count;                    /* of all channels */
+    struct move_cost cost;
+    uint64_t shown;                  /* descriptors to print at most */
+    char remark[BOARD_REMARKS][256]; /* sentences; empty: no remark */
+};
+
+/* What explained_board_init() takes from the explained move. */
+struct board_move {
+    const mli_explanation *move;
+    const uint8_t *src_base, *dst_base; /* as in struct explained */
+    uint32_t channels;
+};
+
+/**
+ * Places the tensors of a job: each in the memory that the job names, else in the largest memory
+ * that the DMA controller reaches. Returns 0, or -1 with the fault, whose pointers are relative to
+ * the job: an unknown memory, or one that is too small.
+ */
+int explained_board_init(struct explained_board *board, const struct target_profile *profile,
+                         const struct resolved *resolved, const struct board_move *move,
+                         uint64_t shown, struct fault *fault);
+
+/** Writes the board's part of an explanation for people. */
+void explained_board_text(struct textw *w, const struct explained_board *board);
+
+/** Writes it as member "board". */
+void explained_board_json(struct jsonw *w, const struct explained_board *board);
+
+#endif /* CLI_EXPLAINED_BOARD_H */

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl explain --profile: places, descriptors, costs and remarks of a move on a board."""
+import itertools
+import json
+
+from harness import SOURCE, Case, main, npy, ramp
+
+PROFILES = sorted(path.stem for path in (SOURCE / "conf/profiles").glob("*.json"))
+
+
+class Boards(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("in.npy", npy("|i1", (12, 10, 8), ramp(960)))
+
+    def job(self, **more):
+        job = {"op": "mov", "src": {"file": "in.npy"}, "dst": {"file": "out.npy"}}
+        for key, value in more.items():
+            job[key] = dict(job[key], **value) if key in ("src", "dst") else value
+        self.write("job.json", json.dumps(job).encode())
+        return "job.json"
+
+    def board(self, profile, *options, **more):
+        result = self.ctl("explain", "--json", "--no-memcpy", "--profile", profile, *options,
+                          self.job(**more), code=0)
+        return json.loads(result.out)["board"]
+
+    @staticmethod
+    def bytes_of(entry):
+        bytes_ = entry["run"]
+        for loop in entry["loops"]:
+            bytes_ *= loop["count"]
+        return bytes_
+
+    def test_lists_move_every_byte_on_every_board(self):
+        moves = [{}, {"cfg": {"perm_dim": [2, 0, 1]}},
+                 {"cfg": {"padding_pre": [1, 1, 0], "padding_post": [1, 1, 0]}},
+                 {"cfg": {"offset": [1, 2, 1], "size": [9, 7, 5], "sub_sample_step": [1, 2, 1]}}]
+        for profile, move in itertools.product(PROFILES, moves):
+            board = self.board(profile, "--descriptors", "100000", **move)
+            entries = [entry for part in board["lists"] for entry in part]
+            written = board["cost"]["written"]["bytes"]
+            place = board["dst"]
+            base = int(place["address"], 16)
+            touched = bytearray(place["bytes"])
+            for entry in entries:
+                at = [0]
+                for loop in entry["loops"]:
+                    at = [a + i * loop["dst_step"] for a in at for i in range(loop["count"])]
+                for a in at:
+                    for i in range(entry["run"]):
+                        touched[int(entry["dst"], 16) + a + i - base] += 1
+            self.assertEqual(sum(touched), written, f"{profile} {move}")
+            self.assertLessEqual(max(touched), 1, f"{profile} {move}")
+            movers = [entry["mover"] for entry in entries]
+            self.assertEqual(movers.count("controller"), board["descriptors"])
+            self.assertEqual(movers.count("core"), board["core_pieces"])
+            self.assertLessEqual(board["least"], board["descriptors"])
+
+    def test_costs_add_up(self):
+        for profile in PROFILES:
+            cost = self.board(profile)["cost"]
+            part = {key: float(value) for key, value in cost["parts"].items()}
+            total = sum(part.values()) - min(part["read"], part["written"])
+            self.assertAlmostEqual(float(cost["cycles"]), total, places=3, msg=profile)
+            self.assertIn(cost["dominant"], part)
+
+    def test_by_hand_on_vpx5(self):
+        """960 contiguous bytes from DDR to VCCM: 60 beats of 16 B, 4 bursts of 256 B."""
+        board = self.board("vpx5-nsim", dst={"memory": "vccm"})
+        self.assertEqual(board["src"], {"memory": "ddr", "address": "0x10000000", "bytes": 960})
+        self.assertEqual(board["dst"], {"memory": "vccm", "address": "0x90000000", "bytes": 960})
+        self.assertEqual((board["descriptors"], board["least"]), (1, 1))
+        self.assertEqual(board["cost"]["parts"],
+                         {"start": "200", "descriptors": "32", "rows": "4", "conflicts": "0",
+                          "read": "192", "written": "92", "core": "0", "finish": "100"})
+        self.assertEqual(board["cost"]["cycles"], "528")
+        self.assertEqual(board["cost"]["ns"], 528)
+        self.assertEqual(board["cost"]["memcpy_cycles"], "140")
+        self.assertEqual(board["remarks"], [])
+
+    def test_remarks(self):
+        odd = self.board("vpx5-nsim", cfg={"size": [0, 0, 5]}, dst={"memory": "vccm"})
+        self.assertEqual([remark["rule"] for remark in odd["remarks"]], ["even-address"])
+        self.write("in.npy", npy("|i1", (8, 64), ramp(512)))
+        banks = self.board("vpx5-nsim", cfg={"size": [0, 32]}, src={"memory": "vccm"})
+        self.assertEqual([remark["rule"] for remark in banks["remarks"]], ["bank-conflict"])
+        self.assertEqual(banks["cost"]["read"]["conflicts"], 7)
+
+    def test_text(self):
+        shown = self.ctl("explain", "--no-picture", "--no-memcpy", "--profile", "vpx5-nsim",
+                         self.job(dst={"memory": "vccm"}), code=0).out
+        for part in ("on vpx5-nsim", "vccm  0x90000000", "in all", "528", "at least 1 are needed"):
+            self.assertIn(part, shown)
+        self.assertNotIn("vpx5", self.ctl("explain", "--no-memcpy", "job.json", code=0).out)
+
+    def test_bad_input(self):
+        def refused(pointer, *words, profile="vpx5-nsim", **more):
+            result = self.ctl("explain", "--json", "--profile", profile, self.job(**more), code=2)
+            error = json.loads(result.out.splitlines()[-1])["error"]
+            self.assertEqual(error.get("pointer"), pointer)
+            for word in words:
+                self.assertIn(word, error["message"])
+
+        refused("/dst/memory", "vccn", dst={"memory": "vccn"})
+        refused("/dst/memory", "vpx5-nsim has no memory", dst={"memory": "VCCM"})
+        self.write("in.npy", npy("|i1", (3, 100000), ramp(300000)))
+        refused("/dst/memory", "300000 B", "262144 B", "capacity", dst={"memory": "vccm"})
+        self.write("in.npy", npy("|i1", (2, 100000), ramp(200000)))
+        refused("/dst/memory", "62144 B of", dst={"memory": "vccm"}, src={"memory": "vccm"})
+        self.assertIn("known profiles", self.ctl("explain", "--profile", "vpx", "job.json",
+                                                 code=2).err)
+
+
+if __name__ == "__main__":
+    main()
