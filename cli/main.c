@@ -18,8 +18,8 @@
  * Folders: batch/ many jobs as test cases. cmd/ the commands, one file each. completion/ scripts
  * for shells. explain/ a job as numbers, text or picture. file/ outputs that appear atomically.
  * job/ jobs of job files. link/ connections to a daemon. make/ a job from a command line. proxy/
- * the remote end of -H. selftest/ random moves on every engine. tensor/ tensor files. term/ output
- * for people, and ^C.
+ * the remote end of -H. report/ the results of a batch: state file, merge, reports. selftest/
+ * random moves on every engine. tensor/ tensor files. term/ output for people, and ^C.
  *
  * To add a command, start at command.h. To add an option, add it to the options_table of the
  * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and

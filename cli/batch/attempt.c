@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/resume.h"
 #include "cli/file/output.h"
 #include "cli/file/text.h"
 #include "cli/job/execute.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 #include "cli/batch/cases.h"
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
-#include "cli/batch/result.h"
 #include "cli/job/job_files.h"
 #include "cli/job/produced.h"
 #include "cli/link/daemon_link.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/result.h"
 #include "proto/json/fault.h"
 
 struct attempt_plan {

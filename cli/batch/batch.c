@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 

@@ -2,33 +2,29 @@
 /*
  * `mlictl batch`: runs job files as test cases.
  *
- *     PATH... -> cases -> workers -> attempts -> results -> reports, state file
+ *     PATH... -> cases -> workers -> attempts -> results -> cli/report: reports, state file
  *
  *     cases.h        finds the job files of the PATH arguments and names the cases
- *     shard.h        --shard: selects the cases of one machine
  *     resume.h       --resume: selects the cases that have no valid result yet
  *     workers.h      threads; each takes a case and repeats attempts until its verdict
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
  *     kept.h         --keep: copies failed cases into directories of their own
- *     result.h       plain data: the outline of a run, the result of a case, the summary
- *     fingerprint.h  checksums of all inputs of a case
- *     state_file.h   reads and writes results as lines of JSON
- *     report.h       shows results to people and programs; also those that merge.c reads
  *     batch.h        one run: decides which cases run and records their results
  *
- * report*.c, merge.c, result.c, fingerprint.c, shard.c, state.c and state_file.c never include the
- * headers of the modules that run cases; tests/source/check_includes.py checks that.
+ * cli/report has the results as plain data, the state file and the reports (report.h). It includes
+ * no header of this folder; tests/source/check_includes.py checks that.
  *
  * To add a batch option, start here:
  *   1. Add a row to options_table in cli/cmd/cmd_batch.c. --help and completion use that table.
  *   2. Add a member to struct batch_settings below and set it in read_settings() there.
  *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
  *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
- *   4. If `mlictl batch merge` accepts the option, add its name to check_options() in merge.c.
+ *   4. If `mlictl batch merge` accepts the option, add its name to check_options() in
+ *      cli/report/merge.c.
  *   5. Describe it in man/mlictl-batch.1.scd and test it in tests/integration/test_batch*.py.
  *
- * To add a form of report, start in report.h.
+ * To add a form of report, start in cli/report/report.h.
  */
 #ifndef CLI_BATCH_BATCH_H
 #define CLI_BATCH_BATCH_H
@@ -40,12 +36,12 @@
 #include <time.h>
 
 #include "cli/batch/cases.h"
-#include "cli/batch/fingerprint.h"
-#include "cli/batch/report.h"
-#include "cli/batch/shard.h"
-#include "cli/batch/state_file.h"
 #include "cli/batch/workers.h"
 #include "cli/options.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/report.h"
+#include "cli/report/shard.h"
+#include "cli/report/state_file.h"
 
 /* The options of `mlictl batch` that select cases and control how they run. */
 struct batch_settings {

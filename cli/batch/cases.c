@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/file/text.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/file/file_limits.h"

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/link/daemon_link.h"
 #include "cli/options.h"
+#include "cli/report/fingerprint.h"
 
 struct service_thread;
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
 #include "cli/file/output.h"
 #include "cli/file/regular.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/escaped.h"
 #include "proto/json/utf8.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
 

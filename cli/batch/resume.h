@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 #include "cli/batch/cases.h"
-#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
-#include "cli/batch/report.h"
-#include "cli/batch/state_file.h"
 #include "cli/job/job_files.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/report.h"
+#include "cli/report/state_file.h"
 
 /**
  * Notes the files that the jobs of `file` read, except outputs of earlier jobs, before the jobs

@@ -7,11 +7,11 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
-#include "cli/batch/report.h"
 #include "cli/batch/workers.h"
 #include "cli/command.h"
 #include "cli/file/place.h"
 #include "cli/link/embedded.h"
+#include "cli/report/report.h"
 #include "cli/term/print.h"
 #include "proto/wire/wire_limits.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/result.h"
+#include "cli/report/result.h"
 #include "tests/support/proto_unit.h"
 
 static inline char *results_copy(const char *text)

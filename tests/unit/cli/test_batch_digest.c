@@ -2,7 +2,7 @@
 /* Tests that the digest never changes: machines with different versions must agree on shards. */
 #include <string.h>
 
-#include "cli/batch/fingerprint.h"
+#include "cli/report/fingerprint.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/batch/report.h"
-#include "cli/batch/state_file.h"
+#include "cli/report/report.h"
+#include "cli/report/state_file.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

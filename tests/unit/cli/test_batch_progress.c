@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/batch/report.h"
+#include "cli/report/report.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "tests/unit/cli/capture.h"

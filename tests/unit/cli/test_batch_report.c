@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/report.h"
+#include "cli/report/report.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

@@ -2,7 +2,7 @@
 /* Tests that reading and writing results, outlines and summaries reproduces their lines. */
 #include <string.h>
 
-#include "cli/batch/result.h"
+#include "cli/report/result.h"
 #include "proto/wire/rpc.h"
 #include "tests/unit/cli/results.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/batch/shard.h"
+#include "cli/report/shard.h"
 #include "tests/support/proto_unit.h"
 #include "tests/support/rng.h"
 

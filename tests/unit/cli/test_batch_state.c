@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/state_file.h"
+#include "cli/report/state_file.h"
 #include "tests/support/proto_unit.h"
 
 /* Reads a text as a state file. */

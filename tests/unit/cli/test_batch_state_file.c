@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
-#include "cli/batch/state_file.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/state_file.h"
 #include "tests/unit/cli/results.h"
 
 static char directory[] = "/tmp/mlictl-state-XXXXXX";

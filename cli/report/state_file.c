@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The writer of state files; state.c reads them. */
-#include "cli/batch/state_file.h"
+#include "cli/report/state_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/exit_code.h"
+#include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 

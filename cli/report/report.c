@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/report.h"
+#include "cli/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/fingerprint.h"
+#include "cli/report/fingerprint.h"
 
 #include <errno.h>
 #include <fcntl.h>

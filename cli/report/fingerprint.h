@@ -7,8 +7,8 @@
  *     setup       program, service, options: equal in one run     connector.c
  *     files       the files that the jobs read                    resume.c
  */
-#ifndef CLI_BATCH_FINGERPRINT_H
-#define CLI_BATCH_FINGERPRINT_H
+#ifndef CLI_FINGERPRINT_H
+#define CLI_FINGERPRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -116,4 +116,4 @@ bool contents_same(struct contents *contents, const char *path, const struct con
  */
 bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1]);
 
-#endif /* CLI_BATCH_FINGERPRINT_H */
+#endif /* CLI_FINGERPRINT_H */

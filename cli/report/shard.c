@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/shard.h"
+#include "cli/report/shard.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/fingerprint.h"
+#include "cli/report/fingerprint.h"
 
 enum { DIGITS_MAX = 10 };
 

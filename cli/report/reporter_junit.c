@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/batch/report.h"
 #include "cli/file/output.h"
+#include "cli/report/report.h"
 #include "cli/term/print.h"
 
 enum { HOST_MAX = 256 };

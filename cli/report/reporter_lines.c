@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/report.h"
+#include "cli/report/report.h"
 #include "cli/term/cancel.h"
 #include "cli/term/colour.h"
 #include "cli/term/print.h"

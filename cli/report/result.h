@@ -6,16 +6,16 @@
  *     struct case_result      how one case ended            {"event":"case",...}
  *     struct batch_summary    how the run ended             {"event":"end",...}
  */
-#ifndef CLI_BATCH_RESULT_H
-#define CLI_BATCH_RESULT_H
+#ifndef CLI_RESULT_H
+#define CLI_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/batch/fingerprint.h"
-#include "cli/batch/shard.h"
 #include "cli/exit_code.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/shard.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
@@ -128,4 +128,4 @@ void batch_summary_write(struct jsonw *w, const struct batch_summary *summary);
 /** Reads an "end" event. Returns 0, or -1 with value's fault filled. */
 int batch_summary_read(const struct json *value, struct batch_summary *summary);
 
-#endif /* CLI_BATCH_RESULT_H */
+#endif /* CLI_RESULT_H */

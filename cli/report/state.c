@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reader of state files. */
-#include "cli/batch/state_file.h"
+#include "cli/report/state_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/fingerprint.h"
 #include "cli/file/regular.h"
+#include "cli/report/fingerprint.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/rpc.h"
 

@@ -13,15 +13,15 @@
  * reuses. The lines from the "begin" of the latest such run on are *current*: only they are results
  * of the last run, and `merge` reads only them.
  */
-#ifndef CLI_BATCH_STATE_FILE_H
-#define CLI_BATCH_STATE_FILE_H
+#ifndef CLI_STATE_FILE_H
+#define CLI_STATE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/batch/result.h"
+#include "cli/report/result.h"
 #include "proto/json/fault.h"
 
 struct state_record {
@@ -89,4 +89,4 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
 
 void state_file_close(struct state_file *state_file);
 
-#endif /* CLI_BATCH_STATE_FILE_H */
+#endif /* CLI_STATE_FILE_H */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/fingerprint.h"
-#include "cli/batch/report.h"
-#include "cli/batch/state_file.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/report.h"
+#include "cli/report/state_file.h"
 #include "cli/term/print.h"
 
 /* Size of the longest text, "shards 1 to 4294967294 of 4294967295". */

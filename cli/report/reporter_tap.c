@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/batch/report.h"
+#include "cli/report/report.h"
 #include "cli/term/print.h"
 
 struct tap {

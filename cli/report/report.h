@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * The results of a batch, and the head of this folder:
+ *
+ *     result.h       plain data: the outline of a run, the result of a case, the summary
+ *     fingerprint.h  checksums of all inputs of a case
+ *     shard.h        --shard: selects the cases of one machine
+ *     state_file.h   reads and writes results as lines of JSON
+ *     merge.c        mlictl batch merge: one report of several state files
+ *     report.h       shows results to people and programs
+ *
  * Reports of a batch, while it runs and at its end. Each form of report is a reporter:
  *
  *     results -> batch_report_*() -> reporter_lines, reporter_progress   people
@@ -13,19 +22,19 @@
  *   1. Write reporter_NAME.c with a struct reporter; reporter_tap.c is a short example.
  *   2. Declare it below and add it to forms[] in report.c, with the condition that selects it.
  *   3. Add its option to BATCH_REPORT_OPTIONS and struct report_style, to of_no_result in
- *      connector.c and to check_options() in merge.c.
+ *      cli/batch/connector.c and to check_options() in merge.c.
  *   4. Test it in tests/unit/cli/test_batch_report.c.
  */
-#ifndef CLI_BATCH_REPORT_H
-#define CLI_BATCH_REPORT_H
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/batch/result.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/report/result.h"
 #include "cli/term/escaped.h"
 #include "proto/json/textw.h"
 
@@ -119,4 +128,4 @@ void reporter_sentence(struct textw *w, const struct case_result *result, escape
 /** Writes the rate, as in ", 580 cases/s"; nothing if it is 0. */
 void reporter_rate(struct textw *w, size_t cases, uint64_t ns);
 
-#endif /* CLI_BATCH_REPORT_H */
+#endif /* CLI_REPORT_H */

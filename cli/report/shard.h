@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shards: the cases of a batch, divided by their names among several machines. */
-#ifndef CLI_BATCH_SHARD_H
-#define CLI_BATCH_SHARD_H
+#ifndef CLI_SHARD_H
+#define CLI_SHARD_H
 
 #include <stdint.h>
 
@@ -27,4 +27,4 @@ const char *shard_text(char out[SHARD_TEXT_MAX], const struct shard *shard);
 /** Returns the shard of a case, from 1 to `shards`: digest64() of its name modulo `shards`, + 1. */
 uint32_t shard_of(const char *name, uint32_t shards);
 
-#endif /* CLI_BATCH_SHARD_H */
+#endif /* CLI_SHARD_H */

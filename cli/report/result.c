@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/result.h"
+#include "cli/report/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/fingerprint.h"
+#include "cli/report/fingerprint.h"
 #include "proto/json/utf8.h"
 
 /* The greatest whole number that jsonw_uint() writes. */
