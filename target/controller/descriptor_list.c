@@ -6,6 +6,7 @@ static const char not_reached[] = "the controller does not reach the memory";
 static const char address_bits[] = "the address has more bits than the controller's registers";
 static const char no_zeros[] = "the controller reads zeros from memory, and no aligned block of "
                                "zeros is given";
+static const char far_zeros[] = "the controller does not reach the block of zeros";
 static const char steps_differ[] = "the rows are not aligned alike: a step is no multiple of the "
                                    "controller's alignment";
 static const char sides_differ[] = "source and destination are not aligned alike";
@@ -103,8 +104,12 @@ static const char *refuses_box(const struct target_profile *profile, const struc
         why = reaches(profile, src, src_length);
     if (why)
         return why;
-    if (fill && !profile->dma.fills && (zeros == 0 || zeros % alignment != 0))
-        return no_zeros;
+    if (fill && !profile->dma.fills) {
+        if (zeros == 0 || zeros % alignment != 0)
+            return no_zeros;
+        if (reaches(profile, zeros, CONTROLLER_ZEROS_SIZE))
+            return far_zeros;
+    }
     if (!fill && (src - dst) % alignment != 0)
         return sides_differ;
     for (size_t i = 0; i < box->loops; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffer descriptors of an AIE-ML memory tile, computed by hand. */
+#include "target/profile/profile_load.h"
 #include "tests/unit/target/encoding.h"
 
 enum { WORDS = 8 };
@@ -136,13 +137,35 @@ static void test_refused_pieces(void **state)
     assert_non_null(controller_aie.refuses(&filling, &fill));
 }
 
+/* Zeros at addresses that have no bits in Base_Address are not read: the core fills. */
+static void test_zeros_out_of_reach(void **state)
+{
+    static struct target_profile board;
+    static struct mli_plan plan = {.bytes = 8, .slabs = 1, .slab[0] = {.run = 8}};
+    struct descriptor_list list;
+    struct list_entry entry;
+    struct fault fault;
+
+    (void)state;
+    assert_int_equal(profile_load(&board, "xdna-aie2", &fault), 0);
+    plan.slab[0].dst = (uint8_t *)(uintptr_t)0x80000;
+    list_init(&list, &board, &plan, 0, 0xff000);
+    assert_true(list_next(&list, &entry));
+    assert_int_equal(entry.mover, MOVER_CONTROLLER);
+    assert_int_equal(field_of(&entry.descriptor, "MM2S Base_Address"), 0x3fc00);
+    list_init(&list, &board, &plan, 0, 0x200000);
+    assert_true(list_next(&list, &entry));
+    assert_int_equal(entry.mover, MOVER_CORE);
+    assert_non_null(strstr(entry.why, "zeros"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contiguous_bytes), cmocka_unit_test(test_rows),
         cmocka_unit_test(test_four_dimensions),  cmocka_unit_test(test_zeros_are_copied),
         cmocka_unit_test(test_largest_fields),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_refused_pieces),
+        cmocka_unit_test(test_refused_pieces),   cmocka_unit_test(test_zeros_out_of_reach),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
