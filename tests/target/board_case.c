@@ -96,6 +96,7 @@ static bool place_list(struct board_case *c, const struct target_profile *profil
     return c->list.begin && c->zeros;
 }
 
+/* Often more than the controller requires, so that it moves most bytes; sometimes none. */
 static uint32_t draw_alignment(struct board_case *c)
 {
     const uint32_t class = draw_below(&c->draw, 10);

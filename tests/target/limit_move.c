@@ -46,13 +46,15 @@ static uint32_t near_elements(const struct random_move *m, struct draw *draw, ui
     return elements > 0 ? elements : 1;
 }
 
-/* Returns one of the two limits that exist, or of 256 bursts. */
+/* Returns one of the controller's limits, or the bytes of 1 or 256 bursts. */
 static uint64_t run_limit(struct draw *draw, const struct mli_channel_caps *caps, uint32_t burst)
 {
     const uint64_t limits[] = {caps->run_max, caps->bytes_max, (uint64_t)burst * 256, burst};
     const uint64_t limit = limits[draw_below(draw, 4)];
 
-    return limit ? limit : (uint64_t)burst * 16;
+    if (limit > 0)
+        return limit;
+    return caps->run_max > 0 ? caps->run_max : (uint64_t)burst * 16;
 }
 
 static void set_shape(struct random_move *m, uint32_t rank, const uint32_t *shape)
@@ -72,7 +74,7 @@ static void draw_run(struct random_move *m, struct draw *draw, const struct mli_
     const uint64_t limit = run_limit(draw, caps, burst);
     const uint32_t run = near_elements(m, draw, limit, huge ? RUN_HUGE : LIMIT_RUN_MOST);
     const uint32_t rows =
-        run < LIMIT_RUN_MOST / 4 && draw_percent(draw, 40) ? draw_between(draw, 2, 3) : 1;
+        run < LIMIT_RUN_MOST / 4 && draw_percent(draw, 60) ? draw_between(draw, 2, 3) : 1;
 
     set_shape(m, 2, (uint32_t[]){rows, run});
 }

@@ -27,7 +27,7 @@ enum {
     MUTANT_BYTES = 64 * 1024,
     NOTICED_PERCENT = 50, /* of mutants, at least */
     ENOUGH = 2000,        /* moves, to expect something of their numbers */
-    LEAST_PAST = 5,       /* moves past each limit */
+    LEAST_PAST = 1,       /* moves past each limit */
 };
 
 /* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
@@ -306,7 +306,7 @@ static bool proved(const struct totals *t, const struct target_profile *profile)
 {
     if (t->moves < ENOUGH)
         return true;
-    if (t->core_bytes * 2 > t->bytes || t->skipped * 20 > t->moves) {
+    if (t->core_bytes / 3 > t->bytes / 4 || t->skipped * 20 > t->moves) {
         printf("too few moves of the controller\n");
         return false;
     }
