@@ -11,10 +11,10 @@
 enum {
     LIMIT_PERCENT = 45, /* of the moves: around the limits of the controller */
     MOVE_BYTES = 96 * 1024,
-    LIST_BYTES = 8 << 20,
+    LIST_BYTES = 16 << 20,
     LOWEST = 64, /* address 0 would be a null pointer */
     SPREAD = 1 << 16,
-    ACCESSED_TIMES = 128,   /* bytes that a list may access for each byte of the plan */
+    ACCESSED_TIMES = 256,   /* bytes that a list may access for each byte of the plan */
     ACCESSED_MAX = 1 << 16, /* and besides */
     ATTEMPTS = 100
 };

@@ -12,7 +12,8 @@
  * leave undefined are faults of the board.
  *
  * To add a decoder, start here: write decode_NAME.c, declare it below, add it to decoders in
- * decoder.c, a list by hand to test_decoders.c, and a profile to test_controllers.c's table.
+ * decoder.c, and a list by hand to test_decoders.c. test_controllers.c finds it by the controller
+ * of the profiles.
  */
 #ifndef TEST_DECODER_H
 #define TEST_DECODER_H

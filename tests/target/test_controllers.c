@@ -27,7 +27,8 @@ enum {
     MUTANT_BYTES = 64 * 1024,
     NOTICED_PERCENT = 50, /* of mutants, at least */
     ENOUGH = 2000,        /* moves, to expect something of their numbers */
-    LEAST_PAST = 1,       /* moves past each limit */
+    FAR_BYTES = 64 << 20,
+    LEAST_PAST = 1, /* moves past each limit */
 };
 
 /* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
@@ -344,6 +345,26 @@ static bool run_profile(const struct target_profile *profile, const struct optio
     return t->failures == 0 && proved(t, profile);
 }
 
+/* Adds a memory at the end of what the controller's addresses reach, so that all their bits count.
+ */
+static void add_far_memory(struct target_profile *profile)
+{
+    const uint32_t bits = profile->dma.address_bits;
+    struct profile_memory far = {.name = "far",
+                                 .size = FAR_BYTES,
+                                 .banks = 1,
+                                 .alignment = 1,
+                                 .reached_by = PROFILE_CORE | PROFILE_DMA};
+
+    if (bits < 32 || bits > 48 || profile->memory_count == PROFILE_MEMORIES_MAX)
+        return;
+    far.base = (UINT64_C(1) << bits) - FAR_BYTES;
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (profile->memories[i].base + profile->memories[i].size > far.base)
+            return;
+    profile->memories[profile->memory_count++] = far;
+}
+
 /* Runs all built-in profiles, or one. Returns the number that failed, or -1. */
 static int run_profiles(const char *name, const struct options *options)
 {
@@ -359,6 +380,7 @@ static int run_profiles(const char *name, const struct options *options)
             return -1;
         }
         known++;
+        add_far_memory(&profile);
         failed += !run_profile(&profile, options);
     }
     if (known == 0)
@@ -366,16 +388,28 @@ static int run_profiles(const char *name, const struct options *options)
     return known > 0 ? failed : -1;
 }
 
+/* Takes --profile NAME out of the arguments. Returns NAME, or null if it is not there. */
+static const char *take_profile(int *argc, char **argv)
+{
+    for (int i = 1; i + 1 < *argc; i += 2) {
+        const char *name = argv[i + 1];
+
+        if (strcmp(argv[i], "--profile") != 0)
+            continue;
+        for (*argc -= 2; i < *argc; i++)
+            argv[i] = argv[i + 2];
+        return name;
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.count = 2000};
-    const bool named = argc > 2 && strcmp(argv[1], "--profile") == 0;
-    const char *name = named ? argv[2] : NULL;
-    const int skip = named ? 2 : 0;
+    const char *name = take_profile(&argc, argv);
     int failed;
 
-    argv[skip] = argv[0];
-    if (!options_parse(&options, argc - skip, argv + skip))
+    if (!options_parse(&options, argc, argv))
         return 2;
     failed = run_profiles(name, &options);
     return failed < 0 ? 2 : failed > 0;
