@@ -311,11 +311,13 @@ class Reload(OperationsCase):
         self.assertEqual(service.stop(), 0)
 
     def test_keys_that_cannot_change(self):
-        service = self.start_service({"channels": 2})
-        self.assertTrue(service.reload({"channels": 3, "socket_mode": "0666", "drain_ms": 5}))
-        for key in ("channels", "socket_mode"):
+        service = self.start_service({"channels": 2, "profile": "host"})
+        self.assertTrue(service.reload({"channels": 3, "socket_mode": "0666", "drain_ms": 5,
+                                        "profile": "vpx5-nsim"}))
+        for key in ("channels", "socket_mode", "profile"):
             self.assertIn(f'warning cannot change while the service runs key="{key}"', service.log())
-        self.assertIn("info reloaded kept=2", service.log())
+        self.assertIn("info reloaded kept=3", service.log())
+        self.assertEqual(self.call(service.socket)["result"]["profile"], "host")
         self.assertEqual(self.call(service.socket)["result"]["channels"], 2)
         self.assertEqual(service.stop(), 0)
 

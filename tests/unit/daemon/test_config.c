@@ -77,7 +77,7 @@ static void test_every_key(void **state)
 
     (void)state;
     accepts(&c, "{'socket':'/tmp/x','socket_mode':'0660','channel_offset':2,'channels':14,"
-                "'engine':'fault:threads,seed=7',"
+                "'engine':'fault:threads,seed=7','profile':'./board.json',"
                 "'limits':{'clients':1,'jobs_per_client':2,'jobs':3,'job_bytes':9007199254740991,"
                 "'line_timeout_ms':0},'drain_ms':5,'log_level':'debug'}");
     assert_string_equal(c.socket, "/tmp/x");
@@ -85,6 +85,7 @@ static void test_every_key(void **state)
     assert_int_equal(c.channel_offset, 2);
     assert_int_equal(c.channels, 14);
     assert_string_equal(c.engine, "fault:threads,seed=7");
+    assert_string_equal(c.profile, "./board.json");
     assert_int_equal(c.clients, 1);
     assert_int_equal(c.jobs_per_client, 2);
     assert_int_equal(c.jobs, 3);

@@ -88,6 +88,10 @@ static const struct line {
     {CALL(2, "job.submit", "'op':'mov','src':{'fd':0,'type':'fx8','shape':[5]},'dst':{'fd':1}")},
     {CALL(1, "buffer.register", "'fd':0")},
     {CALL(0, "buffer.alloc", "'size':4096")},
+    {CALL(0, "buffer.alloc", "'size':4096,'memory':'ddr'")},
+    {CALL(2, "job.submit",
+          "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4],'memory':'ddr'},"
+          "'dst':{'fd':1,'memory':'ddr'}")},
     {CALL(0, "job.prepare",
           "'op':'mov','src':{'buffer':1,'type':'fx8','shape':[4]},'dst':{'buffer':2}")},
     {CALL(0, "job.start", "'prepared':1")},
@@ -140,6 +144,7 @@ static bool session(int n)
     char found[5] = "";
 
     fixture_config(&fixture.config);
+    strcpy(fixture.config.profile, "host");
     mine = false;
     atomic_store(&countdown, n);
     if (service_thread_start(&fixture.config, &fixture.thread, &fd) == 0) {

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests --profile: jobs in the memories of a board, on mlid and without it."""
+import json
+import os
+import subprocess
+
+from harness import MLID, SOURCE, Case, main, mov, npy, ramp
+
+STRICT = ("--profile", "vpx5-nsim")
+SHAPE = (3, 4, 5)
+
+
+def permute(src="vccm", dst="vccm", **more):
+    """A transposing permute of in.npy to out.npy; None: no memory."""
+    job = mov({"file": "in.npy"}, {"file": "out.npy"}, perm_dim=[2, 0, 1], **more)
+    job["op"] = "permute"
+    for side, memory in (("src", src), ("dst", dst)):
+        if memory:
+            job[side]["memory"] = memory
+    return job
+
+
+class Memories(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", SHAPE)
+        run = self.root / "run"
+        run.mkdir()
+        self._daemon = self.start_daemon(run, *STRICT)
+
+    def assert_fault(self, job, name, pointer, *words, code=2, commands=("run", "submit", "validate")):
+        """Expects the same error of all commands, and no output."""
+        self.write("job.json", job)
+        for command in commands:
+            options = ("--socket", self.daemon.socket) if command == "submit" else STRICT
+            result = self.ctl(command, *options, "--json", "job.json")
+            self.assertEqual(result.code, code, f"{command}: {result}")
+            error = result.json[0]["error"]
+            self.assertEqual((error["name"], error["pointer"]), (name, pointer), error)
+            for word in words:
+                self.assertIn(word, error["message"])
+        self.assertFalse(self.exists("out.npy"))
+
+    def test_permute(self):
+        self.write("job.json", permute())
+        wanted = bytes(ramp(60)[i * 20 + j * 5 + k] for k in range(5) for i in range(3) for j in range(4))
+        for command in (("run", *STRICT), ("submit", "--socket", self.daemon.socket)):
+            self.ctl(*command, "job.json", code=0)
+            self.assertEqual(self.read("out.npy"), npy("|i1", (5, 3, 4), wanted))
+            os.unlink(self.path("out.npy"))
+        self.ctl("validate", *STRICT, "job.json", code=0)
+
+    def test_rules(self):
+        self.assert_fault(permute(src=None), "REFUSED", "/src/memory", 'give "memory": "vccm"',
+                          "(rule vector-memory)")
+        self.assert_fault(permute(dst=None), "REFUSED", "/dst/memory", "(rule vector-memory)")
+        self.assert_fault(permute(dst="ddr"), "REFUSED", "/dst/memory", '"ddr" given', "(rule vector-memory)")
+        self.write("in.raw", bytes(64))
+        raw = {"file": "in.raw", "format": "raw", "offset": 3, "type": "fx16", "shape": [4]}
+        self.assert_fault(mov(raw), "REFUSED", "/src/offset", "(rule element-alignment)")
+
+    def test_memories_that_are_too_small(self):
+        self.write_npy("in.npy", "|i1", (512, 513))
+        self.assert_fault(mov({"file": "in.npy", "memory": "vccm"}), "REFUSED", "/src/memory",
+                          "262656 B", "262144 B in all", "(rule capacity)")
+        # Each tensor fits, but not both.
+        self.write_npy("in.npy", "|i1", (400, 400))
+        self.assert_fault(mov({"file": "in.npy", "memory": "vccm"}, {"file": "out.npy", "memory": "vccm"}),
+                          "NO_ROOM", "/dst/memory", "160000 B wanted, but vccm has 102144 of 262144 B free",
+                          "job 1 of client", code=1, commands=("run",))
+
+    def test_unknown_memories(self):
+        self.assert_fault(permute("vcm"), "INVALID_PARAMS", "/src/memory", 'did you mean "vccm"?')
+        self.assert_fault(permute(dst="sram"), "INVALID_PARAMS", "/dst/memory", "vccm, dccm, ddr")
+        self.write("job.json", permute())
+        for command in ("run", "validate"):
+            error = self.ctl(command, "--json", "job.json", code=2).json[0]["error"]
+            self.assertEqual((error["name"], error["pointer"]), ("INVALID_PARAMS", "/src/memory"))
+            self.assertIn("--profile", error["message"])
+
+    def test_jobs_without_memories(self):
+        """A move that names no memory writes the same bytes with and without a profile."""
+        self.write("job.json", mov(perm_dim=[2, 0, 1]))
+        self.ctl("run", "job.json", code=0)
+        plain = self.read("out.npy")
+        for command in (("run", *STRICT), ("run", "--profile", "host"), ("submit", "--socket", self.daemon.socket)):
+            os.unlink(self.path("out.npy"))
+            self.ctl(*command, "job.json", code=0)
+            self.assertEqual(self.read("out.npy"), plain)
+
+    def test_batch(self):
+        self.write("good.json", permute())
+        self.write("bad.json", dict(permute(src=None), dst={"file": "bad.npy", "memory": "vccm"}))
+        wanted = dict(permute(src=None), dst={"file": "wanted.npy", "memory": "vccm"},
+                      expect={"error": "REFUSED"})
+        self.write("wanted.json", wanted)
+        result = self.ctl("batch", *STRICT, "--keep", "none", "good.json", "wanted.json")
+        self.assertEqual(result.code, 0, result)
+        result = self.ctl("batch", *STRICT, "--keep", "none", "bad.json")
+        self.assertIn("rule vector-memory", result.out + result.err)
+        result = self.ctl("batch", *STRICT, "--socket", self.daemon.socket, "good.json", code=2)
+        self.assertIn("--profile", result.err)
+
+    def test_resume_sees_a_changed_profile(self):
+        board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
+        self.write("board.json", board)
+        self.write("good.json", permute())
+        command = ("batch", "--profile", "board.json", "--keep", "none", "--resume", "state", "good.json")
+        self.ctl(*command, code=0)
+        self.assertIn("1 reused", self.ctl(*command, "--verbose", code=0).out)
+        board["memories"][0].update(size="0x40")
+        self.write("board.json", board)
+        result = self.ctl(*command, code=1)
+        self.assertIn("vccm has 4 of 64 B free", result.out + result.err)
+
+    def test_profiles_that_cannot_be_loaded(self):
+        self.write("job.json", permute())
+        self.write("board.json", '{"name": 3}')
+        for name, words in (("vpx", "known profiles: "), ("./none.json", "No such file"),
+                            ("board.json", "board.json: name: "), ("", "empty"), ("x" * 300, "")):
+            for command in ("run", "validate", "batch"):
+                result = self.ctl(command, "--profile", name, "job.json")
+                self.assertEqual(result.code, 2, f"{command} {name}: {result}")
+                self.assertIn(words, result.err)
+            if name:
+                result = subprocess.run([MLID, "--check", "--profile", name], cwd=self.dir, check=False,
+                                        capture_output=True, text=True)
+                self.assertEqual(result.returncode, 2, result)
+                self.assertIn(words, result.stderr)
+
+    def test_info(self):
+        self.assertIn("profile   vpx5-nsim", self.ctl("info", "--socket", self.daemon.socket, code=0).out)
+        info = self.ctl("info", "--socket", self.daemon.socket, "--json", code=0).json[0]
+        self.assertEqual(info["daemon"]["profile"], "vpx5-nsim")
+        self.assertIn('profile="vpx5-nsim"', self.daemon.text())
+
+
+if __name__ == "__main__":
+    main()
