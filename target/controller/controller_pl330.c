@@ -323,11 +323,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
                    struct controller_descriptor *out)
 {
     const struct mli_copy_box *box = &piece->box;
-    const bool fills = controller_fills(piece);
     struct program p = {
         .out = out,
-        .copies = !fills || !place->profile->dma.fills,
-        .src = fills ? place->zeros : controller_src(piece),
+        .copies = !controller_fills(piece),
+        .src = controller_src(piece),
         .dst = controller_dst(piece),
         .run = box->run,
         .rows = 1,
