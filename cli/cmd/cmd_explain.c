@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/engine_arg.h"
+#include "cli/explain/c_function.h"
 #include "cli/explain/explained.h"
 #include "cli/explain/explained_board.h"
 #include "cli/explain/picture.h"
@@ -35,6 +36,7 @@ static const struct option options_table[] = {
     {"profile", 0, "NAME",
      "Show the move on the board of this target profile, or of a file (default: none)."},
     {"descriptors", 0, "N", "Print at most N descriptors of each channel (default: 4)."},
+    {"c", 0, NULL, "Print only a C function for each job, with the calls of embARC MLI."},
     {"no-picture", 0, NULL, "Print no picture."},
     {"view", 0, "DIMS",
      "Show these dimensions as rows and columns, 0,1 or HWC (default: the last two)."},
@@ -60,6 +62,7 @@ struct run {
     const struct target_profile *profile; /* --profile; or null */
     uint64_t descriptors;                 /* --descriptors */
     bool memcpy;
+    bool c;       /* --c */
     bool picture; /* true: print the picture in characters */
     struct picture_text_style characters;
     struct svg_target svg;
@@ -176,11 +179,25 @@ static void print_as_json(const struct explained *e)
     print_json(&w);
 }
 
-static void print(struct run *run, struct explained *e)
+static void print_as_c(const struct run *run, const struct explained *e,
+                       const struct resolved *resolved)
+{
+    struct textw w;
+    textw_init(&w);
+    if (run->explained == 0)
+        c_function_begin(&w);
+    c_function(&w, e, resolved, run->explained);
+    print_text(&w);
+    textw_finish(&w);
+}
+
+static void print(struct run *run, struct explained *e, const struct resolved *resolved)
 {
     if (run->memcpy)
         explained_time_memcpy(e);
-    if (run->style.json)
+    if (run->c)
+        print_as_c(run, e, resolved);
+    else if (run->style.json)
         print_as_json(e);
     else if (!run->style.quiet && !svg_target_is_stdout(&run->svg))
         print_as_text(run, e);
@@ -208,7 +225,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
             return -1;
         explained.board = &board;
     }
-    print(run, &explained);
+    print(run, &explained, resolved);
     draw(run, file, resolved, &explained);
     if (job_limits_check(&run->limits, resolved, &explained, fault))
         return -1;
@@ -313,10 +330,15 @@ static int read_options(struct run *run, const struct options *options)
     *run = (struct run){.style = options_style(options),
                         .job = options_get(options, "job"),
                         .view = options_get(options, "view"),
-                        .memcpy = !options_get(options, "no-memcpy"),
+                        .c = options_get(options, "c") != NULL,
                         .picture = !options_get(options, "no-picture"),
                         .characters = picture_text_style(),
                         .svg = {.path = options_get(options, "svg")}};
+    run->memcpy = !run->c && !options_get(options, "no-memcpy");
+    if (run->c && (run->style.json || svg_target_is_stdout(&run->svg))) {
+        print_error("--c cannot be combined with --json and --svg -: all write to standard output");
+        return -1;
+    }
     if (svg_target_is_stdout(&run->svg) && run->style.json) {
         print_error("--svg - and --json cannot be combined: both write to standard output");
         return -1;
@@ -372,6 +394,8 @@ static const struct example examples[] = {
     {"explain one of several jobs, split over four channels",
      "mlictl explain jobs.json --job 1 -c 4"},
     {"choose the dimensions for rows and columns", "mlictl explain job.json --view 0,1"},
+    {"show the move on a board", "mlictl explain job.json --profile vpx5-nsim"},
+    {"write it as C for firmware", "mlictl explain job.json --c > job.c"},
     {"count the descriptors of a device", "mlictl explain job.json --engine mock --json"},
     {0},
 };

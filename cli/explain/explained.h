@@ -6,6 +6,7 @@
  *       -> explained.c         struct explained: libmli's plan (mli_explain.h), files, channels
  *            -> explained_text.c   aligned lines for people
  *            -> explained_json.c   one JSON object for programs
+ *            -> c_function.c       a C function that makes the move
  *            -> explained_board.c  struct explained_board: the move on the board of a target
  * profile
  *            -> picture.c          struct picture: the cells of source and destination (picture.h)

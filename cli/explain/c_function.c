@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/explain/c_function.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/explain/picture.h"
+#include "cli/term/print.h"
+
+enum { NAME_MAX_BYTES = 160, NUMBERS_IN_LINE = 16 };
+
+void c_function_begin(struct textw *w)
+{
+    textw_printf(w, "/* Written by mlictl explain --c. */\n"
+                    "#include <stdint.h>\n\n"
+                    "#include \"mli_api.h\"\n");
+}
+
+/* Writes the name of the job's function; see c_function.h. */
+static const char *function_name(char out[NAME_MAX_BYTES], const char *name, size_t number)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t length = (size_t)snprintf(out, NAME_MAX_BYTES, "move_");
+    bool same = true;
+
+    if (!name) {
+        snprintf(out, NAME_MAX_BYTES, "move_%zu", number);
+        return out;
+    }
+    for (; *name && length < NAME_MAX_BYTES - 24; name++) {
+        const bool fits = strchr(allowed, *name) != NULL;
+
+        out[length++] = fits ? *name : '_';
+        same = same && fits;
+    }
+    out[length] = '\0';
+    if (!same || *name)
+        snprintf(out + length, NAME_MAX_BYTES - length, "_%zu", number);
+    return out;
+}
+
+/* Writes text inside a comment: printable ASCII that cannot end the comment. */
+static void put_comment(struct textw *w, const char *text)
+{
+    for (; *text; text++) {
+        const bool ends = text[0] == '*' && text[1] == '/';
+
+        textw_printf(w, "%c", *text >= ' ' && *text <= '~' && !ends ? *text : '?');
+    }
+}
+
+static void put_shapes(struct textw *w, const struct explained *e)
+{
+    char text[PICTURE_WORDS_MAX], shape[PRINT_TEXT_MAX];
+
+    textw_printf(w, " *\n *     source     %s\n", print_shape(shape, e->src.rank, e->src.shape));
+    for (enum step step = 0; step < STEP_COUNT; step++) {
+        uint64_t extents[MLI_MAX_RANK];
+
+        if (explained_step_shape(&e->move, step, extents))
+            textw_printf(w, " *     %-10s %s\n", explained_step_word(step),
+                         picture_shape(text, e->move.rank, extents));
+    }
+    textw_printf(w, " *     output     %s\n",
+                 e->dst.rank ? print_shape(shape, e->dst.rank, e->dst.shape) : "raw bytes");
+}
+
+static void put_head(struct textw *w, const struct explained *e, const char *name)
+{
+    textw_printf(w, "\n/*\n * %s: ", e->op);
+    put_comment(w, e->src.file);
+    textw_printf(w, e->update ? " into " : " -> ");
+    put_comment(w, e->dst.file);
+    textw_printf(w, ", %s\n", e->type);
+    put_shapes(w, e);
+    textw_printf(w,
+                 " *\n * `src` is the first element of the source (%" PRIu64
+                 " B), `dst` that of the output (%" PRIu64 " B).\n */\n",
+                 e->src.bytes, e->dst.bytes);
+    textw_printf(w, "mli_status %s(const void *src, void *dst)\n{\n", name);
+}
+
+/* Writes ".member = {1, 2, 3}," for the first `rank` of unsigned numbers. */
+#define PUT_ARRAY(w, member, rank, array)                                                          \
+    do {                                                                                           \
+        textw_printf(w, "        ." member " = {");                                                \
+        for (uint32_t put_i = 0; put_i < (rank); put_i++)                                          \
+            textw_printf(w, "%s%" PRId64, put_i ? ", " : "", (int64_t)(array)[put_i]);             \
+        textw_printf(w, "},\n");                                                                   \
+    } while (0)
+
+static const char *type_constant(mli_element_type type)
+{
+    switch (type) {
+    case MLI_EL_FX_8:
+        return "MLI_EL_FX_8";
+    case MLI_EL_FX_16:
+        return "MLI_EL_FX_16";
+    case MLI_EL_SA_8:
+        return "MLI_EL_SA_8";
+    case MLI_EL_SA_32:
+        return "MLI_EL_SA_32";
+    case MLI_EL_FP_16:
+        return "MLI_EL_FP_16";
+    default:
+        return "MLI_EL_FP_32";
+    }
+}
+
+static uint32_t capacity_of(uint64_t bytes)
+{
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static void put_source(struct textw *w, const struct explained *e, const struct resolved *r)
+{
+    const struct tensor_desc *src = &r->wire.src.desc;
+
+    textw_printf(w, "    mli_tensor in = {\n");
+    textw_printf(w,
+                 "        .data = {.capacity = %" PRIu32
+                 "u, .mem = {.pi8 = (int8_t *)(uintptr_t)src}},\n",
+                 capacity_of(e->src.bytes));
+    if (src->has_strides)
+        PUT_ARRAY(w, "mem_stride", src->rank, src->strides);
+    PUT_ARRAY(w, "shape", src->rank, src->shape);
+    textw_printf(w, "        .rank = %" PRIu32 ",\n        .el_type = %s,\n    };\n", src->rank,
+                 type_constant(src->type));
+}
+
+static void put_output(struct textw *w, const struct explained *e, const struct resolved *r)
+{
+    textw_printf(w, "    mli_tensor out = {\n");
+    textw_printf(w, "        .data = {.capacity = %" PRIu32 "u, .mem = {.pi8 = dst}},\n",
+                 capacity_of(e->dst.bytes));
+    PUT_ARRAY(w, "mem_stride", r->result.rank, r->result.mem_stride);
+    PUT_ARRAY(w, "shape", r->result.rank, r->result.shape);
+    textw_printf(w, "        .rank = %" PRIu32 ",\n        .el_type = %s,\n    };\n",
+                 r->result.rank, type_constant(r->wire.src.desc.type));
+}
+
+static void put_cfg(struct textw *w, const struct resolved *r)
+{
+    const mli_mov_cfg_t *cfg = &r->wire.common.cfg;
+    const uint32_t rank = r->result.rank;
+
+    if (r->wire.common.op == JOB_OP_PERMUTE) {
+        textw_printf(w, "    const mli_permute_cfg cfg = {\n");
+        PUT_ARRAY(w, "perm_dim", rank, cfg->perm_dim);
+        textw_printf(w, "    };\n");
+        return;
+    }
+    textw_printf(w, "    const mli_mov_cfg_t cfg = {\n");
+    PUT_ARRAY(w, "offset", rank, cfg->offset);
+    PUT_ARRAY(w, "size", rank, cfg->size);
+    PUT_ARRAY(w, "sub_sample_step", rank, cfg->sub_sample_step);
+    PUT_ARRAY(w, "dst_offset", rank, cfg->dst_offset);
+    PUT_ARRAY(w, "dst_mem_stride", rank, cfg->dst_mem_stride);
+    PUT_ARRAY(w, "perm_dim", rank, cfg->perm_dim);
+    PUT_ARRAY(w, "padding_pre", rank, cfg->padding_pre);
+    PUT_ARRAY(w, "padding_post", rank, cfg->padding_post);
+    textw_printf(w, "    };\n");
+}
+
+/* Returns an entry of a parameter array: "scale", "zero_point" or "scale_frac_bits". */
+static int64_t entry_of(const struct quant *quant, const char *which, uint32_t i)
+{
+    if (*which == 'z')
+        return quant->zero_point[i];
+    return strcmp(which, "scale") == 0 ? quant->scale[i] : quant->scale_frac_bits[i];
+}
+
+static void put_parameter_array(struct textw *w, const struct quant *quant, const char *which,
+                                uint32_t out_count)
+{
+    const char *type = strcmp(which, "scale_frac_bits") == 0 ? "int8_t" : "int16_t";
+
+    textw_printf(w, "    static %s in_%s[%" PRIu32 "] = {", type, which, quant->count);
+    for (uint32_t i = 0; i < quant->count; i++)
+        textw_printf(w, "%s%" PRId64,
+                     i % NUMBERS_IN_LINE ? ", "
+                     : i                 ? ",\n        "
+                                         : "\n        ",
+                     entry_of(quant, which, i));
+    textw_printf(w, "\n    };\n");
+    textw_printf(w, "    static %s out_%s[%" PRIu32 "];\n", type, which, out_count);
+}
+
+static bool has_arrays(const struct quant *quant)
+{
+    return quant->count > 0 && quant->axis >= 0;
+}
+
+/* Returns the entries of the result's parameter arrays. */
+static uint32_t out_entries(const struct explained *e, const struct resolved *r)
+{
+    return r->result.shape[e->dst.quant_axis];
+}
+
+static void put_parameter_arrays(struct textw *w, const struct explained *e,
+                                 const struct resolved *r)
+{
+    const struct quant *quant = &r->wire.src.desc.quant;
+
+    if (!has_arrays(quant))
+        return;
+    put_parameter_array(w, quant, "scale", out_entries(e, r));
+    put_parameter_array(w, quant, "zero_point", out_entries(e, r));
+    put_parameter_array(w, quant, "scale_frac_bits", out_entries(e, r));
+}
+
+static void put_container(struct textw *w, const char *tensor, const char *which, const char *mem)
+{
+    textw_printf(w, "    %s.el_params.sa.%s.capacity = sizeof %s_%s;\n", tensor, which, tensor,
+                 which);
+    textw_printf(w, "    %s.el_params.sa.%s.mem.%s = %s_%s;\n", tensor, which, mem, tensor, which);
+}
+
+static void put_containers(struct textw *w, const char *tensor)
+{
+    put_container(w, tensor, "scale", "pi16");
+    put_container(w, tensor, "zero_point", "pi16");
+    put_container(w, tensor, "scale_frac_bits", "pi8");
+}
+
+static void put_parameters(struct textw *w, const struct resolved *r)
+{
+    const struct tensor_desc *src = &r->wire.src.desc;
+    const struct quant *quant = &src->quant;
+
+    if (src->type == MLI_EL_FX_8 || src->type == MLI_EL_FX_16) {
+        if (quant->has_frac_bits)
+            textw_printf(w, "    in.el_params.fx.frac_bits = %d;\n", quant->frac_bits);
+    } else if (has_arrays(quant)) {
+        textw_printf(w, "    in.el_params.sa.dim = %" PRId32 ";\n", quant->axis);
+        put_containers(w, "in");
+        put_containers(w, "out");
+    } else if (src->type == MLI_EL_SA_8 || src->type == MLI_EL_SA_32) {
+        textw_printf(w, "    in.el_params.sa.dim = -1;\n");
+        textw_printf(w, "    in.el_params.sa.scale.mem.i16 = %d;\n",
+                     quant->count ? quant->scale[0] : 1);
+        textw_printf(w, "    in.el_params.sa.zero_point.mem.i16 = %d;\n",
+                     quant->count ? quant->zero_point[0] : 0);
+        textw_printf(w, "    in.el_params.sa.scale_frac_bits.mem.i8 = %d;\n",
+                     quant->count ? quant->scale_frac_bits[0] : 0);
+    }
+}
+
+void c_function(struct textw *w, const struct explained *e, const struct resolved *r, size_t number)
+{
+    char name[NAME_MAX_BYTES];
+
+    put_head(w, e, function_name(name, e->name, number));
+    put_source(w, e, r);
+    put_output(w, e, r);
+    put_cfg(w, r);
+    put_parameter_arrays(w, e, r);
+    textw_printf(w, "\n");
+    put_parameters(w, r);
+    if (r->wire.common.op == JOB_OP_PERMUTE)
+        textw_printf(w, "    return mli_krn_permute_%s(&in, &cfg, &out);\n}\n",
+                     element_type_name(r->wire.src.desc.type));
+    else
+        textw_printf(w, "    return mli_mov_tensor_sync(&in, &cfg, &out);\n}\n");
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl explain --c: the C functions of random jobs are compiled, and write what the jobs write."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import unittest
+
+from harness import SOURCE, Case, main, npy, ramp
+
+BUILD = pathlib.Path(os.environ["MLI_BUILD"]) if "MLI_BUILD" in os.environ else None
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+# A program without sanitizers cannot load a library with them; MLI_PLAIN_FS is set in other builds only.
+LIBRARY = BUILD / "libmli/libmli.so" if BUILD and "MLI_PLAIN_FS" in os.environ else None
+TYPES = {"fx8": "|i1", "sa8": "|i1", "fx16": "<i2", "sa32": "<i4", "fp16": "<f2", "fp32": "<f4"}
+BYTES = {"|i1": 1, "<i2": 2, "<i4": 4, "<f2": 2, "<f4": 4}
+JOBS = 40
+
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *read_file(const char *path, long skip)
+{
+    FILE *file = fopen(path, "rb");
+    static char bytes[1 << 20];
+    size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+
+    if (!file || size < (size_t)skip)
+        exit(3);
+    fclose(file);
+    return memcpy(malloc(size - skip), bytes + skip, size - skip);
+}
+
+static int failed;
+
+static void check(mli_status (*function)(const void *, void *), const char *name, long bytes)
+{
+    char path[64];
+    void *src, *expected, *dst = calloc(1, bytes);
+
+    snprintf(path, sizeof path, "in%s.npy", name);
+    src = read_file(path, 128);
+    snprintf(path, sizeof path, "out%s.npy", name);
+    expected = read_file(path, 128);
+    if (function(src, dst) != MLI_STATUS_OK || memcmp(dst, expected, bytes) != 0) {
+        printf("%s differs: %s\\n", name, mli_last_error());
+        failed = 1;
+    }
+    free(src), free(expected), free(dst);
+}
+"""
+
+
+@unittest.skipUnless(COMPILER and LIBRARY and LIBRARY.exists(), "no compiler, or no shared library without sanitizers")
+class Functions(Case):
+    def draw(self, rng, number):
+        """Writes the input of a random job and returns the job."""
+        kind = rng.choice(sorted(TYPES))
+        rank = rng.randrange(1, 5)
+        shape = [rng.randrange(1, 7) for _ in range(rank)]
+        size = BYTES[TYPES[kind]]
+        for extent in shape:
+            size *= extent
+        self.write(f"in{number}.npy", npy(TYPES[kind], tuple(shape), ramp(size)))
+        job = {"op": "mov", "name": f"job-{number}" if number % 5 == 0 else f"job{number}",
+               "src": {"file": f"in{number}.npy", "type": kind}, "dst": {"file": f"out{number}.npy"}}
+        perm = rng.sample(range(rank), rank)
+        if kind in ("fx8", "fx16", "sa8", "sa32") and rng.random() < 0.25:
+            job["op"] = "permute"
+            job["cfg"] = {"perm_dim": perm}
+        else:
+            job["cfg"] = self.draw_cfg(rng, shape, perm)
+        if kind.startswith("sa"):
+            self.draw_parameters(rng, job, shape)
+        elif kind.startswith("fx") and rng.random() < 0.5:
+            job["src"]["frac_bits"] = rng.randrange(-3, 9)
+        return job
+
+    @staticmethod
+    def draw_cfg(rng, shape, perm):
+        rank = len(shape)
+        pre = [rng.randrange(3) for _ in range(rank)]
+        post = [rng.randrange(3) for _ in range(rank)]
+        padded = [pre[d] + shape[d] + post[d] for d in range(rank)]
+        offset = [rng.randrange(extent) for extent in padded]
+        size = [rng.randrange(padded[d] - offset[d] + 1) for d in range(rank)]
+        return {"padding_pre": pre, "padding_post": post, "offset": offset, "size": size,
+                "sub_sample_step": [rng.randrange(1, 4) for _ in range(rank)], "perm_dim": perm}
+
+    @staticmethod
+    def draw_parameters(rng, job, shape):
+        if rng.random() < 0.5:
+            job["src"].update(scale=rng.randrange(1, 99), zero_point=rng.randrange(-9, 9),
+                              scale_frac_bits=rng.randrange(9))
+        else:
+            axis = rng.randrange(len(shape))
+            job["src"].update(axis=axis, scale=[rng.randrange(1, 99) for _ in range(shape[axis])],
+                              zero_point=[rng.randrange(-9, 9) for _ in range(shape[axis])])
+
+    def compile_and_run(self, text, *flags):
+        (self.dir / "jobs.c").write_text(text)
+        command = [COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", *flags,
+                   f"-I{SOURCE}/libmli/include", "jobs.c", "-o", "jobs", str(LIBRARY),
+                   f"-Wl,-rpath,{LIBRARY.parent}"]
+        done = subprocess.run(command, cwd=self.dir, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run(["./jobs"], cwd=self.dir, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_random_jobs(self):
+        seed = random.randrange(1 << 32)
+        rng = random.Random(seed)
+        jobs = [self.draw(rng, number) for number in range(JOBS)]
+        self.write("jobs.json", json.dumps(jobs).encode())
+        self.ctl("run", "jobs.json", code=0)
+        text = self.ctl("explain", "--c", "jobs.json", code=0).out
+        lines = []
+        for number, job in enumerate(jobs):
+            name = f"job_{number}_{number}" if "-" in job["name"] else job["name"]
+            bytes_ = (self.dir / f"out{number}.npy").stat().st_size - 128
+            lines.append(f'    check(move_{name}, "{number}", {bytes_});')
+        main_ = "\nint main(void)\n{\n" + "\n".join(lines) + "\n    return failed;\n}\n"
+        try:
+            for flags in ((), ("-DMLI_EMBARC_COMPAT",)):
+                self.compile_and_run(text + PROGRAM + main_, *flags)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+    def test_names_and_comments(self):
+        self.write("a.npy", npy("|i1", (4,), ramp(4)))
+        jobs = [{"op": "mov", "name": name, "src": {"file": "a.npy"}, "dst": {"file": f"{i}.npy"}}
+                for i, name in enumerate(("int", "a-b", "a_b", "x.y:z", "7"))]
+        jobs.append({"op": "mov", "src": {"file": "a.npy"}, "dst": {"file": "*.npy"}})
+        self.write("jobs.json", json.dumps(jobs).encode())
+        text = self.ctl("explain", "--c", "jobs.json", code=0).out
+        for name in ("move_int(", "move_a_b_1(", "move_a_b(", "move_x_y_z_3(", "move_7(", "move_5("):
+            self.assertIn(name, text)
+        (self.dir / "names.c").write_text(text)
+        subprocess.run([COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c",
+                        f"-I{SOURCE}/libmli/include", "names.c"], cwd=self.dir, check=True,
+                       timeout=60)
+
+    def test_usage(self):
+        self.write("a.npy", npy("|i1", (4,), ramp(4)))
+        self.write("job.json", b'{"op": "mov", "src": {"file": "a.npy"}, "dst": {"file": "b.npy"}}')
+        for options in (("--json",), ("--svg", "-")):
+            self.assertIn("--c cannot", self.ctl("explain", "--c", *options, "job.json", code=2).err)
+
+
+if __name__ == "__main__":
+    main()
