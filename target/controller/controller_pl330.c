@@ -254,7 +254,7 @@ static void put_gap(const struct program *p, bool destination, uint64_t gap)
     const unsigned which = destination ? 1U << 1 : 0;
 
     if (gap >> 63) {
-        controller_add(p->out, destination ? "DMAADNH DAR" : "DMAADNH SAR", -gap);
+        controller_add_hex(p->out, destination ? "DMAADNH DAR" : "DMAADNH SAR", gap & 0xffff);
         put(p, DMAADNH | which);
         controller_put(p->out, 16, gap & 0xffff);
         return;
