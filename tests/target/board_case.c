@@ -10,6 +10,8 @@
 
 enum {
     LIMIT_PERCENT = 45, /* of the moves: around the limits of the controller */
+    ZEROS_PERCENT = 90, /* with zeros in memory; else the core does fills that need them */
+    CORE_PERCENT = 15,  /* with tensors in any memory of the core */
     MOVE_BYTES = 96 * 1024,
     LIST_BYTES = 16 << 20,
     LOWEST = 64, /* address 0 would be a null pointer */
@@ -29,11 +31,9 @@ static bool is_free(const struct board_case *c, uint64_t begin, uint64_t end)
     return true;
 }
 
-static bool usable(const struct profile_memory *memory, uint64_t bytes)
+static bool usable(const struct profile_memory *memory, uint32_t who, uint64_t bytes)
 {
-    const uint32_t both = PROFILE_DMA | PROFILE_CORE;
-
-    return (memory->reached_by & both) == both && memory->size >= bytes + 2 * LOWEST;
+    return (memory->reached_by & who) == who && memory->size >= bytes + 2 * LOWEST;
 }
 
 /* Returns an address with a random misalignment; often at the beginning or at the end of the
@@ -54,15 +54,15 @@ static uint64_t draw_address(struct draw *draw, const struct profile_memory *mem
     return (memory->base + LOWEST + offset) / alignment * alignment;
 }
 
-/* Finds a place for `bytes` bytes. Returns 0 if none is free. */
-static uint64_t place(struct board_case *c, const struct target_profile *profile, uint64_t bytes,
-                      uint32_t alignment)
+/* Finds a place for `bytes` bytes in a memory that `who` reaches. Returns 0 if none is free. */
+static uint64_t place(struct board_case *c, const struct target_profile *profile, uint32_t who,
+                      uint64_t bytes, uint32_t alignment)
 {
     for (uint32_t i = 0; i < ATTEMPTS; i++) {
         const struct profile_memory *memory =
             &profile->memories[draw_below(&c->draw, profile->memory_count)];
 
-        if (!usable(memory, bytes))
+        if (!usable(memory, who, bytes))
             continue;
         const uint64_t address = draw_address(&c->draw, memory, bytes, alignment);
 
@@ -79,7 +79,7 @@ static uint64_t largest_memory(const struct target_profile *profile)
     uint64_t largest = 0;
 
     for (uint32_t i = 0; i < profile->memory_count; i++)
-        if (usable(&profile->memories[i], 0) && profile->memories[i].size > largest)
+        if (usable(&profile->memories[i], PROFILE_DMA, 0) && profile->memories[i].size > largest)
             largest = profile->memories[i].size;
     return largest;
 }
@@ -90,10 +90,12 @@ static bool place_list(struct board_case *c, const struct target_profile *profil
     const uint64_t largest = largest_memory(profile);
     const uint64_t bytes = largest / 4 < LIST_BYTES ? largest / 4 : LIST_BYTES;
 
-    c->list.begin = place(c, profile, bytes, alignment);
+    c->list.begin = place(c, profile, PROFILE_DMA, bytes, alignment);
     c->list.end = c->list.begin + bytes;
-    c->zeros = place(c, profile, CONTROLLER_ZEROS_SIZE, 64);
-    return c->list.begin && c->zeros;
+    c->zeros = 0;
+    if (draw_percent(&c->draw, ZEROS_PERCENT))
+        c->zeros = place(c, profile, PROFILE_DMA, CONTROLLER_ZEROS_SIZE, 64);
+    return c->list.begin != 0;
 }
 
 /* Often more than the controller requires, so that it moves most bytes; sometimes none. */
@@ -106,9 +108,13 @@ static uint32_t draw_alignment(struct board_case *c)
 
 static bool place_tensors(struct board_case *c, const struct target_profile *profile)
 {
-    c->src = place(c, profile, random_move_src_bytes(&c->move), draw_alignment(c));
-    c->dst = c->src ? place(c, profile, random_move_dst_bytes(&c->move), draw_alignment(c)) : 0;
-    return c->src && c->dst;
+    const uint32_t who =
+        draw_percent(&c->draw, CORE_PERCENT) ? PROFILE_CORE : PROFILE_CORE | PROFILE_DMA;
+
+    c->src = place(c, profile, who, random_move_src_bytes(&c->move), draw_alignment(c));
+    if (c->src)
+        c->dst = place(c, profile, who, random_move_dst_bytes(&c->move), draw_alignment(c));
+    return c->src != 0 && c->dst != 0;
 }
 
 /* The move */
@@ -161,6 +167,7 @@ static bool draw_placed(struct board_case *c, const struct target_profile *profi
 {
     for (uint32_t i = 0; i < ATTEMPTS; i++) {
         c->taken_count = 0;
+        c->src = c->dst = 0;
         if (!place_list(c, profile, controller ? controller->descriptor_alignment : 64))
             continue;
         draw_move(c, profile, controller);
@@ -215,7 +222,8 @@ void board_case_begin(const struct board_case *c, struct board *board)
     struct expectation e = {board, c->src, c->dst, c->oracle.esize};
 
     board_reset(board, c->draw.state, ACCESSED_MAX + ACCESSED_TIMES * c->explained.plan.bytes);
-    board_put(board, c->zeros, zeros, sizeof zeros);
+    if (c->zeros)
+        board_put(board, c->zeros, zeros, sizeof zeros);
     oracle_each(&c->oracle, &c->move.src, &c->move.cfg, expect_element, &e);
 }
 

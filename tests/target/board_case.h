@@ -22,7 +22,7 @@ struct board_case {
     struct random_move move;
     const char *kind;       /* for people */
     uint64_t src, dst;      /* addresses of the tensors */
-    uint64_t zeros;         /* address of CONTROLLER_ZEROS_SIZE zero bytes */
+    uint64_t zeros;         /* address of CONTROLLER_ZEROS_SIZE zero bytes; 0: there are none */
     struct board_span list; /* for descriptors */
     struct board_span taken[BOARD_SPANS_MAX];
     size_t taken_count;

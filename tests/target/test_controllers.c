@@ -2,7 +2,8 @@
 /*
  * Random moves on boards: for each built-in profile the descriptors of target/controller are
  * written to a model of the board's memory, a decoder executes them, and all of the memory is
- * compared with the oracle. Without a known controller the descriptors are the pieces themselves.
+ * compared with the oracle. The named fields of each descriptor must make its bytes. Without a
+ * known controller the descriptors are the pieces themselves.
  *
  *   test_controllers [--profile NAME] [--seed N] [--count MOVES] [--only INDEX]
  *
@@ -19,6 +20,7 @@
 #include "tests/property/property_options.h"
 #include "tests/target/board_case.h"
 #include "tests/target/decoder.h"
+#include "tests/target/field_bytes.h"
 
 enum {
     MOST_FAILURES = 5,
@@ -28,6 +30,7 @@ enum {
     NOTICED_PERCENT = 50, /* of mutants, at least */
     ENOUGH = 2000,        /* moves, to expect something of their numbers */
     FAR_BYTES = 64 << 20,
+    CORE_BYTES = 256 << 10,
     LEAST_PAST = 1, /* moves past each limit */
 };
 
@@ -99,6 +102,7 @@ static bool execute_list(struct bench *b, const struct board_case *c, const stru
 {
     struct descriptor_list list;
     struct list_entry entry;
+    const char *field;
     uint64_t first = 0;
 
     list_init(&list, b->profile, &c->explained.plan, c->list.begin, c->zeros);
@@ -118,11 +122,13 @@ static bool execute_list(struct bench *b, const struct board_case *c, const stru
                 return false;
             continue;
         }
-        if (b->decoder->chain && (descriptor->address < c->list.begin ||
-                                  descriptor->address + descriptor->size > c->list.end)) {
+        if (b->decoder->chain && descriptor->address + 2 * CONTROLLER_BYTES_MAX > c->list.end) {
             o->too_long = true;
             return true;
         }
+        field = field_bytes_differ(b->profile->dma.controller, descriptor);
+        if (field)
+            return board_fail(&b->board, "field \"%s\" is not as in the bytes", field);
         if (o->descriptors == mutant->number)
             flip(descriptor, mutant);
         if (o->descriptors++ == 0)
@@ -167,8 +173,9 @@ static void check_outcome(struct bench *b, const struct board_case *c, const str
                  o->descriptors, o->executed);
         fail(b, c, text);
     }
-    if (count.descriptors != o->descriptors || count.core != o->core ||
-        count.core_bytes != o->core_bytes || count.least > count.descriptors) {
+    if (c->zeros != 0 && /* list_count() expects zeros in memory */
+        (count.descriptors != o->descriptors || count.core != o->core ||
+         count.core_bytes != o->core_bytes || count.least > count.descriptors)) {
         snprintf(text, sizeof text,
                  "%" PRIu64 " descriptors and %" PRIu64 " pieces of the core made, %" PRIu64
                  " and %" PRIu64 " counted, at least %" PRIu64,
@@ -365,6 +372,24 @@ static void add_far_memory(struct target_profile *profile)
     profile->memories[profile->memory_count++] = far;
 }
 
+/* Adds a memory that the controller does not reach: the core moves what is there. */
+static void add_core_memory(struct target_profile *profile)
+{
+    struct profile_memory core = {.name = "core-only",
+                                  .base = UINT64_C(1) << 20,
+                                  .size = CORE_BYTES,
+                                  .banks = 1,
+                                  .alignment = 1,
+                                  .reached_by = PROFILE_CORE};
+
+    if (profile->memory_count == PROFILE_MEMORIES_MAX)
+        return;
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (profile->memories[i].base < core.base + CORE_BYTES)
+            return;
+    profile->memories[profile->memory_count++] = core;
+}
+
 /* Runs all built-in profiles, or one. Returns the number that failed, or -1. */
 static int run_profiles(const char *name, const struct options *options)
 {
@@ -381,6 +406,7 @@ static int run_profiles(const char *name, const struct options *options)
         }
         known++;
         add_far_memory(&profile);
+        add_core_memory(&profile);
         failed += !run_profile(&profile, options);
     }
     if (known == 0)
