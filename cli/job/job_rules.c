@@ -12,6 +12,7 @@ struct side {
     const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
     const struct tensor_ref *ref;
     uint64_t bytes;
+    struct profile_operand *operand;
 };
 
 int job_rules_init(struct job_rules *rules, const struct options *options, struct fault *fault)
@@ -39,32 +40,29 @@ void job_rules_finish(struct job_rules *rules)
     *rules = (struct job_rules){0};
 }
 
-static int check(const struct job_rules *rules, const struct side *side,
-                 const struct resolved *resolved, const struct explained *explained,
-                 struct fault *fault)
+/* Fills the operand of one tensor. */
+static int describe(const struct job_rules *rules, const struct side *side,
+                    const struct resolved *resolved, const struct explained *explained,
+                    struct fault *fault)
 {
     const char *memory = side->ref->memory;
-    struct profile_operand operand = {
+
+    if (!rules->profile && *memory && !rules->of_daemon)
+        return fault_set(fault, FAULT_INVALID_PARAMS, side->pointer,
+                         "%s: \"%s\" given, but there is no target profile: give --profile NAME",
+                         side->member, memory);
+    *side->operand = (struct profile_operand){
         .side = side->name,
         .kernel = resolved->job->common.op == JOB_OP_PERMUTE,
         .element = explained->move.elem,
         .offset = side->ref->offset,
         .bytes = side->bytes,
     };
-
-    if (!rules->profile && *memory && !rules->of_daemon)
-        return fault_set(fault, FAULT_INVALID_PARAMS, side->pointer,
-                         "%s: \"%s\" given, but there is no target profile: give --profile NAME",
-                         side->member, memory);
-    if (!rules->profile)
+    if (!rules->profile || !*memory)
         return 0;
-    if (*memory) {
-        operand.memory =
-            profile_find_memory(rules->profile, memory, side->member, side->pointer, fault);
-        if (!operand.memory)
-            return -1;
-    }
-    return profile_check_operand(rules->profile, &operand, fault);
+    side->operand->memory =
+        profile_find_memory(rules->profile, memory, side->member, side->pointer, fault);
+    return side->operand->memory ? 0 : -1;
 }
 
 int job_rules_check(const struct job_rules *rules, const struct resolved *resolved,
@@ -73,11 +71,13 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
     const mli_explanation *move = &explained->move;
     /* A service maps at least one element, even if all samples are padding. */
     const uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
-    const struct side src = {"src", "src.memory", "/src/memory", &resolved->wire.src, read};
-    const struct side dst = {"dst", "dst.memory", "/dst/memory", &resolved->wire.dst,
-                             move->written.end};
+    struct profile_operand in, out;
+    const struct side src = {"src", "src.memory", "/src/memory", &resolved->wire.src, read, &in};
+    const struct side dst = {
+        "dst", "dst.memory", "/dst/memory", &resolved->wire.dst, move->written.end, &out};
 
-    if (check(rules, &src, resolved, explained, fault))
+    if (describe(rules, &src, resolved, explained, fault) ||
+        describe(rules, &dst, resolved, explained, fault))
         return -1;
-    return check(rules, &dst, resolved, explained, fault);
+    return rules->profile ? profile_check_operands(rules->profile, &in, &out, fault) : 0;
 }

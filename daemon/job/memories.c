@@ -8,90 +8,114 @@
 struct side {
     const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
     const struct place *place;
-    const char *memory; /* name of the memory in the job; or empty */
-    const mli_tensor *tensor;
+    const char *asked; /* name of the memory in the job; or empty */
+    uint32_t element;  /* bytes of one element */
     uint64_t bytes;
+    const struct profile_memory *memory; /* that the tensor is in, or shall be in; or null */
 };
 
 static struct side src_side(const struct places *places, const struct job *job,
                             const struct operands *operands)
 {
-    return (struct side){"src",           "src.memory",   "/src/memory",     &places->src,
-                         job->src.memory, &operands->src, operands->read.end};
+    return (struct side){.name = "src",
+                         .member = "src.memory",
+                         .pointer = "/src/memory",
+                         .place = &places->src,
+                         .asked = job->src.memory,
+                         .element = mli_hlp_tensor_element_size(&operands->src),
+                         .bytes = operands->read.end};
 }
 
 static struct side dst_side(const struct places *places, const struct job *job,
                             const struct operands *operands)
 {
-    return (struct side){"dst",           "dst.memory",   "/dst/memory",        &places->dst,
-                         job->dst.memory, &operands->dst, operands->written.end};
+    return (struct side){.name = "dst",
+                         .member = "dst.memory",
+                         .pointer = "/dst/memory",
+                         .place = &places->dst,
+                         .asked = job->dst.memory,
+                         .element = mli_hlp_tensor_element_size(&operands->dst),
+                         .bytes = operands->written.end};
 }
 
-static int check(const struct side *side, const struct job *job,
-                 const struct target_profile *profile, const struct profile_memory *memory,
-                 struct fault *fault)
+/* Returns whether the tensor is in a descriptor and has no range in its memory yet. */
+static bool is_to_place(const struct side *side)
 {
-    const struct board_piece *piece = &side->place->region->piece;
-    const bool in_buffer = side->place->buffer != NULL;
-    const struct profile_operand operand = {
+    return side->asked[0] != '\0' && !side->place->region->piece.memory;
+}
+
+/* Sets the memory of the side: that of the range that the tensor has, or the one that the job
+ * names. */
+static int find_memory(struct side *side, const struct target_profile *profile, struct fault *fault)
+{
+    const struct board_memory *memory = side->place->region->piece.memory;
+
+    if (memory)
+        side->memory = memory->described;
+    if (!is_to_place(side))
+        return 0;
+    side->memory = profile_find_memory(profile, side->asked, side->member, side->pointer, fault);
+    return side->memory ? 0 : -1;
+}
+
+static struct profile_operand operand_of(const struct side *side, const struct job *job)
+{
+    const struct place *place = side->place;
+    const bool in_buffer = place->buffer != NULL;
+
+    return (struct profile_operand){
         .side = side->name,
-        .memory = memory,
+        .memory = side->memory,
         .in_buffer = in_buffer,
         .kernel = job->common.op == JOB_OP_PERMUTE,
-        .element = mli_hlp_tensor_element_size(side->tensor),
-        .base = in_buffer && piece->memory ? piece->address : 0,
-        .offset = in_buffer ? side->place->offset : side->place->region->file_offset,
+        .element = side->element,
+        .base = in_buffer && side->memory ? place->region->piece.address : 0,
+        .offset = in_buffer ? place->offset : place->region->file_offset,
         .bytes = side->bytes,
     };
-
-    return profile_check_operand(profile, &operand, fault);
 }
 
-static int place(const struct side *side, const struct job *job, const struct board_use *use,
-                 struct fault *fault)
+static int check(struct side *src, struct side *dst, const struct job *job,
+                 const struct target_profile *profile, struct fault *fault)
 {
-    const struct target_profile *profile = &use->board->profile;
-    struct board_piece *piece = &side->place->region->piece;
-    const struct profile_memory *memory = piece->memory ? piece->memory->described : NULL;
+    struct profile_operand read, written;
+
+    if (find_memory(src, profile, fault) < 0 || find_memory(dst, profile, fault) < 0)
+        return -1;
+    read = operand_of(src, job);
+    written = operand_of(dst, job);
+    return profile_check_operands(profile, &read, &written, fault);
+}
+
+static int place(const struct side *side, const struct board_use *use, struct fault *fault)
+{
     const struct board_want want = {.use = use,
                                     .bytes = side->bytes,
-                                    .alignment = mli_hlp_tensor_element_size(side->tensor),
+                                    .alignment = side->element,
                                     .name = side->member,
                                     .pointer = side->pointer};
 
-    if (side->memory[0] != '\0') {
-        memory = profile_find_memory(profile, side->memory, side->member, side->pointer, fault);
-        if (!memory)
-            return -1;
-    }
-    if (check(side, job, profile, memory, fault) < 0)
-        return -1;
-    if (side->memory[0] == '\0')
+    if (!is_to_place(side))
         return 0;
-    return board_place(board_memory_of(use->board, memory), piece, &want, fault);
+    return board_place(board_memory_of(use->board, side->memory), &side->place->region->piece,
+                       &want, fault);
 }
 
 int memories_place(const struct places *places, const struct job *job,
                    const struct operands *operands, const struct board_use *use,
                    struct fault *fault)
 {
-    const struct side src = src_side(places, job, operands), dst = dst_side(places, job, operands);
+    struct side src = src_side(places, job, operands), dst = dst_side(places, job, operands);
 
-    return place(&src, job, use, fault) < 0 ? -1 : place(&dst, job, use, fault);
-}
-
-static int check_placed(const struct side *side, const struct job *job, const struct board *board,
-                        struct fault *fault)
-{
-    const struct board_memory *memory = side->place->region->piece.memory;
-
-    return check(side, job, &board->profile, memory ? memory->described : NULL, fault);
+    if (check(&src, &dst, job, &use->board->profile, fault) < 0)
+        return -1;
+    return place(&src, use, fault) < 0 ? -1 : place(&dst, use, fault);
 }
 
 int memories_check(const struct places *places, const struct job *job,
                    const struct operands *operands, const struct board *board, struct fault *fault)
 {
-    const struct side src = src_side(places, job, operands), dst = dst_side(places, job, operands);
+    struct side src = src_side(places, job, operands), dst = dst_side(places, job, operands);
 
-    return check_placed(&src, job, board, fault) < 0 ? -1 : check_placed(&dst, job, board, fault);
+    return check(&src, &dst, job, &board->profile, fault);
 }

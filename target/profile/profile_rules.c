@@ -152,11 +152,34 @@ static int check_element(const struct target_profile *profile,
                     operand->offset, at, operand->element, operand->element);
 }
 
-int profile_check_operand(const struct target_profile *profile,
-                          const struct profile_operand *operand, struct fault *fault)
+static int check_operand(const struct target_profile *profile,
+                         const struct profile_operand *operand, struct fault *fault)
 {
     if (check_vector(profile, operand, fault) < 0 || check_reach(operand, fault) < 0 ||
         check_capacity(operand, fault) < 0)
         return -1;
     return check_element(profile, operand, fault);
+}
+
+/* Checks that both tensors fit into one memory together; each of them does. */
+static int check_sum(const struct profile_operand *src, const struct profile_operand *dst,
+                     struct fault *fault)
+{
+    const struct profile_memory *memory = dst->memory;
+
+    if (!memory || src->memory != memory || src->in_buffer || dst->in_buffer ||
+        dst->bytes <= memory->size - src->bytes)
+        return 0;
+    return complain(fault, PROFILE_RULE_CAPACITY, dst, "memory",
+                    "src has %" PRIu64 " B and dst %" PRIu64 " B, memory %s has %" PRIu64
+                    " B in all",
+                    src->bytes, dst->bytes, memory->name, memory->size);
+}
+
+int profile_check_operands(const struct target_profile *profile, const struct profile_operand *src,
+                           const struct profile_operand *dst, struct fault *fault)
+{
+    if (check_operand(profile, src, fault) < 0 || check_operand(profile, dst, fault) < 0)
+        return -1;
+    return check_sum(src, dst, fault);
 }

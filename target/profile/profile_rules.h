@@ -4,8 +4,8 @@
  * which addresses. The service checks them when it admits a job, and `mlictl validate` without
  * data.
  *
- * To add a rule, start here: add it to the table, check it in profile_check_operand(), and describe
- * it in docs/profiles.md.
+ * To add a rule, start here: add it to the table, check it in profile_check_operands(), and
+ * describe it in docs/profiles.md.
  */
 #ifndef TARGET_PROFILE_RULES_H
 #define TARGET_PROFILE_RULES_H
@@ -49,10 +49,11 @@ const struct profile_memory *profile_find_memory(const struct target_profile *pr
                                                  const char *pointer, struct fault *fault);
 
 /**
- * Checks one tensor against all rules. Returns 0, or -1 with FAULT_REFUSED: the message ends with
- * "(rule NAME)", and the pointer is relative to the job.
+ * Checks the tensors of a job against all rules, also whether both fit into their memory if it is
+ * the same one. Returns 0, or -1 with FAULT_REFUSED: the message ends with "(rule NAME)", and the
+ * pointer is relative to the job.
  */
-int profile_check_operand(const struct target_profile *profile,
-                          const struct profile_operand *operand, struct fault *fault);
+int profile_check_operands(const struct target_profile *profile, const struct profile_operand *src,
+                           const struct profile_operand *dst, struct fault *fault);
 
 #endif /* TARGET_PROFILE_RULES_H */

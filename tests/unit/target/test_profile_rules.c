@@ -21,16 +21,28 @@ static struct profile_operand operand(void)
     return (struct profile_operand){.side = "dst", .element = 2, .bytes = 100};
 }
 
+/* Checks a job whose source breaks no rule. */
+static int check(const struct profile_operand *dst)
+{
+    const struct profile_operand src = {.side = "src",
+                                        .memory = profile_memory_named(&profile, "vccm"),
+                                        .kernel = dst->kernel,
+                                        .element = 1,
+                                        .bytes = 64};
+
+    return profile_check_operands(&profile, &src, dst, &fault);
+}
+
 static void accepts(const struct profile_operand *given)
 {
-    if (profile_check_operand(&profile, given, &fault) < 0)
+    if (check(given) < 0)
         fail_msg("%s", fault.text);
 }
 
 static void refuses(const struct profile_operand *given, mli_status status, const char *pointer,
                     const char *text)
 {
-    assert_int_equal(profile_check_operand(&profile, given, &fault), -1);
+    assert_int_equal(check(given), -1);
     assert_int_equal(fault.code, FAULT_REFUSED);
     assert_int_equal(fault.status, status);
     assert_string_equal(fault.pointer, pointer);
@@ -81,9 +93,16 @@ static void test_capacity(void **state)
 
     (void)state;
     given.memory = profile_memory_named(&profile, "vccm");
-    given.bytes = 262144;
+    given.bytes = 262144 - 64;
     accepts(&given);
     given.bytes++;
+    refuses(&given, MLI_STATUS_NOT_ENGH_MEM, "/dst/memory",
+            "dst.memory: src has 64 B and dst 262081 B, memory vccm has 262144 B in all (rule "
+            "capacity)");
+    given.in_buffer = true;
+    accepts(&given);
+    given.in_buffer = false;
+    given.bytes = 262145;
     refuses(&given, MLI_STATUS_NOT_ENGH_MEM, "/dst/memory",
             "dst.memory: the tensor has 262145 B, memory vccm has 262144 B in all (rule capacity)");
     given.memory = NULL;
