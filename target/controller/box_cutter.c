@@ -25,14 +25,26 @@ static uint64_t saturating_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* Returns the distance of places at which a run may be cut. */
+static uint32_t unit_of(const struct cut_limits *limits)
+{
+    return limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
+}
+
+/* Returns the longest step of a loop around runs of `run` bytes. */
+static uint64_t step_limit(const struct cut_limits *limits, uint64_t run)
+{
+    const uint64_t most = run + limits->gap_max;
+
+    return lesser(limits->step_max, most < run ? UINT64_MAX : most);
+}
+
 /* The longest pieces of a run of `run` bytes: only the last one may be no multiple of alignment. */
 static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_t run_max)
 {
-    uint64_t most = lesser(run_max, limits->bytes_max);
-    uint32_t unit =
-        limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
+    const uint64_t most = lesser(run_max, limits->bytes_max);
 
-    return most < run ? rounded_down(most, unit) : run;
+    return most < run ? rounded_down(most, unit_of(limits)) : run;
 }
 
 /* Returns whether the steps of a loop fit; gaps are checked apart from it. */
@@ -218,6 +230,22 @@ static uint64_t divisor(uint64_t whole, uint32_t unit, uint64_t from, uint64_t t
     return 0;
 }
 
+/* The best split of runs so far. */
+struct best_runs {
+    struct cut_runs runs;
+    uint64_t pieces;
+};
+
+static void try_runs(const struct box_cutter *cutter, const struct cut_block *part, uint64_t run,
+                     bool loops, struct best_runs *best)
+{
+    const struct cut_runs runs = {run, loops};
+    const uint64_t pieces = run > 0 ? count_runs(cutter, part, runs) : UINT64_MAX;
+
+    if (pieces < best->pieces)
+        *best = (struct best_runs){runs, pieces};
+}
+
 /* Returns the best split of the runs of a part, and its number of pieces in *pieces. */
 static struct cut_runs choose_runs(const struct box_cutter *cutter, const struct cut_block *part,
                                    uint64_t *pieces)
@@ -225,32 +253,22 @@ static struct cut_runs choose_runs(const struct box_cutter *cutter, const struct
     const struct cut_limits *limits = &cutter->limits;
     const uint64_t longest = run_limit(limits, part->run, limits->run_max);
     const uint64_t linear = run_limit(limits, part->run, limits->linear_run_max);
-    const uint32_t unit =
-        limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
-    struct cut_runs best = {linear, false}, next = {longest, true};
-    uint64_t count;
+    struct best_runs best = {.runs = {part->run, false}, .pieces = UINT64_MAX};
 
-    *pieces = UINT64_MAX;
     if (linear > longest || limits->loops == 0)
-        *pieces = count_runs(cutter, part, best);
-    if (limits->loops == 0)
-        return best;
-    count = count_runs(cutter, part, next);
-    if (count <= *pieces) {
-        best = next;
-        *pieces = count;
+        try_runs(cutter, part, linear, false, &best);
+    if (limits->loops > 0)
+        try_runs(cutter, part, longest, true, &best);
+    if (limits->loops > 0 && longest < part->run) {
+        const uint64_t parts = divided_up(part->run, longest);
+
+        try_runs(cutter, part, divisor(part->run, unit_of(limits), parts, limits->count_max), true,
+                 &best);
+        if (limits->step_max < longest)
+            try_runs(cutter, part, rounded_down(limits->step_max, unit_of(limits)), true, &best);
     }
-    if (longest == part->run)
-        return best;
-    next.run = divisor(part->run, unit, divided_up(part->run, longest), limits->count_max);
-    if (next.run == 0)
-        return best;
-    count = count_runs(cutter, part, next);
-    if (count < *pieces) {
-        best = next;
-        *pieces = count;
-    }
-    return best;
+    *pieces = best.pieces;
+    return best.runs;
 }
 
 uint64_t cutter_count(const struct box_cutter *cutter)
@@ -282,6 +300,15 @@ static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint6
         cutter->inner[i] = before;
 }
 
+/* Returns the iterations of a loop that one step of another loop can pass over. */
+static uint64_t within_reach(const struct box_cutter *cutter, const struct mli_copy_loop *loop,
+                             uint64_t run)
+{
+    const uint64_t step = loop->src_step > loop->dst_step ? loop->src_step : loop->dst_step;
+
+    return step > 0 ? step_limit(&cutter->limits, run) / step : UINT64_MAX;
+}
+
 /*
  * Splits loop `i`, which has too many iterations: with a remainder, in two loops without remainder,
  * or not at all, if bytes_max is tighter than count_max.
@@ -290,12 +317,15 @@ static void choose_inner(struct box_cutter *cutter, size_t i)
 {
     const uint64_t count = cutter->whole.box.loop[i].count, count_max = cutter->limits.count_max;
     const uint64_t factor = divisor(count, 1, divided_up(count, count_max), count_max);
+    const uint64_t reach = within_reach(cutter, &cutter->whole.box.loop[i], cutter->whole.box.run);
     uint64_t most = UINT64_MAX;
 
     try_inner(cutter, i, count, &most);
     try_inner(cutter, i, count_max, &most);
     if (factor > 0)
         try_inner(cutter, i, factor < count / factor ? count / factor : factor, &most);
+    if (reach > 1 && reach < count_max)
+        try_inner(cutter, i, reach, &most);
 }
 
 void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
@@ -398,11 +428,15 @@ struct dimension {
 static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
 {
     struct dimension d = {.weight = divided_up(cutter->whole.box.run, run)};
+    uint64_t length = run; /* of a range that n loops make */
 
     d.by_loops[0] = 1;
-    for (uint32_t n = 1; n <= cutter->limits.loops; n++)
-        d.by_loops[n] =
-            lesser(d.weight, saturating_mul(d.by_loops[n - 1], cutter->limits.count_max));
+    for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
+        const uint64_t step = lesser(length, step_limit(&cutter->limits, run));
+
+        length = saturating_mul(step, cutter->limits.count_max);
+        d.by_loops[n] = lesser(d.weight, divided_up(length, run));
+    }
     return d;
 }
 
@@ -418,6 +452,8 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
 {
     const uint64_t t = lesser(loop->count, cutter->limits.count_max);
     const uint64_t gap_max = cutter->limits.gap_max;
+    const uint64_t reach = within_reach(cutter, loop, run);
+    uint64_t periods = 1; /* of t iterations, in a range that n loops make */
     struct dimension d;
 
     if (!steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
@@ -430,10 +466,10 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     k = lesser(k, t);
     d.weight = loop->count / t * k + lesser(k, loop->count % t);
     d.by_loops[0] = 1;
-    d.by_loops[1] = k;
-    for (uint32_t n = 2; n <= MLI_MAX_RANK; n++)
-        d.by_loops[n] =
-            lesser(d.weight, saturating_mul(d.by_loops[n - 1], cutter->limits.count_max));
+    for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
+        d.by_loops[n] = lesser(d.weight, saturating_mul(k, lesser(periods, reach)));
+        periods = saturating_mul(periods, cutter->limits.count_max);
+    }
     return d;
 }
 
@@ -472,29 +508,34 @@ static uint64_t bound(const struct box_cutter *cutter, uint64_t run, uint64_t li
     return divided_up(weight, most[loops] > without_loops ? most[loops] : without_loops);
 }
 
+/* Returns the longest run that a limit allows. */
+static uint64_t whole_units(const struct cut_limits *limits, uint64_t run_max)
+{
+    return rounded_down(lesser(run_max, limits->bytes_max), limits->granularity);
+}
+
 uint64_t cutter_least(const struct box_cutter *cutter)
 {
     const struct mli_copy_box *box = &cutter->whole.box;
     const struct cut_limits *limits = &cutter->limits;
-    const uint64_t linear = lesser(limits->linear_run_max, limits->bytes_max);
-    const uint64_t looped = lesser(limits->run_max, limits->bytes_max);
-    const uint64_t run =
-        lesser(box->run, rounded_down(limits->loops > 0 ? looped : linear, limits->granularity));
+    const uint64_t linear = lesser(box->run, whole_units(limits, limits->linear_run_max));
+    const uint64_t looped = lesser(box->run, whole_units(limits, limits->run_max));
+    const uint64_t run = limits->loops > 0 ? looped : linear;
     uint64_t bytes = box->run, least, found;
 
     for (size_t i = 0; i < box->loops; i++)
         bytes *= box->loop[i].count;
     least = divided_up(bytes, rounded_down(limits->bytes_max, limits->granularity));
-    found = bound(cutter, run, lesser(linear, box->run), 1);
+    found = bound(cutter, run, linear, 1);
     least = found > least ? found : least;
     for (size_t i = 0; i < box->loops; i++) {
         const uint64_t t = lesser(box->loop[i].count, limits->count_max);
         const uint64_t rest = box->loop[i].count % t;
 
-        found = bound(cutter, run, lesser(linear, box->run), t);
+        found = bound(cutter, run, linear, t);
         least = found > least ? found : least;
         if (rest > 0) {
-            found = bound(cutter, run, lesser(linear, box->run), rest);
+            found = bound(cutter, run, linear, rest);
             least = found > least ? found : least;
         }
     }

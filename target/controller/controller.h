@@ -65,8 +65,8 @@ struct controller_place {
     uint64_t next;    /* address of the next descriptor; 0: this descriptor is the last */
     /*
      * Address of at least CONTROLLER_ZEROS_SIZE zero bytes: the source for fills if the profile has
-     * dma.fills false. Runs of fills are then at most CONTROLLER_ZEROS_SIZE bytes long, and all
-     * rows read the same zeros (a step of 0).
+     * dma.fills false or the controller reads_zeros. Runs of fills are then at most
+     * CONTROLLER_ZEROS_SIZE bytes long, and all rows read the same zeros (a step of 0).
      */
     uint64_t zeros;
 };
@@ -78,6 +78,7 @@ struct controller {
     const char *title;             /* title for people */
     const char *manual;            /* title of the document that the encoder follows */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
+    bool reads_zeros; /* it never writes zeros without reading them, whatever dma.fills says */
     /**
      * Bytes of a run in a descriptor without loops, if that may be longer than in one with loops
      * (a linear and a 2-D mode). 0, or a profile with dma.loops 0: the same limit.
@@ -159,15 +160,12 @@ void list_init(struct descriptor_list *list, const struct target_profile *profil
 /** Sets *entry to the next entry; false at the end. */
 bool list_next(struct descriptor_list *list, struct list_entry *entry);
 
-/*
- * The number of descriptors of a plan, and a number below which no list for the same bytes can be
- * (box_cutter.h has the conditions and the proof).
- */
+/* The number of descriptors of a plan, and a lower bound of it (box_cutter.h has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */
     uint64_t core;        /* number of pieces that the core moves */
     uint64_t core_bytes;
-    uint64_t least; /* lower bound of `descriptors`, from the limits of the controller */
+    uint64_t least; /* lower bound of `descriptors` of any list for the same bytes */
 };
 
 /**

@@ -41,13 +41,6 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
     controller_tighten(&caps->count_max, ROWS_MAX);
 }
 
-static const char *refuses(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    if (controller_fills(piece) && profile->dma.fills)
-        return "the controller cannot write zeros without reading them";
-    return NULL;
-}
-
 static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
 {
     (void)profile;
@@ -135,10 +128,10 @@ const struct controller controller_bcm2835 = {
     .title = "Broadcom BCM2835 DMA",
     .manual = "BCM2835 ARM Peripherals, chapter 4 DMA Controller",
     .descriptor_alignment = BLOCK_SIZE,
+    .reads_zeros = true,
     .linear_run_max = LINEAR_MAX,
     .gap_max = STRIDE_MAX,
     .limit = limit,
-    .refuses = refuses,
     .size = size,
     .encode = encode,
 };

@@ -23,13 +23,6 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
     controller_tighten_loops(caps, 0);
 }
 
-static const char *refuses(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    if (controller_fills(piece) && profile->dma.fills)
-        return "the controller cannot write zeros without reading them";
-    return NULL;
-}
-
 static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
 {
     (void)profile;
@@ -73,8 +66,8 @@ const struct controller controller_pdma = {
     .title = "SiFive Platform DMA engine (PDMA)",
     .manual = "PolarFire SoC MSS Technical Reference, 3.1.10 DMA Engine (the same unit)",
     .descriptor_alignment = 8,
+    .reads_zeros = true,
     .limit = limit,
-    .refuses = refuses,
     .size = size,
     .encode = encode,
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ZDMA of AMD Zynq UltraScale+ in scatter-gather mode. Each piece is one element of the queue of
- * sources and one of the queue of destinations, both in the linked form: 32 bytes each, one behind
- * the other. The first element of the source queue is at the first descriptor's address, that of
- * the destination queue 32 bytes behind it. There are no strides: a piece is one run.
+ * ZDMA of AMD Zynq UltraScale+ in scatter-gather mode. Each piece is one element of the source
+ * queue and one of the destination queue. Both are in the linked form of 32 bytes, the source
+ * element first. So the source queue begins at the first descriptor's address, the destination
+ * queue 32 bytes behind it. There are no strides: a piece is one run. Zeros are copied from memory,
+ * because write-only mode exists in simple mode only.
  */
 #include "target/controller/controller_limits.h"
 #include "target/controller/controllers.h"
@@ -23,13 +24,6 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
     (void)fill;
     controller_tighten_loops(caps, 0);
     controller_tighten(&caps->run_max, SIZE_MAX_BYTES);
-}
-
-static const char *refuses(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    return controller_fills(piece) && profile->dma.fills
-               ? "scatter-gather mode cannot write zeros without reading them"
-               : NULL;
 }
 
 static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
@@ -87,8 +81,8 @@ const struct controller controller_zdma = {
     .title = "AMD Zynq UltraScale+ ZDMA, scatter-gather mode",
     .manual = "Zynq UltraScale+ Device TRM (UG1085), chapter 19 DMA Controller",
     .descriptor_alignment = 2 * ELEMENT_SIZE,
+    .reads_zeros = true,
     .limit = limit,
-    .refuses = refuses,
     .size = size,
     .encode = encode,
 };

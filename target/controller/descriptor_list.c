@@ -19,6 +19,11 @@ static uint64_t or_no_limit(uint64_t limit)
     return limit > 0 ? limit : UINT64_MAX;
 }
 
+static bool writes_zeros(const struct target_profile *profile, const struct controller *controller)
+{
+    return profile->dma.fills && !(controller && controller->reads_zeros);
+}
+
 /* Returns the limits of copies or fills. */
 static struct cut_limits limits_of(const struct target_profile *profile,
                                    const struct controller *controller, bool fill)
@@ -38,7 +43,7 @@ static struct cut_limits limits_of(const struct target_profile *profile,
     limits.linear_run_max = limits.run_max;
     if (controller && limits.loops > 0 && controller->linear_run_max > limits.run_max)
         limits.linear_run_max = controller->linear_run_max;
-    if (fill && !profile->dma.fills) {
+    if (fill && !writes_zeros(profile, controller)) {
         if (limits.run_max > CONTROLLER_ZEROS_SIZE)
             limits.run_max = CONTROLLER_ZEROS_SIZE;
         if (limits.linear_run_max > CONTROLLER_ZEROS_SIZE)
@@ -88,7 +93,7 @@ static const char *reaches(const struct target_profile *profile, uint64_t first,
 
 /* Returns why the controller cannot move any part of the box, or null. */
 static const char *refuses_box(const struct target_profile *profile, const struct mli_copy_box *box,
-                               bool fill, uint64_t zeros)
+                               bool fill)
 {
     const uint32_t alignment = profile->dma.alignment;
     const uint64_t src = (uint64_t)(uintptr_t)box->src, dst = (uint64_t)(uintptr_t)box->dst;
@@ -104,18 +109,20 @@ static const char *refuses_box(const struct target_profile *profile, const struc
         why = reaches(profile, src, src_length);
     if (why)
         return why;
-    if (fill && !profile->dma.fills) {
-        if (zeros == 0 || zeros % alignment != 0)
-            return no_zeros;
-        if (reaches(profile, zeros, CONTROLLER_ZEROS_SIZE))
-            return far_zeros;
-    }
     if (!fill && (src - dst) % alignment != 0)
         return sides_differ;
     for (size_t i = 0; i < box->loops; i++)
         if (box->loop[i].src_step % alignment != 0 || box->loop[i].dst_step % alignment != 0)
             return steps_differ;
     return NULL;
+}
+
+/* Returns why the controller cannot copy zeros from the block at `zeros`, or null. */
+static const char *refuses_zeros(const struct target_profile *profile, uint64_t zeros)
+{
+    if (zeros == 0 || zeros % profile->dma.alignment != 0)
+        return no_zeros;
+    return reaches(profile, zeros, CONTROLLER_ZEROS_SIZE) ? far_zeros : NULL;
 }
 
 /* Returns whether pieces of the runs can begin at aligned addresses again and again. */
@@ -152,16 +159,18 @@ static void give_to_core(struct division *d, const struct mli_descriptor *whole,
     part->bytes = whole->bytes / whole->box.run * part->box.run;
 }
 
-/* Divides a descriptor of the plan. */
+/* Divides a descriptor of the plan. `why` is the reason if the controller cannot do fills. */
 static void divide(const struct target_profile *profile, const struct mli_descriptor *whole,
-                   const struct cut_limits *limits, uint64_t zeros, struct division *d)
+                   const struct cut_limits *limits, const char *why, struct division *d)
 {
     const bool fill = controller_fills(whole);
     const uint64_t run = whole->box.run, dst = (uint64_t)(uintptr_t)whole->box.dst;
     const uint64_t head = (0 - dst) & (limits->alignment - 1);
     uint64_t middle = 0;
 
-    *d = (struct division){.why = refuses_box(profile, &whole->box, fill, zeros)};
+    *d = (struct division){.why = refuses_box(profile, &whole->box, fill)};
+    if (!d->why && fill)
+        d->why = why;
     if (!d->why) {
         middle = head < run ? (run - head) & ~(uint64_t)(limits->granularity - 1) : 0;
         if (middle == 0)
@@ -206,7 +215,11 @@ static bool begin(struct descriptor_list *list)
         if (!take_whole(list->plan, list->index++, &whole))
             continue;
         limits = limits_of(list->profile, list->controller, controller_fills(&whole));
-        divide(list->profile, &whole, &limits, list->zeros, &d);
+        divide(list->profile, &whole, &limits,
+               writes_zeros(list->profile, list->controller)
+                   ? NULL
+                   : refuses_zeros(list->profile, list->zeros),
+               &d);
         list->why = d.why;
         list->core_next = 0;
         list->core_count = d.count;
@@ -243,7 +256,7 @@ static bool next_piece(struct descriptor_list *list, struct list_entry *entry)
     return false;
 }
 
-/* Returns whether the controller moves an entry after the last one that next_piece() made. */
+/* Returns whether the controller moves any of the entries that next_piece() will make. */
 static bool has_more(const struct descriptor_list *list)
 {
     struct descriptor_list ahead = *list;
@@ -302,7 +315,7 @@ static void count_refused(const struct target_profile *profile, const struct con
     }
     count->core += refused;
     count->descriptors -= refused;
-    /* A list of the other bytes with the refused pieces would be a list of all bytes. */
+    /* A list without the refused pieces, together with them, is a list of all bytes. */
     count->least -= refused < count->least ? refused : count->least;
 }
 
@@ -320,7 +333,7 @@ struct list_count list_count(const struct target_profile *profile, const struct 
 
         if (!take_whole(plan, index, &whole))
             continue;
-        divide(profile, &whole, &limits, profile->dma.alignment, &d);
+        divide(profile, &whole, &limits, NULL, &d);
         for (uint32_t i = 0; i < d.count; i++, own.core++)
             own.core_bytes += d.core[i].bytes;
         if (d.controlled) {

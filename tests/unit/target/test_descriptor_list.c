@@ -385,7 +385,7 @@ static void expect_profile(const struct profile_text *built_in)
     uint64_t drawn = 0;
 
     assert_int_equal(profile_read(&profile, built_in->text, built_in->length, &fault), 0);
-    profile.memory_count = 0; /* the addresses are those of this program */
+    profile.memory_count = 0; /* the plan has addresses of this program */
     profile.dma.address_bits = 64;
     for (uint64_t i = 0; i < cases; i++) {
         struct list_count count;
