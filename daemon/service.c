@@ -222,7 +222,7 @@ void service_shutdown(struct service *service)
     net_settle(&service->net);
 }
 
-/* Called for the handle that is closed last: then all handles are closed. */
+/* Close callback of the last handle: all handles are closed now. */
 static void on_closed(uv_handle_t *drain)
 {
     struct service *service = drain->data;

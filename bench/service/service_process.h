@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server process with a socket, pinned to SERVER_CPU: mlid or an echo. A bench that exits
- * terminates its servers and removes their directories. */
+/*
+ * A server process with a socket, pinned to SERVER_CPU: mlid or an echo server. A bench that exits
+ * terminates its servers and removes their directories.
+ */
 #ifndef BENCH_SERVER_H
 #define BENCH_SERVER_H
 

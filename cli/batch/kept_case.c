@@ -74,7 +74,7 @@ void evidence_finish(struct evidence *evidence)
     evidence_init(evidence);
 }
 
-/* Size of a file name in a kept case, as in "source.safetensors". */
+/* Size of a buffer for the name of a file in a kept case, such as "source.safetensors". */
 enum { FILE_NAME_MAX = 32 };
 
 /* Cases share files of this size or more by hard links. */

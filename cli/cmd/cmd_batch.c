@@ -36,7 +36,7 @@ static const struct option options_table[] = {
     PROFILE_OPTION,
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
-    {"host", 'H', "URL", "Run on the daemon of ssh://[user@]host[:port] (default: none)."},
+    {"host", 'H', "URL", "Run on the daemon at ssh://[user@]host[:port] (default: none)."},
     OPTIONS_COMMON,
 };
 

@@ -100,8 +100,9 @@ const struct command cmd_resume = {
     .name = "resume",
     .arguments = "",
     .summary = "make a daemon accept jobs again",
-    .details = "Undoes drain, and releases channels from quarantine whose transfers have ended.\n"
-               "For root and the daemon's user.\n",
+    .details =
+        "Undoes drain, and releases from quarantine the channels whose transfers have ended.\n"
+        "For root and the daemon's user.\n",
     .options = resume_options,
     .examples = resume_examples,
     .run = resume,

@@ -31,7 +31,7 @@ static const struct option make_table[] = {
          .takes = &value_file},                                                                    \
     {                                                                                              \
         "host", 'H', "URL",                                                                        \
-            "Run on the daemon of ssh://[user@]host[:port] (default: in this process)."            \
+            "Run on the daemon at ssh://[user@]host[:port] (default: in this process)."            \
     }
 
 static const struct option mov_table[] = {
@@ -150,7 +150,7 @@ const struct command cmd_permute = {
     .arguments = "IN OUT",
     .summary = "permute one tensor, without a job file",
     .details =
-        "OUT is IN.transpose(perm), moved by the kernel mli_krn_permute_* of the element type\n"
+        "OUT is IN.transpose(perm), moved by the mli_krn_permute_* kernel for the element type\n"
         "(fx8, fx16, sa8 or sa32). Otherwise permute works as mov.\n",
     .options = permute_table,
     .takes = &value_file,

@@ -246,13 +246,13 @@ static void draw_side(struct canvas *canvas, const struct picture_block *block, 
 }
 
 /*
- * Writes an item of the legend: "moved (a letter for each element)", or "moved (a to f: coordinate
+ * Writes an item of the legend: "moved (one letter per element)", or "moved (a to f: coordinate
  * 0 to 5 of d1)".
  */
 static void moved_words(char out[LEGEND_MAX], const struct picture *picture, const char *moved)
 {
     if (picture_has_letters(picture) || picture->followed_count == 0) {
-        snprintf(out, LEGEND_MAX, "%s (a letter for each element)", moved);
+        snprintf(out, LEGEND_MAX, "%s (one letter per element)", moved);
         return;
     }
     uint32_t d = picture->followed[0];

@@ -26,7 +26,7 @@ bool svg_axis_caption_is_above(const struct picture_block *block);
 void svg_axis_caption(struct textw *w, const struct picture_block *block, enum picture_level level,
                       int x, int y);
 
-/** Draws the caption of the rows upwards, with its middle at x, y. */
+/** Draws the caption of the rows as vertical text that reads upwards, centred at (x, y). */
 void svg_axis_caption_beside(struct textw *w, const struct picture_block *block, int x, int y);
 
 /* Ticks and breaks. */

@@ -26,7 +26,7 @@ struct job_limits {
          .takes = &value_file},                                                                    \
     {                                                                                              \
         "host", 'H', "URL",                                                                        \
-            "Check against the limits of the daemon of ssh://[user@]host[:port] (default: none)."  \
+            "Check against the limits of the daemon at ssh://[user@]host[:port] (default: none)."  \
     }
 
 /**

@@ -34,7 +34,7 @@ struct daemon_link {
      .takes = &value_file},                                                                        \
     {                                                                                              \
         "host", 'H', "URL",                                                                        \
-            "Connect to the daemon of ssh://[user@]host[:port] (default: $MLID_HOST, else none)."  \
+            "Connect to the daemon at ssh://[user@]host[:port] (default: $MLID_HOST, else none)."  \
     }
 
 /**

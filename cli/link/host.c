@@ -70,7 +70,7 @@ static const char *take_host(const char *text, const char **begin, size_t *lengt
         return "a host name does not begin with a dash";
     return is_name(*begin, *length, bracket ? ":%" : "")
                ? NULL
-               : "a host name has only letters, digits and . _ -";
+               : "a host name may contain only letters, digits and . _ -";
 }
 
 static int take_url(struct host *host, const char *url, struct fault *fault)
@@ -92,7 +92,7 @@ static int take_url(struct host *host, const char *url, struct fault *fault)
         return refuse(fault, url,
                       user == 0      ? "the user before the @ is missing"
                       : *rest == '-' ? "a user name does not begin with a dash"
-                                     : "a user name has only letters, digits and . _ -");
+                                     : "a user name may contain only letters, digits and . _ -");
     const char *name, *end;
     size_t length;
     const char *why = take_host(at ? at + 1 : rest, &name, &length, &end);

@@ -18,7 +18,7 @@ enum { GAP_NAME_MAX = 64 };
 struct part {
     const char *path;
     struct state state;
-    size_t current; /* number of current records */
+    size_t current; /* number of records from current lines (state_file.h) */
 };
 
 struct merge {

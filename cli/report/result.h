@@ -29,7 +29,7 @@ struct batch_outline {
     struct shard shard;   /* 0/0: not sharded */
     uint64_t set;         /* digest_add() of all `total` names */
     uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
-    bool anew;            /* true: the run begins anew (state_file.h); only in a state file */
+    bool anew;            /* true: the run starts over (state_file.h); only in a state file */
     bool older;           /* read from a line with an older format, or without a format */
 };
 

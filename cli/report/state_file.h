@@ -8,7 +8,7 @@
  *     {"event":"begin",...}     the next run
  *
  * Of several lines for a case, only the last counts. A run that continues the previous run appends
- * only new results. A run *begins anew* if its set of cases differs from that of the previous run,
+ * only new results. A run *starts over* if its set of cases differs from that of the previous run,
  * or if it repeats a case that already has a result. It then also writes every result that it
  * reuses. The lines from the "begin" of the latest such run on are *current*: only they are results
  * of the last run, and `merge` reads only them.
@@ -67,7 +67,7 @@ struct state_file {
     const char *path; /* borrowed */
     int fd;
     off_t size;
-    bool anew;          /* true: this run begins anew */
+    bool anew;          /* true: this run starts over */
     struct state state; /* the lines before this run */
 };
 
@@ -79,7 +79,7 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
 
 int state_file_begin(struct state_file *state_file, const struct batch_outline *outline,
                      struct fault *fault);
-/** Writes a reused result of state_file->state again, if this run begins anew. */
+/** Writes a reused result of state_file->state again, if this run starts over. */
 int state_file_keep(struct state_file *state_file, const struct case_result *result,
                     struct fault *fault);
 int state_file_add(struct state_file *state_file, const struct case_result *result,

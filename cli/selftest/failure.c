@@ -89,7 +89,10 @@ static uint8_t former(const struct mismatch *mismatch, const struct move_case *c
                       c->salt);
 }
 
-/* Finds the wrong bytes in the source. Returns false if there are too few bytes, or no match. */
+/*
+ * Searches the source for the wrong bytes of the destination. Returns false if there are too few
+ * bytes, or no match.
+ */
 static bool trace(const struct mismatch *mismatch, const struct images *images,
                   const struct move_case *c, size_t *where)
 {

@@ -40,7 +40,7 @@ struct transfer {
     uint64_t timeout_ns;
     struct failure *failure;
 
-    mli_tensor src, dst; /* tensors with memory */
+    mli_tensor src, dst; /* tensors whose data is allocated */
     mli_mov_handle_t handle;
     uint64_t moving_ns;   /* time from start to done */
     uint64_t starts;      /* number of starts on channels */

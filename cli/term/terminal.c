@@ -34,8 +34,10 @@ static FILE *stream(void)
     return place == STDOUT_FILENO ? stdout : stderr;
 }
 
-/* Reads the size each time, since windows are resized. The last column stays free: some terminals
- * wrap to the next line once it is used. */
+/*
+ * Reads the size each time, because the window may have been resized. The last column stays free:
+ * some terminals wrap to the next line once that column is used.
+ */
 int terminal_line_columns(void)
 {
     int rows = 0, columns = COLUMNS_UNKNOWN;

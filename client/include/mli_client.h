@@ -66,7 +66,7 @@ typedef uint64_t mli_client_ticket; /* never 0 */
     X(LOST, -1, "the connection is lost")                                                          \
     X(NO_SERVICE, -2, "no service listens at this path")                                           \
     X(BUSY, -3, "the service accepts no connection: it is stopped or overloaded")                  \
-    X(WAITED, -4, "the time to wait is over; the request continues")                               \
+    X(WAITED, -4, "the wait timed out; the request continues")                                     \
     X(INTERRUPTED, -5, "the interrupt descriptor became readable; the request continues")          \
     X(NO_MEMORY, -6, "this process has no memory left")                                            \
     X(SYSTEM, -7, "a system call failed; the message says which")                                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives lines, their descriptors, and the bytes after a line; ends requests. */
+/* Receives lines, their descriptors, and the bytes after a line; completes the pending requests. */
 #ifndef CLIENT_RECEIVE_H
 #define CLIENT_RECEIVE_H
 

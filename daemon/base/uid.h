@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* User numbers (uid): reads them, and divides the limits of the service among users. */
+/* User IDs (uid): reads them, and divides the limits of the service among users. */
 #ifndef DAEMON_UID_H
 #define DAEMON_UID_H
 

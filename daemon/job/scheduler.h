@@ -83,7 +83,7 @@ static inline void ring_renew(struct ring *ring, struct turn *turn, uint64_t now
     link_append(&ring->ages, &turn->in_ages);
 }
 
-/** Adds a member, which has a job now, without a deficit. */
+/** Adds a member that has a job now. The member's deficit starts at 0. */
 static inline void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
 {
     turn->skipped = ring->skipped;
@@ -91,7 +91,7 @@ static inline void ring_enter(struct ring *ring, struct turn *turn, uint64_t now
     ring_renew(ring, turn, now);
 }
 
-/** Removes a member, which has no job left, and clears its deficit. */
+/** Removes a member that has no job left, and clears the member's deficit. */
 static inline void turn_leave(struct turn *turn)
 {
     link_remove(&turn->in_turns);

@@ -45,7 +45,7 @@ struct task *task_create(struct session *session)
     return task;
 }
 
-/* Returns the count of tasks in this state, or NULL if the task is not counted. */
+/* Returns the counter of tasks in the state of this task, or NULL if the task is not counted. */
 static uint32_t *counter(const struct task *task)
 {
     struct job_counts *counts = &task->jobs->counts;

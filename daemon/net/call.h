@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests and their handlers: one line of a client becomes one call.
+ * Requests and their handlers: each line from a client becomes one call.
  *
  * To add an RPC method, start here:
  *   1. Add the name to RPC_METHOD_TABLE as proto/wire/rpc.h describes. A method with params also
  *      needs functions in proto/wire that read them; a result of one or two numbers is written by
  *      the handler itself.
- *   2. Declare the handler below, and write it beside its relatives: submit.c (requests that make
- *      jobs), call_job.c, wait.c, listing.c (requests about jobs), call_buffer.c, call_daemon.c,
+ *   2. Declare the handler below, and write it beside related handlers: submit.c (requests that
+ * make jobs), call_job.c, wait.c, listing.c (requests about jobs), call_buffer.c, call_daemon.c,
  *      drain.c, subscriptions.c.
  *   3. Add it to the table in call.c, and to hold_for_reply() there if its reply may be large or
  *      carries a descriptor.

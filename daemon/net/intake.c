@@ -48,7 +48,7 @@ static const char *reason_to_wait(const struct client *client)
     if (user->waiting_fds + PROTO_FDS_MAX <= WAITING_FDS_MAX)
         return NULL;
     user->crowded = true;
-    return "requests of this user that are incomplete or not handled yet hold too many descriptors";
+    return "incomplete and unhandled requests of this user hold too many file descriptors";
 }
 
 static bool must_wait(struct client *client)

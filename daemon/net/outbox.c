@@ -116,7 +116,8 @@ static void drop_fd(struct outbox *box)
     memmove(box->fds, box->fds + 1, box->fd_count * sizeof *box->fds);
 }
 
-/* Removes `sent` bytes of the first chunk. Keeps an empty last chunk unless it is large. */
+/* Removes `sent` bytes from the front of the first chunk. Keeps an empty last chunk unless it is
+ * large. */
 static void take_off(struct outbox *box, size_t sent)
 {
     struct outbox_chunk *first = box->first;

@@ -8,8 +8,9 @@
 
 /* A task with the reply that its client waits for. The job room allocates it. */
 struct submission {
-    struct task task;     /* first */
-    struct answer answer; /* the duty to answer; not due if the task is detached or has ended */
+    struct task task; /* first */
+    struct answer
+        answer; /* the reply that is still due, unless the task is detached or has ended */
     uint64_t reply_bytes; /* bytes of the reply that the client's backlog expects */
 };
 

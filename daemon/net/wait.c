@@ -185,7 +185,7 @@ static void add(struct wait *wait, const struct entry *entry)
     }
 }
 
-/* Adds the jobs that the request names. Returns 0, or -1 with *fault filled. */
+/* Adds the jobs that the request names to `wait`. Returns 0, or -1 with *fault filled. */
 static int add_named(struct wait *wait, const struct client *client, const struct job_wait *params,
                      struct fault *fault)
 {

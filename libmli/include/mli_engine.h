@@ -11,17 +11,17 @@
  * Glossary
  *   engine      a DMA controller, or code in the place of one. Its channels are numbered from 0.
  *   plan        the bytes that one channel moves (mli_plan.h)
- *   work        a plan on a channel, from submit until done
+ *   work item   a plan on a channel, from submit until done
  *   legalise    cut a plan into descriptors that the registers of a channel can express
  *
  * Guarantees of the pool for one channel
- *   - It calls open before the first work and close after the last.
- *   - The channel has at most one work at a time. The pool submits the next work after done of the
- *     previous one was called: possibly inside that done, or on another thread before done has
- *     returned. So a channel must not use a work after it has called done, and done is the last
- *     action of a poll.
+ *   - It calls open before the first work item and close after the last.
+ *   - The channel has at most one work item at a time. The pool submits the next work item after
+ *     done of the previous one was called: possibly inside that done, or on another thread before
+ *     done has returned. So a channel must not use a work item after it has called done, and done
+ *     is the last action of a poll.
  *   - It never calls submit and poll of a channel concurrently, except for such a submit.
- *   - It may call poll for a channel without a work, and cancel at any time from any thread.
+ *   - It may call poll for a channel without a work item, and cancel at any time from any thread.
  * Calls for different channels may come from different threads concurrently.
  */
 #ifndef MLI_ENGINE_H
@@ -36,7 +36,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** The result of a work (struct mli_work). */
+/** The result of a work item (struct mli_work). */
 struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
     uint32_t descriptor; /**< not OK: the descriptor in which the work stopped */
@@ -69,11 +69,11 @@ bool mli_work_cancelled(const struct mli_work *work);
 void mli_work_progress(struct mli_work *work, size_t bytes);
 
 /**
- * The channel's works make progress only while poll is called; without the flag they complete by
- * themselves.
+ * The channel's work items make progress only while poll is called; without the flag they complete
+ * by themselves.
  */
 #define MLI_CHANNEL_POLLED 1u
-/** The processor does the works: a synchronous move is faster without such a channel. */
+/** The processor does the work items: a synchronous move is faster without such a channel. */
 #define MLI_CHANNEL_CPU 2u
 
 /** The capabilities of a channel. Zero means no limit, except for `loops`. */
@@ -136,7 +136,7 @@ struct mli_engine {
      * channel 0 at any time.
      */
     void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
-    /** Begins a work. Cannot refuse it: reports errors through done. */
+    /** Begins a work item. Cannot refuse it: reports errors through done. */
     void (*submit)(uint32_t channel, struct mli_work *work);
 
     /**
@@ -144,7 +144,7 @@ struct mli_engine {
      * available.
      */
     bool (*open)(uint32_t channel);
-    /** Optional. The channel has left the pool; no work is on it. */
+    /** Optional. The channel has left the pool; no work item is on it. */
     void (*close)(uint32_t channel);
     /**
      * Required if caps have MLI_CHANNEL_POLLED: collects completed descriptors and gives new ones
@@ -155,7 +155,8 @@ struct mli_engine {
      * Optional. mli_work_cancelled() has become true for the work on the channel: stop that work as
      * soon as possible, then call its done with MLI_STATUS_CANCELLED, or with the status that it
      * reached before. The channel may no longer have that work, or may have the next one: stop only
-     * a work for which mli_work_cancelled() is true. Null if the engine itself checks often enough.
+     * a work item for which mli_work_cancelled() is true. Null if the engine itself checks often
+     * enough.
      */
     void (*cancel)(uint32_t channel);
     /**

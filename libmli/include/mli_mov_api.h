@@ -371,7 +371,7 @@ typedef enum _mli_mov_stage {
     MLI_MOV_CLAIMED = 0, /**< no transfer is prepared */
     MLI_MOV_PREPARED,    /**< prepared, not started since */
     MLI_MOV_RUNNING,     /**< started, not done yet */
-    MLI_MOV_DONE,        /**< done; `code` is its status */
+    MLI_MOV_DONE,        /**< the move is done; `code` is the status of the move */
     MLI_MOV_STAGE_LARGE_ENUM = 0x02000000
 } mli_mov_stage;
 
@@ -423,20 +423,20 @@ mli_status mli_mov_synchronise(mli_mov_handle_t *h);
 
 /** Counters of a channel since it joined the pool. */
 typedef struct _mli_mov_channel_stats {
-    uint64_t submitted; /**< transfers, or parts of transfers over several channels */
-    uint64_t completed; /**< submitted works that ended without an error */
-    uint64_t failed;    /**< submitted works that ended with an error */
-    uint64_t cancelled; /**< submitted works that were cancelled, by a call or because another part
+    uint64_t submitted; /**< work items: transfers, or parts of a transfer over several channels */
+    uint64_t completed; /**< work items that ended without an error */
+    uint64_t failed;    /**< work items that ended with an error */
+    uint64_t cancelled; /**< work items that were cancelled, by a call or because another part
                            failed */
-    uint64_t bytes;     /**< bytes of completed works, and bytes that other works certainly wrote */
-    uint64_t rows;      /**< contiguous runs of bytes in completed works */
+    uint64_t bytes;     /**< bytes of completed work items, and bytes that others certainly wrote */
+    uint64_t rows;      /**< contiguous runs of bytes in completed work items */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< most descriptors queued at a time */
 } mli_mov_channel_stats;
 
 /**
  * Reads the statistics of channel 0 .. MLI_MOV_MAX_CHANNELS - 1; zeros for a channel that was never
- * in the pool. submitted - completed - failed - cancelled works are in progress.
+ * in the pool. submitted - completed - failed - cancelled is the number of work items in progress.
  *
  * @retval MLI_STATUS_OK             *stats is filled
  * @retval MLI_STATUS_ARGUMENT_ERROR no such channel, or null stats

@@ -98,8 +98,9 @@ static double power_of_two(int32_t exponent)
 }
 
 /*
- * Rounds real * 2^frac_bits / scale, halves away from zero. In double the product is exact, and the
- * quotient of a 24-bit by a 15-bit number is never rounded to a half unless it is one.
+ * Rounds real * 2^frac_bits / scale, halves away from zero. In double precision the product is
+ * exact, and the quotient of a 24-bit number by a 15-bit number rounds to a half only if the
+ * quotient is exactly a half.
  */
 static int64_t quantise(float real, const struct number_format *to)
 {

@@ -9,7 +9,7 @@
  *     |  plan.h            plans the bytes; nothing after this step can be refused
  *     v
  *   dma/run.h             an asynchronous transfer: split over the channels of its handle
- *     |  dma/pool.h        (dma/split.h), a work for each channel (dma/channel.h)
+ *     |  dma/pool.h        (dma/split.h), a work item for each channel (dma/channel.h)
  *     v
  *   mli_engine.h          the engine of the channel: inline and threads (dma/processor.h), fault,
  *     |                    or the driver of a device
@@ -82,8 +82,8 @@ static inline struct mli_copy_box slab_box(const struct mli_fill_slab *slab)
 }
 
 /**
- * Returns descriptor `index` of a plan as a box: 0 is the copy box, n is slab n - 1. With a run of
- * 0 it writes nothing.
+ * Returns descriptor `index` of a plan as a box: 0 is the copy box, n is slab n - 1. A descriptor
+ * with a run of 0 writes nothing.
  */
 static inline struct mli_copy_box plan_box(const struct mli_plan *plan, uint32_t index)
 {

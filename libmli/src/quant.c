@@ -23,7 +23,7 @@ static const struct {
     {                                                                                              \
         ".el_params.sa." name ".mem: null given; an array of % entries is required",               \
             ".el_params.sa." name ".capacity: % B given; % B are needed",                          \
-            ".el_params.sa." name ".mem: the array overlaps other memory of the call"              \
+            ".el_params.sa." name ".mem: the array overlaps other memory given to the call"        \
     }
     COMPLAINTS("zero_point"),
     COMPLAINTS("scale"),
@@ -85,7 +85,7 @@ mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
     return MLI_STATUS_OK;
 }
 
-/* Checks that dst's arrays overlap no other memory of the call. */
+/* Checks that dst's arrays overlap no other memory that was given to the call. */
 static mli_status check_own_apart(const struct geometry *g, const struct axis *axis,
                                   const mli_tensor *src, const mli_tensor *dst)
 {

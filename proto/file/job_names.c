@@ -75,8 +75,8 @@ static int check_unique(const struct index *index, struct fault *fault)
 
         if (strcmp(job->common.name, other->common.name) != 0)
             continue;
-        snprintf(text, sizeof text, "name: \"%s\" is the name of the job %s too", job->common.name,
-                 other->pointer);
+        snprintf(text, sizeof text, "name: \"%s\" is already the name of the job %s",
+                 job->common.name, other->pointer);
         return complain(fault, job, "/name", text);
     }
     return 0;

@@ -51,7 +51,7 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
     return -1;
 }
 
-/* libmli's names for its arguments, and the members of a job. */
+/* The names of arguments in libmli's messages, and the members of a job that hold them. */
 static const struct {
     const char *word, *pointer;
     bool members; /* true: the text after the word is a path of members in the job too */

@@ -94,7 +94,7 @@ void pointer_init(struct pointer *pointer, char *out, size_t size);
 void pointer_token(struct pointer *pointer);
 /** Appends whole characters to the current token; escapes '~' and '/'. */
 void pointer_text(struct pointer *pointer, const char *text, size_t length);
-/** Appends a token that is an index of an array. */
+/** Appends an array index to the pointer, as a token. */
 void pointer_index(struct pointer *pointer, size_t index);
 
 #endif /* PROTO_FAULT_H */

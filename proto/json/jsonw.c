@@ -107,7 +107,7 @@ static void append_control(struct jsonw *w, char c)
     }
 }
 
-/* Returns the length of the printable ASCII at the beginning that needs no escape. */
+/* Returns the length of the text's prefix of printable ASCII that needs no escape. */
 static size_t plain_length(const char *text)
 {
     size_t length = 0;

@@ -27,8 +27,8 @@ struct tensor_ref {
     uint32_t fd;     /* for TENSOR_IN_FD: index into the descriptors of the request */
     uint32_t buffer; /* for TENSOR_IN_BUFFER: number of the buffer, from 1 */
     uint64_t offset; /* bytes before the first element */
-    /* TENSOR_IN_FD: the memory of the service's target profile that the tensor is placed in while
-     * the job exists; or empty */
+    /* TENSOR_IN_FD: the name of the memory (of the service's target profile) that holds the tensor
+     * while the job exists; or empty */
     char memory[MEMORY_NAME_MAX];
     struct tensor_desc desc;
 };

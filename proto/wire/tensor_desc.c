@@ -142,7 +142,7 @@ int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault)
         return mismatch(fault, "axis", text);
     }
     if (quant->count != desc->shape[quant->axis]) {
-        snprintf(text, sizeof text, "%u entries given along dimension %d, shape[%d] is %u",
+        snprintf(text, sizeof text, "%u entries given along dimension %d, but shape[%d] is %u",
                  quant->count, quant->axis, quant->axis, desc->shape[quant->axis]);
         return mismatch(fault, "axis", text);
     }

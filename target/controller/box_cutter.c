@@ -218,8 +218,8 @@ static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_blo
 }
 
 /*
- * Returns the largest part of `whole` that divides it, is a multiple of `unit`, and is repeated at
- * least `from` and at most `to` times. 0: there is none, or it is not worth the search.
+ * Returns the largest divisor of `whole` that is a multiple of `unit` and fits into `whole` at
+ * least `from` and at most `to` times. 0: no divisor was found among the first DIVISORS candidates.
  */
 static uint64_t divisor(uint64_t whole, uint32_t unit, uint64_t from, uint64_t to)
 {

@@ -10,8 +10,9 @@ static const char far_zeros[] = "the controller does not reach the block of zero
 static const char steps_differ[] = "the rows are not aligned alike: a step is no multiple of the "
                                    "controller's alignment";
 static const char sides_differ[] = "source and destination are not aligned alike";
-static const char too_short[] = "the run is shorter than what the controller moves";
-static const char run_limit[] = "the controller's longest run is shorter than its alignment";
+static const char too_short[] = "the run is shorter than the controller's minimum";
+static const char run_limit[] =
+    "the controller's maximum run is shorter than the required alignment";
 static const char head_or_tail[] = "the run does not begin or end where the controller can";
 
 static uint64_t or_no_limit(uint64_t limit)

@@ -12,7 +12,7 @@ const char *const profile_controller_words[] = {"boxes", "zdma",    "bcm2835", "
 #member, offsetof(struct profile_costs, member), what                                      \
     }
 const struct profile_cost_member profile_cost_members[] = {
-    COST(start, "from the call until the first descriptor begins"),
+    COST(start, "from the call to the start of the first descriptor"),
     COST(descriptor, "for each descriptor"),
     COST(row, "for each row"),
     COST(burst, "for each burst"),

@@ -85,7 +85,7 @@ struct profile_dma {
 
 /* What a transfer costs: docs/profiles.md has the formula. */
 struct profile_costs {
-    profile_cost start;      /* cost from the call until the first descriptor begins */
+    profile_cost start;      /* from the call to the start of the first descriptor */
     profile_cost descriptor; /* cost of each descriptor, besides its data */
     profile_cost row;        /* cost of each row (contiguous run) */
     profile_cost burst;      /* cost of each burst, on either side, besides its beats */

@@ -33,7 +33,7 @@ def read(args, flags, path):
 
 
 def memory_faults(args, path, program):
-    """Yields the faults that the program headers and the dynamic section show."""
+    """Yields the faults in the program headers and the dynamic section of the ELF file."""
     text = read(args, "-lhd", path)
     stack = re.search(r"^\s*GNU_STACK\s.*\s([R ][W ][E ])\s", text, re.M)
     if not re.search(r"Type:\s+DYN", text) or (program and not re.search(r"\(FLAGS_1\).*\bPIE\b", text)):

@@ -23,7 +23,7 @@ ENGINE_CHANGED = "the engine, its channels, the target profile, $MLI_CPU_MASK, $
 
 
 class Attempts(BatchCase):
-    """The fault engine counts works: with one worker, each job is one work."""
+    """The fault engine counts work items: with one worker, each job is one work item."""
 
     def engine(self, faults):
         return ("-j1", "-c1", "-e", f"fault:threads,tiny=0,{faults}")

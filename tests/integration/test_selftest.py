@@ -170,7 +170,7 @@ class Reproduced(Selftest):
             self.ctl("validate", job, code=0)
             for engine in ("inline", "threads:tiny=0", "mock:tiny=0"):
                 self.ctl("run", "--engine", engine, job, code=0)
-            # The first work restores the destination, the second work is the case itself.
+            # The first work item restores the destination, the second work item is the case itself.
             result = self.ctl("run", "-e", "fault:inline,corrupt=2", "--json", job, code=1)
             self.assertEqual([fact["state"] for fact in result.json],
                              ["done", "mismatch", "skipped"])

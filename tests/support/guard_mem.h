@@ -20,7 +20,7 @@ void guard_mem_finish(struct guard_mem *g);
 /* Returns the last `bytes` bytes before the upper inaccessible page. */
 uint8_t *guard_mem_right(const struct guard_mem *g, size_t bytes);
 
-/* Make the memory between the guards inaccessible, and accessible again. */
+/* Block all access to the memory between the guards, and allow it again. */
 void guard_mem_close(const struct guard_mem *g);
 void guard_mem_open(const struct guard_mem *g);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine "spy" records its plans and obeys the test: works on held channels end when the test
- * ends them, so a test can produce any order of events without a clock. It moves with loops of its
- * own, straight from the definition in mli_plan.h.
+ * The engine "spy" records its plans and obeys the test: work items on held channels end when the
+ * test ends them, so a test can produce any order of events without a clock. It moves with loops of
+ * its own, straight from the definition in mli_plan.h.
  */
 #ifndef TEST_SPY_H
 #define TEST_SPY_H
@@ -12,7 +12,7 @@
 /* Adds the engine, once, and clears all records. */
 void spy_init(void);
 
-/* Holds works of the channels in this mask from now on; 0: holds no works. */
+/* Holds work items of the channels in this mask from now on; 0: holds no work items. */
 void spy_hold(uint32_t channels);
 
 /* Returns the last plan that a channel got. */
@@ -22,12 +22,13 @@ const struct mli_plan *spy_plan(uint32_t channel);
 uint32_t spy_submits(uint32_t channel);
 uint32_t spy_cancels(uint32_t channel);
 
-/* Return whether a work is held on the channel, and whether it was cancelled. */
+/* Return whether a work item is held on the channel, and whether it was cancelled. */
 bool spy_holds(uint32_t channel);
 bool spy_is_cancelled(uint32_t channel);
 
 /*
- * Ends the held work: OK moves all of the work, any other status moves the rows before the place.
+ * Ends the held work item: OK moves all of the work, any other status moves the rows before the
+ * place.
  */
 void spy_end(uint32_t channel, mli_status status, uint32_t descriptor, uint64_t row);
 

@@ -161,7 +161,7 @@ static void draw_move(struct board_case *c, const struct target_profile *profile
     }
 }
 
-/* Draws moves until one fits the memories of the board. */
+/* Makes random moves until one fits in the memories of the board. */
 static bool draw_placed(struct board_case *c, const struct target_profile *profile,
                         const struct controller *controller)
 {

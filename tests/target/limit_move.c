@@ -46,7 +46,10 @@ static uint32_t near_elements(const struct random_move *m, struct draw *draw, ui
     return elements > 0 ? elements : 1;
 }
 
-/* Returns one of the controller's limits, or the bytes of 1 or 256 bursts. */
+/*
+ * Picks a limit at random: the maximum run of the controller, its maximum bytes of a descriptor, or
+ * the bytes of 1 or 256 bursts. A controller without the limit: its maximum run, or 16 bursts.
+ */
 static uint64_t run_limit(struct draw *draw, const struct mli_channel_caps *caps, uint32_t burst)
 {
     const uint64_t limits[] = {caps->run_max, caps->bytes_max, (uint64_t)burst * 256, burst};

@@ -221,7 +221,7 @@ static struct mli_channel_caps reachable_limits(const struct target_profile *pro
     return caps;
 }
 
-/* Returns the longest run of a descriptor without loops; 0: no limit. */
+/* Returns the maximum run of a descriptor without loops; 0: no limit. */
 static size_t linear_limit(const struct target_profile *profile)
 {
     const struct controller *controller = controller_of(profile);

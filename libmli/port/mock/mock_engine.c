@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A driver of the mock device. submit cuts the plan of a work into descriptors and fills the ring;
- * each poll collects completed descriptors and refills the ring; the poll that finds all of them
- * completed calls done.
+ * A driver of the mock device. submit cuts the plan of a work item into descriptors and fills the
+ * ring; each poll collects completed descriptors and refills the ring; the poll that finds all of
+ * them completed calls done.
  *
  * No locks are needed: submit, poll and done of a channel follow one another, so a lane belongs to
  * the function that runs. Other threads read `work` and `high_water` only.
@@ -34,7 +34,7 @@ static struct lane {
     _Atomic uint32_t high_water;
 } lanes[MOCK_DEVICE_CHANNELS];
 
-/* Atomic, because mli_mov_is_polled() calls caps at any time. */
+/* Atomic, because mli_mov_is_polled() may call the caps operation at any time. */
 static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS;
 
 /* A driver of a real device looks for the device here. */
@@ -147,7 +147,7 @@ static uint32_t reap(struct lane *lane, uint32_t device_head, uint32_t budget)
     return reaped;
 }
 
-/* Returns the end of a work that stopped in a descriptor, after `rows` of its rows. */
+/* Returns the end of a work item that stopped in a descriptor, after `rows` of its rows. */
 static struct mli_work_end end_at(const struct note *note, mli_status status, uint64_t rows)
 {
     return (struct mli_work_end){
@@ -205,7 +205,7 @@ static void recover(uint32_t channel)
 
 /*
  * There is no cancel function: poll checks often enough. Another thread that wrote ABORT could
- * abort the next work in the ring.
+ * abort the next work item in the ring.
  */
 static uint32_t poll(uint32_t channel, uint32_t budget)
 {
@@ -234,7 +234,7 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
         recover(channel);
     /* For memory that the device does not snoop: invalidate the destination here. */
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    /* Call done() last: when it returns, the lane may have its next work. */
+    /* Call done() last: when it returns, the lane may have its next work item. */
     work->done(work, &end);
     return reaped;
 }

@@ -84,8 +84,8 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
     /*
-     * The engine reports descriptor 0 for a work stopped before its first row, also if the plan has
-     * no copy.
+     * The engine reports descriptor 0 for a work item stopped before its first row, also if the
+     * plan has no copy.
      */
     if (end->descriptor == 0 && channel->plan.box.run == 0) {
         channel->end.descriptor = 1;

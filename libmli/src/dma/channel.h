@@ -42,8 +42,8 @@ static inline uint32_t channel_number(const struct channel *channel)
 void channel_reset(uint32_t number);
 
 /**
- * Prepares the channel for the plan in channel->plan, as a work that calls `done`. The channel has
- * no work.
+ * Prepares the channel for the plan in channel->plan, as a work item that calls `done`. The channel
+ * has no work item.
  */
 void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *));
@@ -66,7 +66,7 @@ bool channel_is_polled(uint32_t number);
 /** Polls the channel, unless another thread does. Returns the number of completed descriptors. */
 uint32_t channel_poll(uint32_t number);
 
-/** Waits until no thread polls the channel, which has no work and leaves the pool. */
+/** Waits until no thread polls the channel, which has no work item and leaves the pool. */
 void channel_quiesce(uint32_t number);
 
 /** Returns the number of bytes of the channel's work that are written. */

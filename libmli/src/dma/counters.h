@@ -2,8 +2,8 @@
 /*
  * The statistics of a channel, readable from any thread while the channel works. Atomics are 32
  * bits wide, so each 64-bit counter has two halves. A version, odd during a change, makes readers
- * read again. There is one writer at a time: a channel has one work at a time, and all its steps
- * are ordered.
+ * read again. There is one writer at a time: a channel has one work item at a time, and all its
+ * steps are ordered.
  */
 #ifndef MLI_DMA_COUNTERS_H
 #define MLI_DMA_COUNTERS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine fault: another engine with injected faults. The fate of a work depends on the seed and
- * the work's number alone (works are counted in the order they are submitted, from 1), so a run
- * with one submitting thread can be repeated.
+ * The engine fault: another engine with injected faults. The fate of a work item depends on the
+ * seed and the work's number alone (work items are counted in the order they are submitted, from
+ * 1), so a run with one submitting thread can be repeated.
  *
- * A work goes to the engine inside as one or several pieces, one after the other:
+ * A work item goes to the engine inside as one or several pieces, one after the other:
  *   whole     the plan as it is
  *   shuffled  pieces in another order
  *   cut off   the pieces before the place where the work fails
@@ -23,19 +23,19 @@ enum {
 
 #define DELAY_MAX_US UINT64_C(3600000000)
 
-/* X(option, default): the number of a work, a share of works in percent, or an amount. */
+/* X(option, default): the number of a work item, a share of work items in percent, or an amount. */
 #define SETTINGS(X)                                                                                \
     X(seed, 1)                                                                                     \
     X(delay_us, 0)    /* longest delay of a work's end ... */                                      \
-    X(delay_pct, 100) /* ... and the share of works that are delayed */                            \
-    X(reorder_pct, 0) /* share of works whose pieces move in another order */                      \
-    X(fail, 0)        /* number of a work that fails */                                            \
+    X(delay_pct, 100) /* ... and the share of work items that are delayed */                       \
+    X(reorder_pct, 0) /* share of work items whose pieces move in another order */                 \
+    X(fail, 0)        /* number of a work item that fails */                                       \
     X(fail_pct, 0)                                                                                 \
-    X(descriptor, ANYWHERE) /* descriptor in which works fail */                                   \
+    X(descriptor, ANYWHERE) /* descriptor in which work items fail */                              \
     X(row, ANYWHERE)        /* row of that descriptor */                                           \
-    X(stick, 0)             /* number of a work that ends only by a cancel */                      \
+    X(stick, 0)             /* number of a work item that ends only by a cancel */                 \
     X(stick_pct, 0)                                                                                \
-    X(corrupt, 0) /* number of a work that ends with one bit of its destination flipped */         \
+    X(corrupt, 0) /* number of a work item that ends with one bit of its destination flipped */    \
     X(corrupt_pct, 0)
 
 #define ANYWHERE UINT64_MAX
@@ -52,7 +52,7 @@ enum mode { WHOLE, SHUFFLED, CUT_OFF };
 
 static struct faulty {
     struct mli_work *outer, inner;
-    struct mli_work_end end; /* result of the outer work so far */
+    struct mli_work_end end; /* result of the outer work item so far */
     enum mode mode;
     struct pieces pieces;        /* pieces of the plan; not used if the mode is WHOLE */
     struct mli_descriptor piece; /* the piece that the engine inside has, */
@@ -116,7 +116,7 @@ static bool happens(struct faulty *f, uint64_t percent)
     return draw(f) % PERCENT < percent;
 }
 
-/* Draws a row of the plan, unless the settings name a row. */
+/* Picks a random row of the plan, unless the settings name a row. */
 static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t row)
 {
     const struct mli_plan *plan = f->outer->plan;
@@ -167,7 +167,7 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.done = on_done;
     f->inner.hints = f->outer->hints;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
-    /* A cancel before the line above did not reach the piece, but it is set in the outer work. */
+    /* A cancel before the line above is set in the outer work item, but did not reach the piece. */
     if (mli_work_cancelled(f->outer))
         __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
     inside->submit((uint32_t)(f - channels), &f->inner);
@@ -215,8 +215,8 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
 }
 
 /*
- * Draws the fate of a work. Returns whether it is stuck: then another thread may end it at any
- * time.
+ * Chooses the fate of a work item at random. Returns whether the work item is stuck: then another
+ * thread may end it at any time.
  */
 static bool draw_fate(struct faulty *f, uint32_t number)
 {
@@ -243,7 +243,7 @@ static bool draw_fate(struct faulty *f, uint32_t number)
     return stuck;
 }
 
-/* Ends a stuck work. If submit and cancel meet, the call that clears `stuck` ends the work. */
+/* Ends a stuck work item. If submit and cancel meet, the call that clears `stuck` ends the work. */
 static void end_stuck(struct faulty *f)
 {
     uint32_t stuck = 1;

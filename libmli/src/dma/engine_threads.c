@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine threads: every channel is a thread with a mailbox for one work. Submitting exchanges
- * one word; a system call is needed only if the thread sleeps.
+ * The engine threads: every channel is a thread with a mailbox for one work item. Submitting
+ * exchanges one word; a system call is needed only if the thread sleeps.
  */
 #include "libmli/src/dma/engines.h"
 
@@ -29,7 +29,7 @@ enum {
 enum mail {
     EMPTY = 0, /* the thread is awake, and will check again */
     SLEEPING,  /* the mailbox is empty, and the thread must be woken */
-    FULL,      /* the mailbox has a work */
+    FULL,      /* the mailbox has a work item */
     CLOSING    /* the thread must end */
 };
 
@@ -40,7 +40,7 @@ static struct worker {
     pid_t process; /* process that has the thread; a forked child does not have it */
 } workers[MLI_MOV_MAX_CHANNELS];
 
-/* Waits a moment for mail, because a work that arrives now needs no wake-up. */
+/* Waits a moment for mail, because a work item that arrives now needs no wake-up. */
 static uint32_t linger(struct worker *worker)
 {
     uint32_t mail = atomic_load(&worker->mail);
@@ -65,7 +65,7 @@ static bool receive(struct worker *worker, struct mli_work **work)
     if (mail == CLOSING)
         return false;
     *work = worker->work;
-    atomic_store(&worker->mail, EMPTY); /* do this first: after done() the next work may arrive */
+    atomic_store(&worker->mail, EMPTY); /* first: after done() the next work item may arrive */
     return true;
 }
 

@@ -14,7 +14,7 @@
 /** The thread that starts a transfer also moves the data. Needs no threads and no OS. */
 extern const struct mli_engine engine_inline;
 
-/** Wraps another engine and injects faults: delays, errors, works that do not end, flipped bits. */
+/** Wraps another engine, and injects faults: delays, errors, endless work items, flipped bits. */
 extern const struct mli_engine engine_fault;
 
 #if defined(__linux__) && __STDC_HOSTED__ && !defined(MLI_NO_THREADS)
@@ -30,7 +30,7 @@ extern const struct mli_engine engine_threads;
 /** Resets all options of engine_fault to their defaults, and makes it wrap *engine. */
 void engine_fault_reset(const struct mli_engine *engine);
 
-/** Makes engine_fault count works from 1 again. */
+/** Makes engine_fault count work items from 1 again. */
 void engine_fault_restart_count(void);
 
 #endif /* MLI_DMA_ENGINES_H */

@@ -10,7 +10,7 @@
 
 enum {
     RUN = MLI_MAX_RANK,
-    SHARED = 256, /* bytes that a piece of a transpose reads in one sequence */
+    SHARED = 256, /* contiguous source bytes that a piece of a transpose uses, if possible */
 };
 
 static size_t at_most(size_t value, size_t limit)

@@ -12,7 +12,7 @@
 
 #include "mli_engine.h"
 
-/* The state for one work. */
+/* The state for one work item. */
 struct populate {
     bool on;              /* true: the hint is given, and the system has not refused a call */
     size_t page;          /* page size in bytes */
@@ -21,7 +21,7 @@ struct populate {
 
 #if defined(__linux__) && __STDC_HOSTED__
 
-/** Begins a work: no page is mapped yet. */
+/** Begins a work item: no page is mapped yet. */
 void populate_init(struct populate *p, const struct mli_work *work);
 
 /**

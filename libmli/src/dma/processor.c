@@ -17,7 +17,7 @@
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
-/* Works that wait for this thread. */
+/* Work items that wait for this thread. */
 static MLI_THREAD_LOCAL struct {
     bool draining;
     uint32_t head, count;
@@ -130,7 +130,7 @@ static bool chunks_next(struct chunks *chunks, struct chunk *chunk)
     return true;
 }
 
-/* Moves a work in chunks, and checks before each chunk whether the work is cancelled. */
+/* Moves a work item in chunks, and checks before each chunk whether the work is cancelled. */
 static void move_chunks(struct mli_work *work, struct populate *fresh, struct mli_work_end *end)
 {
     struct chunks chunks;

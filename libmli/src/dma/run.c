@@ -158,7 +158,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
     channel_end(channel, end);
-    /* The transfer is not done while this part is not, so the parts after it still belong to it. */
+    /* Until this part is done, the parts after this part still belong to the same transfer. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);

@@ -5,13 +5,13 @@
  *   plan of a transfer
  *     |  split.c       run_start(), once: a PART for each channel of the claim, of about equal size
  *     v
- *   part = plan of a work, on one channel
+ *   part = plan of a work item, on one channel
  *     |-- legalise.c       the driver of a device, when its ring has room: DESCRIPTORS that the
  *     |                    registers of the channel can express (mli_engine.h, public)
- *     |-- processor.c      engines inline and threads, for works above 256 KiB: CHUNKS; a cancel
- *     |                    takes effect between two chunks
+ *     |-- processor.c      engines inline and threads, for work items above 256 KiB: CHUNKS;
+ *     |                    a cancel takes effect between two chunks
  *     `-- fault_pieces.c   engine fault: PIECES in random order, or the pieces before the place
- *                          where the work fails; each piece becomes a work of the engine inside
+ *                          where the work fails; the engine inside gets each piece as a work item
  *
  * processor.c and fault_pieces.c cut with the legaliser, under limits of their own (the rows before
  * a failure excepted, which fault_pieces.c finds by itself). split.c does not: it needs parts of

@@ -15,7 +15,7 @@ struct choice {
     uint32_t done; /* slabs that are written with the box, as bits */
 };
 
-/* Calls the kernel for every iteration of the loops around it. */
+/* Calls the leaf kernel of the walk for every iteration of the outer loops. */
 static void run_walk(const struct leaf_table *leaf, const struct walk *walk, bool stream)
 {
     const struct leaf_loop *a = &walk->around[MLI_MAX_RANK - 3], *b = a + 1, *c = b + 1;

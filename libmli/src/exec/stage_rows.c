@@ -12,11 +12,11 @@
 /* Nests: rows and gathers, with zeros around them, in the order of the destination. */
 
 _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
-               "both halves fit on the stage");
+               "both halves fit into the stage buffer");
 
-/* The stage in two halves: a kernel fills one half while the other half's bytes are streamed. */
+/* The stage buffer: a kernel fills one half while the bytes of the other half are streamed. */
 struct stage {
-    uint8_t *half[2]; /* the halves: TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
+    uint8_t *half[2]; /* the halves: TUNE_STAGE_L1 + TUNE_LINE bytes of the thread's buffer each */
     size_t filled;    /* index of the half that is being filled */
     uint8_t *to;      /* destination of the bytes of the second half that are not streamed yet */
     const uint8_t *from;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes jobs element by element from the text of PROTOCOL.md alone, and makes random jobs."""
+"""A reference model, written from PROTOCOL.md alone: computes jobs element by element. Also makes random jobs."""
 import itertools
 import math
 import random

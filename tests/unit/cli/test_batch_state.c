@@ -79,16 +79,16 @@ static void test_runs(void **state)
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END BEGIN CASE("a", "flaky")
               CASE("b", "updated") CASE("b", "failed") END,
           10, newer, 2);
-    /* A run with other cases begins anew. */
+    /* A run with other cases starts over. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END OTHER CASE("a", "error") END, 5, other,
           2);
     check(BEGIN_OF("1", "\"1/2\"", "03") CASE("b", "passed") CASE("a", "failed")
               END BEGIN_OF("2", "\"2/2\"", "03") CASE("a", "error"),
           0, other, 2);
-    /* A run that runs cases again begins anew. */
+    /* A run that runs cases again starts over. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END ANEW CASE("a", "error") END, 5, other,
           2);
-    /* A third run has the cases of the first one: it begins anew, and the lines of the first run
+    /* A third run has the cases of the first one: it starts over, and the lines of the first run
      * are not current. */
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }

@@ -58,7 +58,10 @@ static void expect_text(const char *format, ...)
 /* The model: one byte for each byte of the memory, with the number of its piece, from 1. */
 static uint8_t model[SIZE];
 
-/* Returns the offset of the smallest free range, as board_place() must choose it; -1: none. */
+/*
+ * Returns the offset that board_place() must choose: the start of the smallest free range that is
+ * large enough; -1: no such range.
+ */
 static int choose(int bytes, int alignment)
 {
     int best = -1, best_size = SIZE + 1;

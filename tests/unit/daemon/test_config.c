@@ -181,7 +181,7 @@ static uint32_t take_all(uint32_t limit, uint32_t total)
     return own;
 }
 
-/* Lets the users take one object each in turn. Returns the rest of the limit. */
+/* Lets the users take one object each in turn. Returns how much of the limit is left. */
 static uint32_t take_turns(uint32_t limit, uint32_t *own, uint32_t users)
 {
     uint32_t total = 0, before;

@@ -164,7 +164,7 @@ static void test_watchdog(void **state)
     assert_true(is_watched(0));
 }
 
-/* Another configuration does not start the watchdog of an embedded service. */
+/* To configure an embedded service again does not start its watchdog. */
 static void test_watchdog_after_reconfigure(void **state)
 {
     struct gate gate = {.flags = MLI_CHANNEL_CPU};

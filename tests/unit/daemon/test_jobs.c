@@ -348,7 +348,7 @@ static void test_reply_too_long(void **state)
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[60000]},'dst':{'fd':1}");
     assert_string_equal(peer_error(peer, 1, FAULT_LIMIT)->pointer, "/cfg/dst_offset");
-    /* The highest allowed number of parameters fits a line. */
+    /* The maximum number of parameters fits on one line. */
     peer_submit(peer, 2, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[54971]},'dst':{'fd':1,'axis':0,'shape':[54972],"

@@ -262,7 +262,7 @@ static void test_a_stopped_process(void **state)
     sem_destroy(&resumed);
 }
 
-/* Elements that are far apart count a page each for the watchdog's limit. */
+/* Elements that are far apart count as one page each toward the watchdog's limit. */
 static void test_a_strided_source(void **state)
 {
     static const char within[] = "within ";

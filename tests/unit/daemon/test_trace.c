@@ -102,7 +102,7 @@ static void test_whole(void **state)
     free(text);
 }
 
-/* One event is not written at once, but many events are. The timer writes the rest, and stops. */
+/* A single event is not written immediately, but many are. The timer writes the rest and stops. */
 static void test_pieces(void **state)
 {
     struct trace *trace;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests pictures in characters: golden texts, one for each transformation of the spec's group, and
- * the width of random pictures. `test_picture_text SEED` reproduces a run; `test_picture_text SEED
- * show` prints the texts.
+ * Tests text pictures: a golden text for each data movement function of the spec, and the width of
+ * random pictures. `test_picture_text SEED` reproduces a run; `test_picture_text SEED show` prints
+ * the texts.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -47,7 +47,7 @@ static void test_copy(void **state)
           "\n"
           "│a b c d e f g│  ──▶  │a b c d e f g│\n"
           " 0 1 2 3 4 5 6         0 1 2 3 4 5 6\n"
-          "a moved (a letter for each element)\n");
+          "a moved (one letter per element)\n");
 }
 
 static void test_slice(void **state)
@@ -66,7 +66,7 @@ static void test_slice(void **state)
           "3 · ·│i j k l│·          0 1 2 3\n"
           "4 · · · · · · ·\n"
           "  0 1 2 3 4 5 6\n"
-          "a moved (a letter for each element)   · outside the window\n");
+          "a moved (one letter per element)   · outside the window\n");
 }
 
 static void test_concat(void **state)
@@ -84,7 +84,7 @@ static void test_concat(void **state)
           "                    3│a b c d│\n"
           "                    4│e f g h│\n"
           "                      0 1 2 3\n"
-          "a moved (a letter for each element)   ▪ already there, stays\n");
+          "a moved (one letter per element)   ▪ already there, stays\n");
 }
 
 static void test_subsample(void **state)
@@ -102,7 +102,7 @@ static void test_subsample(void **state)
           "3│◦ ◦ ◦ ◦ ◦ ◦ ◦│         0 1 2\n"
           "4│g ◦ ◦ h ◦ ◦ i│\n"
           "  0 1 2 3 4 5 6\n"
-          "a moved (a letter for each element)   ◦ stepped over\n");
+          "a moved (one letter per element)   ◦ stepped over\n");
 }
 
 static void test_permute(void **state)
@@ -123,7 +123,7 @@ static void test_permute(void **state)
           "  0 1 2 3                           0│d h l│\n"
           "                                    1│p t x│\n"
           "                                      0 1 2\n"
-          "a moved (a letter for each element)\n");
+          "a moved (one letter per element)\n");
 }
 
 static void test_pad(void **state)
@@ -141,7 +141,7 @@ static void test_pad(void **state)
           "2│0 0 i j k l│          3│0 0 i j k l│\n"
           " │0 0 0 0 0 0│          4│0 0 0 0 0 0│\n"
           "      0 1 2 3             0 1 2 3 4 5\n"
-          "a moved (a letter for each element)   0 zeros\n");
+          "a moved (one letter per element)   0 zeros\n");
 }
 
 static void test_elided(void **state)
@@ -202,7 +202,7 @@ static void test_ascii(void **state)
           "2|0 - e - f - g - h|. . . . . . . ~ . . . . . . .        2|0 e f g h|' ~ '\n"
           "3 : . . . . . . . . . . . . . . . ~ . . . . . . .          0 1 2 3 4\n"
           "    0 1 2 3 4 5 6 7 8 9 10  12  14  43  45  47  49\n"
-          "a moved (a letter for each element)   0 zeros   - stepped over\n"
+          "a moved (one letter per element)   0 zeros   - stepped over\n"
           ". outside the window   : padding, not moved   _ before the offset, not written\n"
           "' gap of the strides   ~ left out here\n");
 }
@@ -225,7 +225,7 @@ static void test_channels(void **state)
           "2|q s u w| |r t v x|       2|i k m o| |j l n p|\n"
           "  0 1 2 3                  3|q s u w| |r t v x|\n"
           "                             0 1 2 3\n"
-          "a moved (a letter for each element)   _ before the offset, not written\n");
+          "a moved (one letter per element)   _ before the offset, not written\n");
 }
 
 /* With 256 colours, a letter has one colour in source and destination. */

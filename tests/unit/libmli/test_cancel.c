@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cancelled transfers: before, while and after they run, from any thread. The program's argument is
- * the engine inside the fault engine; works that fault makes stuck end only by a cancel.
+ * the engine inside the fault engine; work items that fault makes stuck end only by a cancel.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -107,7 +107,7 @@ static void test_place_in_padding(void **state)
     }
 }
 
-/* A cancel also ends a delayed work. */
+/* A cancel also ends a delayed work item. */
 static void test_delayed_for_an_hour(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_large(void **state)
     load_finish(&large);
 }
 
-/* Bytes reported as written are written, also by a delayed work. */
+/* Bytes reported as written are written, also by a delayed work item. */
 static void test_races_with_the_end(void **state)
 {
     static const char *const settings[] = {"", ",delay_us=30,delay_pct=50", ",reorder_pct=100",

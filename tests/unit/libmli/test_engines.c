@@ -153,7 +153,7 @@ static void test_length_of_a_spec(void **state)
     assert_string_equal(mli_mov_engine_name(), "fault");
 }
 
-/* Options before the bad one have no effect either, and the count of works continues. */
+/* Options before the bad one have no effect either, and the count of work items continues. */
 static void test_refused_spec_changes_nothing(void **state)
 {
     (void)state;

@@ -104,7 +104,7 @@ static void assert_works_again(uint64_t bytes)
     assert_counted(1, bytes + at.plan.bytes);
 }
 
-/* Makes a work fail at a place, while another transfer runs on the next channel. */
+/* Makes a work item fail at a place, while another transfer runs on the next channel. */
 static void fail_at(uint32_t descriptor, uint64_t row)
 {
     uint64_t bytes;

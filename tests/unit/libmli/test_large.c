@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests moves too large for the property tests, with blocks, bursts and stages that depend on the
- * size: each move at every level of kernels, in the caches and past them, compared with a loop over
- * coordinates.
+ * Tests moves that are too large for the property tests: their blocks, bursts and stages depend on
+ * the size. Runs each move at every kernel level, through the caches and bypassing them, and
+ * compares the result with a loop over coordinates.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Every call in every state of a handle, with the status that the headers document. A refused call
  * changes neither the handle, nor the tensors, nor the pool. The program's argument is the engine
- * inside the fault engine; a stuck work keeps a transfer running.
+ * inside the fault engine; a stuck work item keeps a transfer running.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -205,7 +205,7 @@ static int release_all(void **state)
 {
     (void)state;
     if (at.owned) {
-        (void)mli_mov_cancel(&at.handle); /* a wait for a stuck work would never return */
+        (void)mli_mov_cancel(&at.handle); /* a wait for a stuck work item would never return */
         (void)mli_mov_synchronise(&at.handle);
         (void)mli_mov_release_handle(&at.handle);
     }

@@ -77,7 +77,7 @@ static void judge(mli_mov_handle_t *h, const struct tile *t, mli_status status, 
 
 static void one_transfer(mli_mov_handle_t *h, struct rng *rng)
 {
-    const bool asked = seen.may_fail || rng_chance(rng, 20); /* a stuck work needs a cancel */
+    const bool asked = seen.may_fail || rng_chance(rng, 20); /* a stuck work item needs a cancel */
     mli_status status;
     struct tile t;
 

@@ -97,7 +97,7 @@ static void test_ring_full_and_refilled(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 4);
 }
 
-/* Works begin in any slot: in the slot where the previous work ended. */
+/* Work items begin in any slot: in the slot where the previous work item ended. */
 static void test_ring_wraps(void **state)
 {
     uint32_t seen = 0;
@@ -114,7 +114,8 @@ static void test_ring_wraps(void **state)
         finish(&m, &h);
         seen |= 1u << mock_device_read(0, MOCK_HEAD);
     }
-    assert_int_equal(seen, (1u << 7) - 1); /* each of the 7 slots was the last slot of a work */
+    /* Each of the 7 slots was the last slot of a work item. */
+    assert_int_equal(seen, (1u << 7) - 1);
 }
 
 static void move_with_limits(struct move *m, uint64_t descriptors)

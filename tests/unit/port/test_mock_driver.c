@@ -25,7 +25,7 @@ static void done(struct mli_work *ended, const struct mli_work_end *how)
     dones++;
 }
 
-/* Begins a work with a plan of rows: one descriptor for each row, without hardware loops. */
+/* Begins a work item with a plan of rows: one descriptor for each row, without hardware loops. */
 static void begin(uint32_t ring)
 {
     for (size_t i = 0; i < sizeof(in); i++)
@@ -110,7 +110,7 @@ static void test_budget_and_error(void **state)
     assert_int_equal(end.bytes, 5 * WIDTH);
 }
 
-/* A work may be cancelled before submit. */
+/* A work item may be cancelled before submit. */
 static void test_cancelled_from_the_start(void **state)
 {
     (void)state;

@@ -300,7 +300,7 @@ static void test_cancel_from_another_thread(void **state)
     cancel_many("mock:ring=3,loops=0", 2000);
 }
 
-/* The cancelling thread ends stuck works, while another thread may be inside poll. */
+/* The cancelling thread ends stuck work items, while another thread may be inside poll. */
 static void test_cancel_of_stuck_works(void **state)
 {
     (void)state;

@@ -403,7 +403,7 @@ static void test_bad_src(void **state)
          "/src/strides", "src.strides: 2 entries given, but the shape has 1"},
         {WITH_SRC("{\"file\":\"a.bin\",\"shape\":[4],\"type\":\"sa8\",\"axis\":0,"
                   "\"scale\":[1,2,3]}"),
-         "/src/axis", "src.axis: 3 entries given along dimension 0, shape[0] is 4"},
+         "/src/axis", "src.axis: 3 entries given along dimension 0, but shape[0] is 4"},
         {WITH_SRC("{\"file\":\"a.npy\",\"type\":\"fx8\",\"scale\":3}"), "/src/scale",
          "src.scale: only sa8 and sa32 have these parameters, not fx8"},
         {WITH_SRC("{\"file\":\"a.npz\",\"tensor\":\"w\",\"shape\":[1]}"), "/src/shape",

@@ -84,7 +84,7 @@ static void test_duplicate(void **state)
     static const struct named jobs[] = {{"b", {0}}, {"a", {0}}, {"c", {0}}, {"a", {0}}};
 
     (void)state;
-    assert_refused(jobs, "/3/name", "name: \"a\" is the name of the job /1 too");
+    assert_refused(jobs, "/3/name", "name: \"a\" is already the name of the job /1");
 }
 
 static void test_unknown(void **state)

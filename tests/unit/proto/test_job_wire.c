@@ -105,7 +105,7 @@ static void test_bad(void **state)
         {WITH_DST("{\"fd\":1,\"frac_bits\":1}"), "/dst/frac_bits",
          "dst.frac_bits: only fx8 and fx16 have this parameter, not sa8"},
         {WITH_DST("{\"fd\":1,\"shape\":[2,4],\"axis\":1,\"scale\":[1,2,3]}"), "/dst/axis",
-         "dst.axis: 3 entries given along dimension 1, shape[1] is 4"},
+         "dst.axis: 3 entries given along dimension 1, but shape[1] is 4"},
     };
 
     (void)state;

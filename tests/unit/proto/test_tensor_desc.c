@@ -164,7 +164,7 @@ static void test_bad(void **state)
         {"{\"axis\":2,\"scale\":[1],\"shape\":[1,2]}", "/axis",
          "axis: 2 given, but the shape has 2 dimensions (0 to 1)"},
         {"{\"axis\":1,\"scale\":[1],\"shape\":[1,2]}", "/axis",
-         "axis: 1 entries given along dimension 1, shape[1] is 2"},
+         "axis: 1 entries given along dimension 1, but shape[1] is 2"},
         {"{\"type\":\"fx8\",\"scale\":1}", "/scale",
          "scale: only sa8 and sa32 have these parameters, not fx8"},
         {"{\"type\":\"fp32\",\"axis\":0,\"zero_point\":[1]}", "/axis",
@@ -234,7 +234,7 @@ static void test_completed_later(void **state)
     desc.shape[1] = 4;
     assert_int_equal(tensor_desc_check(&desc, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/axis",
-                 "axis: 3 entries given along dimension 1, shape[1] is 4", "shape");
+                 "axis: 3 entries given along dimension 1, but shape[1] is 4", "shape");
     desc.shape[1] = 3;
     desc.has_type = true;
     desc.type = MLI_EL_FX_8;

@@ -26,7 +26,7 @@ void gather_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, s
 
 /* skinny_avx2.c: transposes with rows or columns of less than 16 bytes; uses the two files below */
 
-/** Fills the tables of the three files. Call it before the first use. */
+/** Fills the tables of skinny_avx2.c, narrow_avx2.c and interleave_avx2.c. Call it before use. */
 void skinny_avx2_init(void);
 
 /** leaf_transpose for elements of 2^size_log bytes, with few rows or few columns. */

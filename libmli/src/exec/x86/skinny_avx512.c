@@ -382,7 +382,7 @@ bool skinny_avx512(const struct skinny *t)
     return true;
 }
 
-/* Returns whether there are enough pixels, and a pixel near the start begins a cache line. */
+/* Returns true if there are enough pixels, and a pixel near the start is aligned to a line. */
 static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
 {
     const size_t n = (size_t)LINE >> t->size_log;
