@@ -5,8 +5,9 @@
  * QEMU's model use it.
  *
  * Bytes that were read and not yet written are in a queue, the MFIFO. A channel has the share of
- * one longest burst here, as with the 8 channels and 128 lines of Zynq-7000. Changing the bursts
- * while bytes are queued is refused, and so are peripherals, events to wait for, and byte swaps.
+ * one longest burst here, as with the 8 channels and 128 lines of Zynq-7000. Changing bursts or
+ * addresses while bytes are queued is refused, and so are peripherals, events to wait for, and byte
+ * swaps.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -45,8 +46,6 @@ static uint32_t bus_bytes(const struct thread *t)
 
 static bool set_control(struct thread *t, uint32_t pc, uint32_t value)
 {
-    if (t->queued > 0)
-        return bad(t, pc, "changes the bursts while bytes are queued");
     if (bits_of(value, 31, 28) != 0)
         return bad(t, pc, "byte swap");
     t->src =
@@ -129,6 +128,8 @@ static bool move_register(struct thread *t, uint32_t pc)
     const uint32_t value = (uint32_t)board_number(t->board, pc + 2, 4);
 
     t->pc = pc + 6;
+    if (t->queued > 0)
+        return bad(t, pc, "DMAMOV while bytes are queued");
     switch (target) {
     case RD_SAR:
         t->sar = value;
@@ -150,6 +151,8 @@ static bool add(struct thread *t, uint32_t pc, uint8_t opcode)
     const uint32_t sum = (opcode & 0xfd) == 0x5c ? value | 0xffff0000u : value;
 
     t->pc = pc + 3;
+    if (t->queued > 0)
+        return bad(t, pc, "changes an address while bytes are queued");
     if (opcode & 2)
         t->dar += sum;
     else
