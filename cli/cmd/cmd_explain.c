@@ -12,6 +12,7 @@
 #include "cli/explain/picture.h"
 #include "cli/explain/picture_text.h"
 #include "cli/explain/svg_picture.h"
+#include "cli/explain/timeline.h"
 #include "cli/file/place.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
@@ -36,6 +37,9 @@ static const struct option options_table[] = {
     {"profile", 0, "NAME",
      "Show the move on the board of this target profile, or of a file (default: none)."},
     {"descriptors", 0, "N", "Print at most N descriptors of each channel (default: 4)."},
+    {"trace", 0, "FILE",
+     "Write the timeline of the jobs on the --profile for Perfetto (default: none).",
+     .takes = &value_file},
     {"c", 0, NULL, "Print only a C function for each job, with the calls of embARC MLI."},
     {"no-picture", 0, NULL, "Print no picture."},
     {"view", 0, "DIMS",
@@ -61,6 +65,7 @@ struct run {
     const char *view;                     /* --view; null: the defaults */
     const struct target_profile *profile; /* --profile; or null */
     uint64_t descriptors;                 /* --descriptors */
+    struct timeline timeline;             /* of the jobs on the board, with a profile */
     bool memcpy;
     bool c;       /* --c */
     bool picture; /* true: print the picture in characters */
@@ -224,6 +229,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
         if (explained_board_init(&board, run->profile, resolved, &move, run->descriptors, fault))
             return -1;
         explained.board = &board;
+        timeline_add(&run->timeline, file, (size_t)(job - file->list.jobs), &board);
     }
     print(run, &explained, resolved);
     draw(run, file, resolved, &explained);
@@ -359,6 +365,10 @@ static int read_profile(struct run *run, const struct options *options,
     const char *name = options_get(options, "profile");
     struct fault fault;
 
+    if (!name && options_get(options, "trace")) {
+        print_error("--trace requires --profile: it shows the times of a board's model");
+        return -1;
+    }
     if (!name)
         return 0;
     if (profile_load(profile, name, &fault) < 0) {
@@ -367,6 +377,29 @@ static int read_profile(struct run *run, const struct options *options,
     }
     run->profile = profile;
     return 0;
+}
+
+/* Prints the sum of the jobs on a board, and writes the trace. Returns the exit code. */
+static enum exit_code end_timeline(struct run *run, const char *path)
+{
+    struct timeline *timeline = &run->timeline;
+    struct fault fault;
+    struct textw text;
+    struct jsonw w;
+
+    if (run->style.json) {
+        jsonw_init(&w);
+        timeline_json(&w, timeline);
+        print_json(&w);
+    } else if (!run->style.quiet && !run->c && !svg_target_is_stdout(&run->svg)) {
+        textw_init(&text);
+        timeline_text(&text, timeline);
+        print_text(&text);
+        textw_finish(&text);
+    }
+    if (path && timeline_save(timeline, path, &fault))
+        return print_file_failure(&run->style, path, &fault);
+    return EXIT_CODE_DONE;
 }
 
 static enum exit_code explain(const struct options *options)
@@ -381,8 +414,13 @@ static enum exit_code explain(const struct options *options)
         job_limits_find(&run.limits, options, &fault))
         return print_failure(&run.style, NULL, &fault);
     enum exit_code code = sequence_init(&sequence, options);
+    if (run.profile)
+        timeline_init(&run.timeline, run.profile);
     if (code == EXIT_CODE_DONE)
         code = explain_all(&run, &sequence);
+    if (code == EXIT_CODE_DONE && run.profile)
+        code = end_timeline(&run, options_get(options, "trace"));
+    timeline_finish(&run.timeline);
     produced_finish(&run.produced);
     sequence_finish(&sequence);
     return code;

@@ -182,7 +182,7 @@ static enum exit_code record_trace(struct session *session, void *context)
     recorder->session = session;
     textw_init(&recorder->text);
     chrome_trace_init(&recorder->trace);
-    chrome_trace_begin(&recorder->trace, &recorder->text);
+    chrome_trace_begin(&recorder->trace, "mlid", &recorder->text);
     int status = open_file(recorder, &fault);
     if (status == 0)
         status = subscribe(recorder, &fault);

@@ -117,7 +117,7 @@ int trace_create(struct uv_loop_s *loop, const char *path, struct trace **out)
     uv_unref((uv_handle_t *)&trace->timer);
     textw_init(&trace->text);
     chrome_trace_init(&trace->chrome);
-    chrome_trace_begin(&trace->chrome, &trace->text);
+    chrome_trace_begin(&trace->chrome, "mlid", &trace->text);
     uv_timer_start(&trace->timer, on_timer, PAUSE_MS, 0);
     *out = trace;
     return 0;

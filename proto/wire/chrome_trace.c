@@ -32,10 +32,10 @@ static void name_process(struct chrome_trace *trace, struct textw *w, int pid, c
                  pid, name, pid, pid);
 }
 
-void chrome_trace_begin(struct chrome_trace *trace, struct textw *w)
+void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w)
 {
     textw_printf(w, "[");
-    name_process(trace, w, PID_CHANNELS, "mlid");
+    name_process(trace, w, PID_CHANNELS, process);
     name_process(trace, w, PID_QUEUE, "queue");
 }
 

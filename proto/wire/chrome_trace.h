@@ -21,9 +21,9 @@ struct chrome_trace {
 };
 
 void chrome_trace_init(struct chrome_trace *trace);
-/** Writes the beginning of a trace. Without chrome_trace_end() the trace is valid too: readers
- * accept a missing closing bracket. */
-void chrome_trace_begin(struct chrome_trace *trace, struct textw *w);
+/** Writes the beginning of a trace. `process` names the process with the channels: plain ASCII.
+ * Without chrome_trace_end() the trace is valid too: readers accept a missing closing bracket. */
+void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w);
 /** Writes the trace events of one event. A transfer is written when it has ended; a transfer that
  *  began before the first event is cut to begin there. */
 void chrome_trace_event(struct chrome_trace *trace, const struct event *event, struct textw *w);

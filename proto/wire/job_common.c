@@ -247,6 +247,6 @@ int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX])
         return 0;
     if (json_string(&value, MEMORY_NAME_MAX - 1, &name) < 0)
         return -1;
-    memcpy(out, name, strlen(name));
+    memcpy(out, name, strlen(name) + 1);
     return 0;
 }

@@ -15,17 +15,6 @@ struct side {
     } loop[MLI_MAX_RANK];
 };
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint64_t rows_of(const struct side *side)
 {
     uint64_t rows = 1;
@@ -35,47 +24,51 @@ static uint64_t rows_of(const struct side *side)
     return rows;
 }
 
-/* Returns the number of aligned units that a run touches if it begins at `offset` in a unit. */
-static uint64_t units_of_run(uint64_t offset, uint64_t run, uint64_t unit)
+/* Returns the position of the lowest bit that is set; the number is not 0. */
+static unsigned lowest_bit(uint64_t number)
 {
-    return (offset + run - 1) / unit + 1;
+    return (unsigned)__builtin_ctzll(number);
 }
 
 /*
  * Returns the number of aligned units that all rows touch. Rows that begin at the same offset in a
- * unit touch equally many, so it is enough to know how many rows begin at each offset. All steps
- * are multiples of `grain`, their greatest common divisor with the unit: only every grain-th offset
- * occurs. Offsets of a loop repeat with a period, so that long loops take no longer than short
- * ones.
+ * unit touch equally many, so it is enough to know how many rows begin at each offset. The unit is
+ * a power of two. All steps are multiples of 2^grain, and so are the differences between offsets.
+ * Offsets of a loop repeat with a period, so that long loops take no longer than short ones.
  */
 static uint64_t count_units(const struct side *side, uint64_t unit)
 {
-    uint64_t begin[2][UNIT_MAX];
-    uint64_t grain = unit, pattern, units = 0;
+    uint64_t begin[2][UNIT_MAX]; /* rows that begin at each offset */
+    uint64_t steps = unit, pattern, units = 0;
+    unsigned grain;
     int now = 0;
 
     for (size_t i = 0; i < side->loops; i++)
-        grain = common_divisor(side->loop[i].step, grain);
-    pattern = unit / grain;
+        steps |= side->loop[i].step;
+    grain = lowest_bit(steps);
+    pattern = unit >> grain;
     memset(begin[0], 0, pattern * sizeof begin[0][0]);
     begin[0][0] = 1;
     for (size_t i = 0; i < side->loops; i++, now = !now) {
-        const uint64_t step = side->loop[i].step / grain % pattern;
-        const uint64_t period = pattern / common_divisor(step ? step : pattern, pattern);
-        const uint64_t whole = side->loop[i].count / period, rest = side->loop[i].count % period;
+        const uint64_t step = side->loop[i].step >> grain & (pattern - 1);
+        const unsigned repeats = lowest_bit(step | pattern);
+        const uint64_t period = pattern >> repeats, count = side->loop[i].count;
+        const uint64_t whole = count >> lowest_bit(period), rest = count & (period - 1);
 
         memset(begin[!now], 0, pattern * sizeof begin[0][0]);
         for (uint64_t at = 0; at < pattern; at++) {
             if (begin[now][at] == 0)
                 continue;
-            for (uint64_t k = 0, to = at; k < period; k++, to = (to + step) % pattern)
+            for (uint64_t k = 0, to = at; k < period; k++, to = (to + step) & (pattern - 1))
                 begin[!now][to] += begin[now][at] * (whole + (k < rest));
         }
     }
-    for (uint64_t at = 0; at < pattern; at++)
+    for (uint64_t at = 0; at < pattern; at++) {
+        const uint64_t offset = (side->address + (at << grain)) & (unit - 1);
+
         if (begin[now][at] > 0)
-            units +=
-                begin[now][at] * units_of_run((side->address + at * grain) % unit, side->run, unit);
+            units += begin[now][at] * (((offset + side->run - 1) >> lowest_bit(unit)) + 1);
+    }
     return units;
 }
 

@@ -23,7 +23,7 @@ class Boards(Case):
     def board(self, profile, *options, **more):
         result = self.ctl("explain", "--json", "--no-memcpy", "--profile", profile, *options,
                           self.job(**more), code=0)
-        return json.loads(result.out)["board"]
+        return json.loads(result.out.splitlines()[0])["board"]
 
     @staticmethod
     def bytes_of(entry):
@@ -94,10 +94,42 @@ class Boards(Case):
             self.assertIn(part, shown)
         self.assertNotIn("vpx5", self.ctl("explain", "--no-memcpy", "job.json", code=0).out)
 
+    def test_timeline(self):
+        """Two jobs at the same time on two channels, and one after the first."""
+        jobs = [{"op": "mov", "name": name, "src": {"file": "in.npy"}, "dst": {"file": f"{name}.npy"}}
+                for name in "abc"]
+        jobs[2]["after"] = ["a"]
+        self.write("jobs.json", json.dumps(jobs).encode())
+        lines = self.ctl("explain", "--json", "--no-memcpy", "--profile", "zynq7000-pl330", "--trace",
+                         "trace.json", "jobs.json", code=0).out.splitlines()
+        costs = [json.loads(line)["board"]["cost"]["ns"] for line in lines[:-1]]
+        total = json.loads(lines[-1])["timeline"]
+        self.assertEqual((total["jobs"], len(costs)), (3, 3))
+        self.assertAlmostEqual(total["sum_ns"], sum(costs), delta=3)
+        self.assertAlmostEqual(total["ns"], costs[0] + costs[2], delta=3)
+        self.assertAlmostEqual(total["busy_ns"][1], costs[1], delta=3)
+        events = json.loads((self.dir / "trace.json").read_text())
+        transfers = {event["name"]: event for event in events if event.get("cat") == "transfer"}
+        self.assertEqual(sorted(transfers), ["a", "b", "c"])
+        self.assertEqual(transfers["b"]["ts"], 0)
+        self.assertAlmostEqual(transfers["c"]["ts"], transfers["a"]["dur"], delta=0.002)
+        self.assertIn("3 jobs on zynq7000-pl330",
+                      self.ctl("explain", "--no-memcpy", "--no-picture", "--profile", "zynq7000-pl330",
+                               "jobs.json", code=0).out)
+
+    def test_trace_replaces_traces_only(self):
+        options = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", "--trace")
+        self.ctl(*options, "t.json", self.job(), code=0)
+        self.ctl(*options, "t.json", "job.json", code=0)
+        before = (self.dir / "in.npy").read_bytes()
+        self.assertIn("is not a trace", self.ctl(*options, "in.npy", "job.json", code=2).err)
+        self.assertEqual((self.dir / "in.npy").read_bytes(), before)
+        self.assertIn("requires --profile", self.ctl("explain", "--trace", "t", "job.json", code=2).err)
+
     def test_bad_input(self):
         def refused(pointer, *words, profile="vpx5-nsim", **more):
             result = self.ctl("explain", "--json", "--profile", profile, self.job(**more), code=2)
-            error = json.loads(result.out.splitlines()[-1])["error"]
+            error = json.loads(result.out.splitlines()[0])["error"]
             self.assertEqual(error.get("pointer"), pointer)
             for word in words:
                 self.assertIn(word, error["message"])

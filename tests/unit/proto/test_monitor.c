@@ -252,7 +252,7 @@ static void test_trace(void **state)
     strcpy(started.job.name, "\"\\\n"); /* job names come from the service */
     textw_init(&w);
     chrome_trace_init(&trace);
-    chrome_trace_begin(&trace, &w);
+    chrome_trace_begin(&trace, "mlid", &w);
     chrome_trace_event(&trace, &queued, &w);
     chrome_trace_event(&trace, &started, &w);
     chrome_trace_event(&trace, &done, &w);
