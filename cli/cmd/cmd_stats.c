@@ -32,6 +32,15 @@ static void print_channel(const struct print_style *style, const struct channel_
                print_bytes(bytes, channel->bytes), print_time(busy, channel->busy_ns));
 }
 
+static void print_memory(const struct print_style *style, const struct memory_stats *memory)
+{
+    char used[PRINT_TEXT_MAX], size[PRINT_TEXT_MAX], largest[PRINT_TEXT_MAX];
+
+    print_line(style, "board     %s: %s of %s used by %" PRIu32 " range%s, largest free range %s",
+               memory->name, print_bytes(used, memory->used), print_bytes(size, memory->size),
+               memory->ranges, print_s(memory->ranges), print_bytes(largest, memory->largest));
+}
+
 static void print_stats(const struct session *session, const void *answer)
 {
     const struct print_style *style = &session->style;
@@ -61,6 +70,8 @@ static void print_stats(const struct session *session, const void *answer)
                stats->buffers.now, print_s(stats->buffers.now),
                print_bytes(one, stats->buffers.bytes), stats->prepared, print_s(stats->prepared),
                stats->events_dropped, print_s(stats->events_dropped));
+    for (uint32_t i = 0; i < stats->memory_count; i++)
+        print_memory(style, &stats->memories[i]);
     for (uint32_t i = 0; i < stats->channel_count; i++)
         print_channel(style, &stats->channels[i]);
     for (uint32_t i = 0; i < stats->user_count; i++) {

@@ -202,6 +202,16 @@ static uint32_t alignment_of(const struct board_memory *memory, const struct boa
     return alignment > BOARD_ALIGNMENT_MIN ? alignment : BOARD_ALIGNMENT_MIN;
 }
 
+uint64_t board_largest(const struct board_memory *memory)
+{
+    const struct board_want want = {.alignment = 1};
+    struct gap gap;
+    uint64_t largest;
+
+    find_gap(memory, UINT64_MAX, alignment_of(memory, &want), &gap, &largest);
+    return largest;
+}
+
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault)
 {

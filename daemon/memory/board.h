@@ -86,6 +86,9 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);
 
+/** Returns the bytes of the largest free range. */
+uint64_t board_largest(const struct board_memory *memory);
+
 /** Takes the piece out of its memory. Does nothing if it is in no memory. */
 static inline void board_remove(struct board_piece *piece)
 {

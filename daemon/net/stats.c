@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/net/stats.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/job/jobs.h"
@@ -148,6 +149,25 @@ static void fill_connections(struct daemon_stats *stats, const struct net *net,
     }
 }
 
+static void fill_memories(struct daemon_stats *stats, const struct board *board)
+{
+    _Static_assert((int)PROFILE_MEMORIES_MAX <= (int)STATS_MEMORIES_MAX, "a board fits");
+    if (!board)
+        return;
+    stats->memory_count = board->profile.memory_count;
+    for (uint32_t i = 0; i < stats->memory_count; i++) {
+        const struct board_memory *memory = &board->memories[i];
+        struct memory_stats *at = &stats->memories[i];
+
+        snprintf(at->name, sizeof at->name, "%s", memory->described->name);
+        at->base = memory->described->base;
+        at->size = memory->described->size;
+        at->used = memory->used;
+        at->largest = board_largest(memory);
+        at->ranges = memory->count;
+    }
+}
+
 void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *viewer)
 {
     memset(stats, 0, sizeof *stats);
@@ -173,4 +193,5 @@ void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *
     fill_users(stats, &net->jobs->users.busy, viewer);
     fill_users(stats, &net->jobs->users.idle, viewer);
     fill_connections(stats, net, viewer);
+    fill_memories(stats, net->jobs->board);
 }

@@ -102,6 +102,7 @@ static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL}
 #define USER_NUMBERS(X) X(uid) X(clients) X(jobs) X(buffer_bytes) X(jobs_done) X(bytes_moved)
 #define CONNECTION_NUMBERS(X)                                                                      \
     X(client) X(pid) X(uid) X(jobs) X(jobs_done) X(bytes_moved) X(buffer_bytes)
+#define MEMORY_NUMBERS(X) X(base) X(size) X(used) X(largest) X(ranges)
 
 #define WRITE(name) jsonw_uint(w, #name, at->name);
 /* Reads a number into a field of 32 or 64 bits. */
@@ -172,6 +173,24 @@ static void write_connection(struct jsonw *w, const struct connection_stats *at)
     jsonw_object_end(w);
 }
 
+static void write_memory(struct jsonw *w, const struct memory_stats *at)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "name", at->name);
+    MEMORY_NUMBERS(WRITE)
+    jsonw_object_end(w);
+}
+
+static void write_memories(struct jsonw *w, const struct daemon_stats *stats)
+{
+    if (stats->memory_count == 0)
+        return;
+    jsonw_array_begin(w, "memories");
+    for (uint32_t i = 0; i < stats->memory_count; i++)
+        write_memory(w, &stats->memories[i]);
+    jsonw_array_end(w);
+}
+
 static void write_lists(struct jsonw *w, const struct daemon_stats *stats)
 {
     jsonw_array_begin(w, "channels");
@@ -207,6 +226,7 @@ void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stat
     jsonw_uint(w, "events_dropped", stats->events_dropped);
     write_histogram(w, "queued", &stats->queued);
     write_histogram(w, "moving", &stats->moving);
+    write_memories(w, stats);
     write_lists(w, stats);
 }
 
@@ -295,6 +315,17 @@ static int read_connection(const struct json *value, void *into)
     return 0;
 }
 
+static int read_memory(const struct json *value, void *into)
+{
+    struct memory_stats *at = into;
+    uint64_t number;
+
+    if (json_object(value, NULL) < 0 || member_text(value, "name", at->name, sizeof at->name) < 0)
+        return -1;
+    MEMORY_NUMBERS(READ)
+    return 0;
+}
+
 /* Reads an array of at most `max` objects into `items`, of `size` bytes each. */
 static int read_list(const struct json *stats, const char *key,
                      int (*read)(const struct json *value, void *into), void *items, size_t size,
@@ -315,6 +346,12 @@ static int read_list(const struct json *stats, const char *key,
 
 static int read_lists(const struct json *result, struct daemon_stats *stats)
 {
+    struct json memories = json_member(result, "memories");
+
+    if (json_present(&memories) &&
+        read_list(result, "memories", read_memory, stats->memories, sizeof *stats->memories,
+                  STATS_MEMORIES_MAX, &stats->memory_count) < 0)
+        return -1;
     if (read_list(result, "channels", read_channel, stats->channels, sizeof *stats->channels,
                   MLI_MOV_MAX_CHANNELS, &stats->channel_count) < 0 ||
         read_list(result, "users", read_user, stats->users, sizeof *stats->users, STATS_LIST_MAX,

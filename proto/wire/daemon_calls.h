@@ -69,7 +69,16 @@ struct connection_stats {
     uint64_t jobs_done, bytes_moved, buffer_bytes;
 };
 
-enum { STATS_LIST_MAX = 100 };
+/* A memory of the board that the service emulates. */
+struct memory_stats {
+    char name[MEMORY_NAME_MAX];
+    uint64_t base, size;
+    uint64_t used;    /* bytes of all ranges */
+    uint64_t largest; /* bytes of the largest free range */
+    uint32_t ranges;  /* buffers and tensors of jobs in the memory */
+};
+
+enum { STATS_LIST_MAX = 100, STATS_MEMORIES_MAX = 16 };
 
 struct daemon_stats {
     enum service_phase phase;
@@ -91,9 +100,11 @@ struct daemon_stats {
     uint64_t events_dropped;
     struct histogram queued, moving;
     uint32_t channel_count, user_count, connection_count;
+    uint32_t memory_count; /* 0: the service has no target profile */
     struct channel_stats channels[MLI_MOV_MAX_CHANNELS];
     struct user_stats users[STATS_LIST_MAX];
     struct connection_stats connections[STATS_LIST_MAX];
+    struct memory_stats memories[STATS_MEMORIES_MAX];
 };
 
 /** Writes the members of the result of daemon.stats. */

@@ -125,6 +125,21 @@ static void write_channels(struct textw *w, const struct daemon_stats *stats)
     }
 }
 
+static void write_memories(struct textw *w, const struct daemon_stats *stats)
+{
+    if (stats->memory_count == 0)
+        return;
+#define MEMORY_METRIC(field, metric, help)                                                         \
+    head(w, metric, "gauge", help);                                                                \
+    for (uint32_t i = 0; i < stats->memory_count; i++)                                             \
+        textw_printf(w, "mlid_" metric "{memory=\"%s\"} %" PRIu64 "\n", stats->memories[i].name,   \
+                     (uint64_t)stats->memories[i].field);
+    MEMORY_METRIC(size, "board_memory_bytes", "Bytes of the memory of the board.")
+    MEMORY_METRIC(used, "board_memory_used_bytes", "Bytes of buffers and jobs in the memory.")
+    MEMORY_METRIC(ranges, "board_memory_ranges", "Buffers and tensors of jobs in the memory.")
+#undef MEMORY_METRIC
+}
+
 /* Connections are no labels: each new connection would create new time series. */
 static void write_users(struct textw *w, const struct daemon_stats *stats)
 {
@@ -153,4 +168,5 @@ void prometheus_write(struct textw *w, const struct daemon_stats *stats)
     write_channel_states(w, stats);
     write_channels(w, stats);
     write_users(w, stats);
+    write_memories(w, stats);
 }

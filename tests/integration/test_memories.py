@@ -128,6 +128,15 @@ class Memories(Case):
                 self.assertEqual(result.returncode, 2, result)
                 self.assertIn(words, result.stderr)
 
+    def test_stats(self):
+        shown = self.ctl("stats", "--socket", self.daemon.socket, code=0).out
+        self.assertIn("board     vccm: 0 B of 256 KiB used by 0 ranges, largest free range 256 KiB\n", shown)
+        shown = self.ctl("stats", "--prometheus", "--socket", self.daemon.socket, code=0).out
+        self.assertIn('mlid_board_memory_bytes{memory="vccm"} 262144\n', shown)
+        self.assertIn('mlid_board_memory_used_bytes{memory="vccm"} 0\n', shown)
+        shown = self.ctl("stats", "--json", "--socket", self.daemon.socket, code=0).json[0]
+        self.assertEqual([memory["name"] for memory in shown["memories"]], ["vccm", "dccm", "ddr"])
+
     def test_info(self):
         self.assertIn("profile   vpx5-nsim", self.ctl("info", "--socket", self.daemon.socket, code=0).out)
         info = self.ctl("info", "--socket", self.daemon.socket, "--json", code=0).json[0]

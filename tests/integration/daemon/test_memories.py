@@ -104,6 +104,19 @@ class Placed(Memories):
         listed = {b["buffer"]: (b["address"], b["size"]) for b in link.call("buffer.list")["buffers"]}
         self.assertEqual(listed, held, f"seed {SEED}")
 
+    def test_statistics(self):
+        link = self.connect(self.service(*STRICT))
+        self.alloc(link, 65536)
+        number, _ = self.alloc(link, 4096)
+        self.alloc(link, 100, "dccm")
+        link.call("buffer.release", {"buffer": 1})
+        memories = link.call("daemon.stats")["memories"]
+        self.assertEqual(memories[:2], [
+            {"name": "vccm", "base": VCCM, "size": SIZE, "used": 4096, "largest": SIZE - 65536 - 4096, "ranges": 1},
+            {"name": "dccm", "base": 0x80000000, "size": SIZE, "used": 100, "largest": SIZE - 100, "ranges": 1}])
+        self.assertEqual(number, 2)
+        self.assertNotIn("memories", self.connect(self.service()).call("daemon.stats"))
+
     def test_a_memory_that_dma_does_not_reach(self):
         board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
         board["memories"][1]["reached_by"] = ["core"]

@@ -161,6 +161,7 @@ static void test_fragmentation(void **state)
     board_remove(&pieces[0]);
     board_remove(&pieces[2]);
     assert_int_equal(place(&pieces[4], 65537, 1), -1);
+    assert_int_equal(board_largest(&board.memories[0]), 65536);
     assert_int_equal(fault.code, FAULT_NO_ROOM);
     assert_string_equal(fault.pointer, "/src/memory");
     expect_text("src.memory: 65537 B wanted, but vccm has 131072 of 262144 B free, the largest "
@@ -244,6 +245,7 @@ static void test_remove_twice(void **state)
     assert_int_equal(place(&piece, 16, 1), 0);
     assert_int_equal(piece.address, 16);
     assert_int_equal(board.memories[0].used, 16);
+    assert_int_equal(board_largest(&board.memories[0]), 0);
     board_remove(&piece);
     board_remove(&piece);
     assert_int_equal(board.memories[0].used, 0);
