@@ -15,6 +15,7 @@
 #include "tests/target/decoder.h"
 
 enum { BURST_BEATS = 16, BUS_MAX = 16, QUEUE_MAX = BURST_BEATS * BUS_MAX };
+enum { AXI_PAGE = 4096 }; /* no burst of AXI crosses a multiple of it */
 enum { RD_SAR, RD_CCR, RD_DAR };
 
 /* One side of a burst, from the channel control register. */
@@ -70,6 +71,8 @@ static uint32_t burst_bytes(struct thread *t, uint32_t pc, const struct burst *b
     off = address % burst->size;
     if (off != 0 && !burst->increments)
         return bad(t, pc, "a fixed address that is misaligned");
+    if (burst->increments && address % AXI_PAGE + burst->size * burst->beats - off > AXI_PAGE)
+        return bad(t, pc, "a burst crosses 4 KiB");
     return burst->size * burst->beats - off;
 }
 

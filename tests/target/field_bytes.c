@@ -69,8 +69,8 @@ static const struct field_place places[] = {
     {PROFILE_HEXAGON, "dst_stride", WORD(6) + 16, 16},
 };
 
-static const char *put_places(enum profile_controller kind,
-                              const struct controller_descriptor *descriptor, uint8_t *bytes)
+static bool put_places(enum profile_controller kind, const struct controller_descriptor *descriptor,
+                       uint8_t *bytes)
 {
     for (size_t i = 0; i < descriptor->field_count; i++) {
         const struct controller_field *field = &descriptor->field[i];
@@ -79,11 +79,11 @@ static const char *put_places(enum profile_controller kind,
         while (place < end && (place->kind != kind || strcmp(place->name, field->name) != 0))
             place++;
         if (place == end || (place->bits < 64 && field->value >> place->bits != 0))
-            return field->name;
+            return false;
         for (uint32_t b = 0; b < place->bits; b++)
             bytes[(place->at + b) / 8] |= (uint8_t)((field->value >> b & 1) << (place->at + b) % 8);
     }
-    return NULL;
+    return true;
 }
 
 /* An instruction of PL330, or some: the opcodes, then the value in `imm` bytes. */
@@ -128,7 +128,7 @@ static bool put_instruction(const struct instruction *instruction, uint64_t valu
     return true;
 }
 
-static const char *put_program(const struct controller_descriptor *descriptor, uint8_t *bytes)
+static bool put_program(const struct controller_descriptor *descriptor, uint8_t *bytes)
 {
     const size_t count = sizeof instructions / sizeof *instructions;
     size_t size = 0;
@@ -140,19 +140,17 @@ static const char *put_program(const struct controller_descriptor *descriptor, u
         while (k < count && strcmp(instructions[k].name, field->name) != 0)
             k++;
         if (k == count || !put_instruction(&instructions[k], field->value, bytes, &size))
-            return field->name;
+            return false;
     }
-    return size == descriptor->size ? NULL : "bytes";
+    return size == descriptor->size;
 }
 
-const char *field_bytes_differ(enum profile_controller kind,
-                               const struct controller_descriptor *descriptor)
+bool field_bytes_differ(enum profile_controller kind,
+                        const struct controller_descriptor *descriptor)
 {
     uint8_t bytes[CONTROLLER_BYTES_MAX] = {0};
-    const char *name = kind == PROFILE_PL330 ? put_program(descriptor, bytes)
+    const bool known = kind == PROFILE_PL330 ? put_program(descriptor, bytes)
                                              : put_places(kind, descriptor, bytes);
 
-    if (name)
-        return name;
-    return memcmp(bytes, descriptor->bytes, descriptor->size) == 0 ? NULL : "bytes";
+    return !known || memcmp(bytes, descriptor->bytes, descriptor->size) != 0;
 }

@@ -10,10 +10,10 @@
 #include "target/controller/controller.h"
 
 /**
- * Returns null if the fields of the descriptor make its bytes, and all of them; else the name of
- * the field that is unknown, or too large for its bits, or "bytes".
+ * Returns whether the fields of the descriptor do not make its bytes: a field is unknown or too
+ * large, or a bit of the bytes is in no field.
  */
-const char *field_bytes_differ(enum profile_controller kind,
-                               const struct controller_descriptor *descriptor);
+bool field_bytes_differ(enum profile_controller kind,
+                        const struct controller_descriptor *descriptor);
 
 #endif /* TEST_FIELD_BYTES_H */

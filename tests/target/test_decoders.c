@@ -318,6 +318,7 @@ static void test_pl330_refuses(void **state)
         {CONTROL(3, 1) & ~1u, {0x5c, 0xff, 0xff, 0x04}, "a fixed address that is misaligned"},
         {CONTROL(3, 1) & ~(1u << 14), {0x04, 0x08}, "a fixed destination"},
         {CONTROL(3, 1), {0x56, 1, 0, 0x0c}, "zeros to a fixed or misaligned destination"},
+        {CONTROL(3, 16), {0x54, 0x88, 0x0f, 0x04}, "a burst crosses 4 KiB"},
         {CONTROL(3, 1), {0x28, 0}, "a loop without end"},
         {CONTROL(3, 1), {0x3a, 0}, "a loop that depends on a peripheral"},
         {CONTROL(3, 1), {0x34, 1}, "DMASEV with reserved bits"},
