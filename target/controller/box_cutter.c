@@ -68,8 +68,8 @@ static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *ax
 }
 
 /*
- * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes: the
- * first ones are taken whole, as far as there is room for `rows` runs. Few axes: a loop of a loop.
+ * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes, which
+ * are few: each axis in turn is taken whole, as far as there is room for `rows` runs.
  */
 static void search(struct cut_block *block, const struct cut_limits *limits, uint32_t loops,
                    uint64_t rows, uint64_t pieces, uint64_t take[CUT_AXES_MAX], uint64_t *best)
@@ -230,7 +230,7 @@ static uint64_t divisor(uint64_t whole, uint32_t unit, uint64_t from, uint64_t t
     return 0;
 }
 
-/* The best split of runs so far. */
+/* The split of runs with the fewest pieces among those tried. */
 struct best_runs {
     struct cut_runs runs;
     uint64_t pieces;
@@ -473,7 +473,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     return d;
 }
 
-/* Gives the loops of a piece to dimensions: most[n] is the most weight with n loops so far. */
+/* Gives the loops of a piece to dimensions: most[n] is the most weight with n loops. */
 static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, uint32_t loops)
 {
     for (uint32_t n = loops + 1; n-- > 0;) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cuts a copy box into the fewest pieces that descriptors of a DMA controller can express.
- * mli_legalise_next() of libmli has another aim: rows in order, for any engine at run time. The
- * cutter may take loops in any order, and cuts several of them at once:
+ * Cuts a copy box into few pieces that descriptors of a DMA controller can express. cutter_least()
+ * bounds their number from below. mli_legalise_next() of libmli has another aim: rows in order, for
+ * any engine at run time. The cutter may take loops in any order, and cuts several of them at once:
  *
  *   1. Loops with too many iterations are split: into two loops (a descriptor may have room for
  *      both) and, if the number of iterations is no product of two legal counts, a remainder.
  *      The remainders make up to 2^loops parts of the box.
- *   2. In each part the run is split in the same way, or without loops if the controller has longer
- *      runs then. The choice with the fewest pieces wins.
+ *   2. The runs of each part are split likewise, or into the longest runs of descriptors without
+ *      loops. The choice with the fewest pieces wins.
  *   3. A piece takes the loops with the largest counts. One piece is made for each iteration of the
  *      other loops.
  *

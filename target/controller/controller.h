@@ -6,7 +6,7 @@
  *     plan (mli_plan.h) -> descriptor_list.c  peels what the controller cannot move
  *             |
  *             v
- *     a box             -> box_cutter.c       cuts it into the fewest pieces within the limits
+ *     a box             -> box_cutter.c       cuts it into few pieces within the limits
  *             |
  *             v
  *     a legal piece     -> controller_NAME.c  encodes it: fields by name, and the bytes in memory
