@@ -173,6 +173,34 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
     return result;
 }
 
+/* Extends the text to `size` bytes with a comment. */
+static void pad(struct textw *w, size_t size)
+{
+    if (w->failed || w->length + 2 > size)
+        return;
+    textw_printf(w, "#%*s\n", (int)(size - w->length - 2), "");
+}
+
+/*
+ * Replaces the content. First overwrites all of it, with a comment in the place of the rest, and
+ * then cuts the comment off: a process that is killed between the two leaves a list that is valid.
+ */
+static void replace(const struct kept_list *list, int root, struct textw *w)
+{
+    const size_t length = w->length;
+    struct stat status;
+    int fd = openat(root, marker, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0)
+        return;
+    if (fstat(list->fd, &status) == 0) {
+        pad(w, (size_t)status.st_size);
+        int ignored = write_all(fd, w) || ftruncate(fd, (off_t)length); /* a comment may stay */
+        (void)ignored;
+    }
+    close(fd);
+}
+
 void kept_list_write(struct kept_list *list, int root)
 {
     struct textw w;
@@ -185,8 +213,7 @@ void kept_list_write(struct kept_list *list, int root)
     textw_printf(&w, "%s%s", head, list->is_ours ? ours : "");
     for (size_t i = 0; i < list->count; i++)
         put_line(&w, list->lines[i].place, list->lines[i].origin);
-    if (!w.failed && ftruncate(list->fd, 0) == 0)
-        (void)write_all(list->fd, &w);
+    replace(list, root, &w);
     textw_finish(&w);
 }
 

@@ -202,6 +202,7 @@ class Interrupted(Case):
     def test_cancelled_while_waiting_for_standard_input(self):
         process = self.start("run", "-")
         self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process.pid)) >= 5))
+        self.assertTrue(at_rest(process))
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 4)
 
@@ -231,6 +232,7 @@ class Interrupted(Case):
         ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
         process = self.start("run", "-", preexec_fn=ignore)
         self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process.pid)) >= 5))
+        self.assertTrue(at_rest(process))
         process.send_signal(signal.SIGHUP)
         self.finish(process, json.dumps(mov()).encode(), code=0)
 
