@@ -25,7 +25,7 @@ static uint64_t saturating_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Returns the distance of places at which a run may be cut. */
+/* Returns the distance between the places at which a run may be cut, in bytes. */
 static uint32_t unit_of(const struct cut_limits *limits)
 {
     return limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
@@ -39,7 +39,10 @@ static uint64_t step_limit(const struct cut_limits *limits, uint64_t run)
     return lesser(limits->step_max, most < run ? UINT64_MAX : most);
 }
 
-/* The longest pieces of a run of `run` bytes: only the last one may be no multiple of alignment. */
+/*
+ * Returns the maximum length of the pieces of a run of `run` bytes: a multiple of the alignment,
+ * except for the last piece.
+ */
 static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_t run_max)
 {
     const uint64_t most = lesser(run_max, limits->bytes_max);
@@ -47,14 +50,14 @@ static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_
     return most < run ? rounded_down(most, unit_of(limits)) : run;
 }
 
-/* Returns whether the steps of a loop fit; gaps are checked apart from it. */
+/* Returns whether the steps of a loop are within the limits; gap_fits() checks the gaps. */
 static bool steps_fit(const struct cut_limits *limits, uint64_t src_step, uint64_t dst_step)
 {
     return src_step <= limits->step_max && dst_step <= limits->step_max &&
            (src_step | dst_step) % limits->granularity == 0;
 }
 
-/* Returns whether the distance from the end of a run to the next one fits, in both directions. */
+/* Returns whether the gap between the end of a run and the next run is within the limit. */
 static bool gap_fits(const struct cut_limits *limits, uint64_t step, uint64_t run)
 {
     return (step > run ? step - run : run - step) <= limits->gap_max;
@@ -68,8 +71,9 @@ static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *ax
 }
 
 /*
- * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes, which
- * are few: each axis in turn is taken whole, as far as there is room for `rows` runs.
+ * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes, and
+ * takes as many iterations of each axis as fit into the rest of `rows` runs. There are at most
+ * CUT_AXES_MAX axes.
  */
 static void search(struct cut_block *block, const struct cut_limits *limits, uint32_t loops,
                    uint64_t rows, uint64_t pieces, uint64_t take[CUT_AXES_MAX], uint64_t *best)
@@ -184,7 +188,10 @@ static bool begin_part(const struct box_cutter *cutter, uint32_t part, struct cu
     return true;
 }
 
-/* Shortens the runs of a part; `rest` chooses the remainder of each run. False: nothing is left. */
+/*
+ * Shortens the runs of a part to `run` bytes, or to their remainders if `rest` is set. Returns
+ * false if nothing is left.
+ */
 static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool rest)
 {
     const uint64_t pieces = block->run / run, before = pieces * run;
@@ -202,7 +209,7 @@ static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool 
     return block->run > 0;
 }
 
-/* Returns the pieces of a part if its runs are split like that. */
+/* Returns the number of pieces of a part whose runs are split in this way. */
 static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_block *part,
                            struct cut_runs runs)
 {
@@ -300,7 +307,7 @@ static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint6
         cutter->inner[i] = before;
 }
 
-/* Returns the iterations of a loop that one step of another loop can pass over. */
+/* Returns the number of iterations of a loop that one step of another loop can span. */
 static uint64_t within_reach(const struct box_cutter *cutter, const struct mli_copy_loop *loop,
                              uint64_t run)
 {
@@ -357,7 +364,7 @@ static bool next_block(struct box_cutter *cutter)
     return false;
 }
 
-/* Moves to the block after this one. */
+/* Moves to the next block. */
 static void leave_block(struct box_cutter *cutter)
 {
     cutter->making = false;
@@ -418,17 +425,17 @@ bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
     return true;
 }
 
-/* The weights of the run or of a loop: cutter_least() has the proof. */
+/* The weights of the run or of a loop, for the proof at cutter_least(). */
 struct dimension {
-    uint64_t weight;                     /* of the whole dimension */
-    uint64_t by_loops[MLI_MAX_RANK + 1]; /* the most weight of a range that n loops make */
+    uint64_t weight;                     /* weight of the whole dimension */
+    uint64_t by_loops[MLI_MAX_RANK + 1]; /* maximum weight of a range that n loops make */
 };
 
 /* The weights of the run: 1 for the first byte of every `run` bytes. */
 static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
 {
     struct dimension d = {.weight = divided_up(cutter->whole.box.run, run)};
-    uint64_t length = run; /* of a range that n loops make */
+    uint64_t length = run; /* length of a range that n loops make */
 
     d.by_loops[0] = 1;
     for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
@@ -440,7 +447,7 @@ static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
     return d;
 }
 
-/* Returns whether a step is too large, with any run of at most `run` bytes. */
+/* Returns whether a step exceeds the limit with every run of at most `run` bytes. */
 static bool beyond(uint64_t step, uint64_t run, uint64_t gap_max)
 {
     return step > run && step - run > gap_max;
@@ -453,7 +460,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     const uint64_t t = lesser(loop->count, cutter->limits.count_max);
     const uint64_t gap_max = cutter->limits.gap_max;
     const uint64_t reach = within_reach(cutter, loop, run);
-    uint64_t periods = 1; /* of t iterations, in a range that n loops make */
+    uint64_t periods = 1; /* periods of t iterations in a range that n loops make */
     struct dimension d;
 
     if (!steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
@@ -473,7 +480,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     return d;
 }
 
-/* Gives the loops of a piece to dimensions: most[n] is the most weight with n loops. */
+/* Gives loops of a piece to one more dimension: most[n] is the maximum weight with n loops. */
 static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, uint32_t loops)
 {
     for (uint32_t n = loops + 1; n-- > 0;) {
@@ -488,7 +495,7 @@ static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, 
     }
 }
 
-/* Returns the lower bound that the weights with this k prove. */
+/* Returns the lower bound that the weights prove for one choice of k. */
 static uint64_t bound(const struct box_cutter *cutter, uint64_t run, uint64_t linear, uint64_t k)
 {
     const struct mli_copy_box *box = &cutter->whole.box;

@@ -5,10 +5,10 @@
  * any engine at run time. The cutter may take loops in any order, and cuts several of them at once:
  *
  *   1. Loops with too many iterations are split: into two loops (a descriptor may have room for
- *      both) and, if the number of iterations is no product of two legal counts, a remainder.
+ *      both) and, if the number of iterations is not a product of two legal counts, a remainder.
  *      The remainders make up to 2^loops parts of the box.
- *   2. The runs of each part are split likewise, or into the longest runs of descriptors without
- *      loops. The choice with the fewest pieces wins.
+ *   2. The runs of each part are split likewise, or without loops if descriptors without loops
+ * allow longer runs. The cutter takes the way with the fewest pieces.
  *   3. A piece takes the loops with the largest counts. One piece is made for each iteration of the
  *      other loops.
  *
@@ -29,10 +29,10 @@ struct cut_limits {
     uint64_t run_max;        /* bytes of a run in a descriptor with loops */
     uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
     uint64_t step_max;       /* bytes of a step */
-    uint64_t gap_max;        /* bytes from the end of a run to the next one, or back */
+    uint64_t gap_max;        /* bytes from the end of a run to the next run, or back */
     uint64_t bytes_max;      /* bytes of a descriptor */
-    uint32_t granularity;    /* runs and steps are multiples of it; a power of two */
-    uint32_t alignment;      /* addresses are multiples of it; a power of two */
+    uint32_t granularity;    /* runs and steps are multiples of this power of two */
+    uint32_t alignment;      /* addresses are multiples of this power of two */
 };
 
 enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
@@ -43,10 +43,10 @@ struct cut_axis {
     uint64_t row_step; /* rows of the plan in one step */
     uint64_t take;     /* iterations in one piece */
     uint64_t at;       /* first iteration of the next piece */
-    bool outer;        /* the outer loop of two, together with the next axis */
+    bool outer;        /* the outer one of two loops; the next axis is the inner one */
 };
 
-/* A part of the box with one length of runs; see above. */
+/* A part of the box whose runs have the same length (step 2 above). */
 struct cut_block {
     uint64_t src_offset, dst_offset; /* from the addresses of the box */
     uint64_t row, run;
@@ -56,11 +56,11 @@ struct cut_block {
 
 /* A way to split the runs of a part. */
 struct cut_runs {
-    uint64_t run; /* bytes of one piece of a run, at most */
+    uint64_t run; /* maximum bytes of one piece of a run */
     bool loops;   /* descriptors may have loops */
 };
 
-/* Plain data; may be copied. */
+/* The state of cutting one box. Plain data; may be copied. */
 struct box_cutter {
     struct mli_descriptor whole; /* the box; its source address is valid if `copies` */
     bool copies;
@@ -76,8 +76,8 @@ struct box_cutter {
 /**
  * Begins to cut the box of *whole, which has `whole->row` 0 or the number of its first row, and
  * `whole->index`. The box has a run that is a multiple of the granularity and addresses and steps
- * that are multiples of the alignment. `copies`: it has a source. Limits of runs are at least the
- * granularity and the alignment if they are less than the run.
+ * that are multiples of the alignment. `copies`: the box has a source. A limit of runs that is less
+ * than the run is at least the granularity and the alignment.
  */
 void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
                  const struct cut_limits *limits);

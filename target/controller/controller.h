@@ -3,7 +3,7 @@
  * The descriptors that a DMA controller executes for a move, in the controller's own form. Nothing
  * here accesses tensor data: addresses are those of the board.
  *
- *     plan (mli_plan.h) -> descriptor_list.c  peels what the controller cannot move
+ *     plan (mli_plan.h) -> descriptor_list.c  separates the bytes that the core must move
  *             |
  *             v
  *     a box             -> box_cutter.c       cuts it into few pieces within the limits
@@ -52,13 +52,13 @@ struct controller_descriptor {
     uint8_t bytes[CONTROLLER_BYTES_MAX]; /* the descriptor as in the board's memory */
 };
 
-/* Returns whether the piece writes zeros. (A copy from address 0 has a null src, too.) */
+/* Returns whether the piece writes zeros. (The src of a copy from address 0 is null, too.) */
 static inline bool controller_fills(const struct mli_descriptor *piece)
 {
     return piece->index > 0;
 }
 
-/* What an encoder gets besides the piece. */
+/* The input of an encoder besides the piece. */
 struct controller_place {
     const struct target_profile *profile;
     uint64_t address; /* address of the descriptor */
@@ -78,15 +78,17 @@ struct controller {
     const char *title;             /* title for people */
     const char *manual;            /* title of the document that the encoder follows */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
-    bool reads_zeros; /* it never writes zeros without reading them, whatever dma.fills says */
+    bool reads_zeros; /* copies zeros from memory for every fill, also if dma.fills is true */
     /**
-     * Bytes of a run in a descriptor without loops, if that may be longer than in one with loops
-     * (a linear and a 2-D mode). 0, or a profile with dma.loops 0: the same limit.
+     * Maximum bytes of a run in a descriptor without loops, if that may be longer than in a
+     * descriptor with loops (a linear and a 2-D mode). 0, or a profile with dma.loops 0: the same
+     * limit for both.
      */
     uint64_t linear_run_max;
     /**
-     * Bytes from the end of a run to the next one along a loop, or back: for controllers that add
-     * a stride after each run, and not from its start. 0: only dma.step_max limits steps.
+     * Maximum bytes from the end of a run to the next run along a loop, or back: for controllers
+     * that add a stride at the end of each run, not at its start. 0: only dma.step_max limits
+     * steps.
      */
     uint64_t gap_max;
     /**
@@ -100,7 +102,7 @@ struct controller {
      */
     const char *(*refuses)(const struct target_profile *profile,
                            const struct mli_descriptor *piece);
-    /** Returns the bytes that encode() will produce for the piece. */
+    /** Returns the number of bytes that encode() will produce for the piece. */
     size_t (*size)(const struct target_profile *profile, const struct mli_descriptor *piece);
     /**
      * Encodes a piece. piece->box has board addresses in the place of pointers. Its loops are in
@@ -114,8 +116,7 @@ struct controller {
 const struct controller *controller_of(const struct target_profile *profile);
 
 /**
- * Appends a field; `value` is shown to people in decimal, or in hexadecimal with
- * controller_add_hex().
+ * Append a field. People see `value` in decimal, or in hexadecimal with controller_add_hex().
  */
 void controller_add(struct controller_descriptor *out, const char *name, uint64_t value);
 void controller_add_hex(struct controller_descriptor *out, const char *name, uint64_t value);
@@ -125,34 +126,34 @@ void controller_put(struct controller_descriptor *out, unsigned bits, uint64_t v
 /* The part of the board that moves a piece. */
 enum mover { MOVER_CONTROLLER, MOVER_CORE };
 
-/* One entry of the list that executes a plan. The entries are disjoint: any order is right. */
+/* One entry of the list that executes a plan. Entries are disjoint, so their order is free. */
 struct list_entry {
     enum mover mover;
     const char *why; /* for MOVER_CORE: the reason why the controller cannot move the piece */
-    struct mli_descriptor piece; /* addresses of the board. MOVER_CORE: within no limits */
+    struct mli_descriptor piece; /* with addresses of the board; MOVER_CORE: of any size */
     /* Members for MOVER_CONTROLLER, if the profile's controller is known: */
     struct controller_descriptor descriptor;
 };
 
-/* How a plan is executed on a board. Plain data; the caller sets it up with list_init(). */
+/* The list of entries that execute a plan on a board. Plain data; list_init() sets it up. */
 struct descriptor_list {
     const struct target_profile *profile;
-    const struct controller *controller; /* controller of the board; null: pieces only */
+    const struct controller *controller; /* null: unknown, so pieces have no descriptors */
     const struct mli_plan *plan;
-    uint64_t address, zeros; /* of descriptors and of zeros in the board's memory */
+    uint64_t address, zeros; /* of the descriptors and of the block of zeros on the board */
     /* Private members, for the progress: */
     uint32_t index;                 /* next descriptor of the plan */
-    const char *why;                /* why the core moves `core` */
-    uint32_t core_next, core_count; /* boxes of `core` that the core moves next */
+    const char *why;                /* the reason why the core moves `core` */
+    uint32_t core_next, core_count; /* index of the next box in `core`; number of boxes */
     struct mli_descriptor core[2];  /* a box, or its head and tail */
     bool cutting;                   /* `cutter` may have more pieces */
     struct box_cutter cutter;       /* of the rest of the box */
 };
 
 /**
- * Begins the list of a plan whose pointers are addresses of the board. `address` is where the
- * descriptors are put, `zeros` where CONTROLLER_ZEROS_SIZE zero bytes are (0: nowhere; the core
- * does fills if the controller cannot write zeros by itself). The list keeps all pointers.
+ * Begins the list of a plan whose pointers are addresses of the board. `address` is that of the
+ * first descriptor, `zeros` that of CONTROLLER_ZEROS_SIZE zero bytes (0: the board has no zeros,
+ * and the core does fills that the controller cannot do by itself). The list keeps all pointers.
  */
 void list_init(struct descriptor_list *list, const struct target_profile *profile,
                const struct mli_plan *plan, uint64_t address, uint64_t zeros);
@@ -160,17 +161,18 @@ void list_init(struct descriptor_list *list, const struct target_profile *profil
 /** Sets *entry to the next entry; false at the end. */
 bool list_next(struct descriptor_list *list, struct list_entry *entry);
 
-/* The number of descriptors of a plan, and a lower bound of it (box_cutter.h has the proof). */
+/* The number of descriptors of a plan, and its lower bound (box_cutter.h has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */
     uint64_t core;        /* number of pieces that the core moves */
     uint64_t core_bytes;
-    uint64_t least; /* lower bound of `descriptors` of any list for the same bytes */
+    uint64_t least; /* lower bound of `descriptors` in every list for the same bytes */
 };
 
 /**
- * Counts without encoding. A block of zeros is expected to be in memory. Fast for any plan, unless
- * the controller refuses some pieces within its limits: those are made one by one.
+ * Counts the entries of a plan without encoding them, as if a block of zeros were in memory. Fast
+ * for any plan, unless the controller refuses some pieces within its limits: then pieces are made
+ * one by one.
  */
 struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/controller/controller.h"
 
-/* Why the core moves bytes. */
+/* Reasons why the core moves bytes. */
 static const char not_reached[] = "the controller does not reach the memory";
 static const char address_bits[] = "the address has more bits than the controller's registers";
 static const char no_zeros[] = "the controller reads zeros from memory, and no aligned block of "
                                "zeros is given";
 static const char far_zeros[] = "the controller does not reach the block of zeros";
-static const char steps_differ[] = "the rows are not aligned alike: a step is no multiple of the "
-                                   "controller's alignment";
+static const char steps_differ[] = "the rows are not aligned alike: a step is not a multiple of "
+                                   "the controller's alignment";
 static const char sides_differ[] = "source and destination are not aligned alike";
 static const char too_short[] = "the run is shorter than the controller's minimum";
 static const char run_limit[] =
@@ -126,7 +126,7 @@ static const char *refuses_zeros(const struct target_profile *profile, uint64_t 
     return reaches(profile, zeros, CONTROLLER_ZEROS_SIZE) ? far_zeros : NULL;
 }
 
-/* Returns whether pieces of the runs can begin at aligned addresses again and again. */
+/* Returns whether every piece of a run can begin at an aligned address. */
 static bool splits_runs(const struct cut_limits *limits, uint64_t run)
 {
     const uint64_t most = limits->run_max < limits->bytes_max ? limits->run_max : limits->bytes_max;
@@ -136,8 +136,8 @@ static bool splits_runs(const struct cut_limits *limits, uint64_t run)
 
 /* A descriptor of the plan, divided between the controller and the core. */
 struct division {
-    const char *why; /* why the core moves boxes of `core` */
-    uint32_t count;  /* of boxes in `core` */
+    const char *why; /* the reason why the core moves the boxes in `core` */
+    uint32_t count;  /* number of boxes in `core` */
     struct mli_descriptor core[2];
     bool controlled; /* the controller moves `rest` */
     struct mli_descriptor rest;
@@ -160,7 +160,7 @@ static void give_to_core(struct division *d, const struct mli_descriptor *whole,
     part->bytes = whole->bytes / whole->box.run * part->box.run;
 }
 
-/* Divides a descriptor of the plan. `why` is the reason if the controller cannot do fills. */
+/* Divides a descriptor of the plan. `why`: why the controller cannot do fills, or null. */
 static void divide(const struct target_profile *profile, const struct mli_descriptor *whole,
                    const struct cut_limits *limits, const char *why, struct division *d)
 {
@@ -274,7 +274,7 @@ static uint64_t aligned(uint64_t address, uint32_t alignment)
     return alignment > 1 ? (address + alignment - 1) / alignment * alignment : address;
 }
 
-/* Encodes the piece of an entry, and moves list->address behind the descriptor. */
+/* Encodes the piece of an entry, and sets list->address to the end of its descriptor. */
 static void encode(struct descriptor_list *list, struct list_entry *entry)
 {
     const struct controller *controller = list->controller;
@@ -301,7 +301,7 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry)
     return true;
 }
 
-/* Makes all pieces to see which ones the controller refuses. */
+/* Makes all pieces, to count those that the controller refuses. */
 static void count_refused(const struct target_profile *profile, const struct controller *controller,
                           struct box_cutter *cutter, struct list_count *count)
 {
@@ -316,7 +316,7 @@ static void count_refused(const struct target_profile *profile, const struct con
     }
     count->core += refused;
     count->descriptors -= refused;
-    /* A list without the refused pieces, together with them, is a list of all bytes. */
+    /* Together with the refused pieces, any list of the other bytes has at least `least` pieces. */
     count->least -= refused < count->least ? refused : count->least;
 }
 

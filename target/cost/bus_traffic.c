@@ -32,9 +32,10 @@ static unsigned lowest_bit(uint64_t number)
 
 /*
  * Returns the number of aligned units that all rows touch. Rows that begin at the same offset in a
- * unit touch equally many, so it is enough to know how many rows begin at each offset. The unit is
- * a power of two. All steps are multiples of 2^grain, and so are the differences between offsets.
- * Offsets of a loop repeat with a period, so that long loops take no longer than short ones.
+ * unit touch the same number of units, so the function only counts the rows that begin at each
+ * offset. The unit is a power of two. All steps are multiples of 2^grain, and so are the
+ * differences between offsets. Offsets of a loop repeat with a period, so that long loops take no
+ * longer than short loops.
  */
 static uint64_t count_units(const struct side *side, uint64_t unit)
 {
@@ -72,7 +73,7 @@ static uint64_t count_units(const struct side *side, uint64_t unit)
     return units;
 }
 
-/* Counts the rows that follow, in the innermost loop, a row that begins in the same bank. */
+/* Counts the rows that begin in the same bank as the row before them in the innermost loop. */
 static uint64_t count_conflicts(const struct side *side, uint64_t bank_cycle)
 {
     if (bank_cycle == 0 || side->loops == 0 || side->run >= bank_cycle ||

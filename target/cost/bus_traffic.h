@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a plan asks of a bus: rows, beats and bursts, counted exactly from the addresses of the
+ * The traffic of a plan on a bus: rows, beats and bursts, counted exactly from the addresses of the
  * plan. Nothing is accessed.
  */
 #ifndef TARGET_BUS_TRAFFIC_H
@@ -10,20 +10,19 @@
 
 #include "mli_plan.h"
 
-/* One side of a plan: what is read from the source, or written to the destination. */
+/* The traffic on one side of a plan: reads of the source, or writes of the destination. */
 struct traffic {
     uint64_t bytes;
     uint64_t rows;      /* contiguous runs */
     uint64_t beats;     /* aligned words of the bus that the rows touch */
     uint64_t bursts;    /* aligned blocks of the burst size that the rows touch */
-    uint64_t conflicts; /* rows that begin in the bank in which the row before began */
+    uint64_t conflicts; /* rows that begin in the same bank as the row before */
 };
 
 /* The units in which traffic is counted. */
 struct traffic_units {
     uint32_t bus_bytes, burst_bytes; /* powers of two; burst_bytes is a multiple of bus_bytes */
-    uint64_t
-        bank_cycle; /* distance of two addresses of one bank: banks * bank_bytes; 0: no banks */
+    uint64_t bank_cycle; /* bytes until the banks repeat: banks * bank_bytes; 0: no banks */
 };
 
 /** Adds the traffic of reading the copy box of a plan. */

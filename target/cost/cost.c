@@ -19,7 +19,7 @@ const char *cost_part_key(enum cost_part part)
     return keys[part];
 }
 
-/* Sums and products that stop at the largest number. */
+/* Saturating sums and products: a result that does not fit becomes UINT64_MAX. */
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -109,7 +109,7 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
-/* Of reading and writing, which overlap, only the larger one counts. */
+/* Returns true for the smaller one of reading and writing, which overlap: it does not count. */
 static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
 {
     return (which == COST_READ && part[COST_READ] < part[COST_WRITTEN]) ||

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost model: how long a move takes on the board of a profile. A model, not a simulation: it is
- * as good as the figures of the profile, of which many are assumed (mlictl profile show).
+ * The cost model: the time that a move takes on the board of a profile. It is a formula, not a
+ * simulation, and as good as the figures of the profile; many of these are assumed (mlictl profile
+ * show).
  *
  *     overhead = descriptors * descriptor + rows * row + conflicts * conflict
  *     read     = descriptors * latency of the source + bursts * burst + beats * beat
  *     written  = bursts * burst + beats * beat
- *     data     = the larger of read and written: a bus has a way for each
+ *     data     = the larger of read and written: a bus has separate lines for both
  *     core     = pieces that the core moves * core_call + their beats * core_beat
  *     total    = start + overhead + data + core + finish
  *
@@ -17,8 +18,8 @@
  *
  * For comparison, a memcpy of the same bytes by the core: core_call + beats * core_beat.
  *
- * To add a figure to the model, start here: struct profile_costs has the figures, cost.c the
- * formula, docs/profiles.md repeats both.
+ * To add a figure to the model, start here: add it to struct profile_costs and to the formulas in
+ * cost.c, above, and in docs/profiles.md.
  */
 #ifndef TARGET_COST_H
 #define TARGET_COST_H
@@ -44,44 +45,44 @@ enum cost_part {
         COST_PARTS
 };
 
-/** Return a part in words for people, as "reading", and its key in JSON. Static storage. */
+/** Return the words of a part for people, such as "reading", and its JSON key. Static storage. */
 const char *cost_part_words(enum cost_part part);
 const char *cost_part_key(enum cost_part part);
 
 struct move_cost {
     struct traffic read, written;
-    uint64_t descriptors;          /* of all channels */
-    uint32_t channels;             /* that share the move */
-    profile_cost part[COST_PARTS]; /* of the slowest channel; READ and WRITTEN overlap */
+    uint64_t descriptors;          /* descriptors of all channels */
+    uint32_t channels;             /* number of channels that share the move */
+    profile_cost part[COST_PARTS]; /* times of the slowest channel; READ and WRITTEN overlap */
     enum cost_part dominant;       /* the largest part that counts */
     profile_cost total;
-    profile_cost memcpy_total; /* the same bytes by the core */
+    profile_cost memcpy_total; /* cost of a memcpy of the same bytes by the core */
 };
 
-/* The work of one channel. */
+/* The input of the model for one channel. */
 struct cost_channel {
-    const struct mli_plan *plan;      /* with addresses of the board */
-    uint64_t descriptors;             /* of the controller */
-    uint64_t core_pieces, core_bytes; /* what the core moves instead */
+    const struct mli_plan *plan;      /* its addresses are those of the board */
+    uint64_t descriptors;             /* descriptors of the controller */
+    uint64_t core_pieces, core_bytes; /* pieces and bytes that the core moves instead */
 };
 
-/* Where a move reads and writes. A null memory has no latency and no banks. */
+/* The memories of source and destination. A null memory has no latency and no banks. */
 struct cost_memories {
     const struct profile_memory *src, *dst;
 };
 
 /**
  * Computes the cost of a move whose parts run on `count` channels at the same time. Numbers that do
- * not fit are cut to the largest profile_cost.
+ * not fit become the largest profile_cost.
  */
 void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
                   const struct cost_memories *memories, const struct cost_channel *channels,
                   uint32_t count);
 
 /*
- * Of a plan that the core moves whole, every row takes a beat at least. Of a plan that it moves in
- * part (head and tail of rows), each piece takes two beats besides its bytes, and the controller's
- * traffic is counted as if it moved the plan whole.
+ * Beats of the core: if the core moves a whole plan, every row takes at least one beat. If the core
+ * moves only the heads and tails of rows, each piece takes two beats besides those of its bytes,
+ * and the traffic of the controller is counted as if the controller moved the whole plan.
  */
 
 /** Returns a cost in nanoseconds of the profile's clock, rounded up. */

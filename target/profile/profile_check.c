@@ -77,7 +77,7 @@ int profile_check_memory(const struct target_profile *profile, const struct json
         return json_complain(&base, "0x%" PRIx64 " is not a multiple of the alignment %" PRIu32,
                              memory->base, memory->alignment);
     if (memory->reached_by == 0)
-        return json_complain(&reach, "nobody reaches this memory");
+        return json_complain(&reach, "empty; at least one of core, dma and host is required");
     if (check_banks(memory, object) < 0)
         return -1;
     return check_others(profile, memory, object);
@@ -161,7 +161,7 @@ int profile_check_source(const struct profile_source *source, const struct json 
         at += 1 + length;
     }
     if (*at != '\0' || at == source->pointer)
-        return json_complain(value, "\"%s\" is no JSON pointer of a figure in this file",
+        return json_complain(value, "\"%s\" is not the JSON pointer of a figure in this file",
                              source->pointer);
     return 0;
 }
@@ -178,7 +178,7 @@ static int check_children(const struct target_profile *profile, const struct jso
     return 0;
 }
 
-/* Names and the flag "strict" are choices of the author, all other values are figures. */
+/* Names and the flag "strict" are choices of the author; all other values are figures. */
 static bool needs_source(const struct json *value)
 {
     return !(value->key && (strcmp(value->key, "name") == 0 || strcmp(value->key, "strict") == 0));

@@ -14,10 +14,10 @@ int profile_check_memory(const struct target_profile *profile, const struct json
 
 int profile_check_dma(const struct profile_dma *dma, const struct json *object);
 
-/** Checks the rules between several parts: a strict profile must have a vector memory. */
+/** Checks the rules for the profile as a whole: a strict profile must have a vector memory. */
 int profile_check(const struct target_profile *profile, const struct json *root);
 
-/** Checks that the pointer of a source exists in the file; `value` is the source's member. */
+/** Checks that the JSON pointer of a source names a figure; `value` is the member of the source. */
 int profile_check_source(const struct profile_source *source, const struct json *root,
                          const struct json *value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds profiles: those of conf/profiles are part of the program, others are files. */
+/* Finds profiles: the program contains the profiles of conf/profiles; all others are files. */
 #ifndef TARGET_PROFILE_LOAD_H
 #define TARGET_PROFILE_LOAD_H
 
@@ -22,8 +22,8 @@ const struct profile_text *profile_built_in_named(const char *name);
 bool profile_is_path(const char *name);
 
 /**
- * Loads a built-in profile by its name, or a file by its path. Returns 0, or -1 with *fault filled;
- * its text does not name the file: json_file_name() adds the path.
+ * Loads a built-in profile by its name, or a file by its path. Returns 0, or -1 with *fault filled.
+ * The text of the fault does not name the file: json_file_name() adds the path.
  */
 int profile_load(struct target_profile *profile, const char *name, struct fault *fault);
 

@@ -49,7 +49,7 @@ static const char *const dma_keys[] = {
     "controller",  "channels",  "loops",        "count_max", "run_max",     "step_max", "bytes_max",
     "granularity", "alignment", "address_bits", "bus_bytes", "burst_bytes", "fills",    NULL};
 
-/* Reads a name: it begins with a letter and has letters, digits, '-' and '_' only. */
+/* Reads a name: a lowercase letter, then lowercase letters, digits, '-' and '_'. */
 static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
 {
     struct json value = json_member(object, "name");
@@ -60,7 +60,7 @@ static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
     if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name) || name[0] < 'a' ||
         name[0] > 'z')
         return json_complain(&value,
-                             "\"%s\" given; a name of small letters, digits, '-' and '_' is "
+                             "\"%s\" given; a name of lowercase letters, digits, '-' and '_' is "
                              "required, and a letter first",
                              name);
     snprintf(out, PROFILE_NAME_MAX, "%s", name);

@@ -161,7 +161,7 @@ static int check_operand(const struct target_profile *profile,
     return check_element(profile, operand, fault);
 }
 
-/* Checks that both tensors fit into one memory together; each of them does. */
+/* Checks that both tensors together fit into one memory. Each tensor alone fits. */
 static int check_sum(const struct profile_operand *src, const struct profile_operand *dst,
                      struct fault *fault)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules of a target profile for the tensors of a job: in which memories they may be, and at
- * which addresses. The service checks them when it admits a job, and `mlictl validate` without
- * data.
+ * The rules of a target profile for the memories and addresses of a job's tensors. The service
+ * checks the rules when it admits a job; `mlictl validate` checks them without data.
  *
  * To add a rule, start here: add it to the table, check it in profile_check_operands(), and
  * describe it in docs/profiles.md.
@@ -13,8 +12,8 @@
 #include "target/profile/target_profile.h"
 
 /*
- * X(name, word, status): `word` names the rule at the end of messages, `status` is the status of
- * libmli for the same mistake.
+ * X(name, word, status): `word` names the rule at the end of messages; `status` is libmli's status
+ * for the same mistake.
  */
 #define PROFILE_RULE_TABLE(X)                                                                      \
     X(VECTOR_MEMORY, "vector-memory", MLI_STATUS_MEM_BANK_MISMATCH)                                \
@@ -37,7 +36,7 @@ struct profile_operand {
     uint32_t element;                    /* bytes of one element */
     uint64_t base;   /* address of the buffer on the board; 0: aligned, but not known yet */
     uint64_t offset; /* bytes from the beginning of the buffer or file to the first element */
-    uint64_t bytes;  /* from the first element to the last byte that the job touches */
+    uint64_t bytes;  /* bytes from the first element to the last byte that the job touches */
 };
 
 /**
@@ -49,8 +48,8 @@ const struct profile_memory *profile_find_memory(const struct target_profile *pr
                                                  const char *pointer, struct fault *fault);
 
 /**
- * Checks the tensors of a job against all rules, also whether both fit into their memory if it is
- * the same one. Returns 0, or -1 with FAULT_REFUSED: the message ends with "(rule NAME)", and the
+ * Checks the tensors of a job against all rules, also that two tensors in one memory fit into it
+ * together. Returns 0, or -1 with FAULT_REFUSED: the message ends with "(rule NAME)", and the
  * pointer is relative to the job.
  */
 int profile_check_operands(const struct target_profile *profile, const struct profile_operand *src,

@@ -20,8 +20,8 @@ const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost
 }
 
 /*
- * Writes members of one object. A member without a source was absent from the file; it is left out,
- * so that the written profile is valid, too.
+ * Writes members of one object. A member without a source was absent from the file. The writer
+ * leaves it out, so that the written profile is valid.
  */
 struct figures {
     struct jsonw *w;

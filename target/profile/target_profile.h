@@ -4,9 +4,8 @@
  * and what a transfer costs. Files in conf/profiles have the text form; docs/profiles.md explains
  * it.
  *
- *     text -> profile_read()  -> struct target_profile -> the cost model, lists of descriptors,
- *             (proto/json)        (plain data)             buffers in board memories, libmli's
- * checks
+ *     text -> profile_read() -> struct target_profile -> the cost model, lists of descriptors,
+ *             (proto/json)      (plain data)             buffers in board memories, libmli's checks
  *
  * Every figure has a source: a document, or "assumed" if no public document has it. Times are in
  * cycles of the profile's clock.
@@ -35,9 +34,9 @@ enum {
     PROFILE_FILE_MAX = 64 * 1024 /* bytes of a file */
 };
 
-/* Bits of profile_memory.reached_by: who can access the memory. */
+/* Bits of profile_memory.reached_by: the parts of the board that can access the memory. */
 enum { PROFILE_CORE = 1, PROFILE_DMA = 2, PROFILE_HOST = 4 };
-extern const char *const profile_reach_words[]; /* ends with null; bit i is word i */
+extern const char *const profile_reach_words[]; /* the words of bits 0, 1 ..; ends with null */
 
 /* A cost in millionths of a cycle. The file has cycles, as 12 or "0.125". */
 typedef uint64_t profile_cost;
@@ -47,9 +46,9 @@ struct profile_memory {
     char name[PROFILE_NAME_MAX];
     uint64_t base, size; /* the memory is at addresses base .. base + size - 1 of the board */
     uint32_t banks;      /* number of banks; 1: no banks */
-    uint32_t bank_bytes; /* bytes of a bank at a time; banks are interleaved. 0 with one bank */
+    uint32_t bank_bytes; /* bytes that one bank has at a time (interleaved); 0 with one bank */
     uint32_t alignment;  /* alignment of buffers, a power of two */
-    uint32_t reached_by; /* bits */
+    uint32_t reached_by; /* PROFILE_CORE, PROFILE_DMA and PROFILE_HOST bits */
     bool vector; /* true: operands of kernels must be in this memory if the profile is strict */
     profile_cost latency; /* cycles until the first bytes of a burst */
 };
@@ -64,17 +63,17 @@ enum profile_controller {
     PROFILE_HEXAGON,
     PROFILE_AIE
 };
-extern const char *const profile_controller_words[]; /* as the enum; ends with null */
+extern const char *const profile_controller_words[]; /* in the order of the enum; ends with null */
 
 /* The DMA controller. A limit of 0 means no limit. */
 struct profile_dma {
     enum profile_controller controller;
     uint32_t channels;
     uint32_t loops;       /* number of loops around a run that one descriptor can express */
-    uint64_t count_max;   /* most iterations of one loop */
-    uint64_t run_max;     /* most bytes of one run */
-    uint64_t step_max;    /* most bytes of one step, on either side */
-    uint64_t bytes_max;   /* most bytes of one descriptor */
+    uint64_t count_max;   /* maximum iterations of one loop */
+    uint64_t run_max;     /* maximum bytes of one run */
+    uint64_t step_max;    /* maximum bytes of one step, on either side */
+    uint64_t bytes_max;   /* maximum bytes of one descriptor */
     uint32_t granularity; /* bytes: sizes and steps of a descriptor are multiples of this number */
     uint32_t alignment;   /* bytes: addresses of a descriptor are multiples of this number */
     uint32_t address_bits;
@@ -83,9 +82,9 @@ struct profile_dma {
     bool fills;           /* true: the controller writes zeros without reading them from memory */
 };
 
-/* What a transfer costs: docs/profiles.md has the formula. */
+/* The figures of the cost model; docs/profiles.md has the formula. */
 struct profile_costs {
-    profile_cost start;      /* from the call to the start of the first descriptor */
+    profile_cost start;      /* cost from the call to the start of the first descriptor */
     profile_cost descriptor; /* cost of each descriptor, besides its data */
     profile_cost row;        /* cost of each row (contiguous run) */
     profile_cost burst;      /* cost of each burst, on either side, besides its beats */
@@ -153,8 +152,8 @@ const struct profile_memory *profile_memory_at(const struct target_profile *prof
                                                uint64_t address);
 
 /**
- * Returns the source of the figure at a JSON pointer: the source with the longest pointer that is
- * equal to the pointer or is a parent. Returns null if there is no such source.
+ * Returns the source of the figure at a JSON pointer: the source with the longest pointer that
+ * equals this pointer or a parent of it. Returns null if no source covers the figure.
  */
 const struct profile_source *profile_source_of(const struct target_profile *profile,
                                                const char *pointer);

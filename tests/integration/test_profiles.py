@@ -32,7 +32,7 @@ def changed(document, path, value):
 
 # (path, value, pointer of the error, part of the message). The schema refuses all but those marked PROGRAM.
 BAD = [
-    (("name",), "VPX", "/name", "small letters"),
+    (("name",), "VPX", "/name", "lowercase letters"),
     (("name",), REMOVED, "/name", "missing"),
     (("clock_hz",), 0, "/clock_hz", "1"),
     (("clock_hz",), REMOVED, "/clock_hz", "missing"),
@@ -46,7 +46,7 @@ BAD = [
     (("memories", 0, "base"), "0x", "/memories/0/base", "0x"),
     (("memories", 0, "size"), "0x10000000000000", "/memories/0/size", "at most"),
     (("memories", 0, "banks"), 0, "/memories/0/banks", "1"),
-    (("memories", 0, "reached_by"), [], "/memories/0/reached_by", "nobody"),
+    (("memories", 0, "reached_by"), [], "/memories/0/reached_by", "at least one of core"),
     (("memories", 0, "reached_by"), ["gpu"], "/memories/0/reached_by/0", "gpu"),
     (("memories", 0, "latency"), "1.2345678", "/memories/0/latency", "6 after a point"),
     (("memories", 0, "latency"), -1, "/memories/0/latency", "-1"),
@@ -77,9 +77,9 @@ PROGRAM = [
     (("dma", "granularity"), 6, "/dma/granularity", "power of two"),
     (("dma", "count_max"), 1, "/dma/count_max", "one iteration"),
     (("sources", "/costs"), REMOVED, "/costs/start", "does not say"),
-    (("sources", "/dma/speed"), "a manual", "/sources/~1dma~1speed", "no JSON pointer"),
-    (("sources", "/memories/3"), "a manual", "/sources/~1memories~13", "no JSON pointer"),
-    (("sources", "/memories/x"), "a manual", "/sources/~1memories~1x", "no JSON pointer"),
+    (("sources", "/dma/speed"), "a manual", "/sources/~1dma~1speed", "not the JSON pointer"),
+    (("sources", "/memories/3"), "a manual", "/sources/~1memories~13", "not the JSON pointer"),
+    (("sources", "/memories/x"), "a manual", "/sources/~1memories~1x", "not the JSON pointer"),
 ]
 
 

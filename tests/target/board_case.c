@@ -9,15 +9,15 @@
 #include "tests/property/oracle_overlap.h"
 
 enum {
-    LIMIT_PERCENT = 45, /* of the moves: around the limits of the controller */
-    ZEROS_PERCENT = 90, /* with zeros in memory; else the core does fills that need them */
-    CORE_PERCENT = 15,  /* with tensors in any memory of the core */
+    LIMIT_PERCENT = 45, /* of the moves have sizes around the limits of the controller */
+    ZEROS_PERCENT = 90, /* have a block of zeros in memory; else the core does fills that need it */
+    CORE_PERCENT = 15,  /* have tensors in any memory that the core reaches */
     MOVE_BYTES = 96 * 1024,
     LIST_BYTES = 16 << 20,
     LOWEST = 64, /* address 0 would be a null pointer */
     SPREAD = 1 << 16,
     ACCESSED_TIMES = 256,   /* bytes that a list may access for each byte of the plan */
-    ACCESSED_MAX = 1 << 16, /* and besides */
+    ACCESSED_MAX = 1 << 16, /* bytes that a list may access in addition */
     ATTEMPTS = 100
 };
 
@@ -36,8 +36,10 @@ static bool usable(const struct profile_memory *memory, uint32_t who, uint64_t b
     return (memory->reached_by & who) == who && memory->size >= bytes + 2 * LOWEST;
 }
 
-/* Returns an address with a random misalignment; often at the beginning or at the end of the
- * memory, where the next byte would be no memory. */
+/*
+ * Returns an address with a random misalignment, often at the beginning or at the end of the
+ * memory, where an access beyond the tensor is a fault.
+ */
 static uint64_t draw_address(struct draw *draw, const struct profile_memory *memory, uint64_t bytes,
                              uint32_t alignment)
 {
@@ -98,7 +100,7 @@ static bool place_list(struct board_case *c, const struct target_profile *profil
     return c->list.begin != 0;
 }
 
-/* Often more than the controller requires, so that it moves most bytes; sometimes none. */
+/* Picks a random alignment, often large enough for the controller to move most bytes. */
 static uint32_t draw_alignment(struct board_case *c)
 {
     const uint32_t class = draw_below(&c->draw, 10);
@@ -182,7 +184,7 @@ bool board_case_draw(struct board_case *c, const struct target_profile *profile,
 {
     *c = (struct board_case){.draw = draw_init(seed ^ draw_mix(profile->dma.controller), index)};
     if (!draw_placed(c, profile, controller_of(profile))) {
-        *why = "no move fits the memories of the profile";
+        *why = "no random move fits in the memories of the profile";
         return false;
     }
     set_pointers(c);

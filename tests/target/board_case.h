@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A random move on a board: tensors in the board's memories, the plan of libmli, and the result of
- * the oracle (tests/property), which is a loop over elements.
+ * A random move on a board: tensors in the board's memories, the plan of libmli, and the result
+ * that the oracle (tests/property) computes by a loop over elements.
  */
 #ifndef TEST_BOARD_CASE_H
 #define TEST_BOARD_CASE_H
@@ -20,22 +20,22 @@ enum { BOARD_SPANS_MAX = 4 };
 struct board_case {
     struct draw draw;
     struct random_move move;
-    const char *kind;       /* for people */
+    const char *kind;       /* kind of the move, for reports */
     uint64_t src, dst;      /* addresses of the tensors */
-    uint64_t zeros;         /* address of CONTROLLER_ZEROS_SIZE zero bytes; 0: there are none */
-    struct board_span list; /* for descriptors */
+    uint64_t zeros;         /* address of CONTROLLER_ZEROS_SIZE zero bytes; 0: no block of zeros */
+    struct board_span list; /* memory for the descriptors */
     struct board_span taken[BOARD_SPANS_MAX];
     size_t taken_count;
     struct oracle oracle;
     mli_explanation explained;
 };
 
-/* Draws the move of (seed, index), places it, and plans it. Returns false after a failure, with its
- * sentence in *why. */
+/* Makes the random move of (seed, index), places its tensors, and plans it. Returns false after a
+ * failure, with a sentence in *why. */
 bool board_case_draw(struct board_case *c, const struct target_profile *profile, uint64_t seed,
                      uint64_t index, const char **why);
 
-/* Fills the memory as before the move, and sets what the oracle expects after it. */
+/* Fills the memory with the bytes before the move, and sets the bytes that the oracle expects. */
 void board_case_begin(const struct board_case *c, struct board *board);
 
 /* Moves a piece by a loop over its rows for `who` (PROFILE_CORE or PROFILE_DMA). Returns false

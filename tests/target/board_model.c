@@ -50,7 +50,7 @@ void board_reset(struct board *board, uint64_t salt, uint64_t most)
     board->fault[0] = '\0';
 }
 
-/* Returns the slot of the page, or the free one for it. */
+/* Returns the slot of the page, or the free slot in which the page belongs. */
 static uint32_t *slot_of(const struct board *board, uint64_t number)
 {
     size_t at = (size_t)draw_mix(number) & (board->slots - 1);
@@ -116,7 +116,7 @@ static struct board_page *page_of(struct board *board, uint64_t address)
     return *recent;
 }
 
-/* Returns the bytes from `address` on that are in its page, at most `size`. */
+/* Returns the number of bytes from `address` to the end of its page, at most `size`. */
 static size_t in_page(uint64_t address, size_t size)
 {
     const size_t left = BOARD_PAGE - (size_t)(address % BOARD_PAGE);

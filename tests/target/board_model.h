@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model of a board's memory for tests: the memories of a profile at the board's addresses, stored
- * in pages that appear when they are first accessed. Each page has two contents: what the memory
- * has now, and what it must have at the end. Both begin with the same random bytes.
+ * in pages that appear when they are first accessed. Each page has two contents: the bytes of the
+ * memory now, and the bytes required at the end. Both begin with the same random bytes.
  *
  *   decode_NAME.c        reads descriptors and moves data here: board_read(), board_write()
  *   test_controllers.c   puts descriptors here, writes the oracle's result with board_want(), and
  *                        compares everything with board_difference()
  *
- * An access that no memory of the board can take is a fault: a sentence in board->fault. The first
+ * An access outside the memories of the board is a fault: board->fault gets a sentence. The first
  * fault stays.
  */
 #ifndef TEST_BOARD_MODEL_H
@@ -29,17 +29,17 @@ struct board_page {
 
 struct board {
     const struct target_profile *profile;
-    uint64_t salt;                           /* of the random bytes */
+    uint64_t salt;                           /* seed of the random bytes */
     struct board_page **page;                /* all pages; those from `used` on are spare */
     size_t used, created;                    /* numbers of pages */
     uint32_t *slot;                          /* hash table: index in page[] + 1; 0: free */
     size_t slots;                            /* a power of two */
     struct board_page *recent[BOARD_RECENT]; /* the last pages accessed */
     uint64_t accessed, most; /* bytes read and written, and their limit: a list may have no end */
-    char fault[BOARD_FAULT_MAX]; /* empty: none */
+    char fault[BOARD_FAULT_MAX]; /* empty: no fault */
 };
 
-/** Begins a model of the memories of *profile, which must stay. Returns 0, or -1 without memory. */
+/** Begins a model of the memories of *profile, which must stay. Returns -1 if out of memory. */
 int board_init(struct board *board, const struct target_profile *profile);
 void board_finish(struct board *board);
 
@@ -51,30 +51,30 @@ void board_reset(struct board *board, uint64_t salt, uint64_t most);
 
 /**
  * Reads or writes `size` bytes for `who` (PROFILE_DMA or PROFILE_CORE). Sets the fault and returns
- * false if they are not within one memory that `who` reaches.
+ * false if the bytes are not within one memory that `who` reaches.
  */
 bool board_read(struct board *board, uint32_t who, uint64_t address, void *to, size_t size);
 bool board_write(struct board *board, uint32_t who, uint64_t address, const void *from,
                  size_t size);
 
-/** Copies `size` bytes, or writes zeros. For decoders: accesses are those of the controller. */
+/** Copies `size` bytes, or writes zeros, with the accesses of the controller (for decoders). */
 bool board_copy(struct board *board, uint64_t src, uint64_t dst, uint64_t size);
 bool board_zero(struct board *board, uint64_t dst, uint64_t size);
 
 /** Reads a little-endian number of 1 to 8 bytes for the controller; 0 after a fault. */
 uint64_t board_number(struct board *board, uint64_t address, size_t size);
 
-/** Puts bytes in place as a program does before it starts the controller. */
+/** Writes bytes as a program does before it starts the controller. */
 bool board_put(struct board *board, uint64_t address, const void *from, size_t size);
 
-/** Reads bytes without checks of who reaches them; sets the bytes that must be there at the end. */
+/** Read bytes without a check of reach; set the bytes that are required at the end. */
 void board_peek(struct board *board, uint64_t address, void *to, size_t size);
 void board_want(struct board *board, uint64_t address, const void *from, size_t size);
 
-/** Returns the number of bytes that differ from what they must be, and the first one's address. */
+/** Returns the number of bytes that differ from the required ones; *first: the first address. */
 uint64_t board_difference(const struct board *board, uint64_t *first);
 
-/** Sets the fault unless there is one. Returns false. */
+/** Sets the fault if the board has no fault yet. Returns false. */
 bool board_fail(struct board *board, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* TEST_BOARD_MODEL_H */

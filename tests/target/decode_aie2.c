@@ -24,10 +24,10 @@ struct side {
     bool valid, chained, odd;           /* odd: has a feature that is not modelled */
 };
 
-/* Positions of a side in its stream. */
+/* The position of a side in its stream, for each dimension. */
 struct cursor {
     const struct side *side;
-    uint64_t at[DIMS]; /* with the zeros before */
+    uint64_t at[DIMS]; /* the zeros before are counted */
 };
 
 static struct side side_of(const uint32_t w[BD_WORDS])
@@ -47,7 +47,7 @@ static struct side side_of(const uint32_t w[BD_WORDS])
     };
 }
 
-/* Zeros need a dimension that wraps inside them. */
+/* Checks a side. Zeros around a dimension require that the dimension wraps. */
 static bool side_check(struct board *board, const struct side *side, const char *name, bool reads)
 {
     bool wraps = true;
@@ -75,7 +75,7 @@ static bool side_check(struct board *board, const struct side *side, const char 
     return true;
 }
 
-/* Returns whether the word at the cursor is a zero of the padding; else its address. */
+/* Returns true if the word at the cursor is a zero of the padding; else sets *address. */
 static bool cursor_is_zero(const struct cursor *c, uint64_t *address)
 {
     const struct side *side = c->side;

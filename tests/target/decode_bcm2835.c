@@ -5,8 +5,8 @@
  * holds the rows minus 1.
  *
  * Not modelled, and refused: peripherals, ignored sources and destinations. A source that does not
- * advance is taken for a word of 4 bytes, so that everything must be aligned to 4; no document
- * describes other accesses.
+ * advance is a word of 4 bytes here, so that addresses and lengths must be multiples of 4; no
+ * document describes other accesses.
  */
 #include <inttypes.h>
 

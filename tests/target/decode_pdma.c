@@ -4,8 +4,8 @@
  * of a channel. Sources: PolarFire SoC MSS Technical Reference, chapter DMA Engine (the same
  * engine), and the driver sf-pdma.
  *
- * A transaction of a size that does not divide both addresses and the length is refused, and so
- * are different sizes for reads and writes: the documents do not say what happens.
+ * Refused, because the documents do not define the result: a transaction whose size does not divide
+ * both addresses and the length, and different sizes for reads and writes.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -4,10 +4,9 @@
  * Arm DDI 0424 (instruction set, channel control register) as the drivers of Xilinx and Linux and
  * QEMU's model use it.
  *
- * Bytes that were read and not yet written are in a queue, the MFIFO. A channel has the share of
- * one longest burst here, as with the 8 channels and 128 lines of Zynq-7000. Changing bursts or
- * addresses while bytes are queued is refused, and so are peripherals, events to wait for, and byte
- * swaps.
+ * Bytes that were read and not yet written are in a queue, the MFIFO. Here the queue of a channel
+ * holds one longest burst, as with the 8 channels and 128 lines of Zynq-7000. Refused: changing
+ * bursts or addresses while bytes are queued, peripherals, events to wait for, and byte swaps.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static bool set_control(struct thread *t, uint32_t pc, uint32_t value)
     return true;
 }
 
-/* Returns the bytes of a burst: a misaligned first beat is shorter. 0 after a fault. */
+/* Returns the number of bytes of a burst (a misaligned first beat is shorter); 0 after a fault. */
 static uint32_t burst_bytes(struct thread *t, uint32_t pc, const struct burst *burst,
                             uint32_t address)
 {

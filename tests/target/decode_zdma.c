@@ -4,9 +4,10 @@
  * destination descriptors, each element one contiguous run. Sources: UG1085, chapter 19 (buffer
  * descriptor format), UG1087 (module ZDMA), and the driver zdma of Xilinx/embeddedsw.
  *
- * The two queues need not be cut alike: bytes flow from one to the other. The source element with
- * the command "stop" ends the list. Sizes of 0, commands in destination descriptors, and bytes
- * that one queue has and the other has not are refused: the documents do not say what happens.
+ * The elements of the two queues may have different sizes: bytes flow from one queue to the other.
+ * The source element with the command "stop" ends the list. Refused, because the documents do not
+ * define the result: sizes of 0, commands in destination descriptors, and queues of different
+ * lengths in bytes.
  */
 #include <inttypes.h>
 
@@ -64,8 +65,10 @@ static bool destination_read(struct board *board, uint64_t at, struct element *e
                       e->command);
 }
 
-/* Moves the bytes of a source element to as many destination elements as they fill. `to` is the
- * rest of the destination element that the one before has left. */
+/*
+ * Moves the bytes of a source element to the destination elements that they fill. *to is the unused
+ * rest of a destination element, before and after.
+ */
 static bool feed(struct board *board, struct element from, struct element *to)
 {
     while (from.size > 0) {

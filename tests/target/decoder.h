@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoders: programs that do with a board's memory what a DMA controller does. Each is written from
- * documents about the controller. It reads the descriptors as they are in memory (or the register
- * writes), and never the pieces of the plan or the code of the encoders in target/controller.
+ * Decoders: functions that access a board's memory as a DMA controller does. Each decoder is
+ * written from documents about the controller. It reads the descriptors in the board's memory (or
+ * the register writes), and uses neither the pieces of the plan nor code of target/controller.
  *
  *   a chain in memory    decoder->chain: from the first address, by the controller's own pointers,
  *                        to the end that the descriptors mark
@@ -11,9 +11,9 @@
  * A decoder is strict: reserved bits, sizes of 0, misaligned addresses and values that documents
  * leave undefined are faults of the board.
  *
- * To add a decoder, start here: write decode_NAME.c, declare it below, add it to decoders in
- * decoder.c, and a list by hand to test_decoders.c. test_controllers.c finds it by the controller
- * of the profiles.
+ * To add a decoder, start here: write decode_NAME.c, declare the decoder below, add it to decoders
+ * in decoder.c, and add a list written by hand to test_decoders.c. test_controllers.c finds the
+ * decoder by the controller of a profile.
  */
 #ifndef TEST_DECODER_H
 #define TEST_DECODER_H
@@ -26,8 +26,8 @@ struct decoder {
     const char *name;
     /**
      * Executes the chain that begins at an address and sets *executed to the number of its
-     * descriptors; 0: a program, in which descriptors cannot be told apart. Returns false after a
-     * fault. Null: the controller has registers instead of chains.
+     * descriptors; 0: a program, which has no separate descriptors. Returns false after a fault.
+     * Null: the controller has registers instead of chains.
      */
     bool (*chain)(struct board *board, uint64_t first, uint64_t *executed);
     /** Executes one transfer that is written to registers. Returns false after a fault. */

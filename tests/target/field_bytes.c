@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A field of `bits` bits from bit `at` of the descriptor on, bit 0 first. */
+/* A field of `bits` bits that begins at bit `at` of the descriptor. */
 struct field_place {
     enum profile_controller kind;
     const char *name;
@@ -86,12 +86,12 @@ static bool put_places(enum profile_controller kind, const struct controller_des
     return true;
 }
 
-/* An instruction of PL330, or some: the opcodes, then the value in `imm` bytes. */
+/* One or more instructions of PL330: the opcodes, then the value in `imm` bytes. */
 struct instruction {
     const char *name;
     uint8_t opcode[2];
     uint32_t opcodes, imm;
-    uint32_t minus; /* the value is stored less this */
+    uint32_t minus; /* the stored value is less by this number */
 };
 
 static const struct instruction instructions[] = {
@@ -107,7 +107,7 @@ static const struct instruction instructions[] = {
     {"DMAEND", {0x00}, 1, 0, 0},        {"DMASEV", {0x34}, 1, 1, 0},
 };
 
-/* Appends the instructions of a field. Without an operand the value is their number. */
+/* Appends the instructions of a field. Without an operand, `value` is their number. */
 static bool put_instruction(const struct instruction *instruction, uint64_t value, uint8_t *bytes,
                             size_t *size)
 {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 enum {
-    RUN_HUGE = 20 << 20,     /* and rarely */
-    COUNT_MOST = 140 * 1000, /* rows, if they are short */
+    RUN_HUGE = 20 << 20,     /* bytes of the longest rare runs */
+    COUNT_MOST = 140 * 1000, /* rows, if the rows are short */
     STEP_MOST = 40 << 20,    /* bytes */
-    ELEMENTS_MOST = 1 << 18, /* of nested loops */
-    EXTENT_USUAL = 300,      /* where the controller has no limit */
+    ELEMENTS_MOST = 1 << 18, /* elements of nested loops */
+    EXTENT_USUAL = 300,      /* if the controller has no limit */
     HUGE_ONCE_IN = 64
 };
 
@@ -24,8 +24,8 @@ const char *limit_class_name(enum limit_class class)
 }
 
 /*
- * Returns a number around a small multiple of the limit, 1 to `most`; any magnitude if the limit is
- * 0 or out of reach.
+ * Returns a random number of 1 to `most` around a small multiple of the limit; of any magnitude if
+ * the limit is 0 or out of reach.
  */
 static uint32_t near(struct draw *draw, uint64_t limit, uint64_t most)
 {

@@ -7,9 +7,8 @@
  *
  *   test_controllers [--profile NAME] [--seed N] [--count MOVES] [--only INDEX]
  *
- * `count` is for each profile. Every case depends on (seed, index) alone. Of one case in
- * MUTANT_ONCE_IN copies with a flipped bit of a descriptor are executed as well: most must be
- * noticed.
+ * Each profile runs MOVES moves. A case depends only on (seed, index). One case in MUTANT_ONCE_IN
+ * is executed again with a flipped bit in a descriptor: most of these mutants must be noticed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,29 +26,29 @@ enum {
     MUTANT_ONCE_IN = 8,
     MUTANTS = 4,
     MUTANT_BYTES = 64 * 1024,
-    NOTICED_PERCENT = 50, /* of mutants, at least */
-    ENOUGH = 2000,        /* moves, to expect something of their numbers */
+    NOTICED_PERCENT = 50, /* minimum of noticed mutants */
+    ENOUGH = 2000,        /* minimum of moves for the checks of the totals */
     FAR_BYTES = 64 << 20,
     CORE_BYTES = 256 << 10,
-    LEAST_PAST = 1, /* moves past each limit */
+    LEAST_PAST = 1, /* minimum of moves that exceed each limit */
 };
 
 /* A bit of a descriptor to flip; number UINT64_MAX: no descriptor. */
 struct mutant {
-    uint64_t number; /* of the descriptor in the list */
+    uint64_t number; /* number of the descriptor in the list */
     uint32_t bit;
 };
 
 /* The result of executing a list once. */
 struct outcome {
     bool too_long;                  /* the list needs more room than the case has */
-    uint64_t descriptors, executed; /* made; found by the decoder, 0 in a program */
-    uint64_t differ;                /* descriptors with fields that do not make their bytes */
+    uint64_t descriptors, executed; /* made; executed by the decoder (a program: 0) */
+    uint64_t differ;                /* descriptors whose fields do not yield their bytes */
     uint64_t core, core_bytes;
-    uint64_t wrong, first; /* bytes that differ, and the first one's address */
+    uint64_t wrong, first; /* number of bytes that differ; address of the first one */
 };
 
-/* Moves that exceed each limit of a descriptor, by the word of the limit in profiles. */
+/* The limits of a descriptor that moves exceed, and their words in profiles. */
 enum { PAST_COUNT, PAST_RUN, PAST_LINEAR, PAST_STEP, PAST_BYTES, PAST_LOOPS, PAST_LIMITS };
 static const char *const past_words[PAST_LIMITS] = {
     "count_max", "run_max", "run_max without loops", "step_max", "bytes_max", "loops"};
@@ -65,7 +64,7 @@ struct bench {
     const struct decoder *decoder;
     struct board board;
     struct totals totals;
-    bool failed; /* the current case */
+    bool failed; /* true: the current case failed */
 };
 
 static void fail(struct bench *b, const struct board_case *c, const char *what)
@@ -88,8 +87,7 @@ static void flip(struct controller_descriptor *descriptor, const struct mutant *
                                                                                << mutant->bit % 64;
 }
 
-/* Gives a descriptor to the board: to its memory, or, of a controller without chains, to the
- * registers. */
+/* Writes a descriptor to the board's memory; a controller without chains executes it at once. */
 static bool give(struct bench *b, const struct controller_descriptor *descriptor)
 {
     if (b->decoder->one)
@@ -97,7 +95,9 @@ static bool give(struct bench *b, const struct controller_descriptor *descriptor
     return board_put(&b->board, descriptor->address, descriptor->bytes, descriptor->size);
 }
 
-/* Makes the list; the core moves its pieces, and controllers without chains theirs, on the way. */
+/*
+ * Makes the list. The core moves its pieces on the way, and so does a controller without chains.
+ */
 static bool execute_list(struct bench *b, const struct board_case *c, const struct mutant *mutant,
                          struct outcome *o)
 {
@@ -201,7 +201,7 @@ static void run_mutants(struct bench *b, struct board_case *c, uint64_t descript
     }
 }
 
-/* Returns the limit; 0 if it is too large for moves of the test, or for the memories. */
+/* Returns the limit, or 0 if it is too large for the moves of the test or for the memories. */
 static size_t reachable(const struct target_profile *profile, size_t limit, size_t most)
 {
     for (uint32_t i = 0; i < profile->memory_count; i++)
@@ -210,8 +210,7 @@ static size_t reachable(const struct target_profile *profile, size_t limit, size
     return 0;
 }
 
-/* Returns the limits of a profile that the test's moves can exceed; 0: no limit, or a larger one.
- */
+/* Returns the limits of a profile; 0: no limit, or one that moves of the test cannot exceed. */
 static struct mli_channel_caps reachable_limits(const struct target_profile *profile, bool fill)
 {
     const struct controller *controller = controller_of(profile);
@@ -258,8 +257,10 @@ static void note_limits(struct totals *t, const struct target_profile *profile,
     t->past[PAST_LOOPS] += box->loops > caps.loops;
 }
 
-/* Checks that some moves exceeded each limit that the profile has. Runs without loops may have
- * limits that a short run of the test does not reach. */
+/*
+ * Checks that some moves exceeded each limit of the profile. The limit of runs without loops is not
+ * checked: a short test does not reach it.
+ */
 static bool reached_limits(const struct totals *t, const struct target_profile *profile)
 {
     const struct mli_channel_caps caps = reachable_limits(profile, false);
@@ -271,8 +272,7 @@ static bool reached_limits(const struct totals *t, const struct target_profile *
     for (size_t i = 0; i < PAST_LIMITS; i++) {
         if (limits[i] == 0 || t->past[i] >= LEAST_PAST)
             continue;
-        printf("%s: only %" PRIu64 " moves are past %s\n", profile->name, t->past[i],
-               past_words[i]);
+        printf("%s: only %" PRIu64 " moves exceed %s\n", profile->name, t->past[i], past_words[i]);
         all = false;
     }
     return all;
@@ -312,8 +312,7 @@ static void run_case(struct bench *b, const struct options *options, uint64_t in
     }
 }
 
-/* Checks that the run proved something: the controller moved most bytes, and mutants were noticed.
- */
+/* Checks that the test can find faults: the controller moved most bytes, mutants were noticed. */
 static bool proved(const struct totals *t, const struct target_profile *profile)
 {
     if (t->moves < ENOUGH)
@@ -356,8 +355,7 @@ static bool run_profile(const struct target_profile *profile, const struct optio
     return t->failures == 0 && proved(t, profile);
 }
 
-/* Adds a memory at the end of what the controller's addresses reach, so that all their bits count.
- */
+/* Adds a memory at the controller's highest addresses, so that all address bits are used. */
 static void add_far_memory(struct target_profile *profile)
 {
     const uint32_t bits = profile->dma.address_bits;
@@ -376,7 +374,7 @@ static void add_far_memory(struct target_profile *profile)
     profile->memories[profile->memory_count++] = far;
 }
 
-/* Adds a memory that the controller does not reach: the core moves what is there. */
+/* Adds a memory that the controller does not reach: the core moves tensors in this memory. */
 static void add_core_memory(struct target_profile *profile)
 {
     struct profile_memory core = {.name = "core-only",
@@ -418,7 +416,7 @@ static int run_profiles(const char *name, const struct options *options)
     return known > 0 ? failed : -1;
 }
 
-/* Takes --profile NAME out of the arguments. Returns NAME, or null if it is not there. */
+/* Removes --profile NAME from the arguments. Returns NAME, or null if the option is absent. */
 static const char *take_profile(int *argc, char **argv)
 {
     for (int i = 1; i + 1 < *argc; i += 2) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoders with descriptors written by hand from the documents. Each list is executed once as it
- * is, and once for each of its bits with that bit flipped: unless the bit is listed as one that
- * moves nothing, the decoder must refuse the list, or memory must differ.
+ * Tests decoders with descriptors written by hand from the documents. Each list is executed without
+ * a change, and once for each of its bits with this bit flipped: the decoder must refuse the list,
+ * or memory must differ, unless the bit is in `ignored`.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct hand_rows {
     uint64_t run, count, src_step, dst_step;
 };
 
-/* Bits of a byte that move nothing. */
+/* Bits of a byte that do not change the result. */
 struct hand_ignored {
     size_t byte;
     uint8_t mask;
@@ -70,7 +70,7 @@ static void want_rows(const struct hand_rows *rows)
             }
 }
 
-/* Registers of PDMA with their places in the bytes. */
+/* Registers of PDMA, with their offsets in the bytes of a list. */
 static const struct {
     const char *name;
     size_t at, size;
@@ -95,7 +95,7 @@ static bool write_registers(const struct hand_list *list, const uint8_t *bytes)
     return list->decoder->one(&board, &registers);
 }
 
-/* Executes the list with these bytes. Returns whether it did what it must. */
+/* Executes the list with these bytes. Returns whether it moved the rows of the list. */
 static bool does(const struct hand_list *list, const uint8_t *bytes, uint64_t salt)
 {
     uint64_t executed = 0, first;
@@ -135,7 +135,7 @@ static void check_list(const struct hand_list *list)
     board_finish(&board);
 }
 
-/* A list that the decoder must refuse with this text in its sentence. */
+/* Checks that the decoder refuses a list, with this text in the sentence. */
 static void check_refused(const struct hand_list *list, const char *text)
 {
     assert_int_equal(board_init(&board, &profile), 0);
@@ -186,7 +186,7 @@ static void test_hexagon(void **state)
     check_list(&list);
 }
 
-/* One descriptor at a time, each with one word that the hardware does not take. */
+/* Each list has one descriptor, with one word that the hardware does not accept. */
 static void test_hexagon_refuses(void **state)
 {
     static const struct {
@@ -526,7 +526,7 @@ static void test_pdma_refuses(void **state)
 
 #define AIE_VALID (UINT32_C(1) << 31)
 
-/* 3 rows of 5 words, 100 words apart, with zeros around them: 5 rows of 8 words, 50 words apart. */
+/* Reads 3 rows of 5 words at a pitch of 100, and writes 5 rows of 8 words at 50, with zeros. */
 static void test_aie2(void **state)
 {
     const uint32_t words[] = {40,      UINT32_C(2) << 26 | TILE / 4,
