@@ -9,7 +9,7 @@
 /* Runs the operation some thousand times. */
 typedef void cost_round(void *context);
 
-/** Returns the nanoseconds of the fastest of several rounds; other processes may delay a round. */
+/** Returns the processor time of the fastest of several rounds, in nanoseconds. */
 double cost_of(cost_round *round, void *context);
 
 /*
