@@ -407,6 +407,11 @@ static int run_profiles(const char *name, const struct options *options)
             return -1;
         }
         known++;
+        if (profile.dma.controller != PROFILE_BOXES &&
+            (!controller_of(&profile) || !decoder_of(&profile))) {
+            fprintf(stderr, "%s: its controller has no encoder or no decoder\n", p->name);
+            return -1;
+        }
         add_far_memory(&profile);
         add_core_memory(&profile);
         failed += !run_profile(&profile, options);
