@@ -16,7 +16,8 @@
 #include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
-    {"jobs", 'j', "N", "Run at most N cases at a time (default: number of processors; 1 with -H)."},
+    {"jobs", 'j', "N",
+     "Run at most N cases at a time (default: number of processors; 1 with -H or --profile)."},
     FILTER_OPTION,
     {"shard", 0, "I/N", "Run shard I of N; auto and auto/N read the environment (default: all)."},
     {"list", 0, NULL, "Print the names of the selected cases; run nothing."},
@@ -69,7 +70,8 @@ static int read_numbers(struct batch_settings *settings, const struct options *o
 {
     struct trial_plan *trial = &settings->trial;
 
-    settings->workers = given(options, "host") ? 1 : processors();
+    /* Cases that each fit into a memory of the board may not fit together. */
+    settings->workers = given(options, "host") || given(options, "profile") ? 1 : processors();
     trial->repeat = 1;
     if (read_number(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
         read_number(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||

@@ -80,13 +80,23 @@ class Memories(Case):
 
     def test_jobs_without_memories(self):
         """A move that names no memory writes the same bytes with and without a profile."""
-        self.write("job.json", mov(perm_dim=[2, 0, 1]))
+        job = mov({"file": "in.npy", "type": "sa8", "axis": 2, "scale": [1, 2, 3, 4, 5], "zero_point": 6,
+                   "scale_frac_bits": 7}, perm_dim=[2, 0, 1])
+        self.write("job.json", job)
         self.ctl("run", "job.json", code=0)
         plain = self.read("out.npy")
         for command in (("run", *STRICT), ("run", "--profile", "host"), ("submit", "--socket", self.daemon.socket)):
             os.unlink(self.path("out.npy"))
             self.ctl(*command, "job.json", code=0)
             self.assertEqual(self.read("out.npy"), plain)
+
+    def test_cases_of_a_batch_share_the_board(self):
+        """Cases that fit one by one run one by one."""
+        self.write_npy("in.npy", "|i1", (260000,))
+        for i in range(12):
+            self.write(f"cases/{i}.json", mov({"file": "../in.npy", "memory": "vccm"}, f"{i}.npy"))
+        result = self.ctl("batch", *STRICT, "cases", code=0)
+        self.assertIn("12 cases: 12 passed", result.out)
 
     def test_batch(self):
         self.write("good.json", permute())
