@@ -16,6 +16,7 @@
 #include "cli/file/place.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
+#include "cli/job/job_rules.h"
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
@@ -59,13 +60,13 @@ struct run {
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    const char *job;                      /* --job; null: all jobs */
-    size_t explained;                     /* number of jobs explained until now */
-    uint64_t channels;                    /* --channels; 0: those of the job */
-    const char *view;                     /* --view; null: the defaults */
-    const struct target_profile *profile; /* --profile; or null */
-    uint64_t descriptors;                 /* --descriptors */
-    struct timeline timeline;             /* of the jobs on the board, with a profile */
+    const char *job;                /* --job; null: all jobs */
+    size_t explained;               /* number of jobs explained until now */
+    uint64_t channels;              /* --channels; 0: those of the job */
+    const char *view;               /* --view; null: the defaults */
+    struct target_profile *profile; /* --profile; or null */
+    uint64_t descriptors;           /* --descriptors */
+    struct timeline timeline;       /* of the jobs on the board, with a profile */
     bool memcpy;
     bool c;       /* --c */
     bool picture; /* true: print the picture in characters */
@@ -209,7 +210,7 @@ static void print(struct run *run, struct explained *e, const struct resolved *r
     run->explained++;
 }
 
-/* Explains a job, and then checks the limits, so that a job that exceeds a limit is explained. */
+/* Explains a job, and then checks limits and rules, so that a job that breaks one is explained. */
 static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
@@ -233,7 +234,9 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     }
     print(run, &explained, resolved);
     draw(run, file, resolved, &explained);
-    if (job_limits_check(&run->limits, resolved, &explained, fault))
+    if (job_limits_check(&run->limits, resolved, &explained, fault) ||
+        (run->profile && job_rules_check(&(struct job_rules){.profile = run->profile}, resolved,
+                                         &explained, fault)))
         return -1;
     return resolved_produce(resolved, &run->produced, fault);
 }

@@ -126,6 +126,18 @@ class Boards(Case):
         self.assertEqual((self.dir / "in.npy").read_bytes(), before)
         self.assertIn("requires --profile", self.ctl("explain", "--trace", "t", "job.json", code=2).err)
 
+    def test_rules(self):
+        """A permute outside the vector memory is explained, and then refused."""
+        move = {"op": "permute", "cfg": {"perm_dim": [2, 0, 1]}}
+        lines = self.ctl("explain", "--json", "--profile", "vpx5-nsim", self.job(**move),
+                         code=2).out.splitlines()
+        self.assertEqual(json.loads(lines[0])["board"]["profile"], "vpx5-nsim")
+        error = json.loads(lines[1])["error"]
+        self.assertEqual(error["pointer"], "/src/memory")
+        self.assertIn("(rule vector-memory)", error["message"])
+        vccm = {"memory": "vccm"}
+        self.board("vpx5-nsim", src=vccm, dst=vccm, **move)
+
     def test_bad_input(self):
         def refused(pointer, *words, profile="vpx5-nsim", **more):
             result = self.ctl("explain", "--json", "--profile", profile, self.job(**more), code=2)
