@@ -123,6 +123,20 @@ class Memories(Case):
         result = self.ctl(*command, code=1)
         self.assertIn("rule capacity", result.out + result.err)
 
+    def test_every_built_in_board(self):
+        """A move within each memory of each board works if the DMA controller reaches the memory."""
+        moved = 0
+        for path in sorted((SOURCE / "conf/profiles").glob("*.json")):
+            for memory in json.loads(path.read_text())["memories"]:
+                name = memory["name"]
+                self.write("job.json", mov({"file": "in.npy", "memory": name}, {"file": "out.npy", "memory": name}))
+                result = self.ctl("run", "--profile", path.stem, "job.json")
+                reached = "dma" in memory.get("reached_by", ["core", "dma"])
+                self.assertEqual(result.code, 0 if reached else 2, f"{path.stem} {name}: {result}")
+                self.assertEqual("(rule reach)" in result.err, not reached, result)
+                moved += reached
+        self.assertGreater(moved, 3)
+
     def test_profiles_that_cannot_be_loaded(self):
         self.write("job.json", permute())
         self.write("board.json", '{"name": 3}')
