@@ -44,8 +44,8 @@ static bool is_to_place(const struct side *side)
     return side->asked[0] != '\0' && !side->place->region->piece.memory;
 }
 
-/* Sets the memory of the side: that of the range that the tensor has, or the one that the job
- * names. */
+/* Sets side->memory: the memory of the tensor's range if it has a range, else the memory that the
+ * job names. */
 static int find_memory(struct side *side, const struct target_profile *profile, struct fault *fault)
 {
     const struct board_memory *memory = side->place->region->piece.memory;

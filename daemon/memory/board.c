@@ -84,9 +84,10 @@ static uint64_t find_gap(const struct board_memory *memory, uint64_t bytes, uint
 
 /* The holders of a memory, as a message names them. */
 struct census {
-    const struct board_piece *largest[HOLDERS_NAMED]; /* that the reader may see; null: no more */
-    uint64_t more, more_bytes;                        /* smaller ones that the reader may see */
-    uint64_t hidden_bytes;                            /* of other users */
+    const struct board_piece
+        *largest[HOLDERS_NAMED]; /* the largest visible pieces; null: no more */
+    uint64_t more, more_bytes;   /* count and bytes of the smaller visible pieces */
+    uint64_t hidden_bytes;       /* bytes of other users */
 };
 
 static void count_visible(struct census *census, const struct board_piece *piece)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memories of the board that the target profile describes. Each piece of a memory is a range of
- * addresses with a holder: a buffer, a job or a prepared job. The bytes themselves are in clients'
- * files (region.h): only the addresses are those of the board.
+ * addresses with a holder: a buffer, a job or a prepared job. The bytes of a piece are in a
+ * client's file (region.h); only its addresses are those of the board.
  *
  *     target profile --> board_init()
  *     buffer.alloc, a job with "memory" --> board_place() --> region->piece
@@ -26,7 +26,7 @@
 
 enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
 
-/* Who holds a piece. */
+/* The holder of a piece. */
 struct board_holder {
     uid_t uid;
     uint64_t client; /* number of the connection */
@@ -61,7 +61,7 @@ struct board_use {
     uint32_t percent; /* quotas.memory_percent: most of a memory that the holder's user may have */
 };
 
-/* What board_place() shall place. */
+/* The size and alignment of a piece for board_place(), and the place for its faults. */
 struct board_want {
     const struct board_use *use;
     uint64_t bytes;             /* at least 1 */
@@ -80,8 +80,8 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
 
 /**
  * Places a piece, which must be in no memory. Returns 0, or -1 with *fault filled: LIMIT (the
- * user's quota), or NO_ROOM. The message of NO_ROOM names the largest holders of the same user
- * (for root and the user of the service: of all users), and the sum of other users.
+ * user's quota), or NO_ROOM. The message of NO_ROOM names the largest holders that belong to the
+ * user (for root and the user of the service: to any user), and the sum of the other users' bytes.
  */
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);
