@@ -131,7 +131,7 @@ static const struct command *find(const char *name)
     }
     const char *nearest = nearest_word(name, names), *command = command_for_file(name);
     if (command)
-        print_error("%s is no command; did you mean: mlictl %s %s", name, command, name);
+        print_error("%s is not a command; did you mean: mlictl %s %s", name, command, name);
     else if (nearest)
         print_error("unknown command %s; did you mean %s?", name, nearest);
     else

@@ -169,7 +169,7 @@ static double once(struct lines *l, const struct job *job, bool cold)
     return ns / (double)runs;
 }
 
-/* Lines that are only partly written cannot be stored past the caches. */
+/* Stores of lines that are only partly written cannot bypass the caches. */
 static bool can_stream(const struct job *job)
 {
     for (uint32_t i = 1; i < job->rank; i++) {

@@ -14,7 +14,7 @@ struct lines_way {
     uint32_t src_bytes; /* bytes of a tile that are contiguous in the source */
     uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
     bool by_source;     /* true: tiles in the order of the source; false: of the destination */
-    bool streamed;      /* true: lines are written past the caches */
+    bool streamed;      /* true: stores of lines bypass the caches */
     bool ahead;         /* true: the lines of the next tile are prefetched during a tile */
 };
 

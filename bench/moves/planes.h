@@ -29,7 +29,7 @@ struct planes {
 };
 
 /*
- * Converts a box. Returns false if the box is no set of matrices: its elements are adjacent on at
+ * Converts a box. Returns false if the box is not a set of matrices: elements are adjacent on at
  * most one side.
  */
 bool planes_init(struct planes *p, const struct job *j);

@@ -25,8 +25,8 @@ static int memcpy_count;
 static size_t memcpy_repeat;
 
 /* Untimed runs precede each sample, so that the caches are in the state that this contender leaves,
- * not in the state that the previous contender left. After stores past the caches, memcpy of some
- * MiB reaches its own speed in the third run only. */
+ * not in the state that the previous contender left. After stores that bypass the caches, memcpy of
+ * some MiB reaches its own speed in the third run only. */
 static int warm_ups(const struct race *r)
 {
     const size_t bytes = r->job->moved_bytes;

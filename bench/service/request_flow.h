@@ -26,7 +26,7 @@ struct flow {
 #define FLOW_ID "1000000000" /* the digits that are replaced */
 
 /** Sends a single line with descriptors and returns its reply, zero-terminated; static storage.
- *  Skips lines that are no replies. */
+ *  Skips lines that are not replies. */
 const char *flow_call(int socket, const char *line, const int *fds, size_t fd_count);
 
 /** Lines are taken from `format` by the caller's snprintf; this sets the lengths. */

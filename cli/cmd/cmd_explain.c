@@ -69,7 +69,7 @@ struct run {
     struct timeline timeline;       /* of the jobs on the board, with a profile */
     bool memcpy;
     bool c;       /* --c */
-    bool picture; /* true: print the picture in characters */
+    bool picture; /* true: print the text picture */
     struct picture_text_style characters;
     struct svg_target svg;
     enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */

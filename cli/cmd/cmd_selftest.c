@@ -39,7 +39,7 @@ static const struct option options_table[] = {
      .takes = &value_engine},
     {"iterations", 'n', "N", "Run N cases on each engine (default: 1000; 1 with --only)."},
     {"seconds", 't', "N", "Run for N seconds, divided among the engines (default: no limit)."},
-    {"seed", 0, "N", "Draw the cases from this seed (default: a random one, which is printed)."},
+    {"seed", 0, "N", "Use seed N for the random cases (default: a random seed, which is printed)."},
     {"only", 0, "INDEX", "Run this case alone (default: all cases)."},
     {"channels", 'c', "N", "Give the pool N DMA channels (default: 4)."},
     {"threads", 'j', "N", "Claim channels from N threads (default: 4)."},

@@ -7,11 +7,10 @@
  *            -> explained_text.c   aligned lines for people
  *            -> explained_json.c   one JSON object for programs
  *            -> c_function.c       a C function that makes the move
- *            -> explained_board.c  struct explained_board: the move on the board of a target
- * profile
+ *            -> explained_board.c  struct explained_board: the move on the board of a profile
  *            -> picture.c          struct picture: the cells of source and destination (picture.h)
  *                 -> picture_block.c   places the cells, in characters or pixels
- *                      -> picture_text.c   the picture in characters, on a canvas (canvas.h)
+ *                      -> picture_text.c   the text picture, on a canvas (canvas.h)
  *                      -> svg_picture.c    the picture as SVG, from the parts in svg_parts.h
  *
  * To add a fact, start here: add it to struct explained, fill it in explained_init(), and print it

@@ -64,7 +64,7 @@ static int put(struct board_place *place, uint64_t from, uint64_t bytes, const c
     if (place->address <= end && bytes <= end - place->address)
         return 0;
     return complain(fault, side,
-                    "%" PRIu64 " B are needed, %s has %" PRIu64 " B of %" PRIu64 " B free "
+                    "%" PRIu64 " B are needed, but %s has %" PRIu64 " B of %" PRIu64 " B free "
                     "(rule capacity)",
                     bytes, memory->name, place->address < end ? end - place->address : 0,
                     memory->size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move on a board: where the tensors are in the board's memories, the descriptors that the DMA
- * controller executes, what they cost, and remarks. Follows from a target profile (target/) and the
- * plan of the move (explained.h).
+ * A move on a board: the places of the tensors in the board's memories, the descriptors that the
+ * DMA controller executes, their cost, and remarks. All of this follows from a target profile
+ * (target/) and the plan of the move (explained.h).
  */
 #ifndef CLI_EXPLAINED_BOARD_H
 #define CLI_EXPLAINED_BOARD_H
@@ -19,9 +19,9 @@
 #include "target/cost/cost.h"
 #include "target/profile/target_profile.h"
 
-enum { BOARD_SHOWN_DEFAULT = 4 }; /* descriptors that are printed */
+enum { BOARD_SHOWN_DEFAULT = 4 }; /* number of descriptors that are printed */
 
-/* X(name, word): remarks, which are advice and no errors. The word names the rule in the output. */
+/* X(name, word): remarks, which are advice, not errors. The word names the remark in the output. */
 #define BOARD_REMARK_TABLE(X)                                                                      \
     X(EVEN_ADDRESS, "even-address")                                                                \
     X(BANK_CONFLICT, "bank-conflict")                                                              \
@@ -37,23 +37,24 @@ enum board_remark {
 /* A tensor in a memory of the board. */
 struct board_place {
     const struct profile_memory *memory;
-    uint64_t address,
-        bytes; /* of the first element; from there to the last byte that is accessed */
+    uint64_t address; /* address of the first element */
+    uint64_t bytes;   /* bytes from there to the last byte that is accessed */
 };
 
 struct explained_board {
     const struct target_profile *profile;
     struct board_place src, dst;
-    uint64_t list_address, zeros;               /* the descriptors and the block of zeros */
-    uint32_t channels;                          /* that share the move */
-    struct mli_plan part[MLI_MOV_MAX_CHANNELS]; /* of each channel, with addresses of the board */
-    struct list_count count;                    /* of all channels */
+    uint64_t list_address, zeros; /* addresses of the descriptors and the block of zeros */
+    uint32_t channels;            /* number of channels that share the move */
+    struct mli_plan
+        part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
+    struct list_count count;        /* counts of all channels together */
     struct move_cost cost;
     uint64_t shown;                  /* descriptors to print at most */
     char remark[BOARD_REMARKS][256]; /* sentences; empty: no remark */
 };
 
-/* What explained_board_init() takes from the explained move. */
+/* The members of an explained move that explained_board_init() needs. */
 struct board_move {
     const mli_explanation *move;
     const uint8_t *src_base, *dst_base; /* as in struct explained */
@@ -72,7 +73,7 @@ int explained_board_init(struct explained_board *board, const struct target_prof
 /** Writes the board's part of an explanation for people. */
 void explained_board_text(struct textw *w, const struct explained_board *board);
 
-/** Writes it as member "board". */
+/** Writes the board's part of an explanation as member "board". */
 void explained_board_json(struct jsonw *w, const struct explained_board *board);
 
 #endif /* CLI_EXPLAINED_BOARD_H */

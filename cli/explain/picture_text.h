@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The picture of a move in characters, for a terminal. A letter marks a moved element, in source
- * and destination alike. Up to 52 elements have a letter each; of more, all elements with equal
- * coordinates in the first followed dimension share a letter.
+ * The text picture of a move, for a terminal. A letter marks a moved element, in source
+ * and destination alike. Up to 52 elements have a letter each; if there are more, all elements with
+ * equal coordinates in the first followed dimension share a letter.
  */
 #ifndef CLI_PICTURE_TEXT_H
 #define CLI_PICTURE_TEXT_H

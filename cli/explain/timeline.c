@@ -127,7 +127,7 @@ void timeline_json(struct jsonw *w, const struct timeline *timeline)
     jsonw_object_end(w);
 }
 
-/* Refuses to replace a file that is no trace: a trace begins with '['. */
+/* Refuses to replace a file that is not a trace: a trace begins with '['. */
 static int check_replaced(const char *path, struct fault *fault)
 {
     FILE *file = fopen(path, "rb");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the explained jobs would run on a board, by the cost model (target/cost/schedule.h): the sum
- * for people and programs, and a trace for Perfetto. Jobs of one file respect "after"; the jobs of
- * a later file are placed after those of the files before.
+ * The timeline of the explained jobs on a board, by the cost model (target/cost/schedule.h): the
+ * total time for people and programs, and a trace for Perfetto. Jobs of one file respect "after";
+ * the jobs of a later file are placed after those of the files before.
  */
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
@@ -19,11 +19,11 @@ struct timeline {
     const struct target_profile *profile;
     struct schedule schedule;
     size_t jobs;
-    const struct job_file *file; /* of the latest job */
+    const struct job_file *file; /* file of the latest job */
     profile_cost file_ready;     /* end of the files before */
-    profile_cost *ends;          /* of the jobs of `file`, by index; owned */
+    profile_cost *ends;          /* ends of the jobs of `file`, by index; owned */
     struct chrome_trace chrome;
-    struct textw trace; /* in the trace event format */
+    struct textw trace; /* the trace, in the trace event format */
 };
 
 /** Begins an empty timeline. Finish it with timeline_finish(). */

@@ -38,7 +38,7 @@ static int explain_absent(const char *asked, const char *where, struct fault *fa
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                          "no daemon listens at %s, the default where XDG_RUNTIME_DIR %s; start one "
                          "with `mlid --socket PATH &` and give --socket PATH or set MLID_SOCKET",
-                         where, getenv("XDG_RUNTIME_DIR") ? "is no usable path" : "is not set");
+                         where, getenv("XDG_RUNTIME_DIR") ? "is not a usable path" : "is not set");
     if (!has_directory(where))
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                          "no daemon listens at %s, and its directory does not exist%s", where,

@@ -47,7 +47,7 @@ static int check_layout(const char *layout, size_t length, char *why)
     for (size_t i = 0; i < length; i++) {
         if (!is_letter(layout[i]))
             return snprintf(why, LAYOUT_WHY_MAX,
-                            "'%c' is no letter; a layout has a letter for each dimension",
+                            "'%c' is not a letter; a layout has a letter for each dimension",
                             shown(layout[i]));
     }
     if (length == 0 || length > MLI_MAX_RANK)

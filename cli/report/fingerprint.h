@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The fingerprint of a result: checksums of all inputs of the case. A state file keeps it, and
- * --resume reuses a result only if its fingerprint is unchanged. It is made of
+ * --resume reuses a result only if its fingerprint is unchanged. The fingerprint is made of
  *
  *     job_file    the text of the job file                        attempt.c
  *     setup       program, service, options: equal in one run     connector.c

@@ -2,9 +2,9 @@
 /*
  * The plain data of a batch, which reports show and state files keep as lines of JSON:
  *
- *     struct batch_outline    which cases a run has         {"event":"begin",...}
- *     struct case_result      how one case ended            {"event":"case",...}
- *     struct batch_summary    how the run ended             {"event":"end",...}
+ *     struct batch_outline    the cases of a run            {"event":"begin",...}
+ *     struct case_result      the result of a case          {"event":"case",...}
+ *     struct batch_summary    the result of the run         {"event":"end",...}
  */
 #ifndef CLI_RESULT_H
 #define CLI_RESULT_H
@@ -33,7 +33,7 @@ struct batch_outline {
     bool older;           /* read from a line with an older format, or without a format */
 };
 
-/** Returns whether shard and cases of both are equal. */
+/** Returns whether both outlines have the same shard and cases. */
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
 
 /** Writes the members of a "begin" event, including "event", into the open object. */
@@ -41,7 +41,7 @@ void batch_outline_write(struct jsonw *w, const struct batch_outline *outline);
 /** Reads a "begin" event. Returns 0, or -1 with value's fault filled. */
 int batch_outline_read(const struct json *value, struct batch_outline *outline);
 
-/* X(name, word): how a case ended. mlictl-batch(1) documents the words. */
+/* X(name, word): the result of a case. mlictl-batch(1) documents the words. */
 #define CASE_STATUS_TABLE(X)                                                                       \
     X(PASSED, "passed")                                                                            \
     X(FLAKY, "flaky")                                                                              \
@@ -49,14 +49,14 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(ERROR, "error")                                                                              \
     X(UPDATED, "updated")
 
-/* X(name, word): why a case did not pass. The reasons from UNREADABLE on are errors. */
+/* X(name, word): the reason why a case did not pass. The reasons from UNREADABLE on are errors. */
 #define CASE_REASON_TABLE(X)                                                                       \
     X(NONE, "")                                                                                    \
     X(MISMATCH, "mismatch")       /* the result differs from the expected result */                \
     X(REFUSED, "refused")         /* an unexpected error, or another error than expected */        \
     X(NOT_REFUSED, "not refused") /* the expected error did not occur */                           \
     X(CHANNEL, "channel")         /* a DMA channel failed or is stuck */                           \
-    X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names */                   \
+    X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names, cannot be read */   \
     X(TIMEOUT, "timeout")         /* the attempt exceeded --timeout, or a job its own limit */     \
     X(STORAGE, "storage")         /* out of memory, disk space or file descriptors */              \
     X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */
@@ -85,7 +85,7 @@ struct case_result {
     char *pointer;       /* JSON pointer into the job file */
     char *difference;    /* JSON object, as of `mlictl diff --json` */
     char *kept;          /* path of the kept job file, which reproduces the failure */
-    char *rerun_command; /* shell command that runs it; the member "again" in JSON */
+    char *rerun_command; /* shell command that runs the kept job file; the member "again" in JSON */
     char *rerun_reason;  /* why --resume ran the case again; not in state files */
 };
 

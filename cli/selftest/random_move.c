@@ -64,11 +64,11 @@ static void draw_short_shape(struct draw *draw, mli_tensor *t)
     t->rank = draw_between(draw, 1, MLI_MAX_RANK);
     for (uint32_t d = 0; d < t->rank; d++)
         t->shape[d] = draw_percent(draw, 15) ? 1 : draw_between(draw, 1, longest[t->rank - 1]);
-    if (draw_percent(draw, 15)) /* draw one dimension that is long enough for vectors */
+    if (draw_percent(draw, 15)) /* one dimension is long enough for vectors */
         t->shape[draw_below(draw, t->rank)] = draw_between(draw, 16, t->rank < 3 ? 300 : 80);
 }
 
-/* Draws extents of any magnitude, with at most `elements` elements together. */
+/* Picks random extents of any magnitude, with at most `elements` elements together. */
 static void draw_any_shape(struct draw *draw, mli_tensor *t, uint64_t elements)
 {
     t->rank = draw_between(draw, 1, MLI_MAX_RANK);
@@ -82,7 +82,7 @@ static void draw_any_shape(struct draw *draw, mli_tensor *t, uint64_t elements)
     }
 }
 
-/* Draws mostly small tensors, which find mistakes as well as large ones; sometimes a large one. */
+/* Picks a random size: mostly small, which finds as many mistakes; sometimes large. */
 static uint64_t draw_size(struct draw *draw, uint64_t max_bytes)
 {
     const uint32_t size = draw_below(draw, 64);
@@ -150,7 +150,7 @@ static uint32_t padded_extent(const struct random_move *m, uint32_t d)
     return m->src.shape[d] + m->cfg.padding_pre[d] + m->cfg.padding_post[d];
 }
 
-/* Draws a window in the padded extent; the window may have only padding. */
+/* Picks a random window in the padded extent; the window may contain only padding. */
 static void draw_window(struct random_move *m, struct draw *draw, uint32_t d, bool used,
                         uint32_t percent)
 {
@@ -205,9 +205,9 @@ static void draw_cfg(struct random_move *m, struct draw *draw)
 /* Strides */
 
 /*
- * Draws strides of dimensions nested in their own or in any order, the innermost first: each stride
- * is at least the span of the dimensions inside it. Returns false if the tensor exceeds
- * max_elements.
+ * Picks random strides of dimensions that are nested in their own or in any order, the innermost
+ * first: each stride is at least the span of the dimensions inside it. Returns false if the tensor
+ * exceeds max_elements.
  */
 static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool natural,
                  uint64_t max_elements, int32_t *stride)
@@ -235,7 +235,7 @@ static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool 
     return true;
 }
 
-/* Draws strides with dimension 0 innermost, without gaps. */
+/* Sets strides with dimension 0 innermost, without gaps. */
 static bool nest_fortran(uint32_t rank, const uint32_t *extent, uint64_t max_elements,
                          int32_t *stride)
 {
@@ -249,7 +249,7 @@ static bool nest_fortran(uint32_t rank, const uint32_t *extent, uint64_t max_ele
     return true;
 }
 
-/* Draws strides at which elements may share memory. */
+/* Picks random strides at which elements may share memory. */
 static bool draw_free_strides(struct draw *draw, uint32_t rank, uint32_t most, int32_t *stride)
 {
     for (uint32_t d = 0; d < rank; d++)
@@ -318,7 +318,7 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
     return fits && resolve(rank, extent, given, max_elements, m->src_stride);
 }
 
-/* Draws the extents of a tensor that contains the destination; half of the time a larger tensor. */
+/* Picks random extents of a tensor that contains the destination; half of the time a larger one. */
 static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, uint32_t *whole)
 {
     const bool larger = draw_once_in(draw, 2);
@@ -327,7 +327,7 @@ static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, 
         whole[d] = shape[d] + (larger && draw_once_in(draw, 2) ? draw_below(draw, 5) : 0);
 }
 
-/* Draws strides at which no two elements share memory, unless `any` is set. */
+/* Picks random strides at which no two elements share memory, unless `any` is set. */
 static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool any,
                            uint64_t max_elements, int32_t *given)
 {

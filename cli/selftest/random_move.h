@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random moves: element type, shapes, strides and configuration, without memory. mlictl selftest
- * and tests/property draw their cases here; each has its own check of the result.
+ * and tests/property get their cases here; each has its own check of the result.
  *
  *   kind      which fields of the configuration are used       MOVE_KINDS
  *   shape     short, of any magnitude, or large enough for blocked loops
@@ -42,7 +42,7 @@ struct move_rules {
     uint32_t combined_percent; /* percent of moves of kind `all`; the other kinds share the rest */
     uint32_t large_percent;    /* percent of shapes for blocked loops */
     uint32_t short_percent; /* percent of extents of at most some dozens; the rest: any magnitude */
-    bool kernel;            /* true: draw only permutes, with types and strides that kernels take */
+    bool kernel;            /* true: make only permutes, with types and strides that kernels take */
     bool any_destination;   /* true: allow strides at which destination elements share memory, which
                                moves refuse */
 };
@@ -60,8 +60,8 @@ struct random_move {
 };
 
 /**
- * Draws a legal move; with rules->any_destination, destination elements may share memory. Writes
- * only fields that a move reads: entries beyond the rank keep their values.
+ * Makes a random legal move; with rules->any_destination, destination elements may share memory.
+ * Writes only fields that a move reads: entries beyond the rank keep their values.
  */
 void random_move_draw(struct random_move *move, struct draw *draw, const struct move_rules *rules);
 

@@ -31,7 +31,7 @@ static bool has_kernel(mli_element_type type)
     return type != MLI_EL_FP_16 && type != MLI_EL_FP_32;
 }
 
-/* Draws how the case is carried out. The limits do not change how many numbers are drawn. */
+/* Picks a random execution of the case. The number of random numbers does not depend on *limits. */
 static void draw_execution(struct move_case *c, struct draw *draw, const struct case_limits *limits)
 {
     const enum case_mode mode = (enum case_mode)draw_below(draw, CASE_MODE_mixed);
@@ -57,7 +57,8 @@ static void set_params(mli_tensor *src)
 }
 
 /*
- * Draws guards of any length on both sides. An address need not be a multiple of the element size.
+ * Picks guards of random lengths on both sides. An address need not be a multiple of the element
+ * size.
  */
 static struct frame draw_frame(struct draw *draw, size_t tensor, uint32_t element_size)
 {

@@ -28,7 +28,7 @@
     X(callback) /* the registered callback */                                                      \
     X(wait)     /* mli_mov_wait() */                                                               \
     X(sync)     /* mli_mov_tensor_sync(), or a permute kernel, without a handle */                 \
-    X(mixed)    /* one of the modes above, drawn for each case */
+    X(mixed)    /* one of the modes above, at random for each case */
 
 enum case_mode {
 #define CASE_MODE_ENUM(name) CASE_MODE_##name,
@@ -67,7 +67,7 @@ struct move_case {
     struct frame src_frame, dst_frame;
 };
 
-/** Draws case `index` of `seed`: the same case for every engine. */
+/** Makes random case `index` of `seed`: the same case for every engine. */
 void case_draw(struct move_case *c, uint64_t seed, uint64_t index,
                const struct case_limits *limits);
 

@@ -20,7 +20,7 @@ struct user;
 /* The place of a reference in the params. */
 struct ref_place {
     const char *member;
-    int index; /* index in the member, if it is an array; -1: the member is no array */
+    int index; /* index in the member, if it is an array; -1: the member is not an array */
 };
 
 /* The place as texts "/after/3" and "after[3]", for faults. */

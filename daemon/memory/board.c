@@ -82,7 +82,7 @@ static uint64_t find_gap(const struct board_memory *memory, uint64_t bytes, uint
     }
 }
 
-/* The holders of a memory, as a message names them. */
+/* The holders of a memory, for a message. */
 struct census {
     const struct board_piece
         *largest[HOLDERS_NAMED]; /* the largest visible pieces; null: no more */

@@ -35,7 +35,7 @@ struct wait {
     struct jsonw w;     /* text of the reply */
     uint32_t written;   /* number of jobs that the reply has */
     uint32_t count;     /* number of jobs to wait for */
-    uint32_t ended;     /* of them */
+    uint32_t ended;     /* number of these jobs that have ended */
     uint64_t numbers[]; /* numbers of the jobs that have ended, in order */
 };
 

@@ -178,7 +178,8 @@ struct mli_engine {
  * Adds an engine under its name, for mli_mov_set_engine(). Copies *engine.
  *
  * @retval MLI_STATUS_OK             added
- * @retval MLI_STATUS_ARGUMENT_ERROR null, a function missing, or a name that is no word or exists
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, a function missing, or a name that exists or is not a
+ * word
  * @retval MLI_STATUS_NOT_ENGH_MEM   there are MLI_ENGINES_MAX engines already
  *
  * Not thread-safe: call it while the program has one thread.

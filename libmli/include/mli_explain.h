@@ -84,9 +84,9 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
 /**
  * Names the leaf kernel that moves a descriptor on this processor (0: the copy box; n: slab n - 1),
  * the level of the kernel, and special treatment, as in "transpose of 2-byte elements, avx512,
- * streamed" (streamed: stores past the caches). A kernel of one level may call a kernel of a lower
- * level. The choice depends on alignment, so give addresses with the page offsets of the
- * real addresses.
+ * streamed" (streamed: stores bypass the caches). A kernel of one level may call a kernel of a
+ * lower level. The choice depends on alignment, so give addresses with the page offsets of the real
+ * addresses.
  *
  * The text is about the plan as a whole. An engine that moves the plan in chunks chooses again for
  * each chunk: channels that are threads do so from 256 KiB on.

@@ -200,12 +200,12 @@ void mli_cpu_set_mask(uint32_t mask);
 const char *mli_cpu_level(void);
 
 /**
- * Sets the size from which destinations are written past the caches, by levels that can: "avx2"
- * and "avx512" (extension). 0: all sizes; UINT64_MAX: none. Before the first call it is the number
- * in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is faster for any size if
- * the destination is not in the caches, and slower if it is (docs/performance.md). Some large
- * transposes stream from smaller sizes: from a 32nd of `bytes` if rows of the destination are a
- * multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes with
+ * Sets the minimum size of destinations whose stores bypass the caches, for the levels that can:
+ * "avx2" and "avx512" (extension). 0: all sizes; UINT64_MAX: none. Before the first call it is the
+ * number in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is faster for any
+ * size if the destination is not in the caches, and slower if it is (docs/performance.md). Some
+ * large transposes stream from smaller sizes: from a 32nd of `bytes` if rows of the destination are
+ * a multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes with
  * rows or columns of two dimensions, and transposes to pixels of up to 16 bytes. Moves
  * write the same bytes with every value. Call it while no other thread is inside the library.
  */

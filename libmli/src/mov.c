@@ -268,7 +268,7 @@ static mli_status find_started_slot(const mli_mov_handle_t *h, struct claim *cla
     return status;
 }
 
-/* A program may poll at any time: a handle without a started transfer is no error. */
+/* A program may poll at any time: a handle without a started transfer is not an error. */
 bool mli_mov_isdone(mli_mov_handle_t *h)
 {
     struct claim claim;

@@ -54,7 +54,7 @@ static mli_status check_aligned(const void *address, uint32_t boundary, const ch
 static mli_status check_tensor_aligned(const mli_tensor *tensor, uint32_t elem, const char *who)
 {
     return check_aligned(tensor_bytes(tensor), elem, who,
-                         ".data.mem: address % is no multiple of %, the element's size");
+                         ".data.mem: address % is not a multiple of %, the element's size");
 }
 
 /*
@@ -63,14 +63,14 @@ static mli_status check_tensor_aligned(const mli_tensor *tensor, uint32_t elem, 
  */
 static mli_status check_arrays_aligned(const mli_tensor *tensor, const char *who)
 {
-    mli_status status =
-        check_aligned(tensor->el_params.sa.zero_point.mem.pi16, 2, who,
-                      ".el_params.sa.zero_point: address % is no multiple of %, the entry's size");
+    mli_status status = check_aligned(
+        tensor->el_params.sa.zero_point.mem.pi16, 2, who,
+        ".el_params.sa.zero_point: address % is not a multiple of %, the entry's size");
 
     if (status == MLI_STATUS_OK)
-        status =
-            check_aligned(tensor->el_params.sa.scale.mem.pi16, 2, who,
-                          ".el_params.sa.scale: address % is no multiple of %, the entry's size");
+        status = check_aligned(
+            tensor->el_params.sa.scale.mem.pi16, 2, who,
+            ".el_params.sa.scale: address % is not a multiple of %, the entry's size");
     return status;
 }
 

@@ -30,7 +30,7 @@ int job_name_read(const struct json *value, char **name);
  * too.
  */
 int job_name_read_wire(const struct json *value, char **name);
-/** Returns whether a name has a character that is no digit. */
+/** Returns whether a name has a character other than a digit. */
 bool job_name_is_wire(const char *name);
 /** Complains that `value` is a name of digits only. Returns -1. */
 int job_name_complain_digits(const struct json *value);

@@ -140,7 +140,7 @@ static void write_memories(struct textw *w, const struct daemon_stats *stats)
 #undef MEMORY_METRIC
 }
 
-/* Connections are no labels: each new connection would create new time series. */
+/* Connections are not labels: each new connection would create new time series. */
 static void write_users(struct textw *w, const struct daemon_stats *stats)
 {
 #define USER_METRIC(field, name, type, help)                                                       \

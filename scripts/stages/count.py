@@ -48,7 +48,7 @@ def summarise(logs, steps, skipped_steps):
     """Prints which cases failed and which were skipped, with reasons, and the numbers in the last line.
 
     logs: files of meson test; a run that left no log counts as failed. steps: (name, passed) of each stage
-    that is no meson test; only the failed ones are counted. skipped_steps: "NAME: REASON" of each.
+    that is not a meson test; only the failed ones are counted. skipped_steps: "NAME: REASON" of each.
     Returns whether there were cases and none failed.
     """
     passed = failed = 0

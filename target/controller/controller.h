@@ -140,14 +140,14 @@ struct descriptor_list {
     const struct target_profile *profile;
     const struct controller *controller; /* null: unknown, so pieces have no descriptors */
     const struct mli_plan *plan;
-    uint64_t address, zeros; /* of the descriptors and of the block of zeros on the board */
+    uint64_t address, zeros; /* addresses of the descriptors and the block of zeros */
     /* Private members, for the progress: */
     uint32_t index;                 /* next descriptor of the plan */
     const char *why;                /* the reason why the core moves `core` */
     uint32_t core_next, core_count; /* index of the next box in `core`; number of boxes */
     struct mli_descriptor core[2];  /* a box, or its head and tail */
     bool cutting;                   /* `cutter` may have more pieces */
-    struct box_cutter cutter;       /* of the rest of the box */
+    struct box_cutter cutter;       /* cuts the rest of the box */
 };
 
 /**

@@ -26,7 +26,7 @@ enum {
 
 /* One side of a move. Words of 32 bits; a wrap of 0: the dimension does not wrap. */
 struct side {
-    const char *name; /* of the direction */
+    const char *name; /* name of the direction */
     uint64_t length, base;
     uint64_t step[DIMENSIONS], wrap[DIMENSIONS - 1];
 };

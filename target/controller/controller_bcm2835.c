@@ -52,7 +52,7 @@ static size_t size(const struct target_profile *profile, const struct mli_descri
 struct block {
     uint32_t ti;
     uint64_t src, dst, next;
-    uint64_t length; /* of a row */
+    uint64_t length; /* bytes of a row */
     uint64_t rows;
     uint32_t src_stride, dst_stride; /* two's complement */
 };

@@ -9,7 +9,7 @@
 #include "target/controller/controllers.h"
 
 enum {
-    LENGTH_MAX = 0xffffff, /* of a linear descriptor */
+    LENGTH_MAX = 0xffffff, /* bytes of a linear descriptor */
     FIELD_MAX = 0xffff,    /* width, height and strides of a 2-D descriptor */
     LINEAR_SIZE = 16,      /* bytes of a linear descriptor */
     ROWS_SIZE = 32,        /* bytes of a 2-D descriptor */

@@ -25,10 +25,10 @@
 #include "target/controller/controllers.h"
 
 enum {
-    ITERATIONS_MAX = 256, /* of a loop */
-    ADDITION_MAX = 65535, /* of one DMAADDH */
+    ITERATIONS_MAX = 256, /* iterations of a loop */
+    ADDITION_MAX = 65535, /* bytes that one DMAADDH adds */
     ADDITIONS_MAX = 4,    /* the encoder's limit for each side */
-    BEATS_MAX = 16,       /* of a burst */
+    BEATS_MAX = 16,       /* beats of a burst */
     BEAT_MAX = 16,        /* bytes of the widest bus */
     /*
      * The encoder's limits: programs are at most CONTROLLER_BYTES_MAX long, also if every burst is
@@ -38,7 +38,7 @@ enum {
     LINEAR_MAX = 32 * ITERATIONS_MAX * ITERATIONS_MAX,
     PHASES_MAX = 5,
     UNROLLED_MAX = 3, /* bursts that are repeated without a loop: no longer than with one */
-    EVENT = 0         /* which the last part sends */
+    EVENT = 0         /* number of the event that the last part sends */
 };
 
 /* Instructions: the first byte. */

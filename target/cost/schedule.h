@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When jobs would run on the channels of a board, by the cost model: jobs are placed in the order
- * in which they are given, each as early as possible after the jobs that it waits for, on the first
- * neighbouring channels that are free then. A job never overtakes an earlier job on a channel.
- * Times are those of each job alone: jobs that run at the same time do not slow each other down.
+ * A schedule of jobs on the channels of a board, by the cost model. Jobs are placed in the order in
+ * which they are given, each as early as possible after the jobs that it waits for, on the first
+ * neighbouring channels that are free then. A job never overtakes an earlier job on a channel. The
+ * time of a job is its time alone: jobs that run at the same time do not slow each other down.
  */
 #ifndef TARGET_SCHEDULE_H
 #define TARGET_SCHEDULE_H
@@ -17,8 +17,8 @@ struct schedule {
     uint32_t channels;
     profile_cost free_at[MLI_MOV_MAX_CHANNELS]; /* end of the latest job of each channel */
     profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* sum of the jobs of each channel */
-    profile_cost end;                           /* of the last job */
-    profile_cost sum;                           /* of all jobs */
+    profile_cost end;                           /* end of the last job */
+    profile_cost sum;                           /* sum of all jobs */
 };
 
 /* The place of a job in the schedule. */
@@ -31,7 +31,7 @@ struct schedule_slot {
 void schedule_init(struct schedule *schedule, uint32_t channels);
 
 /**
- * Places a job that takes `cost` on `channels` neighbouring channels (more than there are: all),
+ * Places a job that takes `cost` on `channels` neighbouring channels (at most all),
  * not before `ready`. Returns its place.
  */
 struct schedule_slot schedule_place(struct schedule *schedule, profile_cost ready,

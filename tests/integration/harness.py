@@ -220,7 +220,7 @@ class Case(unittest.TestCase):
         daemon = Daemon(directory, *arguments)
         self.addCleanup(daemon.log.close)
         self.addCleanup(lambda: daemon.process.poll() is None and daemon.process.kill())
-        # The first client makes the daemon open files that it keeps open, which is no leak.
+        # The first client makes the daemon open files that it keeps open, which is not a leak.
         self.ctl("ping", "--socket", daemon.socket, code=0)
         self.assertTrue(wait_for(daemon.idle))
         daemon.fds_at_start = daemon.fds()

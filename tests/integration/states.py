@@ -23,7 +23,7 @@ def shard_of(name, count):
 
 
 def case(name, status="passed", **more):
-    """Returns the line of a case; `name` is text, or bytes that are no valid UTF-8."""
+    """Returns the line of a case; `name` is text, or bytes that are not valid UTF-8."""
     line = {"event": "case", "name": name, "file": f"cases/{name}.json", "status": status,
             "attempts": 1, "ns": 1000000, "bytes": 24}
     if isinstance(name, bytes):

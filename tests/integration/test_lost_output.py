@@ -93,7 +93,7 @@ class LostOutput(Case):
         """If one allocation fails, the output is complete, or there is a message and the exit code
         is not 0."""
         if "MLI_FAIL_ALLOC" not in os.environ:
-            self.skipTest("a sanitizer's library is loaded first, or this is no glibc")
+            self.skipTest("a sanitizer's library is loaded first, or the C library is not glibc")
         environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",
                            FAIL_COUNT=self.path("count"))
 

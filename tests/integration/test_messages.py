@@ -22,7 +22,7 @@ class Slips(Messages):
         self.says("unknown command frobnicate; see mlictl --help", "frobnicate")
 
     def test_a_file_in_place_of_a_command(self):
-        self.says("tile.json is no command; did you mean: mlictl run tile.json", "tile.json")
+        self.says("tile.json is not a command; did you mean: mlictl run tile.json", "tile.json")
         self.says("did you mean: mlictl show a.npy", "a.npy")
         self.says("did you mean: mlictl show dir/a.safetensors", "dir/a.safetensors")
 
@@ -155,8 +155,8 @@ class Daemons(Messages):
         """Only root can write to /run: users without XDG_RUNTIME_DIR must choose a path."""
         if os.path.exists("/run/mlid.sock"):
             self.skipTest("a daemon of this machine has /run/mlid.sock")
-        for value, why in ((None, "is not set"), ("run", "is no usable path"),
-                           ("/" + 100 * "x", "is no usable path")):
+        for value, why in ((None, "is not set"), ("run", "is not a usable path"),
+                           ("/" + 100 * "x", "is not a usable path")):
             self.runtime = value
             with self.subTest(value=value):
                 err = self.as_nobody("ping").err

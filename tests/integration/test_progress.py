@@ -9,7 +9,7 @@ import time
 from harness import Case, Daemon, main, mov, wait_for
 from screen import Screen, picture
 
-# With its seed, this engine draws 1.4 s for the first transfer. Events come while it waits, on any
+# With its seed, this engine delays the first transfer by 1.4 s. Events come while it waits, on any
 # machine.
 SLOW = "fault:threads,delay_us=5000000,tiny=0"
 DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")

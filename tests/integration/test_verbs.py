@@ -169,9 +169,9 @@ class Layouts(Case):
                 ("HWC:NCHW", "HWC has 3 letters, NCHW has 4"),
                 ("NHWC:NCHX", "NCHX has the letter X, but NHWC has not"),
                 ("HWC:chw", "chw has the letter c, but HWC has not"),
-                ("H,W:W,H", "',' is no letter"), ("HW1:1HW", "'1' is no letter"),
-                ("HW:WH:HW", "':' is no letter"), ("H W:WH", "' ' is no letter"),
-                ("HW:W\033", "'?' is no letter"), ("2,0,x", "two layouts with a colon are needed")):
+                ("H,W:W,H", "',' is not a letter"), ("HW1:1HW", "'1' is not a letter"),
+                ("HW:WH:HW", "':' is not a letter"), ("H W:WH", "' ' is not a letter"),
+                ("HW:W\033", "'?' is not a letter"), ("2,0,x", "two layouts with a colon are needed")):
             with self.subTest(text=text):
                 err = self.perm(text, code=2).err
                 self.assertIn(why, err)

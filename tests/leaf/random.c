@@ -72,7 +72,7 @@ static void draw_sides(struct shape *s, struct rng *rng)
     }
 }
 
-/* Draws loops: a loop may have all iterations; with a table, the first and last may be partial. */
+/* Picks random loops: a loop may have all iterations; in a table, the ends may be partial. */
 static void draw_layout(struct layout *l, size_t count, struct rng *rng)
 {
     l->inner = length(rng, (uint32_t)count);

@@ -64,7 +64,7 @@ static bool fits(struct test_case *c)
     return c->expected.status != MLI_STATUS_NOT_ENGH_MEM;
 }
 
-/* Draws the move. Fields that a move must not read hold random bytes. */
+/* Makes a random move. Fields that a move must not read hold random bytes. */
 static void draw_case(struct test_case *c)
 {
     const struct move_rules rules = {.max_bytes = watched_room(&c->lab->src) - SLACK_MAX,

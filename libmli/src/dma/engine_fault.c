@@ -109,7 +109,8 @@ static uint64_t draw(struct faulty *f)
 }
 
 /*
- * Always draws one number, so that a setting does not change the effect of the settings after it.
+ * Always takes one random number, so that a setting does not change the effect of the settings
+ * after it.
  */
 static bool happens(struct faulty *f, uint64_t percent)
 {

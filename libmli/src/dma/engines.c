@@ -201,7 +201,7 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
     mli_status status = MLI_STATUS_OK;
 
     if (!engine)
-        return complain(spec, &name, ": the name at character % is no engine");
+        return complain(spec, &name, ": the name at character % is not an engine");
     if (engine->submit == engine_fault.submit)
         status = choose_inner(spec, &rest);
     else

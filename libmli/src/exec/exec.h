@@ -12,8 +12,8 @@
 #include "libmli/src/plan.h"
 
 /**
- * Moves a plan. `whole` is the number of bytes of the transfer that the plan belongs to: large
- * transfers go past the caches.
+ * Moves a plan. `whole` is the number of bytes of the transfer that the plan belongs to: stores of
+ * large transfers bypass the caches.
  */
 void exec_run(const struct mli_plan *plan, size_t whole);
 
@@ -26,7 +26,7 @@ struct exec_way {
     const char *level; /* level of the kernels ("c", "avx2", ...) */
     bool in_panels;    /* true: a transpose with rows or columns from two loops */
     bool bordered;     /* true: zeros beside the rows are written with the rows */
-    bool streamed;     /* true: stores go past the caches */
+    bool streamed;     /* true: stores bypass the caches */
     bool with_copy;    /* true: zeros are written with the copy, not by a kernel of their own */
 };
 

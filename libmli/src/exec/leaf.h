@@ -77,14 +77,16 @@ typedef void leaf_transpose_at(uint8_t *dst, const size_t *dst_at, const uint8_t
 typedef void leaf_fill(uint8_t *dst, size_t step, size_t run, size_t count);
 
 /*
- * dst[0 .. bytes) = src[0 .. bytes), with stores past the caches for whole cache lines of the
+ * dst[0 .. bytes) = src[0 .. bytes), with stores that bypass the caches for whole lines of the
  * destination. Call the fence before other threads may read the bytes.
  */
 typedef void leaf_stream(uint8_t *dst, const uint8_t *src, size_t bytes);
 typedef void leaf_fence(void);
 
-/* A transpose with stores past the caches that needs no stage (stage.h). If the level has no such
-   kernel for these arguments, it does nothing and returns false. */
+/*
+ * A transpose with stores that bypass the caches, without a stage buffer (stage.h). If the level
+ * has no such kernel for these arguments, the function does nothing and returns false.
+ */
 typedef bool leaf_transpose_stream(uint8_t *dst, size_t dst_step, const uint8_t *src,
                                    size_t src_step, size_t rows, size_t cols);
 
@@ -97,7 +99,7 @@ struct leaf_table {
     leaf_transpose *transpose[4];
     leaf_transpose_at *transpose_at[4];
     leaf_fill *fill;
-    leaf_stream *stream; /* null if the level cannot store past the caches */
+    leaf_stream *stream; /* null if stores of the level cannot bypass the caches */
     leaf_fence *fence;
     bool small_panels; /* true: call transpose_at with small tables, to use little stack */
     bool fetches; /* true: rows and gathers prefetch at distance `ahead`; other kernels ignore it */

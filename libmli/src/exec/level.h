@@ -26,7 +26,7 @@ void level_neon(struct leaf_table *table);
 #define LEVEL_HAS_NEON 0
 #endif
 
-/* 1 if a level has kernels that write past the caches. */
+/* 1 if a level has kernels whose stores bypass the caches. */
 #define LEVEL_STREAMS LEVEL_HAS_X86
 
 /** Returns the kernels to use. Any thread. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming: large destinations are written past the caches. A kernel writes its rows to a stage,
- * which stays in the first-level or second-level cache, and the level's stream copies whole cache
- * lines from the stage to the destination. So memory need not be read for lines that are
+ * Streaming: stores to large destinations bypass the caches. A kernel writes its rows to a stage
+ * buffer, which stays in the first-level or second-level cache, and the level's stream copies whole
+ * cache lines from the stage to the destination. So memory need not be read for lines that are
  * overwritten, and the caches keep other data.
  */
 #ifndef MLI_EXEC_STAGE_H

@@ -53,7 +53,7 @@ enum {
     TUNE_TILE_SOURCE = 6 * 4096, /* bytes of the first-level cache for the source of such a block */
 };
 
-/* Streaming: stores past the caches (level.c, stage*.c). */
+/* Streaming: stores that bypass the caches (level.c, stage*.c). */
 enum {
     TUNE_STREAM_MIN = 32 * 1024 * 1024, /* bytes of the smallest destination that streams */
     TUNE_STREAM_SOONER = 6, /* a 6th of TUNE_STREAM_MIN: panels, pixels, 1-byte transposes */

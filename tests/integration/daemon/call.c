@@ -27,7 +27,7 @@ static int send_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Prints the second line that comes, or the first line if that is no greeting. */
+/* Prints the second line that comes, or the first line if that line is not a greeting. */
 static int print_reply(int fd)
 {
     FILE *stream = fdopen(fd, "r");

@@ -112,7 +112,7 @@ def directive(example, number, text):
 
 
 def parse_block(block):
-    """Returns the Example, or None if the block is no example."""
+    """Returns the Example, or None if the block is not an example."""
     if not any(SENT.match(line) for _, line in block):
         return None
     example = Example(block[0][0])

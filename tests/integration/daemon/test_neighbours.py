@@ -54,7 +54,7 @@ class Neighbours(Case):
             self.assertLess(self.mlid.text().count(event), 100)
 
     def test_requests_in_the_log(self):
-        """A line that is no request is logged, and so is a request for an unknown method."""
+        """A line that is not a request is logged, and so is a request for an unknown method."""
         link = self.connect(self.mlid)
         for _ in range(100):
             link.fault("no.such.method")

@@ -108,7 +108,7 @@ class Wrong(Case):
                 self.malformed(text, words)
 
     def test_blocks(self):
-        """Empty lines separate conversations; blocks without arrows are no examples."""
+        """Empty lines separate conversations; blocks without arrows are not examples."""
         text = textwrap.indent(f"{self.PING}\n{self.PING}\nprint(1)\n\n{{}}\n", "    ")
         self.assertEqual([example.line for example in parse("text\n\n" + text)], [3, 6])
         self.assertEqual(parse(self.PING), [])

@@ -103,7 +103,7 @@ static void test_bad_specs(void **state)
         assert_null(thread);
     }
     start_on("");
-    assert_int_equal(service_check(&fixture.config, &fault), 0); /* busy channels are no fault */
+    assert_int_equal(service_check(&fixture.config, &fault), 0); /* busy channels are not a fault */
     assert_string_equal(peer_info(peer).engine, "threads");
 }
 

@@ -204,7 +204,8 @@ static void run(size_t number)
         memset(dst.at - 64, FILL, dst.bytes + 128);
         set_up(m, &n, &src, &dst, &in, &out, &cfg);
         assert_ok(mli_mov_tensor_sync(&in, &cfg, &out));
-        assert_same(&dst, &want, mli_cpu_level(), k % 2 ? "in the caches" : "past them", number);
+        assert_same(&dst, &want, mli_cpu_level(), k % 2 ? "through the caches" : "bypassing them",
+                    number);
     }
     free(src.memory);
     free(dst.memory);

@@ -10,8 +10,8 @@ enum { SPACE = 64 * 1024 }; /* bytes of one descriptor, in source and destinatio
 uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
 /*
- * Draws loops from the inside out, each with steps beyond the loops inside it, as long as there is
- * space.
+ * Makes random loops from the inside out, each with steps beyond the loops inside it, as long as
+ * there is space.
  */
 static void random_box(struct mli_copy_box *box, struct rng *rng)
 {

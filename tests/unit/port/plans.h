@@ -26,8 +26,8 @@ struct moved {
 enum { MOVED_ZERO = -1 };
 
 /*
- * Draws a plan with up to nine disjoint descriptors, with or without a copy, of up to four loops
- * each.
+ * Makes a random plan with up to nine disjoint descriptors, with or without a copy, of up to four
+ * loops each.
  */
 void plan_random(struct mli_plan *plan, struct rng *rng);
 

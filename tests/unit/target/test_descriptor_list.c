@@ -44,7 +44,7 @@ static void scale(struct mli_copy_box *box, size_t factor, size_t room)
     }
 }
 
-/* Draws a plan of which many addresses and steps are multiples of small powers of two. */
+/* Makes a random plan: many addresses and steps are multiples of small powers of two. */
 static void draw_plan(struct mli_plan *plan, struct rng *rng)
 {
     const size_t factor = (size_t)1 << rng_below(rng, 4);

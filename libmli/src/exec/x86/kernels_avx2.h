@@ -7,7 +7,7 @@
 
 /*
  * rows_avx2.c: kernels that copy rows, copy rows with zeros on both sides, write zeros, and copy
- * past the caches
+ * with stores that bypass the caches
  */
 
 leaf_rows rows_avx2;

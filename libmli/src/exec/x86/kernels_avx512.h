@@ -12,7 +12,7 @@
 leaf_rows rows_avx512;
 leaf_bordered bordered_avx512;
 
-/* stream_avx512.c: kernels that write zeros, and copy past the caches */
+/* stream_avx512.c: kernels that write zeros, and copy with stores that bypass the caches */
 
 leaf_fill fill_avx512;
 leaf_stream stream_avx512;
@@ -65,7 +65,7 @@ void skinny_avx512_init(void);
  */
 bool skinny_avx512(const struct skinny *skinny);
 
-/** Transposes like skinny_avx512(), with stores past the caches. */
+/** Transposes like skinny_avx512(), with stores that bypass the caches. */
 bool skinny_stream_avx512(const struct skinny *skinny);
 
 /** Returns whether skinny_stream_avx512() would transpose. */

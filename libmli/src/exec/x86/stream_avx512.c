@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels with AVX-512 that write zeros, and copy with stores past the caches. */
+/* Kernels with AVX-512 that write zeros, and copy with stores that bypass the caches. */
 #include "libmli/src/exec/x86/kernels_avx512.h"
 
 #include "libmli/src/exec/level.h"
