@@ -168,7 +168,8 @@ static void test_fragmentation(void **state)
                 "piece 65536 B; buffer 3 of client 2 (uid %u) holds 65536 B; buffer 3 of client 2 "
                 "(uid %u) holds 65536 B",
                 use.holder.uid, use.holder.uid);
-    /* Both free ranges have 64 KiB: the first is taken, then its rest, then the other one. */
+    /* Two free ranges of 64 KiB: board_place() takes from the first range, then from its rest, then
+     * the second range. */
     assert_int_equal(place(&pieces[4], 1000, 1), 0);
     assert_int_equal(pieces[4].address, 0x90000000);
     assert_int_equal(place(&pieces[0], 60000, 1), 0);
@@ -177,7 +178,7 @@ static void test_fragmentation(void **state)
     assert_int_equal(pieces[2].address, 0x90020000);
 }
 
-/* A message names the three largest pieces of the reader, and the sums of the others. */
+/* A message names the three largest pieces of its reader, and the sums of all other pieces. */
 static void test_holders(void **state)
 {
     struct board_piece pieces[8] = {0};

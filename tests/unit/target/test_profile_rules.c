@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the rules of a profile, each with a tensor that breaks it and one that just does not. */
+/* Tests each rule of a profile with a tensor that breaks the rule and a tensor that keeps it. */
 #include <string.h>
 
 #include "target/profile/profile_load.h"
