@@ -84,7 +84,7 @@ static int place_tensors(struct explained_board *board, const struct resolved *r
                move->written.end, "dst", fault);
 }
 
-/* Moves the addresses of a plan to the places on the board. */
+/* Replaces the addresses of a plan by those on the board. */
 static void rebase(struct mli_plan *plan, const struct explained_board *board,
                    const struct board_move *move)
 {

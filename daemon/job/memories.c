@@ -11,7 +11,7 @@ struct side {
     const char *asked; /* name of the memory in the job; or empty */
     uint32_t element;  /* bytes of one element */
     uint64_t bytes;
-    const struct profile_memory *memory; /* that the tensor is in, or shall be in; or null */
+    const struct profile_memory *memory; /* memory of the tensor, or null */
 };
 
 static struct side src_side(const struct places *places, const struct job *job,

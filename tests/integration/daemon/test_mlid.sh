@@ -85,7 +85,7 @@ check "unknown option" exits 2 "$mlid" --nonsense
 check "argument" exits 2 "$mlid" nonsense
 check "bad --channels" exits 2 "$mlid" --channels 0 --check
 check "bad --channels again" exits 2 "$mlid" --channels 17 --check
-check "--channels is no number" exits 2 "$mlid" --channels 4x --check
+check "--channels is not a number" exits 2 "$mlid" --channels 4x --check
 check "bad --log-level" exits 2 "$mlid" --log-level loud --check
 check "empty --socket" exits 2 "$mlid" --socket "" --check
 check "long --socket" exits 2 "$mlid" --socket "/$(printf '%0200d' 0)" --check
@@ -98,7 +98,7 @@ check "--check refuses" exits 2 "$mlid" --config "$dir/bad.json" --check
 check "the complaint names file and key" says "bad.json.*chanels" "$dir/err"
 check "no such file" exits 2 "$mlid" --config "$dir/none.json" --check
 mkfifo "$dir/fifo.json"
-check "a pipe is no configuration" exits 2 timeout 10 "$mlid" --config "$dir/fifo.json" --check
+check "a pipe is not a configuration" exits 2 timeout 10 "$mlid" --config "$dir/fifo.json" --check
 check "and says what is wanted" says "fifo.json: a regular file is required" "$dir/err"
 check "a bad configuration does not start" exits 2 "$mlid" --config "$dir/bad.json" --socket "$sock"
 check "options and file are checked together" exits 2 "$mlid" --config "$dir/good.json" \
@@ -107,7 +107,7 @@ check "options and file are checked together" exits 2 "$mlid" --config "$dir/goo
 # Engines
 check "--engine" exits 0 "$mlid" --engine fault:threads,seed=7,fail_pct=3 --check
 check "no such engine" exits 2 "$mlid" --engine turbo --check
-check "the library says so" says "mlid: engine: .*no engine" "$dir/err"
+check "the library says so" says "mlid: engine: .*not an engine" "$dir/err"
 check "no such option" exits 2 "$mlid" --engine threads:size=3 --check
 check "and where" says "mlid: engine: .*character" "$dir/err"
 check "long --engine" exits 2 "$mlid" --engine "threads:tiny=$(printf '%0200d' 0)" --check
@@ -152,7 +152,7 @@ check "there is no socket left" no_socket
 
 # Something else at the path is not touched
 echo precious >"$sock"
-check "a file is no socket" exits 1 "$mlid" --socket "$sock"
+check "a file is not a socket" exits 1 "$mlid" --socket "$sock"
 check "the file stays" says precious "$sock"
 rm "$sock"
 check "a directory that is not there" exits 1 "$mlid" --socket "$dir/none/sock"

@@ -148,7 +148,7 @@ static void test_against_model(void **state)
     board_remove(&pieces[0]);
 }
 
-/* Four pieces; every other one leaves: half of the memory is free, in pieces of a quarter. */
+/* Removes every other one of four pieces: half of the memory is free, in ranges of a quarter. */
 static void test_fragmentation(void **state)
 {
     struct board_piece pieces[5] = {0};

@@ -66,7 +66,7 @@ static void expect_free(struct peer *who)
     release_buffer(who, info.buffer);
 }
 
-/* Fills the vector memory but for `left` bytes. */
+/* Fills the vector memory, except for `left` bytes. */
 static void fill_but(int left)
 {
     char size[16];
@@ -97,7 +97,7 @@ static void test_buffers_until_full(void **state)
              "65537 B; buffer 1 of client 2 (uid %u) holds 65532 B",
              geteuid(), geteuid(), geteuid());
     assert_string_equal(fault->text, text);
-    /* Another memory, and no memory, have room. */
+    /* A buffer in another memory, or in no memory, has room. */
     assert_true(alloc_in(&peer, "10", "dccm").address == 0x80000000);
     send_call(&peer, 3, "buffer.alloc", "'size':10");
     peer_ok(&peer, 3);
@@ -290,7 +290,7 @@ static void test_buffer_released_while_placed(void **state)
     expect_free(&peer);
 }
 
-/* The range of a prepared job is that of all its starts, and lasts as long as the last of them. */
+/* All starts of a prepared job share its range, which stays until the last start has ended. */
 static void test_prepared(void **state)
 {
     struct job_prepared prepared;

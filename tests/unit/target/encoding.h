@@ -38,7 +38,7 @@ static inline struct mli_descriptor looped(struct mli_descriptor piece, size_t c
     return piece;
 }
 
-/* Encodes a piece. *out is large: it is the caller's. */
+/* Encodes a piece into *out, which the caller owns because it is large. */
 static inline void encode_piece(const struct controller *controller,
                                 const struct controller_place *place,
                                 const struct mli_descriptor *piece,
@@ -52,7 +52,7 @@ static inline void encode_piece(const struct controller *controller,
     assert_int_equal(out->size, controller->size(place->profile, piece));
 }
 
-/* Returns the value of the first field with that name; fails without one. */
+/* Returns the value of the first field with that name. Fails the test if no field has it. */
 static inline uint64_t field_of(const struct controller_descriptor *out, const char *name)
 {
     for (size_t i = 0; i < out->field_count; i++)

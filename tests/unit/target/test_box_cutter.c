@@ -26,12 +26,12 @@ static uint64_t seed = 16, cases = 2000;
 struct grid {
     uint32_t extent[DIMENSIONS], cells;
     struct cut_limits limits;
-    uint8_t least[1 << CELLS_MAX]; /* pieces for a set of cells; UNKNOWN */
+    uint8_t least[1 << CELLS_MAX]; /* least number of pieces for each set of cells; or UNKNOWN */
 };
 
 static struct grid grid;
 
-/* Returns the loops that a range of `length` cells needs; more than any descriptor has if none. */
+/* Returns the number of loops that a range of cells needs; above all limits: impossible. */
 static uint32_t loops_for(uint64_t length, uint64_t unit, uint64_t count_max)
 {
     uint32_t best = 100;
@@ -62,7 +62,7 @@ static bool is_legal(const uint32_t size[DIMENSIONS])
            (bytes == size[RUN] && bytes <= grid.limits.linear_run_max);
 }
 
-/* Returns the cells of a piece, or 0 if it leaves the grid. */
+/* Returns the set of the cells of a piece, or 0 if the piece leaves the grid. */
 static uint32_t cells_of(uint32_t corner, const uint32_t size[DIMENSIONS])
 {
     uint32_t at[DIMENSIONS], rest = corner, cells = 0;
@@ -99,8 +99,7 @@ static bool next_size(uint32_t size[DIMENSIONS])
     return false;
 }
 
-/* Returns the least number of pieces for a set of cells: some piece has the first cell as corner.
- */
+/* Returns the least number of pieces for a set of cells. One piece begins at the first cell. */
 static uint32_t search(uint32_t cells)
 {
     uint32_t size[DIMENSIONS] = {1, 1, 1, 1}, best = UNKNOWN - 1;

@@ -116,7 +116,7 @@ static void test_limits(void **state)
     assert_int_equal(fills.bytes_max, CONTROLLER_ZEROS_SIZE);
 }
 
-/* With a profile that lets single bytes through, the encoder refuses them. */
+/* If the profile allows single bytes, the encoder refuses them. */
 static void test_refused_pieces(void **state)
 {
     struct target_profile filling = profile;
@@ -137,7 +137,7 @@ static void test_refused_pieces(void **state)
     assert_non_null(controller_aie.refuses(&filling, &fill));
 }
 
-/* Zeros at addresses that have no bits in Base_Address are not read: the core fills. */
+/* If the address of the zeros does not fit in Base_Address, the core does fills. */
 static void test_zeros_out_of_reach(void **state)
 {
     static struct target_profile board;

@@ -126,7 +126,7 @@ static void test_largest_gap(void **state)
                  0xff, 0x56, 0x01, 0x00, 0x3c, 0x14, END);
 }
 
-/* 300 bursts are 150 iterations of two; 301 leave one behind the loop. */
+/* 300 bursts are 150 iterations of two bursts; of 301 bursts, one follows the loop. */
 static void test_more_bursts_than_iterations(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_more_bursts_than_iterations(void **state)
                  MOVE_BURST, MOVE_BURST, 0x38, 0x04, MOVE_BURST, 0x3c, 0x0a, END);
 }
 
-/* 65536 + 600 bursts without rows: both counters, 129 * 512 bursts, and 88 behind them. */
+/* 65536 + 600 bursts without rows: both counters repeat 129 * 512 bursts; 88 bursts follow. */
 static void test_both_counters_repeat_bursts(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The traffic of random plans against a count row by row, and the cost model's arithmetic by hand.
- */
+/* Tests the traffic of random plans against a count row by row, and the cost model by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +141,7 @@ static void test_formula(void **state)
     assert_int_equal(cost_ns(&profile, cost.total), 261 * 2);
 }
 
-/* Two channels with the same part each: overheads overlap, data does not. */
+/* Two channels with equal parts: their overheads overlap, their data does not. */
 static void test_channels_share_the_bus(void **state)
 {
     struct target_profile profile = board();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random plans and limits: the pieces of the cutter and the entries of the list move each byte of
- * the plan once, keep the limits, and are never fewer than the lower bound. Prints how often both
- * numbers are equal.
+ * Tests random plans and limits: the pieces of the cutter and the entries of the list move each
+ * byte of the plan once, are within the limits, and are never fewer than the lower bound. Prints
+ * how often their number equals the bound.
  *
  *     test_target_descriptor_list [SEED [CASES]]
  */
@@ -102,7 +102,7 @@ static void expect_within(const struct cut_limits *limits, const struct mli_desc
     }
 }
 
-/* The piece begins in the row of the plan that it names. */
+/* Checks that the piece begins in the row of the plan that the piece names. */
 static void expect_row(const struct mli_copy_box *whole, const struct mli_descriptor *piece)
 {
     const uint8_t *src;
@@ -177,7 +177,7 @@ static size_t as_cap(uint64_t limit)
     return limit == UINT64_MAX ? 0 : (size_t)limit;
 }
 
-/* Never more pieces than libmli's legaliser makes. */
+/* Checks that the cutter makes at most as many pieces as libmli's legaliser. */
 static void expect_no_worse(const struct mli_plan *plan, const struct cut_limits *limits,
                             uint64_t pieces)
 {
@@ -219,7 +219,7 @@ static void test_cutter(void **state)
     assert_true(tally.equal * 100 >= tally.cuts * 75);
 }
 
-/* If only the number of loops is limited, the lower bound is reached always. */
+/* If only the number of loops is limited, the number of pieces equals the lower bound. */
 static void test_least_is_reached(void **state)
 {
     struct tally tally = {0};
@@ -246,7 +246,7 @@ static void test_least_is_reached(void **state)
     assert_int_equal(tally.equal, tally.cuts);
 }
 
-/* Returns a profile of a controller of boxes. Runs are long enough to be cut at aligned places. */
+/* Returns a random profile without a known controller; runs can be cut at aligned addresses. */
 static struct target_profile draw_profile(struct rng *rng)
 {
     struct target_profile profile = {.dma = {.channels = 1}};
@@ -285,7 +285,7 @@ static struct cut_limits limits_of(const struct profile_dma *dma, bool fill)
     return limits;
 }
 
-/* Entries in their order, numbers as counted without making them. */
+/* Makes all entries; checks their order, and their numbers against list_count(). */
 static struct list_count run_list(const struct target_profile *profile, const struct mli_plan *plan)
 {
     const uint64_t zeros = UINT64_C(1) << 60;
@@ -375,7 +375,7 @@ static bool draw_move(mli_explanation *explained, uint64_t index)
     return mli_mov_explain(&move.src, &move.cfg, &move.dst, explained) == MLI_STATUS_OK;
 }
 
-/* Random moves on the built-in profiles: how often the number of descriptors is the lower bound. */
+/* Prints how often the number of descriptors of random moves equals the lower bound. */
 static void expect_profile(const struct profile_text *built_in)
 {
     static struct target_profile profile;

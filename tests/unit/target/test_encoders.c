@@ -124,7 +124,7 @@ static void test_bcm2835(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* A step that is one byte too long takes a block for each row; wide accesses need 16 bytes. */
+/* If a step is one byte too long, each row takes a block; wide accesses need 16 bytes. */
 static void test_bcm2835_far_rows(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks things up in profiles; built-in profiles survive being written and read again. */
+/* Tests look-ups in profiles; a built-in profile that is written and read again is unchanged. */
 #include <string.h>
 
 #include "target/profile/profile_load.h"

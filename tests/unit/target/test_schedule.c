@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schedules by hand: channels, predecessors, jobs that need several channels. */
+/* Compares schedules with those made by hand: predecessors, jobs that need several channels. */
 #include "target/cost/schedule.h"
 #include "tests/support/unit.h"
 
@@ -22,7 +22,7 @@ static void test_one_channel(void **state)
     place(0, 1, 10, 0, 0);
     place(0, 1, 5, 10, 0);
     place(40, 1, 5, 40, 0);
-    place(0, 4, 5, 45, 0); /* more channels than there are */
+    place(0, 4, 5, 45, 0); /* more channels than the schedule has */
     assert_int_equal(schedule.end, 50);
     assert_int_equal(schedule.sum, 25);
     assert_int_equal(schedule.busy[0], 25);
