@@ -70,7 +70,7 @@ static int write_npy(struct output *golden, const struct tensor_file *whole, str
 
     header.fortran_order = false;
     if (npy_format(&header, bytes, sizeof(bytes)))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header does not fit");
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header is too long");
     if (output_write(golden, bytes, sizeof(bytes), 0, fault))
         return -1;
     return write_elements(golden, whole, sizeof(bytes), fault);

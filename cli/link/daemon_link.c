@@ -283,7 +283,7 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
 
     if (!daemon_link_connected(link)) {
         fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                  "the connection to the daemon is lost: it was closed before");
+                  "the connection to the daemon is lost: it is closed already");
         return explain_own(link, fault);
     }
     const char *params = request->params ? jsonw_text(request->params) : NULL;

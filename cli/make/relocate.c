@@ -48,7 +48,7 @@ static int parts_init(struct parts *parts, const char *base, const char *path)
             parts->count -= parts->count > 0;
             continue;
         }
-        /* Names of `path` may be links. */
+        /* Components of `path` may be symbolic links. */
         real = real && name < parts->text + base_length;
         parts->names[parts->count++] = name;
     }

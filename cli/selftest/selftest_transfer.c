@@ -78,7 +78,7 @@ static void mailbox_post(int32_t cookie)
     sem_post(&mailbox->called);
 }
 
-/* Clears `over`; call it before each start by the worker. */
+/* Clears `over`. The worker calls it before it starts a transfer. */
 static void mailbox_rearm(struct mailbox *mailbox)
 {
     atomic_store(&mailbox->over, false);

@@ -145,7 +145,8 @@ static int check_member(const zip_stat_t *member, struct fault *fault)
         most = UINT64_MAX;
     if (member->size > most || member->size > INT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "the archive's directory is wrong: %" PRIu64 " B cannot unpack to "
+                         "the archive's central directory is invalid: %" PRIu64
+                         " B cannot unpack to "
                          "%" PRIu64 " B",
                          (uint64_t)member->comp_size, (uint64_t)member->size);
     return 0;

@@ -87,8 +87,8 @@ bool reaper_is_local(mode_t mode, dev_t dev);
 void reaper_close_connection(int socket);
 
 /**
- * Returns whether no more descriptors should be taken from a user: REAPER_FDS_MAX of them wait to
- * be closed, or at least one does while REAPER_FDS_OF_ALL of all users do.
+ * Returns whether no more descriptors should be taken from a user: REAPER_FDS_MAX descriptors of
+ * this user wait to be closed, or one of this user and REAPER_FDS_OF_ALL of all users.
  */
 bool reaper_full(uid_t uid);
 /** Returns whether REAPER_FDS_OF_ALL descriptors wait to be closed. */

@@ -15,7 +15,7 @@
 /*
  * While the handler runs, the guard of the range that was accessed cannot end. Other guards may
  * start and end: `changes` is odd while a range is being written, and the handler skips a range
- * whose `changes` is odd or moves.
+ * whose `changes` is odd, or changes while the handler reads the range.
  */
 struct range {
     unsigned next; /* in a free slot: number of the next free slot + 1; 0: this slot is the last */

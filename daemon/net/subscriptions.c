@@ -23,7 +23,8 @@ static struct client *client_of(struct subscription *subscription)
 #define EACH_SUBSCRIPTION(at, all)                                                                 \
     for (struct link *at = (all)->list.next; at != &(all)->list; at = at->next)
 
-/* Asks the job room for the kinds that subscribers want. Progress starts with the event STARTED. */
+/* Asks daemon/job for the kinds of events that subscribers want. Reports of progress begin when the
+ * event STARTED is sent, so they need that event, too. */
 static void count_wanted(struct subscriptions *all)
 {
     uint32_t wanted = 0;

@@ -84,9 +84,9 @@ extern "C" {
     X(NOT_SUPPORTED, 6, "the element type is not supported")                                       \
     X(SPEC_PARAM_MISMATCH, 7, "the quantisation parameters are inconsistent")                      \
     X(ARGUMENT_ERROR, 8, "a number is out of range or a handle is in the wrong state")             \
-    X(LENGTH_ERROR, 9, "a length does not fit (reserved by embARC MLI)")                           \
-    X(SIZE_MISMATCH, 10, "sizes do not match (reserved by embARC MLI)")                            \
-    X(RANK_MISMATCH, 11, "ranks do not match (reserved by embARC MLI)")                            \
+    X(LENGTH_ERROR, 9, "a length does not fit; embARC MLI reserves this status")                   \
+    X(SIZE_MISMATCH, 10, "sizes do not match; embARC MLI reserves this status")                    \
+    X(RANK_MISMATCH, 11, "ranks do not match; embARC MLI reserves this status")                    \
     X(TYPE_MISMATCH, 12, "the element type is not the type of the kernel")                         \
     X(MEM_BANK_MISMATCH, 13, "a kernel operand is outside the vector memory of the profile")       \
     X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")                          \

@@ -370,7 +370,7 @@ class Npz(ArchiveCase):
         for content, size, words in (
                 (member + bytes(64 << 20), len(member), "it is longer than the archive says"),
                 (short, len(short) + 5, "it is 5 B shorter than the archive says"),
-                (npy("|u1", (100000,), bytes(1000)), 100128, "the archive's directory is wrong: ")):
+                (npy("|u1", (100000,), bytes(1000)), 100128, "the archive's central directory is invalid: ")):
             packed = archive([("w.npy", content)])
             self.write("a.npz", self.with_field(packed, 24, struct.pack("<I", size)))
             self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), "/src/tensor",

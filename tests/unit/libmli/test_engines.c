@@ -263,8 +263,8 @@ static bool is_done_at_once(const char *spec)
 }
 
 /*
- * The thread that starts a transfer moves it, up to this size, inclusive: 20 rows of 30 bytes. The
- * engine fault has no tiny transfers.
+ * A transfer of up to `tiny` bytes, here 20 rows of 30 bytes, is moved by the thread that starts
+ * it. The default of the engine "fault" is that no transfer is tiny.
  */
 static void test_tiny(void **state)
 {

@@ -275,7 +275,8 @@ static void call_in_callback(enum call call, char letter)
     if (call != RELEASE)
         assert_ok(mli_mov_synchronise(&at.handle));
     while (call == RELEASE && mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK) {
-        /* Wait until the callback has released the handle: its thread ends with the channel. */
+        /* Wait until the callback has released the handle: the thread that runs the callback
+         * ends when the channel is closed. */
         if (mli_mov_poll() == 0)
             sched_yield();
     }

@@ -3,9 +3,9 @@
  * ld2 .. ld4 distribute consecutive elements over as many registers; st2 .. st4 interleave
  * registers.
  *
- * The last group of an ld may extend past the last element of the source. So the last load ends
- * with the last wanted element: its groups begin earlier, and the wanted elements are the last ones
- * of each group. The bytes that it reads before them are between elements of earlier columns.
+ * A group is what one ld distributes. The last group of a row may extend past the last element of
+ * the source, so the last load is moved back until it ends with the last wanted element. The wanted
+ * elements are then the last of each group. The bytes before them are inside the source.
  */
 #include "libmli/src/exec/level.h"
 
