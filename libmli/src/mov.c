@@ -242,7 +242,6 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
 {
     struct claim claim;
     struct slot *slot;
-    struct mli_plan plan;
     const mli_status status = find_resting_slot(h, &claim, &slot);
 
     (void)src;
@@ -252,8 +251,7 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
         return status;
     if (h->prepared != h->generation)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was prepared");
-    plan_copy_bytes(&plan, h->plan);
-    run_start(&claim, &plan);
+    run_start(&claim, h->plan);
     return MLI_STATUS_OK;
 }
 

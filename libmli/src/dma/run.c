@@ -56,16 +56,17 @@ static const struct mli_engine *engine_for(const struct claim *claim, const stru
 }
 
 /*
- * Splits the plan over the claim's channels, as long as no part is tiny. Returns the number of
- * parts.
+ * Splits the plan of the claim's first channel over its channels, as long as no part is tiny.
+ * Returns the number of parts. Not inline: the copy must not be on the stack of the move.
  */
-static uint32_t load_parts(const struct claim *claim, const struct mli_plan *plan)
+static __attribute__((noinline)) uint32_t split_over_channels(const struct claim *claim)
 {
-    struct mli_plan *out[MLI_MOV_MAX_CHANNELS];
+    struct mli_plan *out[MLI_MOV_MAX_CHANNELS], whole;
 
     for (uint32_t i = 0; i < claim->count; i++)
         out[i] = &channel_at(claim->first + i)->plan;
-    return (uint32_t)split_among(plan, claim->count, pool_caps(claim->first)->tiny, out);
+    plan_copy(&whole, out[0]);
+    return (uint32_t)split_among(&whole, claim->count, pool_caps(claim->first)->tiny, out);
 }
 
 /*
@@ -169,12 +170,17 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         complete(slot);
 }
 
-void run_start(const struct claim *claim, const struct mli_plan *plan)
+void run_start(const struct claim *claim, const void *plan)
 {
-    struct slot *slot = &run_slots[claim->first];
-    const struct mli_engine *engine = engine_for(claim, plan);
-    const uint32_t first = claim->first, parts = load_parts(claim, plan);
+    const uint32_t first = claim->first;
+    struct slot *slot = &run_slots[first];
+    struct mli_plan *own = &channel_at(first)->plan;
+    const struct mli_engine *engine;
+    uint32_t parts;
 
+    plan_copy_bytes(own, plan);
+    engine = engine_for(claim, own);
+    parts = claim->count > 1 ? split_over_channels(claim) : 1;
     for (uint32_t i = first; i < first + parts; i++)
         channel_begin(i, first, slot->hints, part_done);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);

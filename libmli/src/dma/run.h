@@ -68,8 +68,11 @@ void run_clear(struct slot *slot);
 /** Resets the state after a prepare: the previous transfer no longer counts. */
 void run_forget(struct slot *slot);
 
-/** Starts a transfer. The claim has no running transfer; *plan may be freed afterwards. */
-void run_start(const struct claim *claim, const struct mli_plan *plan);
+/**
+ * Starts a transfer. The claim has no running transfer. `plan` points at a struct mli_plan, which
+ * may be misaligned, and may be freed afterwards.
+ */
+void run_start(const struct claim *claim, const void *plan);
 
 /**
  * Returns the slot's state with acquire order: if it is DONE, the bytes are visible. Returns
