@@ -10,9 +10,9 @@
 #include "daemon/memory/buffer.h"
 
 /**
- * Checks both tensors of a job, whose places are located, and places them. The region of a tensor
- * gives its piece back when its last holder leaves. Returns 0, or -1 with *fault filled: REFUSED
- * (a rule), NO_ROOM, LIMIT (a quota) or INVALID_PARAMS (no such memory).
+ * Checks both tensors of a job after their places are located, and places them. The region of a
+ * tensor gives its piece back when its last holder leaves. Returns 0, or -1 with *fault filled:
+ * REFUSED (a rule), NO_ROOM, LIMIT (a quota) or INVALID_PARAMS (no such memory).
  */
 int memories_place(const struct places *places, const struct job *job,
                    const struct operands *operands, const struct board_use *use,

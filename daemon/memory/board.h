@@ -2,7 +2,7 @@
 /*
  * The memories of the board that the target profile describes. Each piece of a memory is a range of
  * addresses with a holder: a buffer, a job or a prepared job. The bytes of a piece are in a
- * client's file (region.h); only its addresses are those of the board.
+ * client's file (region.h); only its addresses are board addresses.
  *
  *     target profile --> board_init()
  *     buffer.alloc, a job with "memory" --> board_place() --> region->piece

@@ -209,7 +209,7 @@ static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool 
     return block->run > 0;
 }
 
-/* Returns the number of pieces of a part whose runs are split in this way. */
+/* Returns the number of pieces of a part with its runs split in this way. */
 static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_block *part,
                            struct cut_runs runs)
 {

@@ -46,7 +46,7 @@ struct cut_axis {
     bool outer;        /* the outer one of two loops; the next axis is the inner one */
 };
 
-/* A part of the box whose runs have the same length (step 2 above). */
+/* A part of the box with runs of one length (step 2 above). */
 struct cut_block {
     uint64_t src_offset, dst_offset; /* from the addresses of the box */
     uint64_t row, run;

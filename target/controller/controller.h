@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The descriptors that a DMA controller executes for a move, in the controller's own form. Nothing
- * here accesses tensor data: addresses are those of the board.
+ * here accesses tensor data: addresses are board addresses.
  *
  *     plan (mli_plan.h) -> descriptor_list.c  separates the bytes that the core must move
  *             |
@@ -66,7 +66,7 @@ struct controller_place {
     /*
      * Address of at least CONTROLLER_ZEROS_SIZE zero bytes: the source for fills if the profile has
      * dma.fills false or the controller reads_zeros. Runs of fills are then at most
-     * CONTROLLER_ZEROS_SIZE bytes long, and all rows read the same zeros (a step of 0).
+     * CONTROLLER_ZEROS_SIZE bytes long, and all rows read one block of zeros (a step of 0).
      */
     uint64_t zeros;
 };

@@ -59,7 +59,7 @@ enum {
 /* Registers of DMAMOV. The order of addresses in DMAADDH is SAR, DAR. */
 enum { SAR = 0, CCR = 1, DAR = 2 };
 
-/* Bursts of the same size: their number, the beats of each burst, and the bytes of each beat. */
+/* Bursts of one size: their number, the beats of each burst, and the bytes of each beat. */
 struct phase {
     uint32_t beat, beats;
     uint64_t count;

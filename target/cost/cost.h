@@ -11,12 +11,12 @@
  *     core     = pieces that the core moves * core_call + their beats * core_beat
  *     total    = start + overhead + data + core + finish
  *
- * Channels that share a move work at the same time, but share the bus:
+ * Channels that share a move work in parallel, but share the bus:
  *
  *     total    = start + the larger of (overhead + data of the slowest channel) and (data of all
  *                channels) + finish
  *
- * For comparison, a memcpy of the same bytes by the core: core_call + beats * core_beat.
+ * For comparison, a memcpy of all bytes by the core: core_call + beats * core_beat.
  *
  * To add a figure to the model, start here: add it to struct profile_costs and to the formulas in
  * cost.c, above, and in docs/profiles.md.
@@ -56,12 +56,12 @@ struct move_cost {
     profile_cost part[COST_PARTS]; /* times of the slowest channel; READ and WRITTEN overlap */
     enum cost_part dominant;       /* the largest part that counts */
     profile_cost total;
-    profile_cost memcpy_total; /* cost of a memcpy of the same bytes by the core */
+    profile_cost memcpy_total; /* cost of a memcpy of all bytes by the core */
 };
 
 /* The input of the model for one channel. */
 struct cost_channel {
-    const struct mli_plan *plan;      /* its addresses are those of the board */
+    const struct mli_plan *plan;      /* with board addresses */
     uint64_t descriptors;             /* descriptors of the controller */
     uint64_t core_pieces, core_bytes; /* pieces and bytes that the core moves instead */
 };
@@ -72,7 +72,7 @@ struct cost_memories {
 };
 
 /**
- * Computes the cost of a move whose parts run on `count` channels at the same time. Numbers that do
+ * Computes the cost of a move that runs on `count` channels in parallel. Numbers that do
  * not fit become the largest profile_cost.
  */
 void cost_of_move(struct move_cost *cost, const struct target_profile *profile,

@@ -3,7 +3,7 @@
  * A schedule of jobs on the channels of a board, by the cost model. Jobs are placed in the order in
  * which they are given, each as early as possible after the jobs that it waits for, on the first
  * neighbouring channels that are free then. A job never overtakes an earlier job on a channel. The
- * time of a job is its time alone: jobs that run at the same time do not slow each other down.
+ * time of a job is its time alone: parallel jobs do not slow each other down.
  */
 #ifndef TARGET_SCHEDULE_H
 #define TARGET_SCHEDULE_H

@@ -53,7 +53,7 @@ struct profile_memory {
     profile_cost latency; /* cycles until the first bytes of a burst */
 };
 
-/* Controllers whose own descriptors are known (target/controller). */
+/* Controllers with known descriptors (target/controller). */
 enum profile_controller {
     PROFILE_BOXES, /* no known controller: descriptors are copy boxes (mli_plan.h) */
     PROFILE_ZDMA,

@@ -2,7 +2,7 @@
 /*
  * A model of a board's memory for tests: the memories of a profile at the board's addresses, stored
  * in pages that appear when they are first accessed. Each page has two contents: the bytes of the
- * memory now, and the bytes required at the end. Both begin with the same random bytes.
+ * memory now, and the bytes required at the end. Both begin with equal random bytes.
  *
  *   decode_NAME.c        reads descriptors and moves data here: board_read(), board_write()
  *   test_controllers.c   puts descriptors here, writes the oracle's result with board_want(), and

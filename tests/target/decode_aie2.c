@@ -103,7 +103,7 @@ static void cursor_advance(struct cursor *c)
     }
 }
 
-/* Moves a stream from one side to the other. */
+/* Moves a stream from the source to the destination. */
 static bool transfer(struct board *board, const struct side *from, const struct side *to)
 {
     struct cursor read = {.side = from}, write = {.side = to};

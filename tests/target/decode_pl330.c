@@ -75,7 +75,7 @@ static uint32_t burst_bytes(struct thread *t, uint32_t pc, const struct burst *b
     return burst->size * burst->beats - off;
 }
 
-/* Reads a burst. With a fixed address each beat reads the same bytes. */
+/* Reads a burst. With a fixed address every beat reads from one place. */
 static bool load(struct thread *t, uint32_t pc)
 {
     const uint32_t bytes = burst_bytes(t, pc, &t->src, t->sar);

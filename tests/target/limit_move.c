@@ -82,7 +82,7 @@ static void draw_run(struct random_move *m, struct draw *draw, const struct mli_
     set_shape(m, 2, (uint32_t[]){rows, run});
 }
 
-/* Rows whose bytes add up to the limit of a descriptor. */
+/* Rows with bytes that add up to the limit of a descriptor. */
 static void draw_bytes(struct random_move *m, struct draw *draw,
                        const struct mli_channel_caps *caps, uint32_t burst)
 {

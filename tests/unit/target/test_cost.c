@@ -132,7 +132,7 @@ static void test_formula(void **state)
     assert_int_equal(cost.read.bursts, 8);
     assert_int_equal(cost.part[COST_DESCRIPTORS], 20 * PROFILE_CYCLE);
     assert_int_equal(cost.part[COST_ROWS], 8 * PROFILE_CYCLE);
-    assert_int_equal(cost.part[COST_CONFLICTS], 3 * PROFILE_CYCLE); /* 256 B: the same bank */
+    assert_int_equal(cost.part[COST_CONFLICTS], 3 * PROFILE_CYCLE); /* 256 B: one bank */
     assert_int_equal(cost.part[COST_READ], (2 * 20 + 8 * 3 + 16) * PROFILE_CYCLE);
     assert_int_equal(cost.part[COST_WRITTEN], (8 * 3 + 16) * PROFILE_CYCLE);
     assert_int_equal(cost.total, (100 + 20 + 8 + 3 + 80 + 50) * PROFILE_CYCLE);

@@ -148,7 +148,7 @@ static void test_bcm2835_long_runs(void **state)
     assert_false(list_next(&list, &entry));
 }
 
-/* Rows of a fill read the same zeros: the source goes back after each row. */
+/* All rows of a fill read one block of zeros: the source goes back after each row. */
 static void test_bcm2835_fill(void **state)
 {
     (void)state;

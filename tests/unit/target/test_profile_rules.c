@@ -21,7 +21,7 @@ static struct profile_operand operand(void)
     return (struct profile_operand){.side = "dst", .element = 2, .bytes = 100};
 }
 
-/* Checks a job whose source breaks no rule. */
+/* Checks a job with a source that breaks no rule. */
 static int check(const struct profile_operand *dst)
 {
     const struct profile_operand src = {.side = "src",
