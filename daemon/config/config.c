@@ -62,7 +62,7 @@ static const struct number watchdog_numbers[] = {
     {0},
 };
 
-/* Objects whose members are numbers only. */
+/* The objects that have only numbers as members. */
 static const struct {
     const char *key;
     const struct number *numbers;

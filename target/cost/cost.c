@@ -109,7 +109,7 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
-/* Returns true for the smaller one of reading and writing, which overlap: it does not count. */
+/* Reading and writing overlap: returns true for the shorter of the two, which adds no time. */
 static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
 {
     return (which == COST_READ && part[COST_READ] < part[COST_WRITTEN]) ||

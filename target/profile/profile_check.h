@@ -9,7 +9,8 @@
 #include "proto/json/json.h"
 #include "target/profile/target_profile.h"
 
-/** Checks the memory after the last one of the profile, which is read from `object`. */
+/** Checks memories[memory_count] of the profile, which was read from `object` and is not counted
+ * yet. */
 int profile_check_memory(const struct target_profile *profile, const struct json *object);
 
 int profile_check_dma(const struct profile_dma *dma, const struct json *object);

@@ -159,7 +159,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
     channel_end(channel, end);
-    /* Until this part is done, the parts after this part still belong to the same transfer. */
+    /* The transfer is not done before this part is, so it still has the parts after this one. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
