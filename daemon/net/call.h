@@ -3,12 +3,13 @@
  * Requests and their handlers: each line from a client becomes one call.
  *
  * To add an RPC method, start here:
- *   1. Add the name to RPC_METHOD_TABLE as proto/wire/rpc.h describes. A method with params also
+ *   1. Add the name to RPC_METHOD_TABLE as proto/wire/rpc.h describes (takes_params() in rpc.c has
+ *      the methods without params). A method with params also
  *      needs functions in proto/wire that read them; a result of one or two numbers is written by
  *      the handler itself.
- *   2. Declare the handler below, and write it beside related handlers: submit.c (requests that
- * make jobs), call_job.c, wait.c, listing.c (requests about jobs), call_buffer.c, call_daemon.c,
- *      drain.c, subscriptions.c.
+ *   2. Declare the handler below, and write it beside related handlers: submit.c makes jobs;
+ *      call_job.c, wait.c and listing.c answer requests about jobs; the others are in
+ *      call_buffer.c, call_daemon.c, drain.c and subscriptions.c.
  *   3. Add it to the table in call.c, and to hold_for_reply() there if its reply may be large or
  *      carries a descriptor.
  *   4. Describe it in proto/PROTOCOL.md, with an example (the test mlid_protocol runs it; a member
@@ -17,8 +18,8 @@
  *   5. Test it in tests/unit/daemon, and add it to the lists of methods in test_memory.c there, and
  *      in test_bad_input.py and test_bad_lines.py in tests/integration/daemon.
  *
- * A handler first refuses descriptors (call_refuse_fds()) and params that it does not know, then
- * does its work, then returns the proof that it has replied (answer.h).
+ * A handler first refuses descriptors (call_refuse_fds(): INVALID_REQUEST at /fds) and params that
+ * it does not know, then does its work, then returns the proof that it has replied (answer.h).
  */
 #ifndef DAEMON_CALL_H
 #define DAEMON_CALL_H
