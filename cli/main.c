@@ -15,11 +15,12 @@
  *                 tensor/ and file/
  *          -> exit code (exit_code.h)
  *
- * Folders: batch/ many jobs as test cases. cmd/ the commands, one file each. completion/ scripts
- * for shells. explain/ a job as numbers, text or picture. file/ outputs that appear atomically.
- * job/ jobs of job files. link/ connections to a daemon. make/ a job from a command line. proxy/
- * the remote end of -H. report/ the results of a batch: state file, merge, reports. selftest/
- * random moves on every engine. tensor/ tensor files. term/ output for people, and ^C.
+ * Folders: batch/ many jobs as test cases. calibrate/ measured figures of this machine. cmd/ the
+ * commands, one file each. completion/ scripts for shells. explain/ a job as numbers, text or
+ * picture. file/ outputs that appear atomically. job/ jobs of job files. link/ connections to a
+ * daemon. make/ a job from a command line. proxy/ the remote end of -H. report/ the results of a
+ * batch: state file, merge, reports. selftest/ random moves on every engine. tensor/ tensor files.
+ * term/ output for people, and ^C.
  *
  * To add a command, start at command.h. To add an option, add it to the options_table of the
  * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and
@@ -43,11 +44,11 @@
 
 /* The commands, in the order of the help. */
 static const struct command *const commands[] = {
-    &cmd_submit,   &cmd_run,       &cmd_mov,     &cmd_permute, &cmd_batch,  &cmd_validate,
-    &cmd_explain,  &cmd_make,      &cmd_profile, &cmd_gen,     &cmd_show,   &cmd_diff,
-    &cmd_jobs,     &cmd_status,    &cmd_wait,    &cmd_cancel,  &cmd_ping,   &cmd_info,
-    &cmd_stats,    &cmd_top,       &cmd_trace,   &cmd_drain,   &cmd_resume, &cmd_proxy,
-    &cmd_selftest, &cmd_completion};
+    &cmd_submit,  &cmd_run,      &cmd_mov,       &cmd_permute,   &cmd_batch,  &cmd_validate,
+    &cmd_explain, &cmd_make,     &cmd_profile,   &cmd_calibrate, &cmd_gen,    &cmd_show,
+    &cmd_diff,    &cmd_jobs,     &cmd_status,    &cmd_wait,      &cmd_cancel, &cmd_ping,
+    &cmd_info,    &cmd_stats,    &cmd_top,       &cmd_trace,     &cmd_drain,  &cmd_resume,
+    &cmd_proxy,   &cmd_selftest, &cmd_completion};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
