@@ -3,40 +3,10 @@
 
 enum { DIVISORS = 4096 }; /* candidates for the factor of a count or run */
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t divided_up(uint64_t number, uint64_t by)
-{
-    return number / by + (number % by != 0);
-}
-
-static uint64_t rounded_down(uint64_t number, uint32_t power_of_two)
-{
-    return number & ~(uint64_t)(power_of_two - 1);
-}
-
-static uint64_t saturating_mul(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 /* Returns the distance between the places at which a run may be cut, in bytes. */
 static uint32_t unit_of(const struct cut_limits *limits)
 {
     return limits->alignment > limits->granularity ? limits->alignment : limits->granularity;
-}
-
-/* Returns the longest step of a loop around runs of `run` bytes. */
-static uint64_t step_limit(const struct cut_limits *limits, uint64_t run)
-{
-    const uint64_t most = run + limits->gap_max;
-
-    return lesser(limits->step_max, most < run ? UINT64_MAX : most);
 }
 
 /*
@@ -45,16 +15,9 @@ static uint64_t step_limit(const struct cut_limits *limits, uint64_t run)
  */
 static uint64_t run_limit(const struct cut_limits *limits, uint64_t run, uint64_t run_max)
 {
-    const uint64_t most = lesser(run_max, limits->bytes_max);
+    const uint64_t most = cut_lesser(run_max, limits->bytes_max);
 
-    return most < run ? rounded_down(most, unit_of(limits)) : run;
-}
-
-/* Returns whether the steps of a loop are within the limits; gap_fits() checks the gaps. */
-static bool steps_fit(const struct cut_limits *limits, uint64_t src_step, uint64_t dst_step)
-{
-    return src_step <= limits->step_max && dst_step <= limits->step_max &&
-           (src_step | dst_step) % limits->granularity == 0;
+    return most < run ? cut_rounded_down(most, unit_of(limits)) : run;
 }
 
 /* Returns whether the gap between the end of a run and the next run is within the limit. */
@@ -66,7 +29,7 @@ static bool gap_fits(const struct cut_limits *limits, uint64_t step, uint64_t ru
 /* Returns whether a loop is legal in a descriptor, around pieces of a run. */
 static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *axis, uint64_t run)
 {
-    return steps_fit(limits, axis->src_step, axis->dst_step) &&
+    return cut_steps_fit(limits, axis->src_step, axis->dst_step) &&
            gap_fits(limits, axis->src_step, run) && gap_fits(limits, axis->dst_step, run);
 }
 
@@ -85,13 +48,13 @@ static void search(struct cut_block *block, const struct cut_limits *limits, uin
     }
     for (uint32_t i = 0; loops > 0 && rows > 1 && i < block->axes; i++) {
         const struct cut_axis *axis = &block->axis[i];
-        uint64_t most = lesser(lesser(axis->count, limits->count_max), rows), parts;
+        uint64_t most = cut_lesser(cut_lesser(axis->count, limits->count_max), rows), parts;
 
         if (take[i] > 1 || most < 2 || (axis->outer && take[i + 1] < axis[1].count) ||
             !loop_fits(limits, axis, block->run))
             continue;
-        parts = divided_up(axis->count, most);
-        take[i] = divided_up(axis->count, parts);
+        parts = cut_divided_up(axis->count, most);
+        take[i] = cut_divided_up(axis->count, parts);
         search(block, limits, loops - 1, rows / take[i], pieces / axis->count * parts, take, best);
         take[i] = 1;
     }
@@ -105,7 +68,7 @@ static uint32_t largest(const struct cut_block *block, const struct cut_limits *
 
     for (uint32_t i = block->axes; i-- > 0;) {
         const struct cut_axis *axis = &block->axis[i];
-        uint64_t count = lesser(axis->count, limits->count_max);
+        uint64_t count = cut_lesser(axis->count, limits->count_max);
 
         if (axis->take == 1 && count > most && !(axis->outer && axis[1].take < axis[1].count) &&
             loop_fits(limits, axis, block->run)) {
@@ -132,8 +95,8 @@ static uint64_t choose_takes(struct cut_block *block, const struct cut_limits *l
 
         if (i == block->axes)
             break;
-        block->axis[i].take = lesser(block->axis[i].count, limits->count_max);
-        taken = saturating_mul(taken, block->axis[i].take);
+        block->axis[i].take = cut_lesser(block->axis[i].count, limits->count_max);
+        taken = cut_saturating_mul(taken, block->axis[i].take);
     }
     if (taken > rows) {
         pieces = UINT64_MAX;
@@ -141,7 +104,7 @@ static uint64_t choose_takes(struct cut_block *block, const struct cut_limits *l
         return pieces;
     }
     for (uint32_t i = 0; i < block->axes; i++)
-        pieces *= divided_up(block->axis[i].count, block->axis[i].take);
+        pieces *= cut_divided_up(block->axis[i].count, block->axis[i].take);
     return pieces;
 }
 
@@ -230,7 +193,7 @@ static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_blo
  */
 static uint64_t divisor(uint64_t whole, uint32_t unit, uint64_t from, uint64_t to)
 {
-    to = lesser(lesser(to, from + DIVISORS), whole);
+    to = cut_lesser(cut_lesser(to, from + DIVISORS), whole);
     for (uint64_t times = from; times <= to; times++)
         if (whole % times == 0 && whole / times % unit == 0)
             return whole / times;
@@ -267,12 +230,13 @@ static struct cut_runs choose_runs(const struct box_cutter *cutter, const struct
     if (limits->loops > 0)
         try_runs(cutter, part, longest, true, &best);
     if (limits->loops > 0 && longest < part->run) {
-        const uint64_t parts = divided_up(part->run, longest);
+        const uint64_t parts = cut_divided_up(part->run, longest);
 
         try_runs(cutter, part, divisor(part->run, unit_of(limits), parts, limits->count_max), true,
                  &best);
         if (limits->step_max < longest)
-            try_runs(cutter, part, rounded_down(limits->step_max, unit_of(limits)), true, &best);
+            try_runs(cutter, part, cut_rounded_down(limits->step_max, unit_of(limits)), true,
+                     &best);
     }
     *pieces = best.pieces;
     return best.runs;
@@ -307,15 +271,6 @@ static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint6
         cutter->inner[i] = before;
 }
 
-/* Returns the number of iterations of a loop that one step of another loop can span. */
-static uint64_t within_reach(const struct box_cutter *cutter, const struct mli_copy_loop *loop,
-                             uint64_t run)
-{
-    const uint64_t step = loop->src_step > loop->dst_step ? loop->src_step : loop->dst_step;
-
-    return step > 0 ? step_limit(&cutter->limits, run) / step : UINT64_MAX;
-}
-
 /*
  * Splits loop `i`, which has too many iterations: with a remainder, in two loops without remainder,
  * or not at all, if bytes_max is tighter than count_max.
@@ -323,8 +278,9 @@ static uint64_t within_reach(const struct box_cutter *cutter, const struct mli_c
 static void choose_inner(struct box_cutter *cutter, size_t i)
 {
     const uint64_t count = cutter->whole.box.loop[i].count, count_max = cutter->limits.count_max;
-    const uint64_t factor = divisor(count, 1, divided_up(count, count_max), count_max);
-    const uint64_t reach = within_reach(cutter, &cutter->whole.box.loop[i], cutter->whole.box.run);
+    const uint64_t factor = divisor(count, 1, cut_divided_up(count, count_max), count_max);
+    const uint64_t reach =
+        cut_within_reach(&cutter->limits, &cutter->whole.box.loop[i], cutter->whole.box.run);
     uint64_t most = UINT64_MAX;
 
     try_inner(cutter, i, count, &most);
@@ -340,7 +296,7 @@ void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, 
 {
     *cutter = (struct box_cutter){.whole = *whole, .copies = copies, .limits = *limits};
     for (size_t i = 0; i < whole->box.loops; i++)
-        cutter->inner[i] = lesser(whole->box.loop[i].count, limits->count_max);
+        cutter->inner[i] = cut_lesser(whole->box.loop[i].count, limits->count_max);
     for (size_t i = 0; limits->loops > 0 && i < whole->box.loops; i++)
         if (whole->box.loop[i].count > limits->count_max)
             choose_inner(cutter, i);
@@ -386,7 +342,7 @@ static void make_piece(const struct box_cutter *cutter, struct mli_descriptor *p
                                      .row = block->row};
     for (uint32_t i = 0; i < block->axes; i++) {
         const struct cut_axis *axis = &block->axis[i];
-        const uint64_t count = lesser(axis->take, axis->count - axis->at);
+        const uint64_t count = cut_lesser(axis->take, axis->count - axis->at);
 
         src += axis->at * axis->src_step;
         dst += axis->at * axis->dst_step;
@@ -423,128 +379,4 @@ bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
     if (!advance(&cutter->block))
         leave_block(cutter);
     return true;
-}
-
-/* The weights of the run or of a loop, for the proof at cutter_least(). */
-struct dimension {
-    uint64_t weight;                     /* weight of the whole dimension */
-    uint64_t by_loops[MLI_MAX_RANK + 1]; /* maximum weight of a range that n loops make */
-};
-
-/* The weights of the run: 1 for the first byte of every `run` bytes. */
-static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
-{
-    struct dimension d = {.weight = divided_up(cutter->whole.box.run, run)};
-    uint64_t length = run; /* length of a range that n loops make */
-
-    d.by_loops[0] = 1;
-    for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
-        const uint64_t step = lesser(length, step_limit(&cutter->limits, run));
-
-        length = saturating_mul(step, cutter->limits.count_max);
-        d.by_loops[n] = lesser(d.weight, divided_up(length, run));
-    }
-    return d;
-}
-
-/* Returns whether a step exceeds the limit with every run of at most `run` bytes. */
-static bool beyond(uint64_t step, uint64_t run, uint64_t gap_max)
-{
-    return step > run && step - run > gap_max;
-}
-
-/* The weights of a loop: 1 for the first `k` (or all) of every `t` iterations. */
-static struct dimension weigh_loop(const struct box_cutter *cutter,
-                                   const struct mli_copy_loop *loop, uint64_t run, uint64_t k)
-{
-    const uint64_t t = lesser(loop->count, cutter->limits.count_max);
-    const uint64_t gap_max = cutter->limits.gap_max;
-    const uint64_t reach = within_reach(cutter, loop, run);
-    uint64_t periods = 1; /* periods of t iterations in a range that n loops make */
-    struct dimension d;
-
-    if (!steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
-        beyond(loop->src_step, run, gap_max) || beyond(loop->dst_step, run, gap_max)) {
-        d.weight = loop->count;
-        for (uint32_t n = 0; n <= MLI_MAX_RANK; n++)
-            d.by_loops[n] = 1;
-        return d;
-    }
-    k = lesser(k, t);
-    d.weight = loop->count / t * k + lesser(k, loop->count % t);
-    d.by_loops[0] = 1;
-    for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
-        d.by_loops[n] = lesser(d.weight, saturating_mul(k, lesser(periods, reach)));
-        periods = saturating_mul(periods, cutter->limits.count_max);
-    }
-    return d;
-}
-
-/* Gives loops of a piece to one more dimension: most[n] is the maximum weight with n loops. */
-static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, uint32_t loops)
-{
-    for (uint32_t n = loops + 1; n-- > 0;) {
-        uint64_t best = 0;
-
-        for (uint32_t own = 0; own <= n; own++) {
-            uint64_t weight = saturating_mul(most[n - own], d->by_loops[own]);
-
-            best = weight > best ? weight : best;
-        }
-        most[n] = best;
-    }
-}
-
-/* Returns the lower bound that the weights prove for one choice of k. */
-static uint64_t bound(const struct box_cutter *cutter, uint64_t run, uint64_t linear, uint64_t k)
-{
-    const struct mli_copy_box *box = &cutter->whole.box;
-    const uint32_t loops = cutter->limits.loops;
-    struct dimension d = weigh_run(cutter, run);
-    uint64_t most[MLI_MAX_RANK + 1], weight = d.weight;
-    const uint64_t without_loops = lesser(d.weight, divided_up(linear, run));
-
-    for (uint32_t n = 0; n <= loops; n++)
-        most[n] = 1;
-    combine(most, &d, loops);
-    for (size_t i = 0; i < box->loops; i++) {
-        d = weigh_loop(cutter, &box->loop[i], run, k);
-        weight *= d.weight;
-        combine(most, &d, loops);
-    }
-    return divided_up(weight, most[loops] > without_loops ? most[loops] : without_loops);
-}
-
-/* Returns the longest run that a limit allows. */
-static uint64_t whole_units(const struct cut_limits *limits, uint64_t run_max)
-{
-    return rounded_down(lesser(run_max, limits->bytes_max), limits->granularity);
-}
-
-uint64_t cutter_least(const struct box_cutter *cutter)
-{
-    const struct mli_copy_box *box = &cutter->whole.box;
-    const struct cut_limits *limits = &cutter->limits;
-    const uint64_t linear = lesser(box->run, whole_units(limits, limits->linear_run_max));
-    const uint64_t looped = lesser(box->run, whole_units(limits, limits->run_max));
-    const uint64_t run = limits->loops > 0 ? looped : linear;
-    uint64_t bytes = box->run, least, found;
-
-    for (size_t i = 0; i < box->loops; i++)
-        bytes *= box->loop[i].count;
-    least = divided_up(bytes, rounded_down(limits->bytes_max, limits->granularity));
-    found = bound(cutter, run, linear, 1);
-    least = found > least ? found : least;
-    for (size_t i = 0; i < box->loops; i++) {
-        const uint64_t t = lesser(box->loop[i].count, limits->count_max);
-        const uint64_t rest = box->loop[i].count % t;
-
-        found = bound(cutter, run, linear, t);
-        least = found > least ? found : least;
-        if (rest > 0) {
-            found = bound(cutter, run, linear, rest);
-            least = found > least ? found : least;
-        }
-    }
-    return least;
 }

@@ -12,7 +12,8 @@
  *   3. A piece takes the loops with the largest counts. One piece is made for each iteration of the
  *      other loops.
  *
- * Pieces are numbered and made one at a time; nothing is allocated.
+ * Pieces are numbered and made one at a time; nothing is allocated. The lower bound is in
+ * box_cutter_bound.c.
  */
 #ifndef TARGET_BOX_CUTTER_H
 #define TARGET_BOX_CUTTER_H
@@ -21,19 +22,7 @@
 #include <stdint.h>
 
 #include "mli_engine.h"
-
-/* Limits of a descriptor. No limit: UINT64_MAX. */
-struct cut_limits {
-    uint32_t loops;          /* at most MLI_MAX_RANK */
-    uint64_t count_max;      /* iterations of a loop, at least 2 */
-    uint64_t run_max;        /* bytes of a run in a descriptor with loops */
-    uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
-    uint64_t step_max;       /* bytes of a step */
-    uint64_t gap_max;        /* bytes from the end of a run to the next run, or back */
-    uint64_t bytes_max;      /* bytes of a descriptor */
-    uint32_t granularity;    /* runs and steps are multiples of this power of two */
-    uint32_t alignment;      /* addresses are multiples of this power of two */
-};
+#include "target/controller/cut_limits.h"
 
 enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
 
