@@ -14,6 +14,8 @@
 /* Size of the longest text, "shards 1 to 4294967294 of 4294967295". */
 enum { GAP_NAME_MAX = 64 };
 
+enum { PROBLEM_MAX = 1024 };
+
 /* One state file. */
 struct part {
     const char *path;
@@ -31,14 +33,19 @@ struct merge {
     size_t result_count;
 };
 
-static void print_problem(const struct merge *merge, const char *file, const char *text)
+/* Writes the message about a problem of a state file into `text`, and prints the message. */
+__attribute__((format(printf, 4, 0))) static void print_problem(const struct merge *merge,
+                                                                const char *file,
+                                                                char text[PROBLEM_MAX],
+                                                                const char *format, va_list args)
 {
     char shown[PRINT_PATH_MAX];
+    struct jsonw w;
 
+    vsnprintf(text, PROBLEM_MAX, format, args);
     print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
     if (!merge->style.json)
         return;
-    struct jsonw w;
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "event", "problem");
@@ -53,13 +60,12 @@ static void print_problem(const struct merge *merge, const char *file, const cha
 __attribute__((format(printf, 3, 4))) static void problem(const struct merge *merge,
                                                           const char *file, const char *format, ...)
 {
-    char text[1024];
+    char text[PROBLEM_MAX];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    print_problem(merge, file, text, format, args);
     va_end(args);
-    print_problem(merge, file, text);
 }
 
 /* Prints that shards are missing or incomplete; reports them as a case `name` that did not run. */
@@ -67,13 +73,12 @@ __attribute__((format(printf, 4, 5))) static void report_not_run(const struct me
                                                                  const char *file, const char *name,
                                                                  const char *format, ...)
 {
-    char text[1024];
+    char text[PROBLEM_MAX];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    print_problem(merge, file, text, format, args);
     va_end(args);
-    print_problem(merge, file, text);
     batch_report_gap(merge->report, name, text);
 }
 
