@@ -10,8 +10,8 @@
  *         out.*                 its output; for an update, the tensor before the update
  *         given.*               the result of the failed job
  *
- * kept_directory.c makes and removes the directories. It never writes or removes directories that
- * are not in the list, and does not follow symbolic links below DIR.
+ * kept_directory.c makes the directories, kept_cleaner.c removes those of earlier runs. Both write
+ * and remove only directories that are in the list, and follow no symbolic links below DIR.
  */
 #ifndef CLI_BATCH_KEPT_H
 #define CLI_BATCH_KEPT_H
@@ -80,7 +80,7 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
  */
 char *kept_place(const char *directory, const char *name);
 
-/* The directories in DIR: kept_directory.c */
+/* The directories in DIR: kept_directory.c and kept_cleaner.c */
 
 #define KEPT_POOL ".kept-files"
 
@@ -96,6 +96,18 @@ int kept_open(const struct keeping *keeping, const char *place, struct fault *fa
 
 /** Removes the files of a kept case from its open directory, and no other files. */
 void kept_forget(int fd);
+
+/* Flags to open a directory for the *at() functions. */
+#define KEPT_DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
+
+/**
+ * Opens an existing directory below the open directory `root`, or its parent directory if `parent`
+ * is set. Follows no links. Returns a descriptor, or -1 with errno.
+ */
+int kept_walk(int root, const char *place, bool parent);
+
+/** Removes a directory below `root` if it is empty. Returns 0, or -1 with errno. */
+int kept_remove_empty(int root, const char *place);
 
 /** Removes the directory `place` of a case if it is empty. */
 void kept_abandon(const struct keeping *keeping, const char *place);

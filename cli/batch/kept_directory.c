@@ -13,8 +13,6 @@
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
 
-enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
-
 uint64_t kept_origin(char *const *paths, size_t count)
 {
     struct textw w;
@@ -51,11 +49,10 @@ static int complain_errno(const struct keeping *keeping, const char *place, int 
 /* Opens the directory `name` in `parent`; fails if it is a symbolic link. */
 static int open_below(int parent, const char *name)
 {
-    return openat(parent, name, DIRECTORY | O_NOFOLLOW);
+    return openat(parent, name, KEPT_DIRECTORY | O_NOFOLLOW);
 }
 
-/* Opens an existing directory, or its parent directory if `parent` is set. Follows no links. */
-static int walk_to(int root, const char *place, bool parent)
+int kept_walk(int root, const char *place, bool parent)
 {
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
 
@@ -157,7 +154,7 @@ int kept_open(const struct keeping *keeping, const char *place, struct fault *fa
 {
     const char *name = relative(keeping, place);
     struct kept_list list = {.fd = -1};
-    int root = open(keeping->directory, DIRECTORY), fd = -1;
+    int root = open(keeping->directory, KEPT_DIRECTORY), fd = -1;
 
     if (root < 0)
         return complain_errno(keeping, "", errno, fault);
@@ -181,11 +178,10 @@ void kept_forget(int fd)
         unlinkat(fd, names[i], 0);
 }
 
-/* Removes a directory if it is empty. */
-static int remove_empty(int root, const char *place)
+int kept_remove_empty(int root, const char *place)
 {
     const char *slash = strrchr(place, '/');
-    int parent = walk_to(root, place, true);
+    int parent = kept_walk(root, place, true);
 
     if (parent < 0)
         return -1;
@@ -196,11 +192,11 @@ static int remove_empty(int root, const char *place)
 
 void kept_abandon(const struct keeping *keeping, const char *place)
 {
-    int root = open(keeping->directory, DIRECTORY);
+    int root = open(keeping->directory, KEPT_DIRECTORY);
 
     if (root < 0)
         return;
-    remove_empty(root, relative(keeping, place));
+    kept_remove_empty(root, relative(keeping, place));
     close(root);
 }
 
@@ -226,7 +222,7 @@ bool kept_holds(const char *directory, const char *file)
 {
     struct kept_list list;
     char *name = directory_below(directory, file);
-    int root = name ? open(directory, DIRECTORY) : -1;
+    int root = name ? open(directory, KEPT_DIRECTORY) : -1;
     bool holds = false;
 
     if (root >= 0) {
@@ -239,140 +235,9 @@ bool kept_holds(const char *directory, const char *file)
     return holds;
 }
 
-/*
- * Returns whether the case was kept before `begin`. Its job file is written last; if a killed run
- * left no job file, the time of the directory counts.
- */
-static bool is_older(int fd, const struct timespec *begin)
-{
-    struct stat status;
-
-    if (fstatat(fd, "job.json", &status, AT_SYMLINK_NOFOLLOW) && fstat(fd, &status))
-        return false;
-    if (status.st_mtim.tv_sec != begin->tv_sec)
-        return status.st_mtim.tv_sec < begin->tv_sec;
-    return status.st_mtim.tv_nsec < begin->tv_nsec;
-}
-
-struct cleaner {
-    const struct keeping *keeping;
-    int root; /* descriptor of the directory of --keep */
-    const struct kept_case *cases;
-    size_t count;
-    bool all;
-    const struct timespec *begin;
-    struct kept_list list;
-    char origin[KEPT_ORIGIN_DIGITS + 1]; /* kept_origin() of this run, in hexadecimal */
-};
-
-struct wanted {
-    const char *directory, *place;
-};
-
-static int compare(const void *key, const void *element)
-{
-    const struct wanted *wanted = key;
-    const struct kept_case *c = element;
-
-    return strcmp(wanted->place, c->place + strlen(wanted->directory) + 1);
-}
-
-static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line)
-{
-    const struct wanted wanted = {cleaner->keeping->directory, line->place};
-    const struct kept_case *found =
-        cleaner->count == 0
-            ? NULL
-            : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
-
-    /* Compare origins: DIR may have been copied from another working directory, where the cases
-       have the same names. */
-    size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
-    if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
-        return false;
-    return found ? !found->in_use : cleaner->all;
-}
-
-/* Removes the directory of a case, then its parents that are in the list and empty. */
-static void remove_place(struct cleaner *cleaner, const char *place)
-{
-    int fd = walk_to(cleaner->root, place, false);
-
-    if (fd < 0)
-        return;
-    bool older = is_older(fd, cleaner->begin);
-    if (older)
-        kept_forget(fd);
-    close(fd);
-    char *path = older ? strdup(place) : NULL;
-    while (path && remove_empty(cleaner->root, path) == 0) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash)
-            break;
-        *slash = '\0';
-        if (!kept_list_has(&cleaner->list, path))
-            break;
-    }
-    free(path);
-}
-
-/* Drops the lines of directories that no longer exist or that links replaced. */
-static void drop_lines(struct cleaner *cleaner)
-{
-    struct kept_list *list = &cleaner->list;
-    size_t left = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        int fd = walk_to(cleaner->root, list->lines[i].place, false);
-
-        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
-            continue;
-        if (fd >= 0)
-            close(fd);
-        list->lines[left++] = list->lines[i];
-    }
-    list->count = left;
-}
-
-static void clean(struct cleaner *cleaner)
-{
-    struct kept_list *list = &cleaner->list;
-
-    if (kept_list_open(list, cleaner->root, false) || kept_list_read(list))
-        return;
-    for (size_t i = 0; i < list->count; i++) {
-        if (is_stale(cleaner, &list->lines[i]))
-            remove_place(cleaner, list->lines[i].place);
-    }
-    drop_lines(cleaner);
-    kept_list_write(list, cleaner->root);
-    if (list->count == 0 && list->is_ours)
-        rmdir(cleaner->keeping->directory);
-}
-
-void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
-                bool all, const struct timespec *begin)
-{
-    struct cleaner cleaner = {.keeping = keeping,
-                              .root = open(keeping->directory, DIRECTORY),
-                              .cases = cases,
-                              .count = count,
-                              .all = all,
-                              .begin = begin,
-                              .list = {.fd = -1}};
-
-    if (cleaner.root < 0)
-        return;
-    kept_list_origin(keeping->origin, cleaner.origin);
-    clean(&cleaner);
-    kept_list_close(&cleaner.list);
-    close(cleaner.root);
-}
-
 int kept_open_pool(const char *directory, bool make)
 {
-    int root = open(directory, DIRECTORY);
+    int root = open(directory, KEPT_DIRECTORY);
 
     if (root < 0)
         return -1;
@@ -400,7 +265,7 @@ void kept_end(const char *directory)
             unlinkat(dirfd(files), file->d_name, 0);
     }
     closedir(files);
-    int root = open(directory, DIRECTORY);
+    int root = open(directory, KEPT_DIRECTORY);
     if (root >= 0) {
         unlinkat(root, KEPT_POOL, AT_REMOVEDIR);
         close(root);
