@@ -4,9 +4,8 @@
  *
  * To add an RPC method, start here:
  *   1. Add the name to RPC_METHOD_TABLE as proto/wire/rpc.h describes (takes_params() in rpc.c has
- *      the methods without params). A method with params also
- *      needs functions in proto/wire that read them; a result of one or two numbers is written by
- *      the handler itself.
+ *      the methods without params). A method with params also needs functions in proto/wire that
+ *      read them; a result of one or two numbers is written by the handler itself.
  *   2. Declare the handler below, and write it beside related handlers: submit.c makes jobs;
  *      call_job.c, wait.c and listing.c answer requests about jobs; the others are in
  *      call_buffer.c, call_daemon.c, drain.c and subscriptions.c.
