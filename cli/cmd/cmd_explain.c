@@ -6,14 +6,10 @@
 
 #include "cli/command.h"
 #include "cli/engine_arg.h"
-#include "cli/explain/c_function.h"
-#include "cli/explain/explained.h"
+#include "cli/explain/explain_output.h"
 #include "cli/explain/explained_board.h"
 #include "cli/explain/picture.h"
-#include "cli/explain/picture_text.h"
-#include "cli/explain/svg_picture.h"
 #include "cli/explain/timeline.h"
-#include "cli/file/place.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"
@@ -23,7 +19,6 @@
 #include "cli/job/sequence.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "target/profile/profile_load.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 static const struct value color_value = {VALUE_WORD, color_words};
@@ -54,25 +49,18 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* The options of a run of the command, and its state. */
+/* A run of the command. */
 struct run {
-    struct print_style style;
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    const char *job;                /* --job; null: all jobs */
-    size_t explained;               /* number of jobs explained until now */
-    uint64_t channels;              /* --channels; 0: those of the job */
-    const char *view;               /* --view; null: the defaults */
-    struct target_profile *profile; /* --profile; or null */
-    uint64_t descriptors;           /* --descriptors */
-    struct timeline timeline;       /* of the jobs on the board, with a profile */
-    bool memcpy;
-    bool c;       /* --c */
-    bool picture; /* true: print the text picture */
-    struct picture_text_style characters;
-    struct svg_target svg;
-    enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */
+    struct job_rules rules; /* with the --profile */
+    struct explain_output output;
+    const char *job;          /* --job; null: all jobs */
+    uint64_t channels;        /* --channels; 0: those of the job */
+    const char *view;         /* --view; null: the defaults */
+    uint64_t descriptors;     /* --descriptors */
+    struct timeline timeline; /* of the jobs on the board, with a profile */
     /* The file that find_job() searched last, and its result. */
     const struct job_file *file;
     size_t index;
@@ -108,108 +96,6 @@ static bool is_wanted(void *context, const struct job_file *file, const struct j
     return (size_t)(job - file->list.jobs) == run->index;
 }
 
-/* Prints a job as text, after an empty line unless it is the first job. */
-static void print_as_text(const struct run *run, const struct explained *e)
-{
-    struct textw w;
-    textw_init(&w);
-    if (run->explained > 0)
-        textw_printf(&w, "\n");
-    explained_text(&w, e);
-    if (run->picture) {
-        textw_printf(&w, "\n");
-        picture_text(&w, e, &run->characters);
-    }
-    print_text(&w);
-    textw_finish(&w);
-}
-
-static void draw_on_stdout(const struct explained *e)
-{
-    struct textw w;
-    textw_init(&w);
-    svg_picture(&w, e);
-    print_text(&w);
-    textw_finish(&w);
-}
-
-/* Refuses to replace a file that the job reads or writes by a drawing. */
-static int check_apart(const char *path, const struct job_file *file,
-                       const struct resolved *resolved, struct fault *fault)
-{
-    const char *files[] = {file->path, resolved->src_path, resolved->dst_path,
-                           resolved->params_path, resolved->expect_path};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (files[i] && place_same_file(path, files[i]))
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "--svg: %s is a file of the job; choose another file", path);
-    }
-    return 0;
-}
-
-static int draw_to_file(const struct run *run, const struct job_file *file,
-                        const struct resolved *resolved, const struct explained *e,
-                        struct fault *fault)
-{
-    const struct job_spec *job = resolved->job;
-    char *path = svg_target_path(&run->svg, (size_t)(file - run->sequence->files),
-                                 (size_t)(job - file->list.jobs), job->common.name);
-    int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (status == 0)
-        status = check_apart(path, file, resolved, fault);
-    if (status == 0)
-        status = svg_picture_save(e, path, fault);
-    free(path);
-    return status;
-}
-
-/* Draws a job. A failure sets the exit code of the command, not the verdict on the job. */
-static void draw(struct run *run, const struct job_file *file, const struct resolved *resolved,
-                 const struct explained *e)
-{
-    struct fault fault;
-    if (svg_target_is_stdout(&run->svg)) {
-        draw_on_stdout(e);
-    } else if (run->svg.path && draw_to_file(run, file, resolved, e, &fault)) {
-        enum exit_code code = print_file_failure(&run->style, run->svg.path, &fault);
-        if (run->drawn == EXIT_CODE_DONE)
-            run->drawn = code;
-    }
-}
-
-static void print_as_json(const struct explained *e)
-{
-    struct jsonw w;
-    jsonw_init(&w);
-    explained_json(&w, e);
-    print_json(&w);
-}
-
-static void print_as_c(const struct run *run, const struct explained *e,
-                       const struct resolved *resolved)
-{
-    struct textw w;
-    textw_init(&w);
-    if (run->explained == 0)
-        c_function_begin(&w);
-    c_function(&w, e, resolved, run->explained);
-    print_text(&w);
-    textw_finish(&w);
-}
-
-static void print(struct run *run, struct explained *e, const struct resolved *resolved)
-{
-    if (run->memcpy)
-        explained_time_memcpy(e);
-    if (run->c)
-        print_as_c(run, e, resolved);
-    else if (run->style.json)
-        print_as_json(e);
-    else if (!run->style.quiet && !svg_target_is_stdout(&run->svg))
-        print_as_text(run, e);
-    run->explained++;
-}
-
 /* Explains a job, and then checks limits and rules, so that a job that breaks one is explained. */
 static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
@@ -223,20 +109,20 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     if (explained_init(&explained, file, resolved, channels, fault) ||
         (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
-    if (run->profile) {
+    if (run->rules.profile) {
         const struct board_move move = {&explained.move, explained.src_base, explained.dst_base,
                                         channels};
 
-        if (explained_board_init(&board, run->profile, resolved, &move, run->descriptors, fault))
+        if (explained_board_init(&board, run->rules.profile, resolved, &move, run->descriptors,
+                                 fault))
             return -1;
         explained.board = &board;
         timeline_add(&run->timeline, file, (size_t)(job - file->list.jobs), &board);
     }
-    print(run, &explained, resolved);
-    draw(run, file, resolved, &explained);
+    explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
+                       &explained);
     if (job_limits_check(&run->limits, resolved, &explained, fault) ||
-        (run->profile && job_rules_check(&(struct job_rules){.profile = run->profile}, resolved,
-                                         &explained, fault)))
+        (run->rules.profile && job_rules_check(&run->rules, resolved, &explained, fault)))
         return -1;
     return resolved_produce(resolved, &run->produced, fault);
 }
@@ -292,15 +178,15 @@ static int choose_engine(const char *engine, struct fault *fault)
 /* Checks --job and --svg against the job files. Returns 0, or -1 after an error message. */
 static int check_wanted(struct run *run)
 {
-    run->svg.files = run->sequence->file_count;
-    run->svg.jobs = count_wanted(run);
-    if (run->svg.jobs == 0) {
+    run->output.svg.files = run->sequence->file_count;
+    run->output.svg.jobs = count_wanted(run);
+    if (run->output.svg.jobs == 0) {
         print_error("--job %s: no file has a job with this name or number", run->job);
         return -1;
     }
-    if (svg_target_is_stdout(&run->svg) && run->svg.jobs > 1) {
+    if (svg_target_is_stdout(&run->output.svg) && run->output.svg.jobs > 1) {
         print_error("--svg -: standard output takes one drawing, not %zu; give a file, or --job",
-                    run->svg.jobs);
+                    run->output.svg.jobs);
         return -1;
     }
     return 0;
@@ -315,94 +201,22 @@ static enum exit_code explain_all(struct run *run, struct sequence *sequence)
                                                                          .report = report_explained,
                                                                          .wanted = is_wanted,
                                                                          .context = run});
-    return code == EXIT_CODE_DONE ? run->drawn : code;
-}
-
-/* Applies --color; --json disables colours. Returns 0, or -1 after an error message. */
-static int choose_colours(const struct options *options)
-{
-    size_t when = 0;
-    if (options_choice(options, "color", &when))
-        return -1;
-    if (when == 1 && !options_get(options, "json"))
-        colour_force();
-    else if (when == 2)
-        colour_disable();
-    return 0;
+    return code == EXIT_CODE_DONE ? run->output.drawn : code;
 }
 
 /* Reads the options. Returns 0, or -1 after an error message. */
 static int read_options(struct run *run, const struct options *options)
 {
-    if (choose_colours(options))
-        return -1;
-    *run = (struct run){.style = options_style(options),
-                        .job = options_get(options, "job"),
+    *run = (struct run){.job = options_get(options, "job"),
                         .view = options_get(options, "view"),
-                        .c = options_get(options, "c") != NULL,
-                        .picture = !options_get(options, "no-picture"),
-                        .characters = picture_text_style(),
-                        .svg = {.path = options_get(options, "svg")}};
-    run->memcpy = !run->c && !options_get(options, "no-memcpy");
-    if (run->c && (run->style.json || svg_target_is_stdout(&run->svg))) {
-        print_error("--c cannot be combined with --json and --svg -: all write to standard output");
-        return -1;
-    }
-    if (svg_target_is_stdout(&run->svg) && run->style.json) {
-        print_error("--svg - and --json cannot be combined: both write to standard output");
-        return -1;
-    }
-    if (run->svg.path && !*run->svg.path) {
-        print_error("--svg requires the name of a file, or - for standard output");
-        return -1;
-    }
-    run->descriptors = BOARD_SHOWN_DEFAULT;
-    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
-           options_uint(options, "descriptors", 0, UINT32_MAX, &run->descriptors);
-}
-
-/* Loads --profile into *profile. Returns 0, or -1 after an error message. */
-static int read_profile(struct run *run, const struct options *options,
-                        struct target_profile *profile)
-{
-    const char *name = options_get(options, "profile");
-    struct fault fault;
-
-    if (!name && options_get(options, "trace")) {
+                        .descriptors = BOARD_SHOWN_DEFAULT};
+    if (options_get(options, "trace") && !options_get(options, "profile")) {
         print_error("--trace requires --profile: it shows the times of a board's model");
         return -1;
     }
-    if (!name)
-        return 0;
-    if (profile_load(profile, name, &fault) < 0) {
-        (void)print_failure(&run->style, profile_is_path(name) ? name : NULL, &fault);
-        return -1;
-    }
-    run->profile = profile;
-    return 0;
-}
-
-/* Prints the sum of the jobs on a board, and writes the trace. Returns the exit code. */
-static enum exit_code end_timeline(struct run *run, const char *path)
-{
-    struct timeline *timeline = &run->timeline;
-    struct fault fault;
-    struct textw text;
-    struct jsonw w;
-
-    if (run->style.json) {
-        jsonw_init(&w);
-        timeline_json(&w, timeline);
-        print_json(&w);
-    } else if (!run->style.quiet && !run->c && !svg_target_is_stdout(&run->svg)) {
-        textw_init(&text);
-        timeline_text(&text, timeline);
-        print_text(&text);
-        textw_finish(&text);
-    }
-    if (path && timeline_save(timeline, path, &fault))
-        return print_file_failure(&run->style, path, &fault);
-    return EXIT_CODE_DONE;
+    return explain_output_read(&run->output, options) ||
+           options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
+           options_uint(options, "descriptors", 0, UINT32_MAX, &run->descriptors);
 }
 
 static enum exit_code explain(const struct options *options)
@@ -410,20 +224,23 @@ static enum exit_code explain(const struct options *options)
     struct run run;
     struct sequence sequence;
     struct fault fault;
-    struct target_profile profile;
-    if (read_options(&run, options) || read_profile(&run, options, &profile))
+    enum exit_code code;
+
+    if (read_options(&run, options))
         return EXIT_CODE_INVALID;
-    if (choose_engine(options_get(options, "engine"), &fault) ||
-        job_limits_find(&run.limits, options, &fault))
-        return print_failure(&run.style, NULL, &fault);
-    enum exit_code code = sequence_init(&sequence, options);
-    if (run.profile)
-        timeline_init(&run.timeline, run.profile);
+    code = sequence_init(&sequence, options);
+    if (code == EXIT_CODE_DONE && (choose_engine(options_get(options, "engine"), &fault) ||
+                                   job_limits_find(&run.limits, options, &fault) ||
+                                   job_rules_init(&run.rules, options, &fault)))
+        code = print_failure(&sequence.style, NULL, &fault);
+    if (run.rules.profile)
+        timeline_init(&run.timeline, run.rules.profile);
     if (code == EXIT_CODE_DONE)
         code = explain_all(&run, &sequence);
-    if (code == EXIT_CODE_DONE && run.profile)
-        code = end_timeline(&run, options_get(options, "trace"));
+    if (code == EXIT_CODE_DONE && run.rules.profile)
+        code = explain_output_timeline(&run.output, &run.timeline, options_get(options, "trace"));
     timeline_finish(&run.timeline);
+    job_rules_finish(&run.rules);
     produced_finish(&run.produced);
     sequence_finish(&sequence);
     return code;

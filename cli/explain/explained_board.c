@@ -6,68 +6,47 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "target/profile/profile_rules.h"
+
 static uint64_t align_up(uint64_t address, uint64_t alignment)
 {
     return (address + alignment - 1) / alignment * alignment;
 }
 
-/* Returns the largest memory that the DMA controller reaches, or null. */
+/* Returns the largest memory that the DMA controller reaches, or the first if it reaches none. */
 static const struct profile_memory *largest_memory(const struct target_profile *profile)
 {
-    const struct profile_memory *largest = NULL;
+    const struct profile_memory *largest = &profile->memories[0];
 
-    for (uint32_t i = 0; i < profile->memory_count; i++) {
+    for (uint32_t i = 1; i < profile->memory_count; i++) {
         const struct profile_memory *memory = &profile->memories[i];
+        const bool reached = memory->reached_by & PROFILE_DMA;
 
-        if (memory->reached_by & PROFILE_DMA && (!largest || memory->size > largest->size))
+        if (reached && (!(largest->reached_by & PROFILE_DMA) || memory->size > largest->size))
             largest = memory;
     }
     return largest;
 }
 
-static int complain(struct fault *fault, const char *side, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int complain(struct fault *fault, const char *side, const char *format, ...)
-{
-    char pointer[FAULT_POINTER_MAX], text[FAULT_TEXT_MAX];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    snprintf(pointer, sizeof pointer, "/%s/memory", side);
-    return fault_set(fault, FAULT_INVALID_PARAMS, pointer, "%s.memory: %s", side, text);
-}
-
+/* Finds the memory of a tensor: the one that the job names, else largest_memory(). */
 static int find_memory(struct board_place *place, const struct target_profile *profile,
-                       const char *name, const char *side, struct fault *fault)
+                       const char *name, const char *member, const char *pointer,
+                       struct fault *fault)
 {
-    place->memory = *name ? profile_memory_named(profile, name) : largest_memory(profile);
-    if (*name && !place->memory)
-        return complain(fault, side, "profile %s has no memory \"%s\"", profile->name, name);
-    if (!place->memory || !(place->memory->reached_by & PROFILE_DMA))
-        return complain(fault, side, "the DMA controller does not reach %s (rule reach)",
-                        place->memory ? place->memory->name : "any memory");
-    return 0;
+    place->memory = *name ? profile_find_memory(profile, name, member, pointer, fault)
+                          : largest_memory(profile);
+    return place->memory ? 0 : -1;
 }
 
-/* Places `bytes` at the first aligned address from `from` on. */
-static int put(struct board_place *place, uint64_t from, uint64_t bytes, const char *side,
-               struct fault *fault)
+/* Checks whether the memories are reached, and large enough. job_rules_check() checks all rules. */
+static int check_room(const struct explained_board *board, struct fault *fault)
 {
-    const struct profile_memory *memory = place->memory;
-    const uint64_t end = memory->base + memory->size;
+    const struct profile_operand src = {
+        .side = "src", .memory = board->src.memory, .element = 1, .bytes = board->src.bytes};
+    const struct profile_operand dst = {
+        .side = "dst", .memory = board->dst.memory, .element = 1, .bytes = board->dst.bytes};
 
-    place->address = align_up(from, memory->alignment);
-    place->bytes = bytes;
-    if (place->address <= end && bytes <= end - place->address)
-        return 0;
-    return complain(fault, side,
-                    "%" PRIu64 " B are needed, but %s has %" PRIu64 " B of %" PRIu64 " B free "
-                    "(rule capacity)",
-                    bytes, memory->name, place->address < end ? end - place->address : 0,
-                    memory->size);
+    return profile_check_operands(board->profile, &src, &dst, fault);
 }
 
 static int place_tensors(struct explained_board *board, const struct resolved *resolved,
@@ -76,12 +55,17 @@ static int place_tensors(struct explained_board *board, const struct resolved *r
     const struct target_profile *profile = board->profile;
     struct board_place *src = &board->src, *dst = &board->dst;
 
-    if (find_memory(src, profile, resolved->job->src.memory, "src", fault) < 0 ||
-        find_memory(dst, profile, resolved->job->dst.memory, "dst", fault) < 0 ||
-        put(src, src->memory->base, move->read.end, "src", fault) < 0)
+    src->bytes = move->read.end;
+    dst->bytes = move->written.end;
+    if (find_memory(src, profile, resolved->job->src.memory, "src.memory", "/src/memory", fault) ||
+        find_memory(dst, profile, resolved->job->dst.memory, "dst.memory", "/dst/memory", fault) ||
+        check_room(board, fault))
         return -1;
-    return put(dst, dst->memory == src->memory ? src->address + src->bytes : dst->memory->base,
-               move->written.end, "dst", fault);
+    src->address = src->memory->base;
+    dst->address = dst->memory == src->memory
+                       ? align_up(src->address + src->bytes, dst->memory->alignment)
+                       : dst->memory->base;
+    return 0;
 }
 
 /* Replaces the addresses of a plan by those on the board. */

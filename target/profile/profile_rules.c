@@ -161,14 +161,19 @@ static int check_operand(const struct target_profile *profile,
     return check_element(profile, operand, fault);
 }
 
-/* Checks that both tensors together fit into one memory. Each tensor alone fits. */
+/* Checks that both tensors together fit into one memory, one behind the other at multiples of its
+ * alignment. Each tensor alone fits. */
 static int check_sum(const struct profile_operand *src, const struct profile_operand *dst,
                      struct fault *fault)
 {
     const struct profile_memory *memory = dst->memory;
+    uint64_t excess, skipped;
 
-    if (!memory || src->memory != memory || src->in_buffer || dst->in_buffer ||
-        dst->bytes <= memory->size - src->bytes)
+    if (!memory || src->memory != memory || src->in_buffer || dst->in_buffer)
+        return 0;
+    excess = src->bytes & (memory->alignment - 1);
+    skipped = excess > 0 ? memory->alignment - excess : 0;
+    if (skipped <= memory->size - src->bytes && dst->bytes <= memory->size - src->bytes - skipped)
         return 0;
     return complain(fault, PROFILE_RULE_CAPACITY, dst, "memory",
                     "src has %" PRIu64 " B and dst %" PRIu64 " B, memory %s has %" PRIu64

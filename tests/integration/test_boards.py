@@ -117,6 +117,33 @@ class Boards(Case):
                       self.ctl("explain", "--no-memcpy", "--no-picture", "--profile", "zynq7000-pl330",
                                "jobs.json", code=0).out)
 
+    def test_one_job_on_two_channels(self):
+        """The trace has the job on each of its channels, and the next job after both."""
+        jobs = [{"op": "mov", "name": "wide", "channels": 2, "src": {"file": "in.npy"},
+                 "dst": {"file": "wide.npy"}},
+                {"op": "mov", "name": "next", "src": {"file": "in.npy"}, "dst": {"file": "next.npy"}}]
+        self.write("jobs.json", json.dumps(jobs).encode())
+        profile = json.loads((SOURCE / "conf/profiles/zynq7000-pl330.json").read_text())
+        profile["dma"]["channels"] = 2
+        self.write("two.json", json.dumps(profile).encode())
+        lines = self.ctl("explain", "--json", "--no-memcpy", "--profile", "./two.json", "--trace",
+                         "trace.json", "jobs.json", code=0).out.splitlines()
+        wide = json.loads(lines[0])["board"]
+        self.assertEqual(wide["channels"], 2)
+        busy = json.loads(lines[-1])["timeline"]["busy_ns"]
+        self.assertEqual(len(busy), 2)
+        self.assertAlmostEqual(busy[1], wide["cost"]["ns"], delta=2)
+        events = json.loads((self.dir / "trace.json").read_text())
+        parts = [event for event in events
+                 if event.get("cat") == "transfer" and event["name"] == "wide"]
+        self.assertEqual(len(parts), 2)
+        self.assertEqual(len({event["tid"] for event in parts}), 2)
+        self.assertEqual({(event["ts"], event["dur"]) for event in parts},
+                         {(0, parts[0]["dur"])})
+        after = next(event for event in events
+                     if event.get("cat") == "transfer" and event["name"] == "next")
+        self.assertAlmostEqual(after["ts"], parts[0]["dur"], delta=0.002)
+
     def test_trace_replaces_traces_only(self):
         options = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", "--trace")
         self.ctl(*options, "t.json", self.job(), code=0)
@@ -146,12 +173,13 @@ class Boards(Case):
             for word in words:
                 self.assertIn(word, error["message"])
 
-        refused("/dst/memory", "vccn", dst={"memory": "vccn"})
-        refused("/dst/memory", "vpx5-nsim has no memory", dst={"memory": "VCCM"})
+        refused("/dst/memory", "vccn", "did you mean", dst={"memory": "vccn"})
+        refused("/src/memory", 'profile "vpx5-nsim" has no memory "sram"', src={"memory": "sram"})
         self.write("in.npy", npy("|i1", (3, 100000), ramp(300000)))
         refused("/dst/memory", "300000 B", "262144 B", "capacity", dst={"memory": "vccm"})
         self.write("in.npy", npy("|i1", (2, 100000), ramp(200000)))
-        refused("/dst/memory", "62144 B of", dst={"memory": "vccm"}, src={"memory": "vccm"})
+        refused("/dst/memory", "src has 200000 B and dst 200000 B", "capacity", dst={"memory": "vccm"},
+                src={"memory": "vccm"})
         self.assertIn("known profiles", self.ctl("explain", "--profile", "vpx", "job.json",
                                                  code=2).err)
 

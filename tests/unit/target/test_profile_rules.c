@@ -102,6 +102,13 @@ static void test_capacity(void **state)
     given.in_buffer = true;
     accepts(&given);
     given.in_buffer = false;
+    profile.memories[0].alignment = 128;
+    given.bytes = 262144 - 127;
+    refuses(&given, MLI_STATUS_NOT_ENGH_MEM, "/dst/memory",
+            "dst.memory: src has 64 B and dst 262017 B, memory vccm has 262144 B in all (rule "
+            "capacity)");
+    given.bytes = 262144 - 128;
+    accepts(&given);
     given.bytes = 262145;
     refuses(&given, MLI_STATUS_NOT_ENGH_MEM, "/dst/memory",
             "dst.memory: the tensor has 262145 B, memory vccm has 262144 B in all (rule capacity)");

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/explain/explain_output.h"
+
+#include <stdlib.h>
+
+#include "cli/explain/c_function.h"
+#include "cli/file/place.h"
+
+/* Prints a job as text, after an empty line unless it is the first job. */
+static void print_as_text(const struct explain_output *output, const struct explained *e)
+{
+    struct textw w;
+    textw_init(&w);
+    if (output->explained > 0)
+        textw_printf(&w, "\n");
+    explained_text(&w, e);
+    if (output->picture) {
+        textw_printf(&w, "\n");
+        picture_text(&w, e, &output->characters);
+    }
+    print_text(&w);
+    textw_finish(&w);
+}
+
+static void draw_on_stdout(const struct explained *e)
+{
+    struct textw w;
+    textw_init(&w);
+    svg_picture(&w, e);
+    print_text(&w);
+    textw_finish(&w);
+}
+
+/* Refuses to replace a file that the job reads or writes by a drawing. */
+static int check_apart(const char *path, const struct job_file *file,
+                       const struct resolved *resolved, struct fault *fault)
+{
+    const char *files[] = {file->path, resolved->src_path, resolved->dst_path,
+                           resolved->params_path, resolved->expect_path};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] && place_same_file(path, files[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--svg: %s is a file of the job; choose another file", path);
+    }
+    return 0;
+}
+
+static int draw_to_file(const struct explain_output *output, size_t number,
+                        const struct job_file *file, const struct resolved *resolved,
+                        const struct explained *e, struct fault *fault)
+{
+    const struct job_spec *job = resolved->job;
+    char *path =
+        svg_target_path(&output->svg, number, (size_t)(job - file->list.jobs), job->common.name);
+    int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (status == 0)
+        status = check_apart(path, file, resolved, fault);
+    if (status == 0)
+        status = svg_picture_save(e, path, fault);
+    free(path);
+    return status;
+}
+
+/* Draws a job. A failure sets the exit code of the command, not the verdict on the job. */
+static void draw(struct explain_output *output, size_t number, const struct job_file *file,
+                 const struct resolved *resolved, const struct explained *e)
+{
+    struct fault fault;
+    if (svg_target_is_stdout(&output->svg)) {
+        draw_on_stdout(e);
+    } else if (output->svg.path && draw_to_file(output, number, file, resolved, e, &fault)) {
+        enum exit_code code = print_file_failure(&output->style, output->svg.path, &fault);
+        if (output->drawn == EXIT_CODE_DONE)
+            output->drawn = code;
+    }
+}
+
+static void print_as_json(const struct explained *e)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    explained_json(&w, e);
+    print_json(&w);
+}
+
+static void print_as_c(const struct explain_output *output, const struct explained *e,
+                       const struct resolved *resolved)
+{
+    struct textw w;
+    textw_init(&w);
+    if (output->explained == 0)
+        c_function_begin(&w);
+    c_function(&w, e, resolved, output->explained);
+    print_text(&w);
+    textw_finish(&w);
+}
+
+static void print(struct explain_output *output, struct explained *e,
+                  const struct resolved *resolved)
+{
+    if (output->memcpy)
+        explained_time_memcpy(e);
+    if (output->c)
+        print_as_c(output, e, resolved);
+    else if (output->style.json)
+        print_as_json(e);
+    else if (!output->style.quiet && !svg_target_is_stdout(&output->svg))
+        print_as_text(output, e);
+    output->explained++;
+}
+
+void explain_output_job(struct explain_output *output, size_t number, const struct job_file *file,
+                        const struct resolved *resolved, struct explained *e)
+{
+    print(output, e, resolved);
+    draw(output, number, file, resolved, e);
+}
+
+enum exit_code explain_output_timeline(const struct explain_output *output,
+                                       struct timeline *timeline, const char *path)
+{
+    struct fault fault;
+    struct textw text;
+    struct jsonw w;
+
+    if (output->style.json) {
+        jsonw_init(&w);
+        timeline_json(&w, timeline);
+        print_json(&w);
+    } else if (!output->style.quiet && !output->c && !svg_target_is_stdout(&output->svg)) {
+        textw_init(&text);
+        timeline_text(&text, timeline);
+        print_text(&text);
+        textw_finish(&text);
+    }
+    if (path && timeline_save(timeline, path, &fault))
+        return print_file_failure(&output->style, path, &fault);
+    return EXIT_CODE_DONE;
+}
+
+/* Applies --color; --json disables colours. Returns 0, or -1 after an error message. */
+static int choose_colours(const struct options *options)
+{
+    size_t when = 0;
+    if (options_choice(options, "color", &when))
+        return -1;
+    if (when == 1 && !options_get(options, "json"))
+        colour_force();
+    else if (when == 2)
+        colour_disable();
+    return 0;
+}
+
+int explain_output_read(struct explain_output *output, const struct options *options)
+{
+    if (choose_colours(options))
+        return -1;
+    *output = (struct explain_output){.style = options_style(options),
+                                      .c = options_get(options, "c") != NULL,
+                                      .picture = !options_get(options, "no-picture"),
+                                      .characters = picture_text_style(),
+                                      .svg = {.path = options_get(options, "svg")}};
+    output->memcpy = !output->c && !options_get(options, "no-memcpy");
+    if (output->c && (output->style.json || svg_target_is_stdout(&output->svg))) {
+        print_error("--c cannot be combined with --json and --svg -: all write to standard output");
+        return -1;
+    }
+    if (svg_target_is_stdout(&output->svg) && output->style.json) {
+        print_error("--svg - and --json cannot be combined: both write to standard output");
+        return -1;
+    }
+    if (output->svg.path && !*output->svg.path) {
+        print_error("--svg requires the name of a file, or - for standard output");
+        return -1;
+    }
+    return 0;
+}
