@@ -120,13 +120,17 @@ int sigbus_install(void)
     return error;
 }
 
+/* Unblocks SIGBUS for the calling thread. Only the first call of a thread is a system call. */
 static void unblock(void)
 {
+    static _Thread_local bool unblocked;
     sigset_t set;
 
+    if (unblocked)
+        return;
     sigemptyset(&set);
     sigaddset(&set, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    unblocked = pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0;
 }
 
 static void set_range(struct range *range, uintptr_t begin, uintptr_t end)

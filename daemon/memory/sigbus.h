@@ -31,8 +31,9 @@ int sigbus_install(void);
 
 /**
  * Guards [pages, pages + size): whole pages of one mapping. Any thread may then access them and end
- * the guard, unless it blocks SIGBUS: a blocked fault is fatal. Unblocks it in the calling thread.
- * Returns 0, -EBUSY if all guards are in use, or -ENOMEM. Any thread.
+ * the guard, unless it blocks SIGBUS: a blocked fault is fatal. A thread's first guard unblocks
+ * SIGBUS in that thread; the thread must not block it again. Returns 0, -EBUSY if all guards are in
+ * use, or -ENOMEM. Any thread.
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 

@@ -245,23 +245,34 @@ static void test_fault_with_many_guards(void **state)
     assert_true(many < fault_alone * RATIO_MAX);
 }
 
-static void test_blocked_signal(void **state)
+/* Begins with SIGBUS blocked, as a thread that inherits such a mask does. */
+static void *begin_blocked(void *context)
 {
     struct sigbus_guard guard;
-    sigset_t set, before;
     int fd;
     unsigned char *pages = map_full(&fd);
 
-    (void)state;
-    sigfillset(&set);
-    pthread_sigmask(SIG_SETMASK, &set, &before);
+    (void)context;
     assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
     assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(sum(pages, PAGES * PAGE), 0);
     assert_true(sigbus_guard_finish(&guard));
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     munmap(pages, PAGES * PAGE);
     close(fd);
+    return NULL;
+}
+
+static void test_blocked_signal(void **state)
+{
+    sigset_t set, before;
+    pthread_t thread;
+
+    (void)state;
+    sigfillset(&set);
+    pthread_sigmask(SIG_SETMASK, &set, &before);
+    assert_int_equal(pthread_create(&thread, NULL, begin_blocked, NULL), 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_join(thread, NULL);
 }
 
 /* Threads guard and end their own ranges, some of which shrink. */
