@@ -24,7 +24,7 @@ struct chores {
 /* The longest time for which one client's requests, or starts of jobs, may occupy the loop. */
 #define CHORE_TURN_NS ((uint64_t)2 * 1000 * 1000)
 /* The longest time for one slice of a walk over many jobs. */
-#define CHORE_SLICE_NS ((uint64_t)50 * 1000)
+#define CHORE_SLICE_NS ((uint64_t)40 * 1000)
 
 void chores_init(struct chores *chores, uv_loop_t *loop);
 /** Begins to close the handles; no chore may be queued. The struct must stay until the loop has

@@ -198,7 +198,7 @@ enum { SCHEDULER_STEPS_MAX = 64 };
 /*
  * The number of jobs that one call moves up by ageing. The next call moves up the remaining jobs.
  */
-enum { SCHEDULER_AGED_MAX = 256 };
+enum { SCHEDULER_AGED_MAX = 128 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
 

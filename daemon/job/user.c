@@ -42,6 +42,7 @@ static struct user *add(struct users *users, uid_t uid)
     link_init(&user->entries);
     shelf_init(&user->shelf);
     link_init(&user->subscribers);
+    link_init(&user->connections);
     link_append(&users->busy, &user->link);
     hash_table_add(&users->by_uid, &user->by_uid, hash_table_hash(&users->by_uid, uid, NULL, 0));
     return user;

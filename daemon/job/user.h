@@ -36,6 +36,7 @@ struct user {
     struct shelf shelf;      /* records of the user, for history.h */
     struct link subscribers; /* clients that subscribed to the jobs of the user
                                 (daemon/net/subscriptions.h) */
+    struct link connections; /* open connections (struct client, by of_user) */
     uint32_t clients;        /* number of open connections */
     uint32_t jobs;           /* tasks */
     size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/intake.c) */

@@ -134,7 +134,12 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
 
 const struct ended *answer_text(struct answer *answer, struct jsonw *w)
 {
-    return send_reply(answer, open_reply(answer) ? w : NULL, -1);
+    if (!open_reply(answer))
+        return &replied;
+    if (!jsonw_text(w))
+        return send_reply(answer, w, -1);
+    client_send_text(answer->client, w);
+    return &replied;
 }
 
 const struct ended *answer_defer(struct answer *from, struct answer *to)

@@ -51,7 +51,8 @@ const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd
 const struct ended *answer_defer(struct answer *from, struct answer *to);
 
 /** Sends a reply that rpc_result_begin() and rpc_result_end() have written into a writer of the
- * caller, for replies that are written in several rounds of the loop. */
+ * caller, for replies that are written in several rounds of the loop. Takes the text from the
+ * writer; the caller finishes the writer. */
 const struct ended *answer_text(struct answer *answer, struct jsonw *w);
 
 #endif /* DAEMON_ANSWER_H */

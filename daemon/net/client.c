@@ -47,6 +47,7 @@ void client_release(struct client *client)
     if (--client->handles > 0)
         return;
     link_remove(&client->link);
+    link_remove(&client->of_user);
     slots_give_back(&net->slots, client->slot);
     client->session.flow->user->clients--;
     client_free(client);
@@ -287,6 +288,7 @@ static struct client *client_new(struct net *net, int fd)
     client->net = net;
     client->fd = fd;
     link_init(&client->link);
+    link_init(&client->of_user);
     link_init(&client->held_link);
     link_init(&client->unsent_link);
     link_init(&client->full_link);
@@ -336,6 +338,7 @@ int client_create(struct net *net, int fd, enum slot slot)
     client->poll.data = client->timer.data = client->backlog.timer.data = client;
     client->handles = 3;
     link_append(&net->clients, &client->link);
+    link_append(&client->session.flow->user->connections, &client->of_user);
     slots_take(&net->slots, slot);
     client->slot = slot;
     net->last_client++;

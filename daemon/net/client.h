@@ -31,12 +31,14 @@
 #include "proto/wire/frame.h"
 
 struct fault;
+struct jsonw;
 
 enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
 struct client {
     struct net *net;
-    struct link link; /* in the list net->clients */
+    struct link link;    /* in the list net->clients */
+    struct link of_user; /* in the list user->connections */
     struct session session;
     enum slot slot;
 
@@ -81,6 +83,9 @@ int client_create(struct net *net, int fd, enum slot slot);
 void client_greet(struct client *client);
 /** Queues a whole reply, which is sent at the end of this round. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
+/** Queues a whole reply as client_send() does, but without copying it. Takes the text from the
+ * writer. */
+void client_send_text(struct client *client, struct jsonw *w);
 /** Queues an event. Returns false, and drops the event, if the client has too many unread bytes. */
 bool client_send_event(struct client *client, const char *bytes, size_t length);
 /** Queues a reply with a descriptor, of which it takes ownership. client_has_room_for_fd() must be
@@ -88,7 +93,8 @@ bool client_send_event(struct client *client, const char *bytes, size_t length);
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
 /** Returns false while too many replies with descriptors are unsent. */
 bool client_has_room_for_fd(const struct client *client);
-/** Sends until the socket is full. Never closes the client. */
+/** Sends until the socket is full, at most 64 KiB; the next rounds send the rest. Never closes the
+ * client. */
 void client_flush(struct client *client);
 /** Sends the replies of all clients, at the end of a round. */
 void client_send_all(struct net *net);

@@ -7,6 +7,7 @@
 
 #include "daemon/net/net.h"
 #include "mli_helpers_api.h"
+#include "proto/json/jsonw.h"
 #include "proto/wire/hello.h"
 
 void client_flush(struct client *client)
@@ -26,19 +27,41 @@ void client_flush(struct client *client)
     client_settle(client);
 }
 
-void client_send(struct client *client, const char *bytes, size_t length)
+/* Sends what was appended to the outbox, at the end of the round or earlier. */
+static void appended(struct client *client)
 {
-    if (client->doomed || client->state == CLIENT_CLOSED)
-        return;
-    if (outbox_append(&client->out, bytes, length) < 0) {
-        client_doom(client, "no memory for a reply");
-        return;
-    }
     if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
         link_append(&client->net->unsent, &client->unsent_link);
     backlog_count(client);
     if (client->backlog.unread > BACKLOG_LOW)
         client_flush(client);
+}
+
+static bool is_silent(const struct client *client)
+{
+    return client->doomed || client->state == CLIENT_CLOSED;
+}
+
+void client_send(struct client *client, const char *bytes, size_t length)
+{
+    if (is_silent(client))
+        return;
+    if (outbox_append(&client->out, bytes, length) < 0)
+        client_doom(client, "no memory for a reply");
+    else
+        appended(client);
+}
+
+void client_send_text(struct client *client, struct jsonw *w)
+{
+    if (is_silent(client))
+        return;
+    if (outbox_adopt(&client->out, w->data, w->length) < 0) {
+        client_doom(client, "no memory for a reply");
+        return;
+    }
+    jsonw_init(w); /* the outbox has the text */
+    appended(client);
 }
 
 bool client_send_event(struct client *client, const char *bytes, size_t length)
@@ -52,7 +75,7 @@ bool client_send_event(struct client *client, const char *bytes, size_t length)
 
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
 {
-    if (client->doomed || client->state == CLIENT_CLOSED) {
+    if (is_silent(client)) {
         client_close_fds(client, &fd, 1);
         return;
     }

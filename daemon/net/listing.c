@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.list: the latest jobs that a query matches, of those that the client may see. */
+/*
+ * job.list: the latest jobs that a query matches, of those that the client may see. The jobs are
+ * looked for, and then written, in slices of the loop's time.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,8 @@
 
 enum {
     ITEM_MAX = 8 * 1024, /* bytes: the longest job, with name, pointer and sentence escaped */
-    LOOKS = 32           /* jobs that are checked between two readings of the clock */
+    LOOKS = 32,          /* jobs that are checked between two readings of the clock */
+    QUICK = 16           /* most jobs that are written in the round that found them */
 };
 
 /*
@@ -30,6 +34,9 @@ struct listing {
     struct client *client;
     struct job_list_query query; /* the query, which owns its name */
     struct entry mark;           /* an entry with number 0, which keeps the place of the walk */
+    struct jsonw w;              /* text of the reply */
+    bool writing;                /* true: the walk has ended */
+    uint32_t written;            /* numbers that are written or passed over */
     uint32_t count;
     uint64_t numbers[]; /* numbers of matching jobs, the latest first */
 };
@@ -99,36 +106,46 @@ static struct link *look(struct listing *listing, struct link *l)
     return NULL;
 }
 
-static void write_members(const struct listing *listing, struct jsonw *w)
+static void begin_reply(struct listing *listing, const struct answer *answer)
 {
-    const struct registry *registry = &listing->client->net->jobs->registry;
-    const uint32_t limit = listing->query.limit;
-    uint32_t i = 0;
-
-    jsonw_array_begin(w, "jobs");
-    for (; i < listing->count && i < limit; i++) {
-        const struct entry *entry = registry_find(registry, listing->numbers[i]);
-        struct job_info info;
-
-        if (!entry ||
-            !matches(entry, &listing->query)) /* the job was forgotten, or its state has changed */
-            continue;
-        if (w->length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
-            break;
-        entry_info(entry, &info);
-        job_info_write(w, NULL, &info);
-    }
-    jsonw_array_end(w);
-    jsonw_bool(w, "more", i < listing->count);
+    listing->writing = true;
+    rpc_result_begin(&listing->w, &answer->id, 0);
+    jsonw_array_begin(&listing->w, "jobs");
 }
 
-static const struct ended *answer(struct answer *answer, const struct listing *listing)
+/* Writes the next job. Returns false if all are written, or if the reply has no room for more. */
+static bool write_next(struct listing *listing)
 {
-    struct jsonw *w = answer_begin(answer, 0);
+    const struct registry *registry = &listing->client->net->jobs->registry;
+    const struct entry *entry;
+    struct job_info info;
 
-    if (w)
-        write_members(listing, w);
-    return answer_end(answer, w);
+    if (listing->written >= listing->count || listing->written >= listing->query.limit)
+        return false;
+    entry = registry_find(registry, listing->numbers[listing->written]);
+    /* Passes over a job that was forgotten, or whose state has changed. */
+    if (entry && matches(entry, &listing->query)) {
+        if (listing->w.length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
+            return false;
+        entry_info(entry, &info);
+        job_info_write(&listing->w, NULL, &info);
+    }
+    listing->written++;
+    return true;
+}
+
+/* Writes jobs for a slice of time. Returns false if the reply is not complete yet. */
+static bool write_slice(struct listing *listing)
+{
+    const uint64_t begin = uv_hrtime();
+
+    while (write_next(listing))
+        if (uv_hrtime() - begin > CHORE_SLICE_NS)
+            return false;
+    jsonw_array_end(&listing->w);
+    jsonw_bool(&listing->w, "more", listing->written < listing->count);
+    rpc_result_end(&listing->w);
+    return true;
 }
 
 static void destroy(struct listing *listing)
@@ -136,6 +153,7 @@ static void destroy(struct listing *listing)
     link_remove(link_of(listing->client, &listing->mark));
     chore_remove(&listing->chore);
     job_list_query_finish(&listing->query);
+    jsonw_finish(&listing->w);
     free(listing);
 }
 
@@ -154,19 +172,23 @@ static void put_off(struct listing *listing, struct link *next)
     chore_add(listing->client->net->chores, &listing->chore);
 }
 
-static void on_chore(struct chore *chore)
+/* Goes on with the walk. Returns whether it has ended. */
+static bool walk_slice(struct listing *listing)
 {
-    struct listing *listing = LINK_OWNER(chore, struct listing, chore);
-    struct client *client = listing->client;
-    struct link *mark = link_of(client, &listing->mark), *next = mark->prev;
+    struct link *mark = link_of(listing->client, &listing->mark), *next = mark->prev;
 
     link_remove(mark);
     next = look(listing, next);
-    if (next) {
+    if (next)
         put_off(listing, next);
-        return;
-    }
-    answer(&listing->pending.answer, listing);
+    return !next;
+}
+
+static void finish(struct listing *listing)
+{
+    struct client *client = listing->client;
+
+    answer_text(&listing->pending.answer, &listing->w);
     client->listing = false;
     if (client_takes_input(client)) /* handles the lines that waited */
         chore_add(client->net->chores, &client->more_lines);
@@ -174,15 +196,46 @@ static void on_chore(struct chore *chore)
     destroy(listing);
 }
 
+static void on_chore(struct chore *chore)
+{
+    struct listing *listing = LINK_OWNER(chore, struct listing, chore);
+
+    if (!listing->writing) {
+        if (!walk_slice(listing))
+            return;
+        begin_reply(listing, &listing->pending.answer);
+    } else if (write_slice(listing)) {
+        finish(listing);
+        return;
+    }
+    chore_add(listing->client->net->chores, &listing->chore);
+}
+
+/* Creates a listing, and takes the name out of the query. Returns NULL if out of memory. */
+static struct listing *create(struct client *client, struct job_list_query *query)
+{
+    struct listing *listing =
+        seam.calloc(1, sizeof *listing + (query->limit + 1) * sizeof *listing->numbers);
+
+    if (!listing)
+        return NULL;
+    listing->client = client;
+    listing->query = *query;
+    query->name = NULL;
+    link_init(&listing->mark.of_all);
+    link_init(&listing->mark.of_user);
+    chore_init(&listing->chore, on_chore);
+    jsonw_init(&listing->w);
+    return listing;
+}
+
 /*
- * Answers now, or after some rounds of the loop if many jobs must be looked at; the connection's
- * next requests wait until then. Takes the name out of the query.
+ * Answers now, or after some rounds of the loop if many jobs must be looked at or written; the
+ * connection's next requests wait until then. Takes the name out of the query.
  */
 static const struct ended *listing_answer(struct call *call, struct job_list_query *query)
 {
-    struct client *client = call->client;
-    struct listing *listing =
-        seam.calloc(1, sizeof *listing + (query->limit + 1) * sizeof *listing->numbers);
+    struct listing *listing = create(call->client, query);
     const struct ended *ended;
     struct link *next;
 
@@ -190,20 +243,19 @@ static const struct ended *listing_answer(struct call *call, struct job_list_que
         fault_set(&call->request->fault, FAULT_INTERNAL, NULL, "no memory for a list");
         return call_refuse(call);
     }
-    listing->client = client;
-    listing->query = *query;
-    query->name = NULL;
-    link_init(&listing->mark.of_all);
-    link_init(&listing->mark.of_user);
-    chore_init(&listing->chore, on_chore);
     next = look(listing, first_link(listing));
     if (!next) {
-        ended = answer(&call->answer, listing);
-        destroy(listing);
-        return ended;
+        begin_reply(listing, &call->answer);
+        if (listing->count <= QUICK && write_slice(listing)) {
+            ended = answer_text(&call->answer, &listing->w);
+            destroy(listing);
+            return ended;
+        }
+        chore_add(call->client->net->chores, &listing->chore);
+    } else {
+        put_off(listing, next);
     }
-    put_off(listing, next);
-    client->listing = true;
+    call->client->listing = true;
     return pending_add(&listing->pending, call, drop);
 }
 

@@ -14,10 +14,14 @@
 /* Size of a chunk in bytes; a longer line has a chunk of its own length. */
 enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };
 
+/* Bytes that one call sends at most: the kernel copies them, and other clients wait. */
+enum { FLUSH_MAX = 64 * 1024 };
+
 struct outbox_chunk {
     struct outbox_chunk *next;
     size_t begin, end, capacity; /* waiting bytes are [begin, end) */
-    char bytes[];
+    char *bytes;                 /* behind this struct, or an adopted text */
+    bool adopted;                /* true: free the bytes, too */
 };
 
 void outbox_init(struct outbox *box)
@@ -32,6 +36,8 @@ static void drop_first(struct outbox *box)
     box->first = first->next;
     if (!box->first)
         box->last = NULL;
+    if (first->adopted)
+        free(first->bytes);
     free(first);
 }
 
@@ -50,28 +56,32 @@ void outbox_attach(struct outbox *box, int fd)
     box->fds[box->fd_count++] = (struct outbox_fd){.at = box->sent + outbox_pending(box), .fd = fd};
 }
 
-/* Adds a chunk for at least `length` bytes; larger if more bytes wait. */
-static struct outbox_chunk *add_chunk(struct outbox *box, size_t length)
+/* Adds a chunk for `capacity` bytes. `room`: bytes that are allocated behind the struct. */
+static struct outbox_chunk *add_chunk(struct outbox *box, size_t capacity, size_t room)
 {
-    size_t capacity = box->pending < CHUNK_MIN   ? CHUNK_MIN
-                      : box->pending < CHUNK_MAX ? box->pending
-                                                 : CHUNK_MAX;
-    struct outbox_chunk *chunk;
+    struct outbox_chunk *chunk = seam.realloc(NULL, sizeof *chunk + room);
 
-    if (capacity < length)
-        capacity = length;
-    chunk = seam.realloc(NULL, sizeof *chunk + capacity);
     if (!chunk)
         return NULL;
-    chunk->next = NULL;
-    chunk->begin = chunk->end = 0;
-    chunk->capacity = capacity;
+    *chunk = (struct outbox_chunk){.capacity = capacity, .bytes = (char *)(chunk + 1)};
     if (box->last)
         box->last->next = chunk;
     else
         box->first = chunk;
     box->last = chunk;
     return chunk;
+}
+
+/* Adds a chunk for at least `length` bytes; larger if more bytes wait. */
+static struct outbox_chunk *add_room(struct outbox *box, size_t length)
+{
+    size_t capacity = box->pending < CHUNK_MIN   ? CHUNK_MIN
+                      : box->pending < CHUNK_MAX ? box->pending
+                                                 : CHUNK_MAX;
+
+    if (capacity < length)
+        capacity = length;
+    return add_chunk(box, capacity, capacity);
 }
 
 int outbox_append(struct outbox *box, const char *bytes, size_t length)
@@ -82,7 +92,7 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length)
     struct outbox_chunk *more = NULL;
 
     if (length > head) {
-        more = add_chunk(box, length - head);
+        more = add_room(box, length - head);
         if (!more)
             return -ENOMEM;
         memcpy(more->bytes, bytes + head, length - head);
@@ -92,6 +102,22 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length)
         memcpy(last->bytes + last->end, bytes, head);
         last->end += head;
     }
+    box->pending += length;
+    return 0;
+}
+
+int outbox_adopt(struct outbox *box, char *text, size_t length)
+{
+    struct outbox_chunk *chunk;
+
+    if (box->first && box->pending == 0)
+        drop_first(box); /* the empty chunk that is kept */
+    chunk = add_chunk(box, length, 0);
+    if (!chunk)
+        return -ENOMEM;
+    chunk->bytes = text;
+    chunk->adopted = true;
+    chunk->end = length;
     box->pending += length;
     return 0;
 }
@@ -128,15 +154,15 @@ static void take_off(struct outbox *box, size_t sent)
     if (first->begin < first->end)
         return;
     first->begin = first->end = 0;
-    if (first->next || first->capacity > CHUNK_MAX)
+    if (first->next || first->adopted || first->capacity > CHUNK_MAX)
         drop_first(box);
 }
 
 /*
- * Sends up to the end of the first chunk, or up to the next byte with a descriptor. Returns as
- * try_send().
+ * Sends up to `max` bytes: up to the end of the first chunk, or up to the next byte with a
+ * descriptor. Returns as try_send().
  */
-static ssize_t send_some(struct outbox *box, int socket)
+static ssize_t send_some(struct outbox *box, int socket, size_t max)
 {
     const struct outbox_chunk *first = box->first;
     const bool with_fd = box->fd_count > 0 && box->fds[0].at == box->sent;
@@ -144,6 +170,8 @@ static ssize_t send_some(struct outbox *box, int socket)
     size_t length = first->end - first->begin;
     ssize_t sent;
 
+    if (length > max)
+        length = max;
     if (next < box->fd_count && box->fds[next].at - box->sent < length)
         length = (size_t)(box->fds[next].at - box->sent);
     sent = try_send(socket, first->bytes + first->begin, length, with_fd ? &box->fds[0].fd : NULL);
@@ -157,11 +185,14 @@ static ssize_t send_some(struct outbox *box, int socket)
 
 int outbox_flush(struct outbox *box, int socket)
 {
-    while (outbox_pending(box) > 0) {
-        const ssize_t sent = send_some(box, socket);
+    size_t left = FLUSH_MAX;
+
+    while (outbox_pending(box) > 0 && left > 0) {
+        const ssize_t sent = send_some(box, socket, left);
 
         if (sent <= 0)
             return (int)sent;
+        left -= (size_t)sent;
     }
     return 0;
 }

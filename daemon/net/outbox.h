@@ -38,11 +38,17 @@ void outbox_finish(struct outbox *box);
  */
 int outbox_append(struct outbox *box, const char *bytes, size_t length);
 /**
+ * Appends a text without copying it. Takes ownership of the text, which is from malloc(), unless it
+ * returns -ENOMEM. Returns 0 or -ENOMEM with nothing appended.
+ */
+int outbox_adopt(struct outbox *box, char *text, size_t length);
+/**
  * Attaches a descriptor to the byte that is appended next. Takes ownership. There must be room:
  * fd_count < OUTBOX_FDS_MAX.
  */
 void outbox_attach(struct outbox *box, int fd);
-/** Sends until the socket is full. Returns 0, also if bytes still wait, or -errno. */
+/** Sends until the socket is full, at most 64 KiB. Returns 0, also if bytes still wait, or -errno.
+ */
 int outbox_flush(struct outbox *box, int socket);
 
 #endif /* DAEMON_OUTBOX_H */

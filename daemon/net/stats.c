@@ -100,52 +100,69 @@ static void count_tasks(struct daemon_stats *stats, const struct jobs *jobs)
         stats->jobs.queued[i] = counts->queued[i];
 }
 
-static bool may_see(const struct user *viewer, const struct user *user)
+static bool sees_all(const struct user *viewer)
 {
-    return !viewer || viewer->master || viewer == user;
+    return !viewer || viewer->master;
 }
 
-/* Adds the users in a list whom the viewer may see, up to STATS_LIST_MAX. */
-static void fill_users(struct daemon_stats *stats, const struct link *users,
-                       const struct user *viewer)
+static void add_user(struct daemon_stats *stats, const struct user *user)
+{
+    stats->users[stats->user_count++] = (struct user_stats){
+        .uid = user->uid,
+        .clients = user->clients,
+        .jobs = user->jobs,
+        .buffer_bytes = user->account.bytes,
+        .jobs_done = user->jobs_done,
+        .bytes_moved = user->bytes_moved,
+    };
+}
+
+/* Adds the users in a list, up to STATS_LIST_MAX in all. */
+static void add_users(struct daemon_stats *stats, const struct link *users)
 {
     for (struct link *l = users->next; l != users && stats->user_count < STATS_LIST_MAX;
-         l = l->next) {
-        const struct user *user = LINK_OWNER(l, struct user, link);
-
-        if (!may_see(viewer, user))
-            continue;
-        stats->users[stats->user_count++] = (struct user_stats){
-            .uid = user->uid,
-            .clients = user->clients,
-            .jobs = user->jobs,
-            .buffer_bytes = user->account.bytes,
-            .jobs_done = user->jobs_done,
-            .bytes_moved = user->bytes_moved,
-        };
-    }
+         l = l->next)
+        add_user(stats, LINK_OWNER(l, struct user, link));
 }
 
+static void fill_users(struct daemon_stats *stats, const struct users *users,
+                       const struct user *viewer)
+{
+    if (!sees_all(viewer)) {
+        add_user(stats, viewer);
+        return;
+    }
+    add_users(stats, &users->busy);
+    add_users(stats, &users->idle);
+}
+
+static void add_connection(struct daemon_stats *stats, const struct flow *flow)
+{
+    stats->connections[stats->connection_count++] = (struct connection_stats){
+        .client = flow->number,
+        .pid = (uint32_t)flow->pid,
+        .uid = flow->user->uid,
+        .jobs = flow->jobs,
+        .jobs_done = flow->jobs_done,
+        .bytes_moved = flow->bytes_moved,
+        .buffer_bytes = flow->account.bytes,
+    };
+}
+
+/* Adds the connections that the viewer may see, up to STATS_LIST_MAX. Reads no other connection: a
+ * user must not pay for the connections of others. */
 static void fill_connections(struct daemon_stats *stats, const struct net *net,
                              const struct user *viewer)
 {
-    const struct link *clients = &net->clients;
+    const bool all = sees_all(viewer);
+    const struct link *list = all ? &net->clients : &viewer->connections;
 
-    for (struct link *l = clients->next; l != clients && stats->connection_count < STATS_LIST_MAX;
+    for (struct link *l = list->next; l != list && stats->connection_count < STATS_LIST_MAX;
          l = l->next) {
-        const struct flow *flow = LINK_OWNER(l, struct client, link)->session.flow;
+        const struct client *client =
+            all ? LINK_OWNER(l, struct client, link) : LINK_OWNER(l, struct client, of_user);
 
-        if (!may_see(viewer, flow->user))
-            continue;
-        stats->connections[stats->connection_count++] = (struct connection_stats){
-            .client = flow->number,
-            .pid = (uint32_t)flow->pid,
-            .uid = flow->user->uid,
-            .jobs = flow->jobs,
-            .jobs_done = flow->jobs_done,
-            .bytes_moved = flow->bytes_moved,
-            .buffer_bytes = flow->account.bytes,
-        };
+        add_connection(stats, client->session.flow);
     }
 }
 
@@ -190,8 +207,7 @@ void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *
     stats->buffers.now = net->jobs->users.account.count;
     stats->buffers.bytes = net->jobs->users.account.bytes;
     stats->prepared = net->jobs->prepared;
-    fill_users(stats, &net->jobs->users.busy, viewer);
-    fill_users(stats, &net->jobs->users.idle, viewer);
+    fill_users(stats, &net->jobs->users, viewer);
     fill_connections(stats, net, viewer);
     fill_memories(stats, net->jobs->board);
 }

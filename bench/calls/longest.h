@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures the longest of many calls of one function, in processor time of the calling thread.
+ *
+ * The scene is built and played several times. Each call counts with its fastest time, because the
+ * same call in the same scene takes longer only if other programs disturb it. The longest of these
+ * times is the figure.
+ */
+#ifndef BENCH_LONGEST_H
+#define BENCH_LONGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The memory of a scene, which is evicted from all caches before each call: between two calls of
+ * mlid, transfers fill the caches with other data. */
+struct scene_memory {
+    const void *begin;
+    size_t bytes;
+};
+
+/* A scene: what is built before the calls, and one call. */
+struct scene {
+    const char *title;
+    uint32_t calls;                     /* calls in one play */
+    struct scene_memory (*begin)(void); /* builds the scene; the same each time */
+    void (*call)(uint32_t at);          /* call number `at`, from 0 */
+    void (*end)(void);                  /* frees the scene */
+};
+
+/* X(name): the scenes. */
+#define SCENE_TABLE(X)                                                                             \
+    X(choose_scene)                                                                                \
+    X(choose_lanes_scene)                                                                          \
+    X(age_scene)                                                                                   \
+    X(stats_scene)                                                                                 \
+    X(deadline_scene)                                                                              \
+    X(guard_scene)                                                                                 \
+    X(place_scene)
+
+#define SCENE_DECLARE(name) extern const struct scene name;
+SCENE_TABLE(SCENE_DECLARE)
+#undef SCENE_DECLARE
+
+struct call_times {
+    double longest, mean; /* microseconds */
+};
+
+/** Plays a scene `plays` times. Exits with a message if out of memory. */
+struct call_times call_times_measure(const struct scene *scene, uint32_t plays);
+
+#endif /* BENCH_LONGEST_H */
