@@ -7,7 +7,8 @@
  *   mli_kernels_api.h  permute kernels
  *   mli_helpers_api.h  helpers, error texts, target profile
  *
- * Not included: mli_explain.h (explains a move before it is made) and mli_engine.h (drivers).
+ * Not included: mli_explain.h (explains a move before it is made), mli_tuning.h (sizes of caches)
+ * and mli_engine.h (drivers).
  *
  * Define MLI_EMBARC_COMPAT before including this header to get embARC 2.0's form of the functions
  * with other prototypes (mli_compat_embarc.h).

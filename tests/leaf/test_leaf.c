@@ -2,7 +2,7 @@
 /*
  * Compares the leaf kernels of one level with a loop over bytes.
  *
- *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX]
+ *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX] [--tunings]
  *   test_leaf LEVEL --bench
  *
  * Every case depends on (seed, index) alone: repeat a failed one with --seed and --only. If the
@@ -19,6 +19,7 @@
 #include "libmli/src/exec/level.h"
 #include "tests/leaf/bench.h"
 #include "tests/leaf/leaf_cases.h"
+#include "tests/support/any_tuning.h"
 #include "tests/support/scale.h"
 
 enum { SKIPPED = 77, MOST_FAILURES = 5 };
@@ -29,6 +30,7 @@ struct options {
     const char *level;
     uint64_t seed, count, only;
     bool only_one, bench;
+    bool tunings; /* true: each case has a random tuning */
 };
 
 struct run {
@@ -51,9 +53,10 @@ static void print_case(void)
     printf("level %s: ", run.options.level);
     shape_print(stdout, &site->shape);
     printf("\n  dst %p (%s), src %p (%s)\n  reproduce: %s %s --seed %" PRIu64 " --only %" PRIu64
-           "\n",
+           "%s\n",
            (void *)site->dst, places[site->dst_place], (const void *)site->src,
-           places[site->src_place], run.program, run.options.level, run.options.seed, run.index);
+           places[site->src_place], run.program, run.options.level, run.options.seed, run.index,
+           run.options.tunings ? " --tunings" : "");
 }
 
 /*
@@ -105,6 +108,11 @@ static bool run_case(void *context, uint64_t index, const struct site *site)
     if (!ground_place(&run.ground, &run.site)) {
         fail("no room for this case: the test is wrong");
         return false;
+    }
+    if (run.options.tunings) {
+        const mli_tuning tuning = any_tuning(run.options.seed, index);
+
+        (void)mli_tuning_set(&tuning);
     }
     ground_prepare(&run.ground, &run.site);
     shape_run(&run.site.shape, run.leaf, run.site.dst, run.site.src);
@@ -167,8 +175,10 @@ static bool parse(struct options *options, int argc, char **argv)
                                                      : NULL;
 
         options->bench |= !strcmp(argv[i], "--bench");
+        options->tunings |= !strcmp(argv[i], "--tunings");
         options->only_one |= to == &options->only;
-        if (to ? ++i == argc || !number(argv[i], to) : strcmp(argv[i], "--bench") != 0)
+        if (to ? ++i == argc || !number(argv[i], to)
+               : strcmp(argv[i], "--bench") != 0 && strcmp(argv[i], "--tunings") != 0)
             return false;
     }
     return true;
@@ -193,7 +203,8 @@ static int choose_level(const char *name)
 static void usage(const char *program)
 {
     fprintf(stderr,
-            "usage: %s LEVEL [--seed N] [--count N] [--only INDEX] [--bench]\nlevels:", program);
+            "usage: %s LEVEL [--seed N] [--count N] [--only INDEX] [--tunings] [--bench]\nlevels:",
+            program);
     for (size_t i = 0; i < LEVELS; i++)
         fprintf(stderr, " %s", levels[i].name);
     fprintf(stderr, "\n");

@@ -27,6 +27,7 @@ static bool parse(struct options *options, int argc, char **argv)
                        : !strcmp(argv[i], "--permutes") ? &options->permutes
                        : !strcmp(argv[i], "--only")     ? &options->only
                        : !strcmp(argv[i], "--large")    ? &options->large
+                       : !strcmp(argv[i], "--tunings")  ? &options->tunings
                                                         : NULL;
 
         if ((!to && !engine) || i + 1 == argc || (to && !number(argv[i + 1], to)))
@@ -44,7 +45,7 @@ bool options_parse(struct options *options, int argc, char **argv)
     if (!parse(options, argc, argv)) {
         fprintf(stderr,
                 "usage: %s [--seed N] [--count N] [--permutes N] [--only INDEX] [--large PERCENT]\n"
-                "       [--engine SPEC]\n",
+                "       [--engine SPEC] [--tunings 1]\n",
                 argv[0]);
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of the property tests: [--seed N] [--count N] [--permutes N] [--only INDEX]
-   [--large PERCENT] [--engine SPEC]. */
+   [--large PERCENT] [--engine SPEC] [--tunings 1]. */
 #ifndef TEST_OPTIONS_H
 #define TEST_OPTIONS_H
 
@@ -9,7 +9,8 @@
 
 struct options {
     uint64_t seed, count, permutes, only;
-    uint64_t large; /* percent of the cases that have large shapes */
+    uint64_t large;   /* percent of the cases that have large shapes */
+    uint64_t tunings; /* 1: each case has a random tuning of the kernels */
     bool only_one;
     const char *engine; /* engine of the run; null: not given */
 };

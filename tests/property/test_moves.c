@@ -3,12 +3,12 @@
  * Compares random moves and permutes with the oracle.
  *
  *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
- *              [--large PERCENT] [--engine SPEC]
+ *              [--large PERCENT] [--engine SPEC] [--tunings 1]
  *
  * Every case depends on (seed, index) alone. To repeat a failed case, give --seed, --only and the
- * same
- * --large and --engine. An engine is one of the library or of libmli/port/ports.c with its options.
- * Permutes are counted from FIRST_PERMUTE on.
+ * same --large, --engine and --tunings. With --tunings each case has a random tuning of the
+ * kernels. An engine is one of the library or of libmli/port/ports.c with its options. Permutes are
+ * counted from FIRST_PERMUTE on.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 #include "libmli/port/ports.h"
 #include "tests/property/property_options.h"
 #include "tests/property/random_case.h"
+#include "tests/support/any_tuning.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20
@@ -32,12 +33,13 @@ struct totals {
 static struct test_case current; /* the current case, for the report of a crash */
 static const char *program;
 static const char *engine; /* engine of the run; null: the default engine */
+static bool has_tunings;   /* true: each case has a tuning of its own */
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  reproduce: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u%s%s\n", program,
+    fprintf(to, "  reproduce: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u%s%s%s\n", program,
             current.seed, current.index, current.large_percent, engine ? " --engine " : "",
-            engine ? engine : "");
+            engine ? engine : "", has_tunings ? " --tunings 1" : "");
 }
 
 /*
@@ -52,6 +54,18 @@ static void on_crash(int signal_number)
     print_rerun(stdout);
     fflush(stdout);
     raise(signal_number);
+}
+
+/* Sets the tuning of a case. No transfer runs between two cases. */
+static bool set_tuning(uint64_t seed, uint64_t index)
+{
+    const mli_tuning tuning = any_tuning(seed, index);
+
+    if (mli_tuning_set(&tuning) == MLI_STATUS_OK)
+        return true;
+    printf("tuning refused: %s\n", mli_last_error());
+    any_tuning_print(&tuning);
+    return false;
 }
 
 static void run_case(const struct options *options, uint64_t index, struct lab *lab,
@@ -72,6 +86,8 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
         case_generate(c);
     if (draw_percent(&c->draw, ILLEGAL_PERCENT))
         case_mutate(c);
+    if (has_tunings && !set_tuning(options->seed, index))
+        totals->failures++;
     totals->cases++;
     totals->by_status[c->expected.status]++;
     totals->by_via[c->via]++;
@@ -154,6 +170,7 @@ int main(int argc, char **argv)
     if (!options_parse(&options, argc, argv))
         return 2;
     engine = options.engine;
+    has_tunings = options.tunings > 0;
     if (lab_init(&lab) != 0 || !set_up_pool()) {
         fprintf(stderr, "cannot allocate memory or channels: %s\n", mli_last_error());
         return 2;

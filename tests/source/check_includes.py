@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-PUBLIC = r"mli_(api|engine|explain|plan|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
+PUBLIC = r"mli_(api|engine|explain|plan|tuning|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
 SERVICE = r"(proto|target|client|daemon|cli)/.*"
 
 # (files, kind, included names, reason): a file whose path matches `files` includes only headers that match

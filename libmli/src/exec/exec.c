@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void choose(const struct leaf_table
         choice->done = find_border(plan, &rows, &border);
     if (!walk_init(&choice->walk, &plan->box, &border))
         choice->done = 0;
-    choice->stream = leaf->stream && stage_pays(&choice->walk, whole, level_stream_min());
+    choice->stream = leaf->stream && stage_pays(&choice->walk, whole);
     if (plan->slabs > 0 && choice->walk.kind == WALK_ROWS)
         choice->done |= take_around(plan, &choice->walk, choice->stream);
 }

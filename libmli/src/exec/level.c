@@ -43,7 +43,6 @@ enum { NEW, BUILDING, READY };
 
 static _Atomic uint32_t state = NEW;
 static struct leaf_table active;
-static _Atomic size_t stream_min = TUNE_STREAM_MIN;
 
 static void build(uint32_t mask)
 {
@@ -68,12 +67,6 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
     return otherwise;
 }
 
-static void set_stream_min(uint64_t bytes)
-{
-    atomic_store_explicit(&stream_min, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX,
-                          memory_order_relaxed);
-}
-
 const struct leaf_table *level_leaf(void)
 {
     uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
@@ -83,7 +76,7 @@ const struct leaf_table *level_leaf(void)
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
         return &leaf_c; /* another thread is building the table; use C until it is ready */
     build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
-    set_stream_min(from_environment("MLI_STREAM_MIN", TUNE_STREAM_MIN));
+    tuning_set_stream_min(from_environment("MLI_STREAM_MIN", DEFAULT_stream_min));
     atomic_store_explicit(&state, READY, memory_order_release);
     return &active;
 }
@@ -102,10 +95,5 @@ const char *mli_cpu_level(void)
 void mli_cpu_set_stream_min(uint64_t bytes)
 {
     (void)level_leaf();
-    set_stream_min(bytes);
-}
-
-size_t level_stream_min(void)
-{
-    return atomic_load_explicit(&stream_min, memory_order_relaxed);
+    tuning_set_stream_min(bytes);
 }

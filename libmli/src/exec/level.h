@@ -32,7 +32,4 @@ void level_neon(struct leaf_table *table);
 /** Returns the kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);
 
-/** Returns the minimum size in bytes of destinations whose writes bypass the caches. Any thread. */
-size_t level_stream_min(void);
-
 #endif /* MLI_EXEC_LEVEL_H */

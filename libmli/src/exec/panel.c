@@ -124,7 +124,7 @@ static __attribute__((noinline)) void transpose_large(const struct leaf_table *l
 {
     size_t dst_at[TUNE_PANEL], src_at[TUNE_PANEL];
 
-    transpose(leaf, walk, dst, src, dst_at, src_at, TUNE_PANEL);
+    transpose(leaf, walk, dst, src, dst_at, src_at, TUNED(panel_rows));
 }
 
 void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

@@ -35,19 +35,36 @@ static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk,
 }
 
 /*
- * Some walks are faster when they stream from smaller sizes (measured: docs/performance.md). Rows
- * that share cache sets do not stay in the caches anyway. Panels and tiles of 1-byte elements write
- * to many rows in turn, so that each line is fetched from the third-level cache more than once.
+ * Some transposes are faster when they stream from smaller sizes (measured: docs/performance.md).
+ * Rows that share cache sets do not stay in the caches anyway. Panels and tiles of 1-byte elements
+ * write to many rows in turn, so that each line is fetched from the third-level cache more than
+ * once.
  */
-bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
+static size_t least_of_transpose(const struct walk *walk)
 {
-    if (bytes >= min || bytes < min / TUNE_STREAM_SOONER_IN_SETS)
-        return bytes >= min;
-    if (stage_is_matrix(walk) && walk->row[1].dst_step % TUNE_SETS == 0)
-        return true;
-    return bytes >= min / TUNE_STREAM_SOONER &&
-           (stage_is_panel(walk) || (stage_is_matrix(walk) && walk->kernel == 0) ||
-            (stage_is_pixels(walk) && walk->row[1].dst_step <= TUNE_STREAM_PIXEL));
+    if (stage_is_matrix(walk)) {
+        if (walk->row[1].dst_step % TUNE_SETS == 0)
+            return tuning_now.stream_sets_min;
+        if (walk->kernel == 0)
+            return tuning_now.stream_bytes_min;
+    }
+    if (stage_is_pixels(walk) && walk->row[1].dst_step <= TUNE_STREAM_PIXEL)
+        return tuning_now.stream_pixels_min;
+    return walk->row[1].count < TUNE_MATRIX_ROWS ? tuning_now.stream_planes_min
+                                                 : tuning_now.stream_transpose_min;
+}
+
+size_t stage_least(const struct walk *walk)
+{
+    switch (walk->kind) {
+    case WALK_TRANSPOSE:
+        return least_of_transpose(walk);
+    case WALK_TRANSPOSE_AT:
+        return stage_is_panel(walk) ? tuning_now.stream_panel_min : tuning_now.stream_transpose_min;
+    default:
+        return walk_row(walk) >= TUNE_STREAM_LONG ? tuning_now.stream_rows_min
+                                                  : tuning_now.stream_short_min;
+    }
 }
 
 bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

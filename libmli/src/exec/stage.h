@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
 
 /**
@@ -18,6 +19,9 @@
  */
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
+
+/** Returns the minimum size of the moves with this kind of walk that stream. */
+size_t stage_least(const struct walk *walk);
 
 /** Returns whether stage_move() streams this walk; if not, it does what walk_move() does. */
 bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
@@ -29,10 +33,10 @@ bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8
  */
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
 
-/**
- * Returns whether to stream a walk that belongs to a move of `bytes` bytes, if all walks from `min`
- * bytes on stream.
- */
-bool stage_pays(const struct walk *walk, size_t bytes, size_t min);
+/** Returns whether to stream a walk that belongs to a move of `bytes` bytes, by the tuning. */
+static inline bool stage_pays(const struct walk *walk, size_t bytes)
+{
+    return bytes >= tuning_now.stream_least && bytes >= stage_least(walk);
+}
 
 #endif /* MLI_EXEC_STAGE_H */

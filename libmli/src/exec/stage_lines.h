@@ -12,11 +12,15 @@
 #include "libmli/src/exec/walk.h"
 
 enum {
-    /* Bytes from one row on the stage to the next: a block, and a cache line on each side. */
-    STAGE_PITCH = TUNE_STAGE_WIDTH + 2 * TUNE_LINE,
     /* Without a level that streams, the stage is not used. */
-    STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROWS * STAGE_PITCH : TUNE_LINE,
+    STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROOM : TUNE_LINE,
 };
+
+/* Returns the bytes from one row on the stage to the next: a block and its edges. */
+static inline size_t stage_pitch(void)
+{
+    return TUNED(stage_width) + TUNE_STAGE_EDGES;
+}
 
 /* Returns this thread's stage: STAGE_BYTES, aligned to a cache line. */
 uint8_t *stage_lines(void);

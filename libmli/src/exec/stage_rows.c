@@ -11,12 +11,12 @@
 
 /* Nests: rows and gathers, with zeros around them, in the order of the destination. */
 
-_Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
+_Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_BYTES_MAX + TUNE_LINE) <= STAGE_BYTES,
                "both halves fit into the stage buffer");
 
 /* The stage buffer: a kernel fills one half while the bytes of the other half are streamed. */
 struct stage {
-    uint8_t *half[2]; /* the halves: TUNE_STAGE_L1 + TUNE_LINE bytes of the thread's buffer each */
+    uint8_t *half[2]; /* the halves: stage_bytes + TUNE_LINE bytes of the thread's buffer each */
     size_t filled;    /* index of the half that is being filled */
     uint8_t *to;      /* destination of the bytes of the second half that are not streamed yet */
     const uint8_t *from;
@@ -26,7 +26,7 @@ struct stage {
 static void stage_init(struct stage *stage)
 {
     stage->half[0] = stage_lines();
-    stage->half[1] = stage->half[0] + TUNE_STAGE_L1 + TUNE_LINE;
+    stage->half[1] = stage->half[0] + TUNED(stage_bytes) + TUNE_LINE;
     stage->filled = 0;
     stage->left = 0;
 }
@@ -196,7 +196,7 @@ static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
                        const struct stretch *s, struct stage *stage)
 {
     const struct leaf_loop *inner = &s->nest.inner;
-    const size_t rows = (TUNE_STAGE_L1 - s->above - s->below) / walk_row(walk);
+    const size_t rows = (TUNED(stage_bytes) - s->above - s->below) / walk_row(walk);
     struct stretch part = *s;
 
     for (size_t k = 0; k < inner->count; k += rows) {
@@ -215,14 +215,14 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
 {
     const struct leaf_loop *outer = &s->nest.outer;
     const size_t bytes = stretch_bytes(s, walk_row(walk));
-    const size_t some = outer->dst_step == bytes ? at_least(TUNE_STAGE_L1 / bytes, 1) : 1;
+    const size_t some = outer->dst_step == bytes ? at_least(TUNED(stage_bytes) / bytes, 1) : 1;
     struct stretch part = *s;
 
     for (size_t i = 0; i < outer->count; i += some) {
         part.nest.outer.count = at_most(outer->count - i, some);
         part.nest.dst = s->nest.dst + i * outer->dst_step;
         part.nest.src = s->nest.src + i * outer->src_step;
-        if (bytes <= TUNE_STAGE_L1)
+        if (bytes <= TUNED(stage_bytes))
             stage_packed(leaf, walk, &part, stage, some * outer->src_step);
         else
             stage_rows(leaf, walk, &part, stage);
@@ -233,7 +233,7 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
 static void stage_gathered(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src, struct stage *stage)
 {
-    const size_t columns = TUNE_STAGE_L1 >> walk->kernel, step = walk->col[1].src_step;
+    const size_t columns = TUNED(stage_bytes) >> walk->kernel, step = walk->col[1].src_step;
 
     for (size_t c = 0; c < walk->col[1].count; c += columns) {
         const size_t count = at_most(walk->col[1].count - c, columns);
@@ -283,7 +283,7 @@ static bool is_in_order(const struct walk *walk)
 
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 {
-    if (walk->kind != WALK_ROWS || !is_in_order(walk) || above + below > TUNE_STAGE_L1 / 2 ||
+    if (walk->kind != WALK_ROWS || !is_in_order(walk) || above + below > TUNED(stage_bytes) / 2 ||
         !are_stretches(walk, above, below))
         return false;
     walk->above = above;

@@ -18,14 +18,14 @@ static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *
 {
     const size_t k = walk->kernel, dst_step = walk->row[1].dst_step,
                  src_step = walk->col[1].src_step, total = walk->col[1].count << k;
-    const size_t pitch = TUNE_STAGE_WIDTH + TUNE_LINE + dst_step % TUNE_LINE;
+    const size_t most = TUNED(stage_width), pitch = most + TUNE_LINE + dst_step % TUNE_LINE;
     uint8_t *at = stage_place(stage_lines(), dst);
 
-    for (size_t begin = 0; begin < total; begin += TUNE_STAGE_WIDTH) {
-        const size_t width = at_most(total - begin, TUNE_STAGE_WIDTH), end = begin + width;
+    for (size_t begin = 0; begin < total; begin += most) {
+        const size_t width = at_most(total - begin, most), end = begin + width;
         const uint8_t *from = src + (begin >> k) * src_step;
         struct stage_fetch next = {from + (width >> k) * src_step, columns,
-                                   at_most(total - end, TUNE_STAGE_WIDTH) >> k, rows << k, 0};
+                                   at_most(total - end, most) >> k, rows << k, 0};
         const size_t some = stage_fetch_share(&next, rows);
 
         leaf->transpose[k](at, pitch, from, src_step, rows, width >> k);
@@ -48,13 +48,14 @@ bool stage_is_matrix(const struct walk *walk)
 void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src)
 {
-    size_t columns[TUNE_STAGE_WIDTH];
+    const size_t most = TUNED(stage_rows);
+    size_t columns[TUNE_STAGE_WIDTH_MAX];
 
-    for (size_t c = 0; c < (size_t)TUNE_STAGE_WIDTH >> walk->kernel; c++)
+    for (size_t c = 0; c < TUNED(stage_width) >> walk->kernel; c++)
         columns[c] = c * walk->col[1].src_step;
-    for (size_t r = 0; r < walk->row[1].count; r += TUNE_STAGE_ROWS)
+    for (size_t r = 0; r < walk->row[1].count; r += most)
         move_matrix_strip(leaf, walk, dst + r * walk->row[1].dst_step, src + (r << walk->kernel),
-                          columns, at_most(walk->row[1].count - r, TUNE_STAGE_ROWS));
+                          columns, at_most(walk->row[1].count - r, most));
 }
 
 /* Panels: blocks of long rows; or, if rows are short and contiguous, blocks of such rows. */
@@ -67,14 +68,15 @@ enum {
 static void move_panel_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                              const uint8_t *src, const size_t *dst_at, size_t rows)
 {
-    const size_t k = walk->kernel, cols = panel_width(walk), most = TUNE_STAGE_WIDTH >> k;
+    const size_t k = walk->kernel, cols = panel_width(walk), pitch = stage_pitch();
+    const size_t most = at_most(TUNED(stage_width) >> k, TUNE_PANEL);
     const struct panel_columns columns = panel_columns(walk, src);
     struct panel_progress progress = {0, 0};
     size_t src_at[2][TUNE_PANEL], stage_at[TUNE_PANEL], now = 0;
     uint8_t *stage = stage_lines();
 
     for (size_t r = 0; r < rows; r++)
-        stage_at[r] = r * STAGE_PITCH + (uintptr_t)(dst + dst_at[r]) % TUNE_LINE;
+        stage_at[r] = r * pitch + (uintptr_t)(dst + dst_at[r]) % TUNE_LINE;
     panel_locate_columns(src_at[now], &columns, &progress, at_most(cols, most));
     for (size_t c = 0; c < cols; c += most, now ^= 1) {
         const size_t width = at_most(cols - c, most), after = at_most(cols - c - width, most);
@@ -84,8 +86,8 @@ static void move_panel_strip(const struct leaf_table *leaf, const struct walk *w
         panel_locate_columns(src_at[now ^ 1], &columns, &progress, after);
         leaf->transpose_at[k](stage, stage_at, columns.base, src_at[now], rows, width);
         for (size_t r = 0; r < rows; r++) {
-            stage_flush(leaf, dst + dst_at[r] + (c << k), stage + r * STAGE_PITCH, width << k,
-                        c == 0, after == 0);
+            stage_flush(leaf, dst + dst_at[r] + (c << k), stage + r * pitch, width << k, c == 0,
+                        after == 0);
             stage_fetch_some(&next, some);
         }
     }
@@ -213,7 +215,7 @@ void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_
                   const uint8_t *src)
 {
     const struct leaf_loop *row = &walk->row[1], *col = &walk->col[1];
-    const size_t most = TUNE_STAGE_L1 / row->dst_step;
+    const size_t most = TUNED(stage_bytes) / row->dst_step;
 
     for (size_t r = 0; r < row->count; r += most) {
         const size_t count = at_most(row->count - r, most);

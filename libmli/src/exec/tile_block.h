@@ -36,12 +36,12 @@ static inline bool tile_collides(size_t dst_step)
  */
 static inline size_t tile_block(size_t src_step, size_t dst_step)
 {
-    const size_t room = src_step > 0 ? TUNE_TILE_SOURCE / src_step : TUNE_TILE_COLUMNS_MAX;
+    const size_t room = src_step > 0 ? TUNED(tile_source_bytes) / src_step : TUNED(tile_columns);
 
     if (!tile_is_aligned(src_step))
-        return TUNE_TILE_COLUMNS_MAX / 2;
-    if (!tile_collides(dst_step) || room > TUNE_TILE_COLUMNS_MAX)
-        return TUNE_TILE_COLUMNS_MAX;
+        return TUNED(tile_columns) / 2;
+    if (!tile_collides(dst_step) || room > TUNED(tile_columns))
+        return TUNED(tile_columns);
     return room > TUNE_TILE_COLUMNS_MIN ? room / TUNE_TILE_COLUMNS_MIN * TUNE_TILE_COLUMNS_MIN
                                         : TUNE_TILE_COLUMNS_MIN;
 }

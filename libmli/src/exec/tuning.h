@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measured constants of exec: sizes of caches, block sizes, thresholds, prefetch distances. Another
+ * Measured numbers of exec: sizes of caches, block sizes, thresholds, prefetch distances. Another
  * value changes how long a move takes, and never what it writes. Limits that follow from a kernel's
  * algorithm (registers, tables, steps it can read) stay with the kernel.
+ *
+ * The numbers that depend on the caches are variables: TUNED(name) reads one, mli_tuning_set() of
+ * mli_tuning.h sets them, `mlictl calibrate --kernels` measures them. DEFAULT_name is the value on
+ * the machine below. TUNE_* are constants.
+ *
+ * To turn a constant into a variable, start here:
+ *   1. Add it to struct _mli_tuning and MLI_TUNING_TABLE (mli_tuning.h), to the enum of defaults
+ *      and struct tuning here, and to mli_tuning_default() (libmli/src/tuning.c) if it follows from
+ *      a size of the caches.
+ *   2. Read it with TUNED(). In a loop that stores bytes, read a local copy, because the compiler
+ *      assumes that a store of bytes changes any global variable.
+ *   3. Measure it: the table in cli/calibrate/kernels_table.c.
  *
  * The machine: an Intel Sapphire Rapids VM at 2 GHz, with 48 KiB of first-level data cache and 2
  * MiB of second-level cache per core, a third-level cache of 105 MiB that other VMs share, pages of
@@ -15,7 +27,7 @@
  *     BUILD/bench/moves/bench-moves --quick         whole moves, as multiples of memcpy
  *     BUILD/bench/moves/bench-moves --size KIB      one size of destination
  * Repeat each run: two runs of one build differ by some 3 %, with destinations in memory by up to
- * 10 %. MLI_STREAM_MIN and mli_cpu_set_stream_min() replace TUNE_STREAM_MIN at run time.
+ * 10 %. MLI_STREAM_MIN and mli_cpu_set_stream_min() replace the thresholds of streaming.
  *
  * Measured constants outside exec: CHUNK_MIN and CHUNK_MAX (dma/processor.c), TINY and LINGER
  * (dma/engine_threads.c, measured with bench-async), LITTLE (transfer.h).
@@ -23,22 +35,90 @@
 #ifndef MLI_EXEC_TUNING_H
 #define MLI_EXEC_TUNING_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* Properties of the machine. */
 enum {
-    TUNE_LINE = 64,              /* bytes of a cache line */
-    TUNE_L1_LINES = 256,         /* lines of the first-level cache for a source */
-    TUNE_L2_BYTES = 1024 * 1024, /* bytes of the second-level cache for the destination; the source
-                                    has the other half */
-    TUNE_SETS = 2048,            /* bytes of half of the sets of the first-level cache: rows at a
-                                    multiple of this distance share a few sets */
+    TUNE_LINE = 64,   /* bytes of a cache line */
+    TUNE_SETS = 2048, /* bytes of half of the sets of the first-level cache: rows at a multiple of
+                         this distance share a few sets */
 };
+
+/* Defaults of the variables. mli_tuning.h describes each. */
+enum {
+    DEFAULT_stream_min = 32 * 1024 * 1024, /* of most thresholds; TUNE_STREAM_SOONER has others */
+    DEFAULT_burst_bytes = 2048,
+    DEFAULT_planes_bytes = 32768,
+    DEFAULT_gather_lines = 256,
+    DEFAULT_second_level_bytes = 1024 * 1024,
+    DEFAULT_tile_columns = 512,
+    DEFAULT_tile_source_bytes = 6 * 4096,
+    DEFAULT_panel_rows = 256,
+    DEFAULT_stage_bytes = 16 * 1024,
+    DEFAULT_stage_width = 256,
+    DEFAULT_stage_rows = 512,
+    DEFAULT_avx2_store_ahead = 256,
+    DEFAULT_avx512_store_ahead = 512,
+    DEFAULT_avx512_skinny_ahead = 512,
+    DEFAULT_avx512_narrow_ahead = 256,
+    DEFAULT_avx512_stream_ahead = 512,
+};
+
+/* Sizes of the buffers and tables that the variables share. */
+enum {
+    TUNE_STAGE_WIDTH_MAX = 512,       /* most bytes of a row on the stage */
+    TUNE_STAGE_ROOM = 192 * 1024,     /* bytes of the stage */
+    TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* bytes beside a row on the stage */
+    TUNE_STAGE_BYTES_MAX = 64 * 1024, /* most bytes of half of the stage */
+};
+
+/*
+ * The variables. Each move reads the first cache line, large moves read the second. Written by
+ * tuning_apply() and tuning_set_stream_min() only, while no thread moves.
+ */
+struct tuning {
+    _Alignas(TUNE_LINE) size_t stream_least; /* the smallest of the thresholds below */
+    uint32_t burst_bytes, planes_bytes, gather_lines, second_level_bytes;
+    uint32_t tile_columns, tile_source_bytes, panel_rows;
+    uint32_t avx2_store_ahead, avx512_store_ahead;
+    uint32_t avx512_skinny_ahead, avx512_narrow_ahead, avx512_stream_ahead;
+    _Alignas(TUNE_LINE) size_t stream_rows_min;
+    size_t stream_short_min, stream_transpose_min, stream_bytes_min;
+    size_t stream_panel_min, stream_pixels_min, stream_planes_min, stream_sets_min;
+    uint32_t stage_bytes, stage_width, stage_rows;
+};
+
+extern struct tuning tuning_now;
+
+/* Returns a variable. Without the build option `tuning`, all except stream_* are constants. */
+#ifdef MLI_NO_TUNING
+#define TUNED(name) ((size_t)DEFAULT_##name)
+#else
+#define TUNED(name) ((size_t)tuning_now.name)
+#endif
+
+struct _mli_tuning;
+
+/** Replaces all variables by checked ones. */
+void tuning_apply(const struct _mli_tuning *tuning);
+
+/** Reads all variables but `size`. */
+void tuning_read(struct _mli_tuning *tuning);
+
+/** Sets all thresholds of streaming by the one of rows: mli_cpu_set_stream_min(). */
+void tuning_set_stream_min(uint64_t bytes);
+
+/** Sets *tuning, except for `size`, to the defaults. */
+void tuning_defaults(struct _mli_tuning *tuning);
+
+/** Sets the thresholds of *tuning as tuning_set_stream_min() does. */
+void tuning_scale_stream(struct _mli_tuning *tuning, uint64_t bytes);
 
 /* Choosing a walk (exec.c, walk.c). */
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
     TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
-    TUNE_BURST = 2048,     /* bytes of a destination row that such rows move at a time */
-    TUNE_PLANES = 32768,   /* bytes: limit of a group of planes moved with the zeros around them */
     TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
     TUNE_BORDERED_ROW = 512,      /* bytes: zeros beside shorter rows become columns of a table */
     TUNE_BORDERED_COLUMNS = 56,   /* limit on such columns, in the second-level cache */
@@ -46,23 +126,17 @@ enum {
 
 /* Transposes (panel.h, tile_block.h). */
 enum {
-    TUNE_PANEL = 256,            /* rows, and columns, in the tables of a panel */
-    TUNE_PANEL_SMALL = 64,       /* rows, and columns, for levels with little stack */
-    TUNE_TILE_COLUMNS_MAX = 512, /* columns of a block of tiles */
-    TUNE_TILE_COLUMNS_MIN = 64,  /* fewest columns of a block with rows that share cache sets */
-    TUNE_TILE_SOURCE = 6 * 4096, /* bytes of the first-level cache for the source of such a block */
+    TUNE_PANEL = 256,           /* most rows, and columns, in the tables of a panel */
+    TUNE_PANEL_SMALL = 64,      /* rows, and columns, for levels with little stack */
+    TUNE_TILE_COLUMNS_MIN = 64, /* fewest columns of a block with rows that share cache sets */
 };
 
 /* Streaming: stores that bypass the caches (level.c, stage*.c). */
 enum {
-    TUNE_STREAM_MIN = 32 * 1024 * 1024, /* bytes of the smallest destination that streams */
-    TUNE_STREAM_SOONER = 6, /* a 6th of TUNE_STREAM_MIN: panels, pixels, 1-byte transposes */
-    TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of TUNE_STREAM_MIN: rows that share cache sets */
+    TUNE_STREAM_SOONER = 6,          /* a 6th of stream_min: panels, pixels, 1-byte transposes */
+    TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
-    TUNE_STAGE_WIDTH = 256,          /* bytes of each row on the stage, for rows that are apart */
-    TUNE_STAGE_ROWS = 512,           /* rows on the stage at a time, for rows that are apart */
-    TUNE_STAGE_L1 = 16 * 1024,       /* bytes of the first-level cache that a stage takes */
     TUNE_MATRIX_ROWS = 24, /* rows: the processor can follow the writes to fewer rows itself */
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
@@ -86,28 +160,23 @@ enum {
 
 /* Kernels with AVX2. */
 enum {
-    TUNE_AVX2_CALL_MIN = 1024,   /* bytes: from here on memcpy is faster */
-    TUNE_AVX2_STORE_AHEAD = 256, /* bytes from a store to the line that is fetched for writing */
+    TUNE_AVX2_CALL_MIN = 1024, /* bytes: from here on memcpy is faster */
 };
 
 /* Kernels with AVX-512. */
 enum {
     TUNE_AVX512_CALL_MIN = 16 * 1024, /* bytes of a row: from here on memcpy is faster */
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* bytes of zeros: from here on memset is faster */
-    TUNE_AVX512_STORE_AHEAD = 512,  /* bytes from a store to the line that is fetched for writing */
-    TUNE_AVX512_SKINNY_AHEAD = 512, /* bytes from a store to the fetched line in skinny_avx512.c */
-    TUNE_AVX512_NARROW_AHEAD = 256, /* bytes from a store to the fetched line in narrow_avx512.c */
-    TUNE_AVX512_STREAM_AHEAD = 512, /* bytes from a streamed line to the fetched source line */
-    TUNE_AVX512_STREAM_PAGES = 4,   /* pages that are streamed in turns */
-    TUNE_AVX512_FETCH_ROW = 16,     /* bytes of the shortest row that is fetched ahead */
-    TUNE_AVX512_ROW_FAR = 192,      /* bytes between rows: from here on neighbours of short rows
-                                       are in cache lines that the move does not need */
-    TUNE_AVX512_SMALL_BYTES = 4096, /* bytes of a nest that is too small for groups of rows */
-    TUNE_AVX512_SMALL_ROWS = 32,    /* rows of such a nest, if rows have less than 16 bytes */
-    TUNE_AVX512_PACKED_FAR = 64,    /* bytes between rows: from here on one load for each row */
-    TUNE_AVX512_GROUPS_AHEAD = 16,  /* groups from a load to the source line that is fetched */
-    TUNE_AVX512_GROUPS_MIN = 8,     /* fewest groups for which a permutation is worth computing */
-    TUNE_AVX512_SEVERAL_MIN = 8,    /* rows that are worth gathering several at a time */
+    TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */
+    TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
+    TUNE_AVX512_ROW_FAR = 192,        /* bytes between rows: from here on neighbours of short rows
+                                         are in cache lines that the move does not need */
+    TUNE_AVX512_SMALL_BYTES = 4096,   /* bytes of a nest that is too small for groups of rows */
+    TUNE_AVX512_SMALL_ROWS = 32,      /* rows of such a nest, if rows have less than 16 bytes */
+    TUNE_AVX512_PACKED_FAR = 64,      /* bytes between rows: from here on one load for each row */
+    TUNE_AVX512_GROUPS_AHEAD = 16,    /* groups from a load to the source line that is fetched */
+    TUNE_AVX512_GROUPS_MIN = 8,       /* fewest groups for which a permutation is worth computing */
+    TUNE_AVX512_SEVERAL_MIN = 8,      /* rows that are worth gathering several at a time */
     TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* bytes of a plane: below, tiles are faster */
     TUNE_AVX512_ALIGN_MIN = 8,              /* chunks that are worth aligning to cache lines */
 };

@@ -75,7 +75,8 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
     const size_t zeros = border->before | border->after, elem = box->run;
 
     return zeros > 0 && zeros % elem == 0 && columns * elem < TUNE_BORDERED_ROW &&
-           (columns <= TUNE_BORDERED_COLUMNS || elem * box_rows(box) > TUNE_L2_BYTES / 2);
+           (columns <= TUNE_BORDERED_COLUMNS ||
+            elem * box_rows(box) > TUNED(second_level_bytes) / 2);
 }
 
 /*
@@ -139,8 +140,8 @@ static void choose_gather(struct walk *walk, struct choice *choice)
     if (walk->col[1].src_step >= TUNE_LINE && nearest < choice->box->loops &&
         choice->box->loop[nearest].src_step < TUNE_LINE) {
         rows = nearest;
-        if (walk->block > TUNE_L1_LINES)
-            walk->block = TUNE_L1_LINES;
+        if (walk->block > TUNED(gather_lines))
+            walk->block = TUNED(gather_lines);
     }
     walk->nest.inner = take(choice, rows);
     walk->nest.outer = take(choice, find_innermost(choice));
@@ -161,9 +162,10 @@ static void choose_rows(struct walk *walk, struct choice *choice, const struct l
     walk->nest.inner = take(choice, find_innermost(choice));
     walk->block = walk->nest.inner.count;
     neighbour = find_src_step(choice, run);
-    if (run < TUNE_SHORT_ROW && neighbour < choice->box->loops && walk->block * run > TUNE_BURST &&
-        run * box_rows(choice->box) > TUNE_L2_BYTES)
-        walk->block = TUNE_BURST / run;
+    if (run < TUNE_SHORT_ROW && neighbour < choice->box->loops &&
+        walk->block * run > TUNED(burst_bytes) &&
+        run * box_rows(choice->box) > TUNED(second_level_bytes))
+        walk->block = TUNED(burst_bytes) / run;
     else
         neighbour = find_innermost(choice);
     walk->nest.outer = take(choice, neighbour);
@@ -226,7 +228,7 @@ static void move_planes(const struct leaf_table *leaf, const struct walk *walk,
                         const struct leaf_nest *nest)
 {
     const size_t rows = nest->inner.count * walk_row(walk), plane = nest->outer.dst_step;
-    const size_t most = plane > 0 && plane < TUNE_PLANES ? TUNE_PLANES / plane : 1;
+    const size_t most = plane > 0 && plane < TUNED(planes_bytes) ? TUNED(planes_bytes) / plane : 1;
     struct leaf_nest part = *nest;
 
     for (size_t i = 0; i < nest->outer.count; i += most) {
@@ -248,7 +250,7 @@ bool walk_take_zeros(struct walk *walk, size_t above, size_t below)
     const struct leaf_nest *nest = &walk->nest;
     const size_t rows = nest->inner.count * walk_row(walk);
 
-    if (walk->kind != WALK_ROWS || walk->block != nest->inner.count || rows > TUNE_PLANES ||
+    if (walk->kind != WALK_ROWS || walk->block != nest->inner.count || rows > TUNED(planes_bytes) ||
         (nest->inner.count > 1 && nest->inner.dst_step != walk_row(walk)) ||
         nest->outer.count == 1 || nest->outer.dst_step != above + rows + below)
         return false;

@@ -19,11 +19,11 @@ ALWAYS_INLINE void store_32(uint8_t *at, __m256i v)
     _mm256_storeu_si256((__m256i *)(void *)at, v);
 }
 
-/* Stores a part of a row, and fetches the line that a later store of the row writes: otherwise that
-   store would wait for its line. */
-ALWAYS_INLINE void store_ahead(uint8_t *at, __m256i v)
+/* Stores a part of a row, and fetches the line `ahead` bytes further, which a later store of the
+   row writes: otherwise that store would wait for its line. */
+ALWAYS_INLINE void store_ahead(uint8_t *at, __m256i v, size_t ahead)
 {
-    __builtin_prefetch(at + TUNE_AVX2_STORE_AHEAD, 1, 3);
+    __builtin_prefetch(at + ahead, 1, 3);
     store_32(at, v);
 }
 

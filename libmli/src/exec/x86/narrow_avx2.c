@@ -75,7 +75,7 @@ void narrow_avx2_init(void)
 ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, size_t dst_step,
                                 const uint8_t *src, size_t tiles)
 {
-    const size_t rows = (size_t)1 << log;
+    const size_t rows = (size_t)1 << log, ahead = TUNED(avx2_store_ahead);
     const __m256i order = both_lanes(fold[size_log][log]);
 
     for (; tiles > 0; tiles--, src += VEC * rows, dst += VEC) {
@@ -89,7 +89,7 @@ ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, s
         }
         interleave_registers(LANE >> log, rows, x);
         _Pragma("GCC unroll 8") for (size_t r = 0; r < rows; r++)
-            store_ahead(dst + r * dst_step, x[r]);
+            store_ahead(dst + r * dst_step, x[r], ahead);
     }
 }
 
@@ -112,6 +112,7 @@ DEFINE_POWER(4, 2)
 static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                          size_t src_step, size_t rows, size_t tiles)
 {
+    const size_t ahead = TUNED(avx2_store_ahead);
     const __m256i order = both_lanes(pairs[rows]);
 
     (void)size_log;
@@ -128,7 +129,7 @@ static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const
         _Pragma("GCC unroll 8") for (size_t r = 0; r < 8; r++)
         {
             if (r < 5 || r < rows)
-                store_ahead(dst + r * dst_step, x[r]);
+                store_ahead(dst + r * dst_step, x[r], ahead);
         }
     }
 }
@@ -137,6 +138,7 @@ static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const
 static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                      size_t src_step, size_t rows, size_t tiles)
 {
+    const size_t ahead = TUNED(avx2_store_ahead);
     __m256i order[3][3];
 
     (void)src_step;
@@ -153,7 +155,7 @@ static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uin
                                                _mm256_shuffle_epi8(b, order[r][1]));
 
             store_ahead(dst + r * dst_step,
-                        _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])));
+                        _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])), ahead);
         }
     }
 }
@@ -165,7 +167,7 @@ static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uin
 ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst_step,
                               const uint8_t *src, size_t src_step, size_t rows, size_t tiles)
 {
-    const size_t cols = LANE / size;
+    const size_t cols = LANE / size, ahead = TUNED(avx2_store_ahead);
 
     for (; tiles > 0; tiles--, src += 2 * cols * src_step, dst += VEC) {
         __m256i x[16];
@@ -177,7 +179,7 @@ ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst
         {
             if (r <= most / 2 || r < rows)
 
-                store_ahead(dst + r * dst_step, x[r]);
+                store_ahead(dst + r * dst_step, x[r], ahead);
         }
     }
 }

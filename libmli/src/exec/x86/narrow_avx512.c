@@ -93,7 +93,7 @@ ALWAYS_INLINE __m512i load_whole(const uint8_t *at, size_t apart)
 /* Moves a tile to planes: up to 64 bytes of each destination row, from column `col` on. */
 ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bool whole)
 {
-    const size_t high = LANE / size, src_step = t->src_step;
+    const size_t high = LANE / size, src_step = t->src_step, ahead = TUNED(avx512_narrow_ahead);
     const uint8_t *from = t->src + col * src_step;
     uint8_t *to = t->dst + col * size;
     __m512i x[LANE];
@@ -106,7 +106,7 @@ ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bo
     {
         if (r == t->rows)
             break;
-        __builtin_prefetch(to + TUNE_AVX512_NARROW_AHEAD, 1, 3);
+        __builtin_prefetch(to + ahead, 1, 3);
         if (whole)
             _mm512_storeu_si512((void *)to, x[r]);
         else

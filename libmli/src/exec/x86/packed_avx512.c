@@ -122,6 +122,7 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
                                         destination may change *packed */
     const size_t step = p.step, stride = p.stride, last_stride = p.last_stride;
     const size_t bytes = p.bytes, last_bytes = p.last_bytes;
+    const size_t store_ahead = TUNED(avx512_store_ahead);
     const __mmask64 group = low_bits(rows * p.width);
     uint8_t *end = p.end;
 
@@ -147,7 +148,7 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
                 ahead = next;
                 left_ahead = p.groups;
             }
-            fetch_to_write(to + TUNE_AVX512_STORE_AHEAD);
+            fetch_to_write(to + store_ahead);
             if ((size_t)(end - to) < piece)
                 store_64_of(to, group, v);
             else if (piece == 16)

@@ -41,7 +41,7 @@ static size_t next_row(const struct leaf_nest *nest, size_t row)
 
     if (nest->ahead > 0)
         return nest->ahead;
-    return (TUNE_AVX512_STORE_AHEAD / step + 1) * step;
+    return (TUNED(avx512_store_ahead) / step + 1) * step;
 }
 
 /* Returns whether a nest is too small for groups of rows. */
@@ -104,7 +104,7 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
 BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
     const struct leaf_nest copy = *all, *nest = &copy; /* stores cannot change a copy */
-    const size_t next = next_row(all, run);
+    const size_t next = next_row(all, run), ahead = TUNED(avx512_store_ahead);
 
     if (of_source && run < TUNE_AVX512_FETCH_ROW)
         NEST_FOR_ROWS(nest, to, from, {
@@ -129,9 +129,8 @@ BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_so
     else if (run <= 256)
         NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, next, of_source, 4); })
     else
-        NEST_FOR_ROWS(nest, to, from, {
-            copy_row(to, from, run, of_source ? next : TUNE_AVX512_STORE_AHEAD, of_source, 0);
-        })
+        NEST_FOR_ROWS(nest, to, from,
+                      { copy_row(to, from, run, of_source ? next : ahead, of_source, 0); })
 }
 
 /* Moves rows of a source that is not in the caches. */
@@ -256,6 +255,7 @@ static void bordered_long(const struct leaf_nest *nest, const struct leaf_border
                     tail = source_bytes(border, end / REGISTER * REGISTER),
                     last = source_bytes(border, last_at);
     const __m512i zero = _mm512_setzero_si512();
+    const size_t ahead = TUNED(avx512_store_ahead);
 
     NEST_FOR_ROWS(nest, to, first, {
         const uint8_t *from = first - before;
@@ -264,22 +264,22 @@ static void bordered_long(const struct leaf_nest *nest, const struct leaf_border
         for (; i + REGISTER <= before; i += REGISTER)
             store_64(to + i, zero);
         if (i < before && i < last_at) {
-            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
+            fetch_to_write(to + i + ahead);
             store_64(to + i, load_64_of(head, from + i));
             i += REGISTER;
         }
         for (; i < full_end; i += REGISTER) {
-            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
+            fetch_to_write(to + i + ahead);
             store_64(to + i, load_64(from + i));
         }
         if (i < end && i < last_at) {
-            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
+            fetch_to_write(to + i + ahead);
             store_64(to + i, load_64_of(tail, from + i));
             i += REGISTER;
         }
         for (; i < last_at; i += REGISTER)
             store_64(to + i, zero);
-        fetch_to_write(to + last_at + TUNE_AVX512_STORE_AHEAD);
+        fetch_to_write(to + last_at + ahead);
         store_64(to + last_at, load_64_of(last, from + last_at));
     })
 }

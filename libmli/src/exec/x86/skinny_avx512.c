@@ -120,6 +120,7 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
     uint8_t *dst = chunks->dst;
     const uint8_t *src = chunks->src;
     const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
+    const size_t ahead = TUNED(avx512_skinny_ahead);
 
     KEEP_AT_HAND(net, spread)
     for (size_t i = 0; i < count; i++, dst += LINE, src += spread * LINE) {
@@ -140,7 +141,7 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
             if (past_caches) {
                 STREAM(to, v);
             } else {
-                __builtin_prefetch(to + TUNE_AVX512_SKINNY_AHEAD, 1, 3);
+                __builtin_prefetch(to + ahead, 1, 3);
                 STORE(to, v);
             }
         }
@@ -158,6 +159,7 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
     uint8_t *dst = chunks->dst;
     const uint8_t *src = chunks->src;
     const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
+    const size_t ahead = TUNED(avx512_skinny_ahead);
 
     KEEP_AT_HAND(net, spread)
     for (size_t i = 0; i < count; i++, dst += spread * LINE, src += LINE) {
@@ -178,7 +180,7 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
                 STREAM(dst + line[k], v);
                 continue;
             }
-            __builtin_prefetch(dst + line[k] + TUNE_AVX512_SKINNY_AHEAD, 1, 3);
+            __builtin_prefetch(dst + line[k] + ahead, 1, 3);
             if (whole)
                 STORE(dst + line[k], v);
             else

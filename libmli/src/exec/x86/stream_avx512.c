@@ -56,9 +56,11 @@ static void copy_part(uint8_t *to, const uint8_t *from, size_t bytes)
 /* Streams several pages in turns, line by line: memory is faster with several streams. */
 static void stream_pages(uint8_t *dst, const uint8_t *src)
 {
+    const size_t ahead = TUNED(avx512_stream_ahead);
+
     for (size_t i = 0; i < PAGE; i += LINE) {
         for (size_t lane = 0; lane < TUNE_AVX512_STREAM_PAGES * PAGE; lane += PAGE) {
-            fetch_to_read(src + lane + i + TUNE_AVX512_STREAM_AHEAD);
+            fetch_to_read(src + lane + i + ahead);
             stream_line(dst + lane + i, src + lane + i);
         }
     }
