@@ -77,17 +77,40 @@ static void put_escaped(struct textw *w, const char *text)
     }
 }
 
+/* Formats a text; cuts it between characters. */
+static void put_formatted(char text[TEXT_MAX], const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void put_formatted(char text[TEXT_MAX], const char *format, va_list args)
+{
+    if (vsnprintf(text, TEXT_MAX, format, args) < 0)
+        text[0] = '\0';
+    text[utf8_cut(text, strlen(text))] = '\0';
+}
+
+void svgw_titled_box(struct textw *w, struct svgw_box box, const char *attributes,
+                     const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    put_formatted(text, format, args);
+    va_end(args);
+    textw_printf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" %s><title>", box.x, box.y,
+                 box.width, box.height, attributes);
+    put_escaped(w, text);
+    textw_printf(w, "</title></rect>\n");
+}
+
 void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, const char *format, ...)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
     char text[TEXT_MAX];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(text, sizeof(text), format, args);
+    put_formatted(text, format, args);
     va_end(args);
-    if (length < 0)
-        return;
-    text[utf8_cut(text, strlen(text))] = '\0';
     textw_printf(w, "<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"", x, y,
                  font->size, anchors[font->anchor], font->fill);
     if (font->bold)

@@ -32,6 +32,9 @@ void svgw_group_end(struct textw *w);
 
 /* Writes an element; `attributes` are XML and are not escaped. */
 void svgw_box(struct textw *w, struct svgw_box box, const char *attributes);
+/** Writes a box with a title, which viewers show for the box under the pointer. */
+void svgw_titled_box(struct textw *w, struct svgw_box box, const char *attributes,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attributes);
 void svgw_circle(struct textw *w, int x, int y, int radius, const char *fill);
 

@@ -14,8 +14,9 @@
 
 #include "cli/explain/svg_picture.h"
 #include "tests/unit/explain/hand.h"
+#include "tests/unit/explain/markup.h"
 
-enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 2200, HEIGHT_MAX = 1800 };
+enum { CASES = 120, CELLS_MAX = 4000, WIDTH_MAX = 2200, HEIGHT_MAX = 1800 };
 
 static uint64_t seed;
 static struct hand hand;
@@ -42,46 +43,6 @@ static const char *draw(void)
     svg_picture(&w, &explained);
     assert_false(w.failed);
     return w.data;
-}
-
-/* Checks the text between tags: special characters are escaped, by the known entities. */
-static const char *check_text(const char *at)
-{
-    for (; *at && *at != '<'; at++) {
-        assert_true((unsigned char)*at >= ' ' || *at == '\n');
-        assert_int_not_equal(*at, '>');
-        if (*at == '&')
-            assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
-                        strncmp(at, "&amp;", 5) == 0 || strncmp(at, "&quot;", 6) == 0);
-    }
-    return at;
-}
-
-/* Checks that tags are nested, quotes are in pairs, and texts are escaped. */
-static void check_well_formed(const char *at)
-{
-    char open[DEPTH_MAX][16];
-    size_t depth = 0;
-    for (at = check_text(strchr(at, '\n')); *at; at = check_text(at)) {
-        const char *end = strchr(at, '>');
-        char name[16] = "";
-        assert_non_null(end);
-        sscanf(at + 1 + (at[1] == '/'), "%15[a-zA-Z]", name);
-        assert_true(*name);
-        size_t quotes = 0;
-        for (const char *c = at; c < end; c++)
-            quotes += *c == '"';
-        assert_int_equal(quotes % 2, 0);
-        if (at[1] == '/') {
-            assert_true(depth > 0);
-            assert_string_equal(open[--depth], name);
-        } else if (end[-1] != '/') {
-            assert_true(depth < DEPTH_MAX);
-            snprintf(open[depth++], sizeof(open[0]), "%s", name);
-        }
-        at = end + 1;
-    }
-    assert_int_equal(depth, 0);
 }
 
 /* Counts the rectangles in groups of a class, from `at` up to `end`. */
@@ -165,7 +126,7 @@ static void check_drawing(size_t *cells, size_t *same)
 {
     const char *svg = draw(), *end = svg + w.length;
     const char *src = strstr(svg, "<g class=\"src\""), *dst = strstr(svg, "<g class=\"dst\"");
-    check_well_formed(svg);
+    markup_check(svg);
     assert_null(strstr(svg, "1844674407370955")); /* a negative number, printed as unsigned */
     assert_true(src && dst && src < dst);
     assert_in_range(extent(svg, " width=\""), 1, WIDTH_MAX);
@@ -220,7 +181,7 @@ static void test_large(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(moves); i++) {
         hand_explain(&moves[i], &explained);
-        check_well_formed(draw());
+        markup_check(draw());
         assert_true(all_cells(w.data) < CELLS_MAX);
     }
 }
@@ -242,7 +203,7 @@ static void test_names(void **state)
     hand_explain(&hand, &explained);
     explained.src.file = "\x01]]>\xff\xef\xbf\xbf\xc3\xa4.npy";
     explained.dst.file = "0123456789012345678901234567890123456789\xc3\xa4\xc3\xa4\xc3\xa4.npy";
-    check_well_formed(draw());
+    markup_check(draw());
     assert_non_null(strstr(w.data, "&lt;b&gt;&amp;&quot;'"));
     assert_non_null(strstr(w.data, "\xef\xbf\xbd]]&gt;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa4.npy"));
     assert_null(strstr(w.data, "<b>"));
