@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The jobs of a plan in the order of issue: loads into buffers, kernels, stores from buffers. Jobs
+ * wait for one another by `after` alone; every job follows the jobs that it waits for.
+ *
+ * The tiles of one operand follow one another in its buffers: tile n is in buffer n % count. A load
+ * waits for the last use of the buffer's content. Loads are issued as late as the next kernel
+ * allows and one kernel ahead: with two buffers a channel that executes jobs in their order loads
+ * tile n + 1 while the kernel works on tile n.
+ */
+#ifndef TARGET_TILE_JOBS_H
+#define TARGET_TILE_JOBS_H
+
+#include <stddef.h>
+
+#include "target/tile/tile_check.h"
+#include "target/tile/tile_plan.h"
+
+enum tile_job_kind {
+    TILE_JOB_LOAD,
+    TILE_JOB_KERNEL, /* the computation on the tile of one step */
+    TILE_JOB_FILE,   /* saves an input tile from its buffer to a file, in place of the kernel */
+    TILE_JOB_STORE
+};
+
+/* The jobs between the loads and the stores. */
+enum tile_program {
+    TILE_FIRMWARE, /* a kernel for each step */
+    TILE_MOVES,    /* no job: stores follow loads */
+    TILE_FILES     /* the input tiles are saved to files, and nothing is stored */
+};
+
+struct tile_job {
+    enum tile_job_kind kind;
+    uint32_t operand; /* of a load, file or store; kernels: 0 */
+    uint32_t number;  /* loads, files and stores: tile of the operand; kernels: step */
+    uint32_t step;    /* the step that needs the load, or makes the results */
+    uint32_t buffer;  /* buffer of the operand: number % count */
+    uint32_t after_count;
+    uint32_t after[TILE_AFTER_MAX]; /* indices of earlier jobs */
+};
+
+struct tile_jobs {
+    const struct tile_plan *plan; /* borrowed */
+    enum tile_program program;
+    struct tile_job *job;
+    size_t count;
+};
+
+/**
+ * Makes the jobs of a plan. `loaded`: bits of the operands that are loaded; others (weights without
+ * a file) get no jobs. Returns 0, or -1 if out of memory. Finish with tile_jobs_finish().
+ */
+int tile_jobs_init(struct tile_jobs *jobs, const struct tile_plan *plan, enum tile_program program,
+                   uint32_t loaded);
+void tile_jobs_finish(struct tile_jobs *jobs);
+
+/** Writes the name of a job: "load3", "second3", "weights3", "kernel3", "file3", "store3". */
+const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *job,
+                          char out[TILE_NAME_MAX]);
+
+/** Returns the operand that owns the buffer of the job: the first input for a store in place. */
+uint32_t tile_job_source(const struct tile_plan *plan, const struct tile_job *job);
+
+/** Returns the bytes of the job's tile in its buffer. */
+uint64_t tile_job_bytes(const struct tile_plan *plan, const struct tile_job *job);
+
+/**
+ * Describes what each job reads and writes in the memory, for tile_check(). Returns an array of
+ * jobs->count entries, which the caller frees, or null if out of memory.
+ */
+struct tile_use *tile_jobs_uses(const struct tile_jobs *jobs);
+
+#endif /* TARGET_TILE_JOBS_H */

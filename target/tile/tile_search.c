@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The search for the best plan: all combinations of counts of tiles, each with all loop orders. An
+ * axis of n indices has fewer than 2 * sqrt(n) sizes of the largest tile, so a usual layer has some
+ * 10 000 combinations.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/tile/tile_plan.h"
+
+enum {
+    COMBINATIONS_MAX = 400 * 1000, /* beyond, sizes are left out evenly */
+    UNEVEN_MAX = 64                /* indices of an axis that is cut unevenly, too */
+};
+
+/* One way to divide an axis. */
+struct choice {
+    struct tile_cut cut;
+    uint64_t elements[TILE_OPERANDS]; /* elements that all tiles need, added up */
+};
+
+struct choices {
+    struct choice *choice;
+    size_t count, capacity;
+};
+
+/* A combination of choices, and what is known about it. */
+struct combination {
+    const struct choice *axis[TILE_AXES];
+    uint64_t steps;
+    uint64_t bytes[TILE_OPERANDS]; /* bytes of the largest tile */
+    uint64_t once[TILE_OPERANDS];  /* traffic if each tile is loaded or stored once */
+};
+
+struct search {
+    const struct tile_layer *layer;
+    struct tile_memory memory;
+    struct tile_estimate estimate;
+    bool smallest; /* minimise the memory, not the traffic */
+    struct choices axis[TILE_AXES];
+    struct tile_plan best; /* steps 0: none yet */
+};
+
+static uint64_t align_up(uint64_t bytes, uint64_t alignment)
+{
+    return tile_plus(bytes, alignment - 1) / alignment * alignment;
+}
+
+static bool uses_partial(const struct search *s, const struct tile_operand *operand,
+                         uint64_t reduced)
+{
+    return operand->partial > 0 && s->layer->reduces && reduced > 1;
+}
+
+/* Returns whether an axis may have more than one tile. */
+static bool is_divisible(const struct tile_layer *layer, uint32_t axis)
+{
+    return !(layer->reduces && axis == TILE_REDUCED) ||
+           layer->operand[layer->operands - 1].partial > 0;
+}
+
+/* Returns whether tiles of this size fit into the budget, if those of other axes have one index. */
+static bool may_fit(const struct search *s, uint32_t axis, uint64_t size)
+{
+    for (uint32_t i = 0; i < s->layer->operands; i++) {
+        const struct tile_operand *operand = &s->layer->operand[i];
+        uint64_t bytes = tile_times(operand->unit, operand->repeats);
+
+        for (uint32_t a = 0; a < s->layer->axes; a++)
+            bytes = tile_times(bytes,
+                               tile_span_extent(&operand->span[a], a == axis ? size : UINT64_C(1)));
+        if (bytes > s->memory.bytes)
+            return false;
+    }
+    return true;
+}
+
+static int add_choice(struct choices *choices, const struct choice *choice)
+{
+    if (choices->count == choices->capacity) {
+        const size_t capacity = choices->capacity ? 2 * choices->capacity : 64;
+        struct choice *grown = realloc(choices->choice, capacity * sizeof *grown);
+
+        if (!grown)
+            return -1;
+        choices->choice = grown;
+        choices->capacity = capacity;
+    }
+    choices->choice[choices->count++] = *choice;
+    return 0;
+}
+
+static struct choice make_choice(const struct search *s, uint32_t axis, const struct tile_cut *cut)
+{
+    struct choice choice = {.cut = *cut};
+
+    for (uint32_t i = 0; i < s->layer->operands; i++)
+        choice.elements[i] = tile_span_sum(&s->layer->operand[i].span[axis], cut);
+    return choice;
+}
+
+/* Lists the sizes of an axis, the largest first, each with the smallest count that has this size.
+ */
+static int list_even(struct search *s, uint32_t axis)
+{
+    const uint64_t extent = s->layer->extent[axis];
+
+    for (uint64_t size = extent; size > 0; size--) {
+        const uint64_t count = (extent + size - 1) / size;
+        struct choice choice;
+
+        if (count > TILE_STEPS_MAX || (count > 1 && !is_divisible(s->layer, axis)))
+            break;
+        size = (extent + count - 1) / count;
+        if (!may_fit(s, axis, size))
+            continue;
+        choice = make_choice(
+            s, axis,
+            &(struct tile_cut){.extent = extent, .count = count, .size = size, .even = true});
+        if (add_choice(&s->axis[axis], &choice) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Returns whether a choice needs fewer elements than the listed choices with its count. */
+static bool saves_elements(const struct search *s, const struct choices *choices,
+                           const struct choice *choice)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        if (choices->choice[i].cut.count != choice->cut.count)
+            continue;
+        for (uint32_t o = 0; o < s->layer->operands; o++) {
+            if (choice->elements[o] < choices->choice[i].elements[o])
+                return true;
+        }
+        return false;
+    }
+    return true;
+}
+
+/*
+ * Adds cuts of a short axis with a smaller last tile, if they save elements: a halo that reaches
+ * into the padding is not loaded, so the places of the cuts matter.
+ */
+static int list_uneven(struct search *s, uint32_t axis)
+{
+    const uint64_t extent = s->layer->extent[axis];
+    bool padded = false;
+
+    for (uint32_t i = 0; i < s->layer->operands; i++) {
+        const struct tile_span *span = &s->layer->operand[i].span[axis];
+
+        padded |= span->used && span->reach != span->step;
+    }
+    for (uint64_t size = 1; padded && extent <= UNEVEN_MAX && size < extent; size++) {
+        const uint64_t count = (extent + size - 1) / size;
+        const struct choice choice = make_choice(
+            s, axis, &(struct tile_cut){.extent = extent, .count = count, .size = size});
+
+        if (may_fit(s, axis, size) && saves_elements(s, &s->axis[axis], &choice) &&
+            add_choice(&s->axis[axis], &choice) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Keeps `wanted` choices at even distances, the first and the last among them. */
+static void thin(struct choices *choices, size_t wanted)
+{
+    for (size_t i = 0; i < wanted; i++)
+        choices->choice[i] = choices->choice[i * (choices->count - 1) / (wanted - 1)];
+    choices->count = wanted;
+}
+
+/* Leaves out sizes until few enough combinations remain. Returns whether none was left out. */
+static bool limit_combinations(struct search *s)
+{
+    bool complete = true;
+
+    for (;;) {
+        uint64_t product = 1;
+        uint32_t longest = 0;
+
+        for (uint32_t a = 0; a < s->layer->axes; a++) {
+            product = tile_times(product, s->axis[a].count);
+            if (s->axis[a].count > s->axis[longest].count)
+                longest = a;
+        }
+        if (product <= COMBINATIONS_MAX)
+            return complete;
+        complete = false;
+        thin(&s->axis[longest], s->axis[longest].count - (s->axis[longest].count + 3) / 4);
+    }
+}
+
+/* Computes what does not depend on the order. Returns false if the combination cannot fit. */
+static bool combine(const struct search *s, struct combination *c)
+{
+    const struct tile_layer *layer = s->layer;
+    uint64_t reduced = layer->reduces ? c->axis[TILE_REDUCED]->cut.count : 1, sum = 0;
+
+    c->steps = 1;
+    for (uint32_t a = 0; a < layer->axes; a++)
+        c->steps = tile_times(c->steps, c->axis[a]->cut.count);
+    if (c->steps > TILE_STEPS_MAX)
+        return false;
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        const struct tile_operand *operand = &layer->operand[i];
+
+        c->bytes[i] = uses_partial(s, operand, reduced) ? operand->partial : operand->unit;
+        c->bytes[i] = tile_times(c->bytes[i], operand->repeats);
+        c->once[i] = operand->unit * operand->repeats;
+        for (uint32_t a = 0; a < layer->axes; a++) {
+            if (!operand->span[a].used)
+                continue;
+            c->bytes[i] =
+                tile_times(c->bytes[i], tile_span_extent(&operand->span[a], c->axis[a]->cut.size));
+            c->once[i] = tile_times(c->once[i], c->axis[a]->elements[i]);
+        }
+        if (!operand->in_place)
+            sum = tile_plus(sum, c->bytes[i]);
+    }
+    return sum <= s->memory.bytes;
+}
+
+/* The loops of a plan: for an operand, how often its tile changes. */
+struct loops {
+    uint64_t changes; /* tiles that are loaded or stored */
+    uint64_t reloads; /* times that each of its tiles is loaded */
+    bool held;        /* the innermost loop of more than one tile does not change the tile */
+};
+
+static struct loops loops_of(const struct tile_plan *plan, const struct tile_operand *operand)
+{
+    struct loops loops = {.changes = 1, .reloads = 1};
+    uint64_t outer = 1, outer_unused = 1;
+
+    for (uint32_t i = 0; i < plan->layer->axes; i++) {
+        const uint32_t axis = plan->order[i];
+        const uint64_t count = plan->cut[axis].count;
+
+        if (count == 1)
+            continue;
+        outer = tile_times(outer, count);
+        if (operand->span[axis].used) {
+            loops.changes = outer;
+            loops.reloads = outer_unused;
+        } else {
+            outer_unused = tile_times(outer_unused, count);
+        }
+        loops.held = !operand->span[axis].used;
+    }
+    return loops;
+}
+
+/* Places the buffers, each behind the one before. */
+static void place_buffers(struct tile_plan *plan)
+{
+    plan->used = 0;
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        struct tile_buffers *buffers = &plan->buffers[i];
+
+        for (uint32_t b = 0; b < buffers->count; b++) {
+            buffers->offset[b] = align_up(plan->used, plan->memory.alignment);
+            plan->used = tile_plus(buffers->offset[b], buffers->bytes);
+        }
+    }
+}
+
+/*
+ * Gives each operand its buffers: all that are wanted, or only one for held operands if that is
+ * needed to fit. Returns false if the buffers do not fit.
+ */
+static bool choose_buffers(const struct search *s, struct tile_plan *plan,
+                           const struct loops loops[TILE_OPERANDS])
+{
+    const uint32_t operands = plan->layer->operands;
+
+    for (uint32_t single = 0; single < UINT32_C(1) << operands; single++) {
+        /* In the smallest memory, each held operand has one buffer, if that is allowed. */
+        const uint32_t mask = s->smallest ? (UINT32_C(1) << operands) - 1 - single : single;
+        bool wrong = false;
+
+        for (uint32_t i = 0; i < operands; i++) {
+            struct tile_buffers *buffers = &plan->buffers[i];
+            const bool one = mask >> i & 1;
+
+            wrong |= one && !(loops[i].held && plan->memory.hold);
+            buffers->held = loops[i].held;
+            buffers->count = one || loops[i].changes == 1 ? 1 : plan->memory.buffers;
+            if (loops[i].changes < buffers->count)
+                buffers->count = (uint32_t)loops[i].changes;
+            if (plan->layer->operand[i].in_place)
+                buffers->count = 0;
+        }
+        if (wrong)
+            continue;
+        place_buffers(plan);
+        if (plan->used <= plan->memory.bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the contiguous rows of the largest tile of an operand in memory outside. */
+static uint64_t rows_of(const struct tile_plan *plan, const struct tile_operand *operand)
+{
+    uint64_t rows = operand->repeats;
+    uint32_t left = operand->dimensions, merged = 0;
+    bool whole = true;
+
+    for (; left > 0 && merged < operand->merging && whole; left--, merged++) {
+        const uint32_t axis = operand->axis[left - 1];
+        const struct tile_span *span = &operand->span[axis];
+
+        whole = plan->cut[axis].count == 1 &&
+                tile_span_extent(span, plan->cut[axis].size) == span->extent;
+    }
+    if (left == 0 && whole)
+        return 1;
+    for (; left > 0; left--) {
+        const uint32_t axis = operand->axis[left - 1];
+
+        rows = tile_times(rows, tile_span_extent(&operand->span[axis], plan->cut[axis].size));
+    }
+    return rows;
+}
+
+/*
+ * Estimates the time: the sum of all transfers, or the sum of all kernels if it is larger, and one
+ * tile of the other sum, because the first tile overlaps with nothing.
+ */
+static profile_cost estimate_time(const struct search *s, const struct tile_plan *plan,
+                                  const struct loops loops[TILE_OPERANDS])
+{
+    const struct tile_estimate *e = &s->estimate;
+    const profile_cost compute = tile_times(plan->layer->results, e->compute);
+    profile_cost moving = tile_times(plan->total / e->bus_bytes, e->beat);
+
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        const profile_cost each =
+            tile_plus(e->transfer, tile_times(rows_of(plan, &plan->layer->operand[i]), e->row));
+
+        moving = tile_plus(moving, tile_times(loops[i].changes, each));
+    }
+    if (plan->memory.buffers == 1)
+        return tile_plus(moving, compute);
+    return moving > compute ? tile_plus(moving, compute / plan->steps)
+                            : tile_plus(compute, moving / plan->steps);
+}
+
+/* Returns whether the plan is better than the best one. */
+static bool is_better(const struct search *s, const struct tile_plan *plan)
+{
+    const struct tile_plan *best = &s->best;
+
+    if (best->steps == 0)
+        return true;
+    if (s->smallest)
+        return plan->used < best->used;
+    if (plan->total != best->total)
+        return plan->total < best->total;
+    if (plan->estimate != best->estimate)
+        return plan->estimate < best->estimate;
+    if (plan->steps != best->steps)
+        return plan->steps < best->steps;
+    return plan->used < best->used;
+}
+
+/* Takes the plan if it fits and is better than the best one. Its counts and order are set. */
+static void consider(struct search *s, const struct combination *c, struct tile_plan *plan)
+{
+    struct loops loops[TILE_OPERANDS] = {0};
+
+    plan->total = 0;
+    for (uint32_t i = 0; i < s->layer->operands; i++) {
+        loops[i] = loops_of(plan, &s->layer->operand[i]);
+        plan->traffic[i] = tile_times(c->once[i], loops[i].reloads);
+        plan->total = tile_plus(plan->total, plan->traffic[i]);
+    }
+    if (s->best.steps > 0 && !s->smallest && plan->total > s->best.total)
+        return;
+    if (!choose_buffers(s, plan, loops))
+        return;
+    plan->estimate = estimate_time(s, plan, loops);
+    if (is_better(s, plan))
+        s->best = *plan;
+}
+
+/*
+ * Returns whether an order is worth trying: axes with one tile come first and in their order,
+ * because they have no loop, and the loop over input channels is the innermost one.
+ */
+static bool is_canonical(const struct tile_plan *plan)
+{
+    const uint32_t axes = plan->layer->axes;
+    bool loops = false;
+
+    for (uint32_t i = 0; i < axes; i++) {
+        const uint32_t axis = plan->order[i];
+
+        if (plan->cut[axis].count > 1)
+            loops = true;
+        else if (loops || (i > 0 && plan->order[i - 1] > axis))
+            return false;
+        if (plan->layer->reduces && axis == TILE_REDUCED && plan->cut[axis].count > 1 &&
+            i + 1 < axes)
+            return false;
+    }
+    return true;
+}
+
+/* Tries all orders of the axes from position `at` on. */
+static void try_orders(struct search *s, const struct combination *c, struct tile_plan *plan,
+                       uint32_t at)
+{
+    const uint32_t axes = s->layer->axes;
+
+    if (at == axes) {
+        if (is_canonical(plan))
+            consider(s, c, plan);
+        return;
+    }
+    for (uint32_t i = at; i < axes; i++) {
+        const uint8_t axis = plan->order[i];
+
+        memmove(&plan->order[at + 1], &plan->order[at], (i - at) * sizeof plan->order[0]);
+        plan->order[at] = axis;
+        try_orders(s, c, plan, at + 1);
+        memmove(&plan->order[at], &plan->order[at + 1], (i - at) * sizeof plan->order[0]);
+        plan->order[i] = axis;
+    }
+}
+
+static void try_combination(struct search *s, struct combination *c)
+{
+    const struct tile_layer *layer = s->layer;
+    struct tile_plan plan = {.layer = layer, .memory = s->memory};
+    uint64_t least = 0;
+
+    if (!combine(s, c))
+        return;
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        plan.buffers[i].bytes = c->bytes[i];
+        least = tile_plus(least, c->once[i]);
+    }
+    if (s->best.steps > 0 && !s->smallest && least > s->best.total)
+        return;
+    plan.steps = c->steps;
+    for (uint32_t a = 0; a < layer->axes; a++) {
+        plan.cut[a] = c->axis[a]->cut;
+        plan.order[a] = (uint8_t)a;
+    }
+    if (layer->kind == TILE_WINDOW)
+        try_orders(s, c, &plan, 0);
+    else
+        consider(s, c, &plan); /* all operands depend on all axes: the order changes nothing */
+}
+
+static uint64_t try_all(struct search *s)
+{
+    const uint32_t axes = s->layer->axes;
+    size_t at[TILE_AXES] = {0};
+    uint64_t tried = 0;
+
+    for (uint32_t a = 0; a < axes; a++) {
+        if (s->axis[a].count == 0)
+            return 0;
+    }
+    for (uint32_t a = 0; a < axes; tried++) {
+        struct combination c;
+
+        for (uint32_t i = 0; i < axes; i++)
+            c.axis[i] = &s->axis[i].choice[at[i]];
+        try_combination(s, &c);
+        for (a = 0; a < axes && ++at[a] == s->axis[a].count; a++)
+            at[a] = 0;
+    }
+    return tried;
+}
+
+/*
+ * Sets the bytes that each operand is needed once: boxes of all indices or, if the stride exceeds
+ * the kernel, of single indices, which leave out the gaps.
+ */
+static void find_least(struct tile_plan *plan)
+{
+    const struct tile_layer *layer = plan->layer;
+
+    plan->least_total = 0;
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        const struct tile_operand *operand = &layer->operand[i];
+
+        plan->least[i] = operand->unit * operand->repeats;
+        for (uint32_t a = 0; a < layer->axes; a++) {
+            const struct tile_span *span = &operand->span[a];
+            const uint64_t extent = layer->extent[a];
+            const uint64_t whole = tile_span_sum(
+                span,
+                &(struct tile_cut){.extent = extent, .count = 1, .size = extent, .even = true});
+            const uint64_t single = tile_span_sum(
+                span,
+                &(struct tile_cut){.extent = extent, .count = extent, .size = 1, .even = true});
+
+            plan->least[i] = tile_times(plan->least[i], single < whole ? single : whole);
+        }
+        plan->least_total = tile_plus(plan->least_total, plan->least[i]);
+    }
+}
+
+/* Runs the search. Returns 0, or -1 if out of memory; best.steps is 0 if nothing fits. */
+static int search(struct search *s)
+{
+    int status = 0;
+
+    for (uint32_t a = 0; a < s->layer->axes && status == 0; a++)
+        status = list_even(s, a) < 0 || list_uneven(s, a) < 0 ? -1 : 0;
+    if (status == 0) {
+        const bool exhaustive = limit_combinations(s);
+        const uint64_t tried = try_all(s);
+
+        s->best.exhaustive = exhaustive;
+        s->best.candidates = tried;
+    }
+    for (uint32_t a = 0; a < s->layer->axes; a++)
+        free(s->axis[a].choice);
+    return status;
+}
+
+uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_memory *memory)
+{
+    struct search s = {
+        .layer = layer, .memory = *memory, .estimate = {.bus_bytes = 1}, .smallest = true};
+
+    s.memory.bytes = UINT64_MAX;
+    return search(&s) < 0 || s.best.steps == 0 ? UINT64_MAX : s.best.used;
+}
+
+int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
+                   const struct tile_memory *memory, const struct tile_estimate *estimate,
+                   struct fault *fault)
+{
+    struct search s = {.layer = layer, .memory = *memory, .estimate = *estimate};
+    uint64_t smallest;
+
+    if (search(&s) < 0)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (s.best.steps > 0) {
+        *plan = s.best;
+        find_least(plan);
+        return 0;
+    }
+    smallest = tile_plan_smallest(layer, memory);
+    if (smallest == UINT64_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "the layer would have more than %d tiles for any budget", TILE_STEPS_MAX);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "%" PRIu64 " B do not hold the buffers of any tile with %" PRIu32
+                     " buffer%s for each tensor: at least %" PRIu64 " B are needed",
+                     memory->bytes, memory->buffers, memory->buffers == 1 ? "" : "s", smallest);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans all layers of a list of networks for 64, 128 and 256 KiB:
+ *
+ *     test_target_tile_layers LAYERS.txt [-v]
+ *
+ * Prints the traffic compared with the least possible, and the time of planning; -v prints each
+ * layer. Fails if a plan takes 100 ms of processor time, if the traffic exceeds 1.05 of the best of
+ * all integer tile sizes (layers with up to 60 000 sizes), or if the checker refuses its jobs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/tile/tile_jobs.h"
+
+enum { SIZES_MAX = 60000, AXIS_MAX = 2048 };
+#ifdef __SANITIZE_ADDRESS__
+#define SLOWER 20
+#else
+#define SLOWER 1
+#endif
+#define PLAN_NS_MAX (SLOWER * 100 * UINT64_C(1000000))
+
+static const struct tile_estimate estimate = {.transfer = 332 * PROFILE_CYCLE,
+                                              .row = 4 * PROFILE_CYCLE,
+                                              .beat = 3 * PROFILE_CYCLE / 2,
+                                              .bus_bytes = 16};
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Traffic of all integer tile sizes, by sums of each axis that are counted element by element. */
+
+struct sizes {
+    const struct tile_layer *layer;
+    uint64_t sum[TILE_AXES][TILE_OPERANDS][AXIS_MAX + 1]; /* elements of all tiles of a size */
+};
+
+static void count_sums(struct sizes *sizes, uint32_t axis)
+{
+    const struct tile_layer *layer = sizes->layer;
+
+    for (uint64_t size = 1; size <= layer->extent[axis]; size++) {
+        for (uint32_t i = 0; i < layer->operands; i++) {
+            const struct tile_span *span = &layer->operand[i].span[axis];
+            uint64_t sum = 0;
+
+            for (uint64_t at = 0; at < layer->extent[axis]; at += size) {
+                const uint64_t end =
+                    at + size < layer->extent[axis] ? at + size : layer->extent[axis];
+                uint64_t low = at * span->step, high = (end - 1) * span->step + span->reach;
+
+                low = low > span->pad ? low - span->pad : 0;
+                high = high > span->pad ? high - span->pad : 0;
+                high = high < span->extent ? high : span->extent;
+                sum += high > low ? high - low : 0;
+            }
+            sizes->sum[axis][i][size] = span->used ? sum : 1;
+        }
+    }
+}
+
+/* Returns the traffic of tile sizes in the order of the loops; UINT64_MAX if they do not fit. */
+static uint64_t traffic_of(const struct sizes *sizes, const uint64_t size[TILE_AXES],
+                           const uint8_t order[TILE_AXES], const struct tile_memory *memory)
+{
+    const struct tile_layer *layer = sizes->layer;
+    uint64_t total = 0, used = 0;
+
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        const struct tile_operand *operand = &layer->operand[i];
+        uint64_t bytes = operand->unit * operand->repeats, traffic = bytes;
+        uint64_t outside = 1, times = 1, tiles = 1;
+
+        for (uint32_t n = 0; n < layer->axes; n++) {
+            const uint32_t a = order[n];
+            const uint64_t count = (layer->extent[a] + size[a] - 1) / size[a];
+
+            if (operand->span[a].used) {
+                bytes *= (size[a] - 1) * operand->span[a].step + operand->span[a].reach;
+                traffic *= sizes->sum[a][i][size[a]];
+                tiles *= count;
+                if (count > 1)
+                    times = outside;
+            } else {
+                outside *= count;
+            }
+        }
+        total += traffic * times;
+        for (uint32_t b = 0; b < (tiles == 1 ? 1 : memory->buffers) && !operand->in_place; b++)
+            used = (used + memory->alignment - 1) / memory->alignment * memory->alignment + bytes;
+    }
+    return used > memory->bytes ? UINT64_MAX : total;
+}
+
+/* Returns the least traffic of all integer sizes and orders; 0: there are too many sizes. */
+static uint64_t exhaustive(const struct tile_layer *layer, const struct tile_memory *memory)
+{
+    static const uint8_t orders[6][TILE_AXES] = {{3, 0, 1, 2}, {3, 0, 2, 1}, {3, 1, 0, 2},
+                                                 {3, 1, 2, 0}, {3, 2, 0, 1}, {3, 2, 1, 0}};
+    static struct sizes sizes;
+    uint64_t size[TILE_AXES] = {1, 1, 1, 1}, best = UINT64_MAX, combinations = 1;
+    uint32_t a = 0;
+
+    for (uint32_t i = 0; i < 3; i++)
+        combinations *= layer->extent[i];
+    if (combinations > SIZES_MAX || layer->axes != 4 || layer->extent[3] > AXIS_MAX)
+        return 0;
+    sizes.layer = layer;
+    for (uint32_t i = 0; i < 4; i++)
+        count_sums(&sizes, i);
+    size[3] = layer->extent[3];
+    while (a < 3) {
+        for (uint32_t n = 0; n < 6; n++) {
+            const uint64_t traffic = traffic_of(&sizes, size, orders[n], memory);
+
+            best = traffic < best ? traffic : best;
+        }
+        for (a = 0; a < 3 && ++size[a] > layer->extent[a]; a++)
+            size[a] = 1;
+    }
+    return best;
+}
+
+struct result {
+    uint32_t layers, checked;
+    uint64_t total, least, slowest_ns;
+    double worst, worst_exhaustive;
+};
+
+/* Returns 0, or -1 after a message. */
+static int check_jobs(const struct tile_plan *plan)
+{
+    struct tile_jobs jobs;
+    struct tile_use *uses = NULL;
+    struct fault fault = {0};
+    int status = tile_jobs_init(&jobs, plan, TILE_FIRMWARE, 7);
+
+    if (status == 0) {
+        uses = tile_jobs_uses(&jobs);
+        status = tile_check(uses, jobs.count, plan->memory.bytes, &fault);
+        if (status < 0)
+            printf("FAILED: %s\n", fault.text);
+    }
+    free(uses);
+    tile_jobs_finish(&jobs);
+    return status;
+}
+
+static int plan_layer(struct result *result, const struct tile_layer *layer, uint64_t budget,
+                      bool verbose)
+{
+    const struct tile_memory memory = {.bytes = budget, .alignment = 16, .buffers = 2};
+    const uint64_t best = exhaustive(layer, &memory), from = cpu_ns();
+    struct tile_plan plan;
+    struct fault fault;
+    uint64_t ns;
+    double ratio;
+
+    if (tile_plan_find(&plan, layer, &memory, &estimate, &fault)) {
+        printf("FAILED: %s\n", fault.text);
+        return -1;
+    }
+    ns = cpu_ns() - from;
+    ratio = (double)plan.total / (double)plan.least_total;
+    if (verbose)
+        printf("  %8" PRIu64 " tiles  %" PRIu64 "x%" PRIu64 "x%" PRIu64 "  traffic %10" PRIu64
+               " B, least * %.3f  %.2f ms\n",
+               plan.steps, plan.cut[0].size, plan.cut[1].size, plan.cut[2].size, plan.total, ratio,
+               (double)ns / 1e6);
+    result->layers++;
+    result->total += plan.total;
+    result->least += plan.least_total;
+    result->worst = ratio > result->worst ? ratio : result->worst;
+    result->slowest_ns = ns > result->slowest_ns ? ns : result->slowest_ns;
+    if (best > 0) {
+        const double exact = (double)plan.total / (double)best;
+
+        result->checked++;
+        result->worst_exhaustive =
+            exact > result->worst_exhaustive ? exact : result->worst_exhaustive;
+    }
+    return check_jobs(&plan);
+}
+
+/* Reads a line of the list. Returns 1 for a layer, 0 for another line, -1 for a mistake. */
+static int read_layer(struct tile_layer *layer, const char *line, char network[32])
+{
+    struct tile_window w = {.dilation = {1, 1}, .element = 1};
+    struct fault fault;
+    char kind[8];
+
+    if (*line == '#' || *line == '\n' || sscanf(line, "network %31s", network) == 1)
+        return 0;
+    if (sscanf(line, "%7s %u %u %u %u %u %u", kind, &w.shape[0], &w.shape[1], &w.shape[2],
+               &w.kernel[0], &w.stride[0], &w.channels) != 7)
+        return -1;
+    w.kernel[1] = w.kernel[0];
+    w.stride[1] = w.stride[0];
+    w.depthwise = strcmp(kind, "dense") != 0;
+    w.weights = strcmp(kind, "pool") != 0;
+    if (strcmp(kind, "add") == 0)
+        return tile_layer_elementwise(layer, 3, w.shape, 1, 2, &fault) ? -1 : 1;
+    tile_window_pad_same(&w);
+    return tile_layer_window(layer, &w, &fault) ? -1 : 1;
+}
+
+static int plan_list(FILE *list, uint64_t budget, bool verbose)
+{
+    struct result result = {.worst_exhaustive = 1, .worst = 1};
+    char line[160], network[32] = "";
+    bool failed = false;
+
+    rewind(list);
+    while (fgets(line, sizeof line, list)) {
+        struct tile_layer layer;
+        const int is = read_layer(&layer, line, network);
+
+        if (is < 0) {
+            printf("FAILED: %s", line);
+            return -1;
+        }
+        if (is == 0)
+            continue;
+        if (verbose)
+            printf("%s %s", network, line);
+        failed |= plan_layer(&result, &layer, budget, verbose) < 0;
+    }
+    printf("%3" PRIu64 " KiB: %u layers, traffic / least %.3f in all, %.3f at most; traffic / best "
+           "of all sizes %.4f at most (%u layers); planning %.1f ms at most\n",
+           budget / 1024, result.layers, (double)result.total / (double)result.least, result.worst,
+           result.worst_exhaustive, result.checked, (double)result.slowest_ns / 1e6);
+    if (result.worst_exhaustive > 1.05 || result.slowest_ns > PLAN_NS_MAX || result.layers == 0 ||
+        result.checked == 0) {
+        printf("FAILED: at most 1.05 and %" PRIu64 " ms are allowed\n", PLAN_NS_MAX / 1000000);
+        failed = true;
+    }
+    return failed ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *list = argc > 1 ? fopen(argv[1], "r") : NULL;
+    const bool verbose = argc > 2 && strcmp(argv[2], "-v") == 0;
+    int status = 0;
+
+    if (!list) {
+        fprintf(stderr, "usage: test_target_tile_layers LAYERS.txt [-v]\n");
+        return 2;
+    }
+    for (uint64_t kib = 64; kib <= 256; kib *= 2)
+        status |= plan_list(list, kib * 1024, verbose);
+    fclose(list);
+    return status ? 1 : 0;
+}

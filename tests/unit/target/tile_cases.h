@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random layers, and a walk over a plan's tiles that counts its traffic element by element. */
+#ifndef TEST_TILE_CASES_H
+#define TEST_TILE_CASES_H
+
+#include "target/tile/tile_plan.h"
+#include "tests/support/rng.h"
+
+/* Makes a random small layer of any kind, with extents up to `most`. Returns false if it is not
+ * legal. */
+bool tile_case_layer(struct tile_layer *layer, struct rng *rng, uint32_t most);
+
+/* A division of a layer that is not necessarily a plan: the begin of each range of each axis. */
+struct tile_division {
+    const struct tile_layer *layer;
+    uint64_t count[TILE_AXES];
+    uint64_t begin[TILE_AXES][65]; /* the last entry is the extent */
+    uint8_t order[TILE_AXES];
+};
+
+/* Returns the bytes that the loops of a division move, walking all of them; also by operand. */
+uint64_t tile_case_walk(const struct tile_division *division, uint64_t bytes[TILE_OPERANDS]);
+
+/* Returns the division of a plan. */
+struct tile_division tile_case_division(const struct tile_plan *plan);
+
+/*
+ * Returns the least traffic of all integer tile sizes and loop orders that fit, with the remainder
+ * in the last tile of an axis; UINT64_MAX if none fits.
+ */
+uint64_t tile_case_exhaustive(const struct tile_layer *layer, const struct tile_memory *memory);
+
+#endif /* TEST_TILE_CASES_H */
