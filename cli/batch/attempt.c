@@ -199,6 +199,22 @@ static void run_job(struct attempt *attempt, struct execution *execution,
     outcome_finish(&outcome);
 }
 
+/* Allocates the buffers of the case. If that fails, the case is over. */
+static void begin_jobs(struct attempt *attempt, struct execution *execution)
+{
+    struct fault fault;
+
+    if (execution_begin(execution, &attempt->file, &fault) == 0)
+        return;
+    attempt->over = true;
+    if (exit_code_of(&fault) == EXIT_CODE_LOST) {
+        attempt->end = ATTEMPT_LOST;
+        attempt->lost = fault;
+    }
+    set_reason(attempt, reason_of(&fault));
+    describe_fault(attempt, &fault);
+}
+
 static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t begin_ns)
 {
     const struct job_file *file = &attempt->file;
@@ -211,12 +227,14 @@ static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t
         .failed = on_failure,
         .context = attempt};
 
+    begin_jobs(attempt, &execution);
     for (size_t i = 0; i < file->list.count && !attempt->over; i++) {
         if (cancel_requested())
             attempt->over = true;
         else
             run_job(attempt, &execution, &file->list.jobs[file->order[i]]);
     }
+    execution_end(&execution);
 }
 
 /* Runs the jobs; with a state file, notes which files they read. */

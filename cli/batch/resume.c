@@ -91,7 +91,8 @@ static int collect(struct collector *collector, const struct job_file *file)
             (job->expect.kind == EXPECT_FILE &&
              note(collector, INPUT_EXPECT, job->expect.golden.file)))
             return -1;
-        names_add(&collector->known, job->dst.file);
+        if (job->dst.file)
+            names_add(&collector->known, job->dst.file);
         if (job->dst.params)
             names_add(&collector->known, job->dst.params);
     }

@@ -110,8 +110,12 @@ static int explain_resolved(struct run *run, const struct job_file *file,
         (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
     if (run->rules.profile) {
-        const struct board_move move = {&explained.move, explained.src_base, explained.dst_base,
-                                        channels};
+        const struct board_move move = {.move = &explained.move,
+                                        .src_base = explained.src_base,
+                                        .dst_base = explained.dst_base,
+                                        .file = file,
+                                        .buffers = &run->rules.buffers,
+                                        .channels = channels};
 
         if (explained_board_init(&board, run->rules.profile, resolved, &move, run->descriptors,
                                  fault))
@@ -125,6 +129,20 @@ static int explain_resolved(struct run *run, const struct job_file *file,
         (run->rules.profile && job_rules_check(&run->rules, resolved, &explained, fault)))
         return -1;
     return resolved_produce(resolved, &run->produced, fault);
+}
+
+static int begin_file(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct run *run = context;
+    if (job_limits_check_buffers(&run->limits, file, fault))
+        return -1;
+    return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;
+}
+
+static void end_file(void *context)
+{
+    struct run *run = context;
+    job_rules_end(&run->rules);
 }
 
 static void explain_job(void *context, const struct job_file *file, const struct job_spec *job,
@@ -199,6 +217,8 @@ static enum exit_code explain_all(struct run *run, struct sequence *sequence)
         return EXIT_CODE_INVALID;
     enum exit_code code = sequence_run(sequence, &(struct sequence_work){.job = explain_job,
                                                                          .report = report_explained,
+                                                                         .begin = begin_file,
+                                                                         .end = end_file,
                                                                          .wanted = is_wanted,
                                                                          .context = run});
     return code == EXIT_CODE_DONE ? run->output.drawn : code;

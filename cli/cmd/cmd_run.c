@@ -44,7 +44,8 @@ static enum exit_code run(const struct options *options)
     }
     job_progress_follow(&progress, &link, &sequence.style);
     code = sequence_run(&sequence,
-                        &(struct sequence_work){execution_run, job_report_outcome, &execution});
+                        &(struct sequence_work){execution_run, job_report_outcome, &execution,
+                                                execution_begin, execution_end});
 out:
     daemon_link_finish(&link);
     service_thread_stop(service);

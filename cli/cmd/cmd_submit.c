@@ -40,11 +40,12 @@ static enum exit_code submit(const struct options *options)
     job_progress_follow(&progress, &link, &sequence.style);
     struct detach detach = {.link = &link};
     if (options_get(options, "detach"))
-        code = sequence_run(&sequence,
-                            &(struct sequence_work){detach_job, job_report_outcome, &detach});
+        code = sequence_run(&sequence, &(struct sequence_work){detach_job, job_report_outcome,
+                                                               &detach, detach_begin, detach_end});
     else
         code = sequence_run(&sequence,
-                            &(struct sequence_work){execution_run, job_report_outcome, &execution});
+                            &(struct sequence_work){execution_run, job_report_outcome, &execution,
+                                                    execution_begin, execution_end});
     detach_finish(&detach);
 out:
     daemon_link_finish(&link);

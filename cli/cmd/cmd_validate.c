@@ -35,6 +35,22 @@ static int check_job(const struct validation *validation, const struct job_file 
     return job_rules_check(&validation->rules, resolved, &explained, fault);
 }
 
+static int begin_file(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct validation *validation = context;
+
+    if (job_limits_check_buffers(&validation->limits, file, fault))
+        return -1;
+    return job_rules_begin(&validation->rules, file, fault);
+}
+
+static void end_file(void *context)
+{
+    struct validation *validation = context;
+
+    job_rules_end(&validation->rules);
+}
+
 static void validate_job(void *context, const struct job_file *file, const struct job_spec *job,
                          struct outcome *outcome)
 {
@@ -67,8 +83,8 @@ static enum exit_code validate(const struct options *options)
                                    job_rules_init(&validation.rules, options, &fault)))
         code = print_failure(&sequence.style, NULL, &fault);
     if (code == EXIT_CODE_DONE)
-        code = sequence_run(
-            &sequence, &(struct sequence_work){validate_job, job_report_validated, &validation});
+        code = sequence_run(&sequence, &(struct sequence_work){validate_job, job_report_validated,
+                                                               &validation, begin_file, end_file});
     produced_finish(&validation.produced);
     job_rules_finish(&validation.rules);
     sequence_finish(&sequence);

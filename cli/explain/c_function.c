@@ -69,9 +69,10 @@ static void put_shapes(struct textw *w, const struct explained *e)
 static void put_head(struct textw *w, const struct explained *e, const char *name)
 {
     textw_printf(w, "\n/*\n * %s: ", e->op);
-    put_comment(w, e->src.file);
-    textw_printf(w, e->update ? " into " : " -> ");
-    put_comment(w, e->dst.file);
+    textw_printf(w, "%s", explained_kind(&e->src));
+    put_comment(w, explained_place(&e->src));
+    textw_printf(w, " %s %s", e->update ? "into" : "->", explained_kind(&e->dst));
+    put_comment(w, explained_place(&e->dst));
     textw_printf(w, ", %s\n", e->type);
     put_shapes(w, e);
     textw_printf(w,

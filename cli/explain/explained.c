@@ -27,10 +27,12 @@ static uint32_t capacity_of(uint64_t bytes)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-static void take_file(struct explained_side *side, const char *name, const struct tensor_file *file)
+static void take_file(struct explained_side *side, const struct tensor_spec *spec,
+                      const struct tensor_file *file)
 {
     const struct npy_header *header = &file->header;
-    side->file = name;
+    side->file = spec->file;
+    side->buffer = spec->buffer;
     side->rank = header->rank;
     memcpy(side->shape, header->shape, sizeof(side->shape));
     memcpy(side->strides, file->strides, sizeof(side->strides));
@@ -39,20 +41,27 @@ static void take_file(struct explained_side *side, const char *name, const struc
     side->quant_axis = -1;
 }
 
-/* Returns whether the output is an existing raw file without shape: its data ends with the file. */
+/* Returns whether the move writes into existing bytes. */
+static bool is_update(const struct resolved *r)
+{
+    return r->job->dst.update || r->dst_buffer;
+}
+
+/* Returns whether the output is an existing raw file or buffer without shape: its data ends with
+ * the file or buffer. */
 static bool is_shapeless(const struct resolved *r)
 {
-    return r->job->dst.update && r->before.header.rank == 0;
+    return is_update(r) && r->before.header.rank == 0;
 }
 
 static void take_files(struct explained *e, const struct resolved *r)
 {
     const struct job_spec *job = r->job;
-    take_file(&e->src, job->src.file, &r->src);
-    take_file(&e->dst, job->dst.file, &r->whole);
+    take_file(&e->src, &job->src, &r->src);
+    take_file(&e->dst, &job->dst, &r->whole);
     if (is_shapeless(r))
         e->dst.bytes = (uint64_t)r->whole.stat.st_size - e->dst.offset;
-    e->update = job->dst.update;
+    e->update = is_update(r);
     e->src_base = base_of(SRC_BASE, e->src.offset);
     e->dst_base = base_of(DST_BASE, e->dst.offset);
 }

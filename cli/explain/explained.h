@@ -47,12 +47,13 @@ struct picture_views {
 
 /* One of the job's tensors. */
 struct explained_side {
-    const char *file; /* the file as the job names it; borrowed */
+    const char *file;   /* the file as the job names it; borrowed; null: in a buffer */
+    const char *buffer; /* name of the buffer; borrowed; null: in a file */
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK]; /* shape of the tensor; dst: of the whole output, also if the move
                                      writes a part */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements */
-    uint64_t offset;               /* offset of the first element in the file, in bytes */
+    uint64_t offset;               /* offset of the first element in the file or buffer, in bytes */
     uint64_t bytes;                /* bytes from the first element to the end of the data */
     int32_t quant_axis;            /* dimension of per-axis quantisation parameters, or -1 */
 };
@@ -95,6 +96,18 @@ struct explained {
  */
 int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
+
+/** Returns the word that a message has before the name of a tensor's file or buffer. */
+static inline const char *explained_kind(const struct explained_side *side)
+{
+    return side->buffer ? "buffer " : "";
+}
+
+/** Returns the name of a tensor's file or buffer. */
+static inline const char *explained_place(const struct explained_side *side)
+{
+    return side->buffer ? side->buffer : side->file;
+}
 
 /** Returns the offset of a plan's source address from the source's first element, in bytes. */
 static inline uint64_t explained_src_at(const struct explained *explained, const uint8_t *address)

@@ -41,31 +41,91 @@ static int find_memory(struct board_place *place, const struct target_profile *p
 /* Checks whether the memories are reached, and large enough. job_rules_check() checks all rules. */
 static int check_room(const struct explained_board *board, struct fault *fault)
 {
-    const struct profile_operand src = {
-        .side = "src", .memory = board->src.memory, .element = 1, .bytes = board->src.bytes};
-    const struct profile_operand dst = {
-        .side = "dst", .memory = board->dst.memory, .element = 1, .bytes = board->dst.bytes};
+    const struct profile_operand src = {.side = "src",
+                                        .memory = board->src.memory,
+                                        .in_buffer = board->src.in_buffer,
+                                        .element = 1,
+                                        .bytes = board->src.bytes};
+    const struct profile_operand dst = {.side = "dst",
+                                        .memory = board->dst.memory,
+                                        .in_buffer = board->dst.in_buffer,
+                                        .element = 1,
+                                        .bytes = board->dst.bytes};
 
     return profile_check_operands(board->profile, &src, &dst, fault);
 }
 
+/* Places a tensor where its buffer is, if the buffer is in a memory of the board. */
+static void place_in_buffer(struct board_place *place, const struct board_move *move,
+                            const struct tensor_spec *spec)
+{
+    const struct buffer_place *buffer =
+        spec->buffer ? &move->buffers->places[spec->buffer_index] : NULL;
+
+    if (!buffer || !buffer->memory)
+        return;
+    place->in_buffer = true;
+    place->memory = buffer->memory;
+    place->address = buffer->address + spec->offset;
+}
+
+/* Returns the first address of a memory behind all buffers. */
+static uint64_t end_of_buffers(const struct profile_memory *memory, const struct board_move *move)
+{
+    uint64_t end = memory->base;
+
+    for (size_t i = 0; i < move->file->list.buffer_count; i++) {
+        const struct buffer_place *place = &move->buffers->places[i];
+        const uint64_t after = place->address + move->file->list.buffers[i].bytes;
+
+        if (place->memory == memory && after > end)
+            end = after;
+    }
+    return end;
+}
+
+/* Places a tensor that is in no buffer of the board at the first aligned address from `from` on. */
+static int put(struct board_place *place, uint64_t from, const char *side, struct fault *fault)
+{
+    const struct profile_memory *memory = place->memory;
+    const uint64_t end = memory->base + memory->size;
+    char pointer[FAULT_POINTER_MAX];
+
+    if (place->in_buffer)
+        return 0;
+    place->address = align_up(from, memory->alignment);
+    if (place->address <= end && place->bytes <= end - place->address)
+        return 0;
+    snprintf(pointer, sizeof pointer, "/%s/memory", side);
+    return fault_set(fault, FAULT_NO_ROOM, pointer,
+                     "%s.memory: %" PRIu64 " B are needed, but %s has %" PRIu64
+                     " B free behind the buffers of the job file",
+                     side, place->bytes, memory->name,
+                     place->address < end ? end - place->address : 0);
+}
+
 static int place_tensors(struct explained_board *board, const struct resolved *resolved,
-                         const mli_explanation *move, struct fault *fault)
+                         const struct board_move *move, struct fault *fault)
 {
     const struct target_profile *profile = board->profile;
+    const struct job_spec *job = resolved->job;
     struct board_place *src = &board->src, *dst = &board->dst;
+    uint64_t dst_from;
 
-    src->bytes = move->read.end;
-    dst->bytes = move->written.end;
-    if (find_memory(src, profile, resolved->job->src.memory, "src.memory", "/src/memory", fault) ||
-        find_memory(dst, profile, resolved->job->dst.memory, "dst.memory", "/dst/memory", fault) ||
-        check_room(board, fault))
+    src->bytes = move->move->read.end;
+    dst->bytes = move->move->written.end;
+    place_in_buffer(src, move, &job->src);
+    place_in_buffer(dst, move, &job->dst);
+    if ((!src->in_buffer &&
+         find_memory(src, profile, job->src.memory, "src.memory", "/src/memory", fault)) ||
+        (!dst->in_buffer &&
+         find_memory(dst, profile, job->dst.memory, "dst.memory", "/dst/memory", fault)) ||
+        check_room(board, fault) || put(src, end_of_buffers(src->memory, move), "src", fault))
         return -1;
-    src->address = src->memory->base;
-    dst->address = dst->memory == src->memory
-                       ? align_up(src->address + src->bytes, dst->memory->alignment)
-                       : dst->memory->base;
-    return 0;
+    dst_from = end_of_buffers(dst->memory, move);
+    if (dst->memory == src->memory && !src->in_buffer)
+        dst_from = src->address + src->bytes;
+    return put(dst, dst_from, "dst", fault);
 }
 
 /* Replaces the addresses of a plan by those on the board. */
@@ -169,7 +229,7 @@ int explained_board_init(struct explained_board *board, const struct target_prof
                          uint64_t shown, struct fault *fault)
 {
     *board = (struct explained_board){.profile = profile, .shown = shown};
-    if (place_tensors(board, resolved, move->move, fault) < 0)
+    if (place_tensors(board, resolved, move, fault) < 0)
         return -1;
     board->list_address =
         align_up(board->dst.memory == board->src.memory ? board->dst.address + board->dst.bytes

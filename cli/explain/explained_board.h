@@ -7,9 +7,11 @@
 #ifndef CLI_EXPLAINED_BOARD_H
 #define CLI_EXPLAINED_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/job/buffer_places.h"
 #include "cli/job/resolve.h"
 #include "mli_explain.h"
 #include "proto/json/fault.h"
@@ -39,6 +41,7 @@ struct board_place {
     const struct profile_memory *memory;
     uint64_t address; /* address of the first element */
     uint64_t bytes;   /* bytes from there to the last byte that is accessed */
+    bool in_buffer;   /* a buffer of the job file determines the address */
 };
 
 struct explained_board {
@@ -58,12 +61,15 @@ struct explained_board {
 struct board_move {
     const mli_explanation *move;
     const uint8_t *src_base, *dst_base; /* as in struct explained */
+    const struct job_file *file;
+    const struct buffer_places *buffers; /* the buffers of `file` on the board */
     uint32_t channels;
 };
 
 /**
- * Places the tensors of a job: each in the memory that the job names, else in the largest memory
- * that the DMA controller reaches. Returns 0, or -1 with the fault, whose pointers are relative to
+ * Places the tensors of a job: those in buffers where the buffers are; each other one in the memory
+ * that the job names, else in the largest memory that the DMA controller reaches, behind the
+ * buffers. Returns 0, or -1 with the fault, whose pointers are relative to
  * the job: an unknown memory, or one that is too small.
  */
 int explained_board_init(struct explained_board *board, const struct target_profile *profile,

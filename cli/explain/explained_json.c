@@ -64,7 +64,7 @@ static void write_side(struct jsonw *w, const char *key, const struct explained_
                        const struct touched *touched, uint32_t rank)
 {
     jsonw_object_begin(w, key);
-    jsonw_string(w, "file", side->file);
+    jsonw_string(w, side->buffer ? "buffer" : "file", explained_place(side));
     print_json_shape(w, "shape", side->rank, side->shape);
     jsonw_array_begin(w, "strides");
     for (uint32_t d = 0; d < side->rank; d++)

@@ -243,9 +243,10 @@ static void put_title(struct textw *w, const struct explained *e)
     if (!e->name && *e->pointer)
         textw_printf(w, "#%s", e->pointer);
     textw_printf(w, ": %s ", e->op);
-    escaped_write(w, e->src.file, escaped_plain);
-    textw_printf(w, " %s ", e->update ? "into" : "->");
-    escaped_write(w, e->dst.file, escaped_plain);
+    textw_printf(w, "%s", explained_kind(&e->src));
+    escaped_write(w, explained_place(&e->src), escaped_plain);
+    textw_printf(w, " %s %s", e->update ? "into" : "->", explained_kind(&e->dst));
+    escaped_write(w, explained_place(&e->dst), escaped_plain);
     textw_printf(w, ", %s\n", e->type);
 }
 

@@ -130,7 +130,7 @@ static void put_heading(struct textw *w, int x, int y, const char *what,
     char file[PICTURE_FILE_MAX], shape[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
     svgw_text(w, x, y + 14, &head, "%s", what);
     svgw_text(w, x + svgw_text_width(what, 14) + 12, y + 14, &line, "%s",
-              picture_file(file, side->file));
+              picture_file(file, explained_place(side)));
     svgw_text(w, x, y + 30, &line, "%s, %s%s", picture_side_shape(shape, side),
               print_bytes(bytes, side->bytes), update ? ", updated" : "");
 }

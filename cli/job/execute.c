@@ -20,6 +20,8 @@ static int prepare_output(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->whole.stat.st_size;
 
+    if (r->dst_buffer)
+        return 0;
     if (r->before.fd >= 0)
         return output_copy(&r->output, r->before.fd, size, fault);
     return output_reserve(&r->output, size, fault);
@@ -81,10 +83,15 @@ static int submit(struct daemon_link *link, const struct resolved *r, int timeou
 {
     struct jsonw params;
 
+    mli_client_attachment attachments[2];
+    size_t count = 0;
+
+    if (!r->src_buffer)
+        attachments[count++] = (mli_client_attachment){.fd = r->src.fd, .send = true};
     /* A new output has only zeros, which need not be sent over a stream. */
-    const mli_client_attachment attachments[RESOLVED_FDS] = {
-        [RESOLVED_FD_SRC] = {.fd = r->src.fd, .send = true},
-        [RESOLVED_FD_DST] = {.fd = r->output.fd, .send = r->before.fd >= 0, .back = true}};
+    if (!r->dst_buffer)
+        attachments[count++] =
+            (mli_client_attachment){.fd = r->output.fd, .send = r->before.fd >= 0, .back = true};
     jsonw_init(&params);
     jsonw_object_begin(&params, NULL);
     job_wire_write_members(&params, &r->wire);
@@ -92,7 +99,7 @@ static int submit(struct daemon_link *link, const struct resolved *r, int timeou
     const struct daemon_link_request request = {.method = "job.submit",
                                                 .params = &params,
                                                 .attachments = attachments,
-                                                .count = RESOLVED_FDS,
+                                                .count = count,
                                                 .timeout_ms = timeout_ms};
     int status = daemon_link_call(link, &request, reply, fault);
     jsonw_finish(&params);
@@ -170,12 +177,20 @@ static bool is_fresh(const struct execution *execution, const struct resolved *r
     return execution->fresh && !r->job->dst.update;
 }
 
+static int check_fresh(const struct execution *execution, const struct resolved *r,
+                       struct fault *fault)
+{
+    return r->dst_buffer ? 0 : output_check_fresh(&r->output, !is_fresh(execution, r), fault);
+}
+
 /* Write the parameters first: if the output exists, the parameters exist too. */
 static int commit(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     int (*put)(struct output *, bool, struct fault *) =
         execution->sync ? output_commit_synced : output_commit;
 
+    if (r->dst_buffer)
+        return 0;
     if (r->params_path && put(&r->params, false, fault))
         return -1;
     return put(&r->output, is_fresh(execution, r), fault);
@@ -196,7 +211,7 @@ static int produce_params(const struct execution *execution, struct resolved *r)
  */
 static int produce(const struct execution *execution, struct resolved *r, struct outcome *outcome)
 {
-    if (!execution->produced)
+    if (!execution->produced || r->dst_buffer)
         return 0;
     int fd = outcome->exit == EXIT_CODE_DONE ? output_take(&r->output)
                                              : fcntl(r->output.fd, F_DUPFD_CLOEXEC, 0);
@@ -216,9 +231,10 @@ static int run(const struct execution *execution, const struct job_file *file,
     if (resolved_init(r, file, job, execution->produced, fault))
         return -1;
     outcome_describe(outcome, r);
-    if (output_check_fresh(&r->output, !is_fresh(execution, r), fault) ||
-        lift_source(execution, r, fault) || prepare_output(r, fault) ||
-        limit_time(execution, r, fault) || submit_and_wait(execution, r, &outcome->result, fault) ||
+    job_buffers_refer(&execution->buffers, r);
+    if (check_fresh(execution, r, fault) || lift_source(execution, r, fault) ||
+        prepare_output(r, fault) || limit_time(execution, r, fault) ||
+        submit_and_wait(execution, r, &outcome->result, fault) ||
         outcome_judge_success(job, outcome))
         return -1;
     if (check_result(r, &outcome->result, fault) || write_header(r, fault) ||
@@ -246,6 +262,20 @@ static void judge_end(const struct execution *execution, const struct job_spec *
     outcome_judge_failure(job, late || outcome->disconnected, outcome);
 }
 
+int execution_begin(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct execution *execution = context;
+
+    return job_buffers_begin(&execution->buffers, execution->link, file, fault);
+}
+
+void execution_end(void *context)
+{
+    struct execution *execution = context;
+
+    job_buffers_end(&execution->buffers);
+}
+
 void execution_run(void *context, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome)
 {
@@ -269,6 +299,20 @@ void detach_finish(struct detach *detach)
 {
     free(detach->numbers);
     *detach = (struct detach){0};
+}
+
+int detach_begin(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct detach *detach = context;
+
+    return job_buffers_begin(&detach->buffers, detach->link, file, fault);
+}
+
+void detach_end(void *context)
+{
+    struct detach *detach = context;
+
+    job_buffers_end(&detach->buffers);
 }
 
 /* Refuses members that require work after the job has ended. */
@@ -346,6 +390,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     int status = resolved_init(&r, file, job, NULL, fault);
     if (status == 0) {
         outcome_describe(outcome, &r);
+        job_buffers_refer(&detach->buffers, &r);
         status = refer(detach, index, refs, &r.wire.after, fault);
     }
     if (status == 0) {
@@ -358,7 +403,8 @@ static int run_detached(struct detach *detach, const struct job_file *file,
         status = submit_detached(detach->link, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
-        status = output_commit(&r.output, false, fault);
+        if (!r.dst_buffer)
+            status = output_commit(&r.output, false, fault);
     }
     r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
     resolved_finish(&r);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/job/job_buffers.h"
 #include "cli/job/job_files.h"
 #include "cli/job/job_progress.h"
 #include "cli/job/outcome.h"
@@ -32,10 +33,18 @@ struct execution {
     uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
     bool sync;                     /* true: sync outputs to storage before a job counts as done */
     bool fresh;                    /* true: refuse new outputs that would replace a file */
+    struct job_buffers buffers;    /* of the current job file */
     /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;
 };
+
+/**
+ * Allocates the buffers of a job file before its first job, and releases them after its last one;
+ * `execution` is a struct execution. Fit `begin` and `end` of struct sequence_work.
+ */
+int execution_begin(void *execution, const struct job_file *file, struct fault *fault);
+void execution_end(void *execution);
 
 /**
  * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; the pointer
@@ -49,9 +58,14 @@ struct detach {
     struct daemon_link *link;
     const struct job_file *file; /* the job file of `numbers` */
     uint64_t *numbers;           /* numbers of the jobs at the daemon; owned; 0: not sent */
+    struct job_buffers buffers;  /* of `file`; detached jobs keep the memory that they use */
 };
 
 void detach_finish(struct detach *detach);
+
+/** As execution_begin() and execution_end(), `context` being a struct detach. */
+int detach_begin(void *context, const struct job_file *file, struct fault *fault);
+void detach_end(void *context);
 
 /**
  * Sends a job of `file` and does not wait for it, `context` being a struct detach. As

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "cli/job/job_buffers.h"
+#include "proto/file/file_limits.h"
 #include "proto/wire/inline_payload.h"
 
 static int ask(struct job_limits *limits, struct daemon_link *link, struct fault *fault)
@@ -20,7 +22,10 @@ static int ask(struct job_limits *limits, struct daemon_link *link, struct fault
         return daemon_link_fault(link, &error, fault);
     *limits = (struct job_limits){.job_bytes = greeting.job_bytes,
                                   .sent_bytes = link->remote ? INLINE_BYTES_MAX : 0,
-                                  .channels = info.channels};
+                                  .channels = info.channels,
+                                  .buffers = greeting.buffers,
+                                  .buffer_bytes = greeting.buffer_bytes,
+                                  .remote = link->remote};
     snprintf(limits->source, sizeof(limits->source), "the limit of the daemon at %s", link->where);
     return 0;
 }
@@ -50,6 +55,8 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
     }
     if (embedded_job_bytes(options, &limits->job_bytes, fault))
         return -1;
+    limits->buffers = JOB_FILE_BUFFERS_MAX;
+    limits->buffer_bytes = limits->job_bytes;
     snprintf(limits->source, sizeof(limits->source), "%s", embedded_limit_source(options));
     return 0;
 }
@@ -60,7 +67,30 @@ uint64_t job_limits_job_bytes(const struct explained *explained)
 
     /* A service maps at least one element, even if all samples are padding. */
     uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
-    return read + move->written.end;
+    return (explained->src.buffer ? 0 : read) + (explained->dst.buffer ? 0 : move->written.end);
+}
+
+int job_limits_check_buffers(const struct job_limits *limits, const struct job_file *file,
+                             struct fault *fault)
+{
+    const struct job_list *list = &file->list;
+    uint64_t sum = 0;
+
+    if (job_buffers_check_link(file, limits->remote, fault))
+        return -1;
+    if (list->buffer_count > limits->buffers)
+        return fault_set(fault, FAULT_LIMIT, "/buffers",
+                         "%zu buffers given; at most %" PRIu64 " are allowed (%s)",
+                         list->buffer_count, limits->buffers, limits->source);
+    for (size_t i = 0; i < list->buffer_count; i++) {
+        sum += list->buffers[i].bytes;
+        if (sum > limits->buffer_bytes)
+            return fault_set(fault, FAULT_LIMIT, "/buffers",
+                             "the first %zu buffers have %" PRIu64
+                             " B; a job file may have %" PRIu64 " B (%s)",
+                             i + 1, sum, limits->buffer_bytes, limits->source);
+    }
+    return 0;
 }
 
 static int check_bytes(const struct job_limits *limits, const struct explained *explained,
@@ -88,6 +118,8 @@ static uint64_t size_of(const struct tensor_file *file)
 static int check_sent(const struct job_limits *limits, const struct resolved *r,
                       struct fault *fault)
 {
+    if (r->src_buffer || r->dst_buffer)
+        return 0; /* job_limits_check_buffers() refuses buffers over ssh */
     uint64_t bytes = size_of(&r->src) + (uint64_t)r->whole.stat.st_size;
 
     if (limits->sent_bytes == 0 || bytes <= limits->sent_bytes)

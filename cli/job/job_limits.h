@@ -15,6 +15,8 @@ struct job_limits {
     uint64_t job_bytes;  /* most bytes of source and destination that a job may map */
     uint64_t sent_bytes; /* most bytes of files that a job may send by ssh; 0: no limit */
     uint32_t channels;   /* most channels of a job; 0: no limit */
+    uint64_t buffers, buffer_bytes;          /* most buffers of a job file, and their bytes */
+    bool remote;                             /* true: the connection cannot hold buffers */
     char source[DAEMON_LINK_WHERE_MAX + 64]; /* origin of job_bytes, for messages */
 };
 
@@ -35,8 +37,12 @@ struct job_limits {
  */
 int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault);
 
-/** Returns the bytes that a job maps, source and destination together. */
+/** Returns the bytes that a job maps: those of source and destination that are in files. */
 uint64_t job_limits_job_bytes(const struct explained *explained);
+
+/** Refuses a file whose buffers exceed a limit. Returns 0, or -1 with the fault. */
+int job_limits_check_buffers(const struct job_limits *limits, const struct job_file *file,
+                             struct fault *fault);
 
 /** Refuses a job that exceeds a limit. Returns 0, or -1 with FAULT_LIMIT. */
 int job_limits_check(const struct job_limits *limits, const struct resolved *resolved,

@@ -32,9 +32,17 @@ static const char *label(char out[LABEL_MAX], const struct job_file *file,
     return out;
 }
 
+/* Returns the words before the name of the output. */
 static const char *arrow(const struct job_spec *job)
 {
+    if (job->dst.buffer)
+        return "into buffer";
     return job->dst.update ? "into" : "->";
+}
+
+static const char *output_name(const struct job_spec *job)
+{
+    return job->dst.buffer ? job->dst.buffer : job->dst.file;
 }
 
 static const char *state_name(const struct outcome *outcome)
@@ -122,7 +130,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
              print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
              print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
              result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
-             job->dst.file, expected ? ", " : "");
+             output_name(job), expected ? ", " : "");
     print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
     /* Print parameters only if the job has some. */
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
@@ -174,7 +182,7 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_spec
                       const struct npy_header *header)
 {
     jsonw_object_begin(w, key);
-    jsonw_string(w, "file", ref->file);
+    jsonw_string(w, ref->buffer ? "buffer" : "file", ref->buffer ? ref->buffer : ref->file);
     if (ref->tensor)
         jsonw_string(w, "tensor", ref->tensor);
     if (ref->params)
@@ -267,8 +275,8 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
     else if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED)
         print_refused(style, file, job, outcome);
     else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
-        print_line(style, "%s: job %" PRIu64 " -> %s", label(name, file, job), outcome->detached,
-                   job->dst.file);
+        print_line(style, "%s: job %" PRIu64 " %s %s", label(name, file, job), outcome->detached,
+                   arrow(job), output_name(job));
     complain(file, job, outcome);
     if (style->json)
         job_report_json(file, job, outcome);
@@ -289,7 +297,7 @@ void job_report_validated(const struct print_style *style, const struct job_file
                  print_shape(from, outcome->src.rank, outcome->src.shape),
                  print_shape(to, outcome->dst.rank, outcome->dst.shape),
                  element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
-                 arrow(job), job->dst.file, error ? ", to fail with " : "", error ? error : "");
+                 arrow(job), output_name(job), error ? ", to fail with " : "", error ? error : "");
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/job_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "proto/json/json_file.h"
@@ -11,6 +12,7 @@
 struct side {
     const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
     const struct tensor_ref *ref;
+    const struct tensor_spec *spec;
     uint64_t bytes;
     struct profile_operand *operand;
 };
@@ -40,6 +42,38 @@ void job_rules_finish(struct job_rules *rules)
     *rules = (struct job_rules){0};
 }
 
+/* Refuses memories of buffers without a profile to check them. */
+static int check_no_memory(const struct job_rules *rules, const struct job_file *file,
+                           struct fault *fault)
+{
+    for (size_t i = 0; i < file->list.buffer_count && !rules->of_daemon; i++) {
+        const char *memory = file->list.buffers[i].memory;
+        char pointer[FAULT_POINTER_MAX];
+
+        if (!*memory)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/buffers/%zu/memory", i);
+        return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                         "memory: \"%s\" given, but there is no target profile: give --profile "
+                         "NAME",
+                         memory);
+    }
+    return 0;
+}
+
+int job_rules_begin(struct job_rules *rules, const struct job_file *file, struct fault *fault)
+{
+    rules->buffers = (struct buffer_places){0};
+    if (!rules->profile)
+        return check_no_memory(rules, file, fault);
+    return buffer_places_init(&rules->buffers, rules->profile, file, fault);
+}
+
+void job_rules_end(struct job_rules *rules)
+{
+    buffer_places_finish(&rules->buffers);
+}
+
 /* Fills the operand of one tensor. */
 static int describe(const struct job_rules *rules, const struct side *side,
                     const struct resolved *resolved, const struct explained *explained,
@@ -58,6 +92,13 @@ static int describe(const struct job_rules *rules, const struct side *side,
         .offset = side->ref->offset,
         .bytes = side->bytes,
     };
+    side->operand->in_buffer = side->spec->buffer != NULL;
+    if (rules->profile && side->operand->in_buffer) {
+        const struct buffer_place *place = &rules->buffers.places[side->spec->buffer_index];
+
+        side->operand->memory = place->memory;
+        side->operand->base = place->address;
+    }
     if (!rules->profile || !*memory)
         return 0;
     side->operand->memory =
@@ -72,9 +113,15 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
     /* A service maps at least one element, even if all samples are padding. */
     const uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
     struct profile_operand in, out;
-    const struct side src = {"src", "src.memory", "/src/memory", &resolved->wire.src, read, &in};
-    const struct side dst = {
-        "dst", "dst.memory", "/dst/memory", &resolved->wire.dst, move->written.end, &out};
+    const struct side src = {
+        "src", "src.memory", "/src/memory", &resolved->wire.src, &resolved->job->src, read, &in};
+    const struct side dst = {"dst",
+                             "dst.memory",
+                             "/dst/memory",
+                             &resolved->wire.dst,
+                             &resolved->job->dst,
+                             move->written.end,
+                             &out};
 
     if (describe(rules, &src, resolved, explained, fault) ||
         describe(rules, &dst, resolved, explained, fault))

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/explain/explained.h"
+#include "cli/job/buffer_places.h"
 #include "cli/job/resolve.h"
 #include "cli/options.h"
 #include "target/profile/target_profile.h"
@@ -13,6 +14,7 @@
 struct job_rules {
     struct target_profile *profile; /* owned; null: --profile was not given */
     bool of_daemon;                 /* true: a daemon checks the memories, with its own profile */
+    struct buffer_places buffers;   /* of the current job file, with a profile */
 };
 
 /**
@@ -21,6 +23,13 @@ struct job_rules {
  */
 int job_rules_init(struct job_rules *rules, const struct options *options, struct fault *fault);
 void job_rules_finish(struct job_rules *rules);
+
+/**
+ * Places the buffers of a job file before its jobs are checked. Returns 0, or -1 with the fault,
+ * whose pointer is relative to the file; job_rules_end() is legal after both.
+ */
+int job_rules_begin(struct job_rules *rules, const struct job_file *file, struct fault *fault);
+void job_rules_end(struct job_rules *rules);
 
 /**
  * Checks the memories and addresses of a job as a service with this profile does. A tensor must fit

@@ -69,6 +69,33 @@ static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                                fault);
 }
 
+/* Describes a tensor in a buffer, of which only the size is known. */
+static int describe_buffer(struct tensor_file *file, const struct buffer_spec *buffer,
+                           const struct tensor_spec *ref, const struct dtype *dtype,
+                           struct fault *fault)
+{
+    char shape[PRINT_TEXT_MAX];
+
+    *file = (struct tensor_file){
+        .fd = -1, .format = FILE_FORMAT_RAW, .stat.st_size = (off_t)buffer->bytes};
+    snprintf(file->shown, sizeof(file->shown), "buffer %s", buffer->name);
+    if (ref->desc.rank == 0)
+        return 0;
+    if (describe_raw(file, ref, dtype, fault)) {
+        const struct fault bare = *fault;
+        return fault_set(fault, bare.code, "/shape", "%s", bare.text);
+    }
+    uint64_t size = file->header.data_size;
+    if (ref->offset <= buffer->bytes && size <= buffer->bytes - ref->offset)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/buffer",
+                     "%s has %" PRIu64 " B, but %" PRIu64 " B from offset %" PRIu64
+                     " on are needed for shape %s of %" PRIu32 "-byte elements",
+                     buffer->name, buffer->bytes, size, ref->offset,
+                     print_shape(shape, file->header.rank, file->header.shape),
+                     file->header.item_size);
+}
+
 static int check_type(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
@@ -93,21 +120,30 @@ static int check_type(const struct resolved *r, struct fault *fault)
     return 0;
 }
 
+static int open_src_tensor(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_spec *ref = &r->job->src;
+
+    if (r->src_buffer)
+        return describe_buffer(&r->src, r->src_buffer, ref, dtype_of_type(ref->desc.type), fault);
+    if (open_tensor(&r->src, produced, ref, r->src_path, fault))
+        return -1;
+    return r->src.format == FILE_FORMAT_RAW
+               ? describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault)
+               : 0;
+}
+
 static int open_src(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     const struct tensor_spec *ref = &r->job->src;
     struct tensor_ref *wire = &r->wire.src;
 
-    if (open_tensor(&r->src, produced, ref, r->src_path, fault))
-        return blame(fault, "src");
-    if (r->src.format == FILE_FORMAT_RAW &&
-        describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault))
+    if (open_src_tensor(r, produced, fault))
         return blame(fault, "src");
     const struct npy_header *header = &r->src.header;
     if (tensor_desc_copy(&wire->desc, &ref->desc))
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    wire->where = TENSOR_IN_FD;
-    wire->fd = RESOLVED_FD_SRC;
+    wire->where = r->src_buffer ? TENSOR_IN_BUFFER : TENSOR_IN_FD;
     wire->offset = header->data_offset;
     memcpy(wire->memory, ref->memory, sizeof(wire->memory));
     tensor_file_describe(&r->src, &wire->desc);
@@ -172,7 +208,11 @@ static int open_updated(struct resolved *r, const struct produced *produced, str
 static int open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     const struct tensor_spec *ref = &r->job->dst;
+    const struct dtype *dtype = dtype_of_header(&r->src.header);
 
+    if (r->dst_buffer)
+        return describe_buffer(&r->before, r->dst_buffer, ref, dtype, fault) ? blame(fault, "dst")
+                                                                             : 0;
     if (!ref->update)
         return 0;
     if (open_updated(r, produced, fault))
@@ -182,8 +222,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
         r->before.header = (struct npy_header){.rank = 0};
         return 0;
     }
-    if (r->before.format == FILE_FORMAT_RAW &&
-        describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
+    if (r->before.format == FILE_FORMAT_RAW && describe_raw(&r->before, ref, dtype, fault))
         return blame(fault, "dst");
     return check_before(r, fault);
 }
@@ -325,6 +364,8 @@ static int begin_outputs(struct resolved *r, const struct produced *produced, st
     int (*begin)(struct output *, const char *, const char *, struct fault *) =
         produced && produced->memory ? output_init_memory : output_init;
 
+    if (r->dst_buffer)
+        return 0;
     if (begin(&r->output, r->dst_path, "/dst/file", fault))
         return -1;
     return r->params_path ? begin(&r->params, r->params_path, "/dst/params", fault) : 0;
@@ -344,6 +385,10 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
                            .output = unbegun,
                            .params = unbegun};
     job_init(&r->wire);
+    if (job->src.buffer)
+        r->src_buffer = &file->list.buffers[job->src.buffer_index];
+    if (job->dst.buffer)
+        r->dst_buffer = &file->list.buffers[job->dst.buffer_index];
     if (make_paths(r, file, fault) || begin_wire(r, fault) || open_src(r, produced, fault) ||
         check_distinct(r, file, fault) || open_before(r, produced, fault) ||
         resolved_find_layout(r, fault) || open_expect(r, produced, fault) || check_wire(r, fault))
@@ -361,7 +406,7 @@ int resolved_init(struct resolved *r, const struct job_file *file, const struct 
 
 int resolved_produce(const struct resolved *r, struct produced *produced, struct fault *fault)
 {
-    if (r->job->expect.kind == EXPECT_ERROR)
+    if (r->job->expect.kind == EXPECT_ERROR || r->dst_buffer)
         return 0;
     if (produced_add(produced, r->dst_path, &r->whole, -1))
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Turns a job with tensors in files into a job with tensors in open descriptors: reads headers,
- * checks everything that can be checked before data moves, and begins the output.
+ * checks everything that can be checked before data moves, and begins the output. Tensors in
+ * buffers of the job file are described only: they have no file, path and output.
  *
  *     struct job_spec -> resolve.c         src, before, expect: opened and described
  *                     -> resolve_layout.c  whole: the output as it will be
  *                     -> output, params: begun, not yet in place
- *                     -> wire: the job as sent, with RESOLVED_FDS descriptors
+ *                     -> wire: the job as sent, with a descriptor for each tensor in a file
  */
 #ifndef CLI_RESOLVE_H
 #define CLI_RESOLVE_H
@@ -21,20 +22,18 @@
 #include "proto/json/fault.h"
 #include "proto/wire/job.h"
 
-/* Descriptors that go with wire. */
-enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };
-
 struct resolved {
     const struct job_spec *job;
+    const struct buffer_spec *src_buffer, *dst_buffer;     /* in the job file; null: in a file */
     char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
     struct tensor_file src;
-    struct tensor_file before; /* the tensor in dst before an update; rank 0: no update, or an
-                                  update of raw bytes */
+    struct tensor_file before; /* the tensor in dst before an update, or in the buffer; rank 0: no
+                                  update, or an update of raw bytes */
     struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
     struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
     mli_tensor result;         /* result of the move: rank, shape, mem_stride, data.capacity */
     struct output output, params;
-    struct job wire;
+    struct job wire; /* the caller sets the numbers of buffers */
 };
 
 /** Resolves `job` of `file` without beginning its outputs. Otherwise as resolved_init(). */
@@ -52,7 +51,7 @@ int resolved_init(struct resolved *resolved, const struct job_file *file,
 
 /**
  * Adds the output of the job to `produced`, for the jobs after it; nothing if the job expects an
- * error. Returns 0 or -1.
+ * error or writes to a buffer. Returns 0 or -1.
  */
 int resolved_produce(const struct resolved *resolved, struct produced *produced,
                      struct fault *fault);

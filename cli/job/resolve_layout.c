@@ -149,7 +149,7 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* Plans the update of a raw file of unknown shape: the result must fit into its bytes. */
+/* Plans the update of a raw file or buffer of unknown shape: the result must fit into its bytes. */
 static int plan_raw_update(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->before.stat.st_size;
@@ -159,6 +159,10 @@ static int plan_raw_update(struct resolved *r, struct fault *fault)
     r->whole.header.data_offset = r->job->dst.offset;
     r->whole.stat.st_size = r->before.stat.st_size;
     uint64_t end = r->job->dst.offset + r->whole.header.data_size;
+    if (end > size && r->dst_buffer)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/buffer",
+                         "dst.buffer: %s has %" PRIu64 " B, but the result ends at %" PRIu64,
+                         r->dst_buffer->name, size, end);
     if (end > size)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, "/dst/file",
                          "dst.file: %s: %" PRIu64 " B, the result ends at %" PRIu64,
@@ -169,7 +173,7 @@ static int plan_raw_update(struct resolved *r, struct fault *fault)
 static int plan_whole(struct resolved *r, struct fault *fault)
 {
     r->whole = (struct tensor_file){.path = r->dst_path, .fd = -1};
-    if (!r->job->dst.update)
+    if (!r->job->dst.update && !r->dst_buffer)
         return plan_fresh(r, fault);
     if (!has_before(r))
         return plan_raw_update(r, fault);
@@ -202,8 +206,8 @@ static int fill_wire(struct resolved *r, struct fault *fault)
 
     if (tensor_desc_copy(&wire->desc, &r->job->dst.desc))
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    wire->where = TENSOR_IN_FD;
-    wire->fd = RESOLVED_FD_DST;
+    wire->where = r->dst_buffer ? TENSOR_IN_BUFFER : TENSOR_IN_FD;
+    wire->fd = r->src_buffer ? 0 : 1; /* the descriptor after that of the source */
     wire->offset = r->whole.header.data_offset;
     memcpy(wire->memory, r->job->dst.memory, sizeof(wire->memory));
     if (!has_before(r))

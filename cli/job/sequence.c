@@ -134,9 +134,9 @@ static bool is_wanted(const struct sequence_work *work, const struct job_file *f
     return !work->wanted || work->wanted(work->context, file, job);
 }
 
-/* Counts a job that is not begun because the sequence has stopped; --json prints the job. */
+/* Counts a job that is not begun, for the reason `why`; --json prints the job. */
 static void skip_rest(const struct sequence *sequence, const struct job_file *file,
-                      const struct job_spec *job, struct progress *progress)
+                      const struct job_spec *job, const char *why, struct progress *progress)
 {
     progress->not_run++;
     if (progress->exit == EXIT_CODE_DONE)
@@ -144,9 +144,29 @@ static void skip_rest(const struct sequence *sequence, const struct job_file *fi
     if (!sequence->style.json)
         return;
     struct outcome outcome = {.skipped = true, .exit = progress->exit};
-    fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer,
-              "not run: an earlier job stopped the sequence");
+    fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer, "not run: %s", why);
     job_report_json(file, job, &outcome);
+}
+
+/* Calls `begin` for a file. Returns 0, or -1 with the fault printed and all jobs skipped. */
+static int begin_file(const struct sequence *sequence, const struct sequence_work *work,
+                      const struct job_file *file, struct progress *progress)
+{
+    struct fault fault;
+
+    if (progress->stopped || !work->begin || work->begin(work->context, file, &fault) == 0)
+        return 0;
+    enum exit_code code = print_failure(&sequence->style, file->path, &fault);
+    if (progress->exit == EXIT_CODE_DONE)
+        progress->exit = code;
+    for (size_t i = 0; i < file->list.count; i++) {
+        const struct job_spec *job = &file->list.jobs[file->order[i]];
+        if (is_wanted(work, file, job))
+            skip_rest(sequence, file, job, "the buffers of the file are missing", progress);
+    }
+    progress->stopped =
+        sequence->fail_fast || cancel_requested() || exit_code_of(&fault) == EXIT_CODE_LOST;
+    return -1;
 }
 
 static void run_file(const struct sequence *sequence, const struct sequence_work *work,
@@ -158,7 +178,7 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
         bool wanted = is_wanted(work, file, job);
         if (progress->stopped) {
             if (wanted)
-                skip_rest(sequence, file, job, progress);
+                skip_rest(sequence, file, job, "an earlier job stopped the sequence", progress);
             continue;
         }
         struct outcome outcome = {0};
@@ -187,7 +207,10 @@ enum exit_code sequence_run(struct sequence *sequence, const struct sequence_wor
             print_error("out of memory");
             return EXIT_CODE_FAILED;
         }
-        run_file(sequence, work, file, marks, &progress);
+        if (begin_file(sequence, work, file, &progress) == 0)
+            run_file(sequence, work, file, marks, &progress);
+        if (work->end)
+            work->end(work->context);
         for (size_t k = 0; k < file->list.count; k++)
             free(marks[k].why);
         free(marks);

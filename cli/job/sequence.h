@@ -29,6 +29,11 @@ struct sequence_work {
     void (*report)(const struct print_style *style, const struct job_file *file,
                    const struct job_spec *job, const struct outcome *outcome);
     void *context;
+    /* Called before the first job of each file, and after the last one; null: nothing. If `begin`
+       fails, with the fault filled, the jobs of the file are skipped; `end` is called nevertheless.
+     */
+    int (*begin)(void *context, const struct job_file *file, struct fault *fault);
+    void (*end)(void *context);
     /* Selects jobs; null: all jobs. Other jobs run too, for the jobs that need them, but are not
        reported and do not affect the exit code. */
     bool (*wanted)(void *context, const struct job_file *file, const struct job_spec *job);

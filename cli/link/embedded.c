@@ -11,6 +11,7 @@
 #include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_mov_api.h"
+#include "proto/file/file_limits.h"
 
 enum { LOG_ERRORS = 3 }; /* the level "error" in the numbers of syslog (config.h) */
 
@@ -126,11 +127,13 @@ int embedded_start(const struct options *options, uint32_t channels,
     *service = NULL;
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
+    config.buffers_per_client = JOB_FILE_BUFFERS_MAX;
     config.log_level = LOG_ERRORS; /* replies report the faults of jobs */
     if (embedded_job_bytes(options, &config.job_bytes, fault) ||
         choose_profile(&config, options_get(options, "profile"), fault) ||
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
+    config.buffer_bytes_per_client = config.job_bytes;
     int error = service_thread_start(&config, service, &socket);
     return error ? cannot_start(error, fault) : adopt(link, socket, options, fault);
 }

@@ -212,6 +212,19 @@ int mli_client_buffer_register(mli_client *client, int fd, uint64_t size,
 /** Makes the service allocate a buffer of `size` zero bytes, and maps it. */
 int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer *buffer,
                             mli_client_error *error);
+/** A range of a board's memory, for mli_client_buffer_alloc_on(). */
+typedef struct mli_client_board_range {
+    const char *memory; /**< name of a memory of the service's target profile */
+    bool exact;         /**< true: the buffer begins at `address`; false: the service chooses */
+    uint64_t address;   /**< address of the first byte on the board; set by the call */
+} mli_client_board_range;
+
+/**
+ * Makes the service allocate a buffer in a memory of its board, as mli_client_buffer_alloc(). A
+ * range that is in use is refused with the service's code NO_ROOM.
+ */
+int mli_client_buffer_alloc_on(mli_client *client, uint64_t size, mli_client_board_range *range,
+                               mli_client_buffer *buffer, mli_client_error *error);
 /**
  * Releases a buffer: new jobs can no longer use it. Unmaps and closes an allocated buffer, and
  * clears *buffer (fd -1), also on an error.

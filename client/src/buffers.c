@@ -89,11 +89,10 @@ static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
     return 0;
 }
 
-int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer *buffer,
-                            mli_client_error *error)
+static int alloc(mli_client *client, const struct buffer_alloc *params, struct buffer_info *info,
+                 mli_client_buffer *buffer, mli_client_error *error)
 {
     struct call call;
-    struct buffer_info info;
     mli_client_buffer made;
     int status = check(client, error);
 
@@ -101,16 +100,16 @@ int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer
         return status;
     struct jsonw *w = request_params(client);
     jsonw_object_begin(w, NULL);
-    jsonw_uint(w, "size", size);
+    buffer_alloc_write(w, params);
     jsonw_object_end(w);
     status = call_begin(&call, client, "buffer.alloc", true, NULL, 0, error);
     if (status)
         return status;
-    if (buffer_info_read(&call.reply->result, &info))
+    if (buffer_info_read(&call.reply->result, info))
         return call_unreadable(&call, error);
     int fd = call_take_fd(&call);
     call_finish(&call);
-    fill(&made, &info);
+    fill(&made, info);
     status = map(&made, fd, error);
     if (status == 0) {
         *buffer = made;
@@ -119,6 +118,32 @@ int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer
     if (fd >= 0)
         close(fd);
     send_release(client, made.id, NULL);
+    return status;
+}
+
+int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer *buffer,
+                            mli_client_error *error)
+{
+    const struct buffer_alloc params = {.size = size};
+    struct buffer_info info;
+
+    return alloc(client, &params, &info, buffer, error);
+}
+
+int mli_client_buffer_alloc_on(mli_client *client, uint64_t size, mli_client_board_range *range,
+                               mli_client_buffer *buffer, mli_client_error *error)
+{
+    struct buffer_alloc params = {
+        .size = size, .has_address = range->exact, .address = range->address};
+    struct buffer_info info;
+
+    if (!range->memory || !*range->memory || strlen(range->memory) >= sizeof params.memory)
+        return error_set(error, MLI_CLIENT_MISUSE, "memory: a name of 1 to %zu bytes is required",
+                         sizeof params.memory - 1);
+    strcpy(params.memory, range->memory);
+    int status = alloc(client, &params, &info, buffer, error);
+    if (status == 0)
+        range->address = info.address;
     return status;
 }
 

@@ -89,11 +89,8 @@ static int check(struct side *src, struct side *dst, const struct job *job,
 
 static int place(const struct side *side, const struct board_use *use, struct fault *fault)
 {
-    const struct board_want want = {.use = use,
-                                    .bytes = side->bytes,
-                                    .alignment = side->element,
-                                    .name = side->member,
-                                    .pointer = side->pointer};
+    const struct board_want want = {
+        .use = use, .bytes = side->bytes, .name = side->member, .pointer = side->pointer};
 
     if (!is_to_place(side))
         return 0;

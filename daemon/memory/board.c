@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "daemon/base/uid.h"
+#include "target/profile/profile_rules.h"
 
 enum {
     HOLDERS_NAMED = 3, /* largest holders that a message names */
@@ -60,9 +61,10 @@ static uint64_t measure(struct gap *gap, const struct board_memory *memory, uint
  * Finds the smallest free range of at least `bytes`. Returns its size, or 0 if no range is large
  * enough. *largest receives the size of the largest free range.
  */
-static uint64_t find_gap(const struct board_memory *memory, uint64_t bytes, uint32_t alignment,
-                         struct gap *best, uint64_t *largest)
+static uint64_t find_gap(const struct board_memory *memory, uint64_t bytes, struct gap *best,
+                         uint64_t *largest)
 {
+    const uint32_t alignment = profile_range_alignment(memory->described);
     struct link *before = memory->pieces.next;
     uint64_t begin = 0;
 
@@ -163,6 +165,42 @@ static int complain_room(const struct board_memory *memory, const struct board_w
                      described->size, largest, holders);
 }
 
+static int complain_occupied(const struct board_want *want, const struct board_piece *piece,
+                             struct fault *fault)
+{
+    const struct board_holder *holder = &piece->holder;
+    const uid_t reader = want->use->holder.uid;
+    char who[128] = "another user";
+
+    if (uid_is_master(reader) || holder->uid == reader)
+        snprintf(who, sizeof who, "%s %" PRIu64 " of client %" PRIu64 " (uid %" PRIu32 ")",
+                 kind_words[holder->kind], holder->number, holder->client, (uint32_t)holder->uid);
+    return fault_set(fault, FAULT_NO_ROOM, "/address",
+                     "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
+                     " to 0x%" PRIx64 " of %s",
+                     want->bytes, want->address, who, piece->address,
+                     piece->address + piece->size - 1, piece->memory->described->name);
+}
+
+/* Finds the place of a piece with an exact address in the list of pieces. */
+static int find_exact(const struct board_memory *memory, const struct board_want *want,
+                      struct gap *gap, struct fault *fault)
+{
+    struct link *l = memory->pieces.next;
+
+    if (profile_check_range(memory->described, want->address, want->bytes, fault) < 0) {
+        const struct fault bare = *fault;
+
+        return fault_set(fault, bare.code, "/address", "address: %s", bare.text);
+    }
+    while (l != &memory->pieces && piece_of(l)->address + piece_of(l)->size <= want->address)
+        l = l->next;
+    if (l != &memory->pieces && piece_of(l)->address < want->address + want->bytes)
+        return complain_occupied(want, piece_of(l), fault);
+    *gap = (struct gap){.begin = want->address - memory->described->base, .before = l};
+    return 0;
+}
+
 /* Returns the bytes that a user holds in a memory. */
 static uint64_t held_by(const struct board_memory *memory, uid_t uid)
 {
@@ -194,35 +232,29 @@ static int check_quota(const struct board_memory *memory, const struct board_wan
                      want->bytes, memory->described->name, held, allowed, percent);
 }
 
-static uint32_t alignment_of(const struct board_memory *memory, const struct board_want *want)
-{
-    uint32_t alignment = memory->described->alignment;
-
-    if (alignment < want->alignment)
-        alignment = want->alignment;
-    return alignment > BOARD_ALIGNMENT_MIN ? alignment : BOARD_ALIGNMENT_MIN;
-}
-
 uint64_t board_largest(const struct board_memory *memory)
 {
-    const struct board_want want = {.alignment = 1};
     struct gap gap;
     uint64_t largest;
 
-    find_gap(memory, UINT64_MAX, alignment_of(memory, &want), &gap, &largest);
+    find_gap(memory, UINT64_MAX, &gap, &largest);
     return largest;
 }
 
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault)
 {
-    struct gap gap;
+    struct gap gap = {0};
     uint64_t largest;
 
     if (check_quota(memory, want, fault) < 0)
         return -1;
-    if (find_gap(memory, want->bytes, alignment_of(memory, want), &gap, &largest) == 0)
+    if (want->exact) {
+        if (find_exact(memory, want, &gap, fault) < 0)
+            return -1;
+    } else if (find_gap(memory, want->bytes, &gap, &largest) == 0) {
         return complain_room(memory, want, largest, fault);
+    }
     *piece = (struct board_piece){
         .memory = memory,
         .address = memory->described->base + gap.begin,

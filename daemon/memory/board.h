@@ -18,6 +18,7 @@
 #ifndef DAEMON_BOARD_H
 #define DAEMON_BOARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -61,16 +62,14 @@ struct board_use {
     uint32_t percent; /* quotas.memory_percent: most of a memory that the holder's user may have */
 };
 
-/* The size and alignment of a piece for board_place(), and the place for its faults. */
+/* The size and address of a piece for board_place(), and the place for its faults. */
 struct board_want {
     const struct board_use *use;
     uint64_t bytes;             /* at least 1 */
-    uint32_t alignment;         /* power of two; the alignment of the memory counts too */
+    bool exact;                 /* true: the piece begins at `address` or is refused */
+    uint64_t address;           /* on the board */
     const char *name, *pointer; /* for faults: "src.memory", "/src/memory" */
 };
-
-/* Pieces begin at multiples of this, so that a tensor of any type can begin where a buffer does. */
-enum { BOARD_ALIGNMENT_MIN = 4 };
 
 /** Initialises empty memories. Copies *profile. *board must not move afterwards. */
 void board_init(struct board *board, const struct target_profile *profile);
@@ -80,8 +79,10 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
 
 /**
  * Places a piece, which must be in no memory. Returns 0, or -1 with *fault filled: LIMIT (the
- * user's quota), or NO_ROOM. The message of NO_ROOM names the largest holders that belong to the
- * user (for root and the user of the service: to any user), and the sum of the other users' bytes.
+ * user's quota), NO_ROOM, or INVALID_PARAMS at /address (the memory does not have this address).
+ * The message of NO_ROOM names the largest holders that belong to the user (for root and the user
+ * of the service: to any user), and the sum of the other users' bytes; with an exact address, the
+ * holder of the first occupied byte.
  */
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);

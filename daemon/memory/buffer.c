@@ -175,8 +175,12 @@ static int make_memfd(uint64_t size, struct fault *fault)
 static int place_region(struct region *region, const struct buffer_alloc *call,
                         const struct board_use *use, struct fault *fault)
 {
-    const struct board_want want = {
-        .use = use, .bytes = region->size, .alignment = 1, .name = "memory", .pointer = "/memory"};
+    const struct board_want want = {.use = use,
+                                    .bytes = region->size,
+                                    .exact = call->has_address,
+                                    .address = call->address,
+                                    .name = "memory",
+                                    .pointer = "/memory"};
     const struct profile_memory *memory;
 
     if (!use)

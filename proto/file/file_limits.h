@@ -8,6 +8,7 @@ enum {
     JOB_FILE_VALUES_MAX =
         8 * 1024 * 1024, /* number of JSON values, and of quantisation parameters of all jobs */
     JOB_FILE_JOBS_MAX = 256 * 1024,
+    JOB_FILE_BUFFERS_MAX = 4096,
     JOB_PATH_MAX = 4095,  /* bytes of a file's name */
     JOB_TENSOR_MAX = 1023 /* bytes of a tensor's name in an archive */
 };

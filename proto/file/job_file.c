@@ -45,6 +45,7 @@ void job_list_finish(struct job_list *list)
     for (size_t i = 0; i < list->count; i++)
         job_spec_finish(&list->jobs[i]);
     free(list->jobs);
+    buffer_specs_finish(list->buffers, list->buffer_count);
     *list = (struct job_list){0};
 }
 
@@ -215,14 +216,16 @@ static int read_single(struct job_list *list, const struct json *object)
 
 static int read_file(struct job_list *list, const struct json *root)
 {
-    static const char *const keys[] = {JSON_SCHEMA_KEY, "defaults", "jobs", NULL};
+    static const char *const keys[] = {JSON_SCHEMA_KEY, "defaults", "buffers", "jobs", NULL};
     struct json defaults = json_member(root, "defaults"), jobs = json_member(root, "jobs");
+    struct json buffers = json_member(root, "buffers");
 
     if (json_is_array(root))
         return read_jobs(list, root, NULL);
-    if (!json_present(&defaults) && !json_present(&jobs))
+    if (!json_present(&defaults) && !json_present(&jobs) && !json_present(&buffers))
         return read_single(list, root);
-    if (json_object(root, keys) < 0 || json_check_schema(root) < 0)
+    if (json_object(root, keys) < 0 || json_check_schema(root) < 0 ||
+        buffer_specs_read(&buffers, &list->buffers, &list->buffer_count) < 0)
         return -1;
     if (!json_present(&defaults))
         return read_jobs(list, &jobs, NULL);
@@ -230,6 +233,51 @@ static int read_file(struct job_list *list, const struct json *root)
     if (check_defaults(&defaults) < 0)
         return -1;
     return read_jobs(list, &jobs, &defaults);
+}
+
+/* Finds the buffer that a tensor names. `side`: "src" or "dst". */
+static int find_buffer(struct tensor_spec *spec, const struct buffer_index *index,
+                       const struct job_spec *job, const char *side, struct fault *fault)
+{
+    char pointer[FAULT_POINTER_MAX];
+    struct fault why;
+
+    if (!spec->buffer || buffer_index_find(index, spec->buffer, &spec->buffer_index, &why) == 0)
+        return 0;
+    snprintf(pointer, sizeof pointer, "%s/%s/buffer", job->pointer, side);
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer, "%s.buffer: %s", side, why.text);
+}
+
+/* A buffer is not saved, so only the job that writes it to a file can compare its bytes. */
+static int check_expected(const struct job_spec *job, struct fault *fault)
+{
+    const bool file = job->expect.kind == EXPECT_FILE;
+    char pointer[FAULT_POINTER_MAX];
+
+    if (!job->dst.buffer || (!file && job->expect.kind != EXPECT_DIGEST))
+        return 0;
+    snprintf(pointer, sizeof pointer, "%s/expect/%s", job->pointer, file ? "file" : "digest");
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                     "expect.%s: dst is a buffer, which is not saved; put \"expect\" into the job "
+                     "that writes \"%s\" to a file",
+                     file ? "file" : "digest", job->dst.buffer);
+}
+
+/* Checks the names of buffers after all buffers and jobs are read. */
+static int find_buffers(struct job_list *list, struct fault *fault)
+{
+    struct buffer_index index;
+    int status = buffer_index_init(&index, list->buffers, list->buffer_count, fault);
+
+    for (size_t i = 0; i < list->count && status == 0; i++) {
+        struct job_spec *job = &list->jobs[i];
+
+        if (find_buffer(&job->src, &index, job, "src", fault) < 0 ||
+            find_buffer(&job->dst, &index, job, "dst", fault) < 0 || check_expected(job, fault) < 0)
+            status = -1;
+    }
+    buffer_index_finish(&index);
+    return status;
 }
 
 int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault)
@@ -244,6 +292,8 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
     json_free(&root);
     if (status == 0)
         status = job_names_check(list, fault);
+    if (status == 0)
+        status = find_buffers(list, fault);
     if (status < 0)
         job_list_finish(list);
     return status;
@@ -277,7 +327,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
         jsonw_string(w, "slice", job->slice);
     write_tensor(w, "src", &job->src, job->src.desc);
     dst.has_type = false; /* the type is that of the source */
-    if (!job->dst.update) {
+    if (!job->dst.update && !job->dst.buffer) {
         /* The move determines all members of a new tensor except its strides. */
         if (dst.stride_count == 0)
             dst.stride_count = dst.rank;

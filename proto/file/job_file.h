@@ -13,13 +13,14 @@
 
 #include <stddef.h>
 
+#include "proto/file/buffer_spec.h"
 #include "proto/file/expectation.h"
 #include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 #include "proto/wire/job_common.h"
 
-/* A job of a file. The tensors of the job are files. */
+/* A job of a file. The tensors of the job are in files or buffers. */
 struct job_spec {
     struct job_common common;
     struct tensor_spec src, dst;
@@ -33,6 +34,8 @@ struct job_spec {
 struct job_list {
     struct job_spec *jobs;
     size_t count;
+    struct buffer_spec *buffers; /* the buffers that the jobs share */
+    size_t buffer_count;
 };
 
 /** Sets the defaults of struct job_common; makes all other members empty. */
@@ -44,11 +47,12 @@ void job_list_finish(struct job_list *list);
 extern const struct json_limits job_file_limits;
 
 /**
- * Parses a job file: one job, an array of jobs, or {"defaults": {...}, "jobs": [...]}. Members of
- * "defaults" hold for every job without that member; "src", "dst" and "cfg" are merged member by
- * member. Checks everything that needs no tensor file: types, ranges, unknown and duplicate keys,
- * unique names, and that "after" names jobs of the same file without a cycle. Returns 0 with at
- * least one job, or -1 with the fault filled and *list empty.
+ * Parses a job file: one job, an array of jobs, or {"defaults": {...}, "buffers": [...], "jobs":
+ * [...]}. Members of "defaults" hold for every job without that member; "src", "dst" and "cfg" are
+ * merged member by member. Checks everything that needs no tensor file: types, ranges, unknown and
+ * duplicate keys, unique names, that "after" names jobs of the same file without a cycle, and that
+ * "buffer" names a buffer of it. Returns 0 with at least one job, or -1 with the fault filled and
+ * *list empty.
  */
 int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault);
 

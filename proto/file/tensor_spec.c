@@ -7,11 +7,12 @@
 #include "proto/file/file_limits.h"
 #include "proto/json/members.h"
 #include "proto/wire/job_common.h"
+#include "proto/wire/job_ref.h"
 
-const char *const tensor_spec_src_keys[] = {"file",   "format",         "tensor", "offset",
-                                            "memory", TENSOR_DESC_KEYS, NULL};
+const char *const tensor_spec_src_keys[] = {"file",   "buffer", "format",         "tensor",
+                                            "offset", "memory", TENSOR_DESC_KEYS, NULL};
 const char *const tensor_spec_dst_keys[] = {
-    "file",    "update", "params", "format",     "offset",          "memory",    "shape",
+    "file",    "buffer", "update", "params",     "format",          "offset",    "memory", "shape",
     "strides", "axis",   "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
 
 #define FORMAT_WORD(name, word) word,
@@ -55,6 +56,7 @@ enum file_format tensor_spec_format(const struct tensor_spec *spec)
 void tensor_spec_finish(struct tensor_spec *spec)
 {
     free(spec->file);
+    free(spec->buffer);
     free(spec->tensor);
     free(spec->params);
     tensor_desc_finish(&spec->desc);
@@ -76,12 +78,14 @@ static int read_format(struct tensor_spec *spec, const struct json *object)
 
 int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
 {
-    struct json file = json_member(object, "file");
+    struct json file = json_member(object, "file"), buffer = json_member(object, "buffer");
     struct json tensor = json_member(object, "tensor");
     struct json update = json_member(object, "update");
     struct json parameters = json_member(object, "params");
 
     if (json_present(&file) && json_string_copy(&file, JOB_PATH_MAX, &spec->file) < 0)
+        return -1;
+    if (json_present(&buffer) && job_name_read(&buffer, &spec->buffer) < 0)
         return -1;
     if (json_present(&tensor) && json_string_copy(&tensor, JOB_TENSOR_MAX, &spec->tensor) < 0)
         return -1;
@@ -106,6 +110,23 @@ static int forbid(const struct json *object, const char *const *keys, const char
     return 0;
 }
 
+/* Requires one of "file" and "buffer"; with "buffer", refuses the members that describe a file. */
+static int check_holder(const struct tensor_spec *spec, const struct json *object)
+{
+    static const char *const of_file[] = {"format", "tensor", "update", "params", NULL};
+    static const char *const memory[] = {"memory", NULL};
+    struct json buffer = json_member(object, "buffer");
+
+    if (!spec->buffer)
+        return member_require(object, "file", "the tensor's file or buffer is required");
+    if (spec->file)
+        return json_complain(&buffer, "given beside \"file\"; only one of the two is allowed");
+    if (forbid(object, of_file, "describes a file; not allowed with \"buffer\"") < 0)
+        return -1;
+    return forbid(object, memory,
+                  "the tensor is in the memory of its buffer; give \"memory\" in \"buffers\"");
+}
+
 static const char *const in_npy_header[] = {"shape", "strides", "offset", NULL};
 static const char *const npy_says = "stated in the header of the .npy file; remove it from the job";
 static const char *const archive_says = "stated in the archive; remove it from the job";
@@ -124,6 +145,8 @@ void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
 {
     if (spec->file)
         jsonw_string(w, "file", spec->file);
+    if (spec->buffer)
+        jsonw_string(w, "buffer", spec->buffer);
     if (spec->format != FILE_FORMAT_AUTO)
         jsonw_string(w, "format", file_format_word(spec->format));
     if (spec->tensor)
@@ -138,9 +161,13 @@ void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
 
 int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
 {
+    const char *no_header = "a raw file has no header that states it";
+
     if (json_object(object, tensor_spec_src_keys) < 0 || tensor_spec_read_place(src, object) < 0 ||
-        member_require(object, "file", "the tensor's file is required") < 0)
+        check_holder(src, object) < 0)
         return -1;
+    if (src->buffer)
+        no_header = "a buffer has no header that states it";
     if (tensor_spec_check_archive(src, object) < 0)
         return -1;
     if (tensor_spec_format(src) != FILE_FORMAT_RAW) {
@@ -148,8 +175,8 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
 
         if (forbid(object, in_npy_header, archive ? archive_says : npy_says) < 0)
             return -1;
-    } else if (member_require(object, "shape", "a raw file has no header that states it") < 0 ||
-               member_require(object, "type", "a raw file has no header that states it") < 0) {
+    } else if (member_require(object, "shape", no_header) < 0 ||
+               member_require(object, "type", no_header) < 0) {
         return -1;
     }
     return tensor_desc_read(&src->desc, object);
@@ -171,8 +198,13 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
 {
     static const char *const of_existing[] = {"shape",      "offset",          "axis",      "scale",
                                               "zero_point", "scale_frac_bits", "frac_bits", NULL};
+    static const char *const quantisation[] = {"axis",      "scale",           "zero_point",
+                                               "frac_bits", "scale_frac_bits", NULL};
     bool npy = tensor_spec_format(dst) == FILE_FORMAT_NPY;
 
+    if (dst->buffer)
+        return forbid(object, quantisation,
+                      "a buffer holds elements only; give the parameters in the src that reads it");
     if (npy && dst->update)
         return forbid(object, in_npy_header, npy_says);
     if (!dst->update &&
@@ -190,9 +222,8 @@ int tensor_spec_read_dst(struct tensor_spec *dst, const struct tensor_spec *src,
                          const struct json *object)
 {
     if (json_object(object, tensor_spec_dst_keys) < 0 || tensor_spec_read_place(dst, object) < 0 ||
-        member_require(object, "file", "the tensor's file is required") < 0 ||
-        check_dst_format(dst, object) < 0 || check_dst_members(dst, object) < 0 ||
-        tensor_desc_read(&dst->desc, object) < 0)
+        check_holder(dst, object) < 0 || check_dst_format(dst, object) < 0 ||
+        check_dst_members(dst, object) < 0 || tensor_desc_read(&dst->desc, object) < 0)
         return -1;
     return job_check_dst(&src->desc, &dst->desc, object);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tensor of a job file: the file that holds it and the members of "src", "dst" and "expect". */
+/*
+ * A tensor of a job file: the file or buffer that holds it and the members of "src", "dst" and
+ * "expect".
+ */
 #ifndef PROTO_TENSOR_SPEC_H
 #define PROTO_TENSOR_SPEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/json/json.h"
@@ -26,12 +30,14 @@ enum file_format {
 };
 
 struct tensor_spec {
-    char *file;                   /* as written in the job: relative to the job file */
+    char *file;                   /* as written in the job: relative to the job file; or null */
+    char *buffer;                 /* name of a buffer of the job file; or null */
+    size_t buffer_index;          /* with `buffer`: index into the buffers of the job file */
     enum file_format format;      /* as written in the job */
     char *tensor;                 /* src: name in an archive; null: the archive's only tensor */
     bool update;                  /* dst: write into the existing tensor */
     char *params;                 /* dst: file for the result's quantisation parameters; or null */
-    uint64_t offset;              /* raw files: bytes before the first element */
+    uint64_t offset;              /* raw files and buffers: bytes before the first element */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
                                      placed; or empty */
     struct tensor_desc desc;

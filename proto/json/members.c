@@ -2,6 +2,8 @@
 #include "proto/json/members.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int params_object(const struct json *params, const char *const *allowed)
 {
@@ -129,5 +131,31 @@ int optional_u64(const struct json *object, const char *key, uint64_t *out)
     if (optional_int(object, key, 0, MEMBER_MAX, &number) < 0)
         return -1;
     *out = (uint64_t)number;
+    return 0;
+}
+
+int address_read(const struct json *value, int64_t max, uint64_t *out)
+{
+    static const char hexadecimal[] = "0123456789abcdefABCDEF";
+    enum { ADDRESS_TEXT_MAX = 16 }; /* 14 digits: strtoull() cannot overflow */
+    const char *text;
+    int64_t number;
+
+    if (!json_is_string(value)) {
+        if (json_int(value, 0, max, &number) < 0)
+            return -1;
+        *out = (uint64_t)number;
+        return 0;
+    }
+    if (json_string(value, ADDRESS_TEXT_MAX, &text) < 0)
+        return -1;
+    if (strncmp(text, "0x", 2) != 0 || text[2] == '\0' ||
+        text[2 + strspn(text + 2, hexadecimal)] != '\0')
+        return json_complain(value, "\"%s\" given; hexadecimal digits after \"0x\" are required",
+                             text);
+    *out = strtoull(text + 2, NULL, 16);
+    if (*out > (uint64_t)max)
+        return json_complain(value, "%s given; at most 0x%llx is allowed", text,
+                             (unsigned long long)max);
     return 0;
 }

@@ -36,6 +36,12 @@ int optional_u64(const struct json *object, const char *key, uint64_t *out);
 /** Requires an array of at most `max` entries; *count becomes its length. */
 int array_within(const struct json *array, size_t max, size_t *count);
 
+/**
+ * Requires a number of bytes or an address, at most `max`: an integer, or a string such as
+ * "0x90000000".
+ */
+int address_read(const struct json *value, int64_t max, uint64_t *out);
+
 /** Reads an array of words as bits 1 << index in `words` (null-terminated), and writes it. */
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);

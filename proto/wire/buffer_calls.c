@@ -63,12 +63,17 @@ void buffer_register_write(struct jsonw *w, const struct buffer_register *call)
 
 int buffer_alloc_read(const struct json *params, struct buffer_alloc *call)
 {
-    static const char *const keys[] = {"size", "memory", NULL};
+    static const char *const keys[] = {"size", "memory", "address", NULL};
+    struct json address = json_member(params, "address");
 
     *call = (struct buffer_alloc){0};
-    if (params_object(params, keys) < 0 || read_size(params, &call->size) < 0)
+    if (params_object(params, keys) < 0 || read_size(params, &call->size) < 0 ||
+        memory_name_read(params, call->memory) < 0)
         return -1;
-    return memory_name_read(params, call->memory);
+    call->has_address = json_present(&address);
+    if (call->has_address && call->memory[0] == '\0')
+        return json_complain(&address, "allowed only with \"memory\"");
+    return optional_u64(params, "address", &call->address);
 }
 
 void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call)
@@ -76,6 +81,8 @@ void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call)
     jsonw_uint(w, "size", call->size);
     if (call->memory[0] != '\0')
         jsonw_string(w, "memory", call->memory);
+    if (call->has_address)
+        jsonw_uint(w, "address", call->address);
 }
 
 static void write_rest(struct jsonw *w, const struct buffer_info *info)

@@ -29,6 +29,8 @@ void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 struct buffer_alloc {
     uint64_t size;                /* at least 1 */
     char memory[MEMORY_NAME_MAX]; /* of the service's target profile; or empty */
+    bool has_address;             /* with a memory only; false: the service chooses the address */
+    uint64_t address;             /* wanted address of the first byte on the board */
 };
 int buffer_alloc_read(const struct json *params, struct buffer_alloc *call);
 void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call);

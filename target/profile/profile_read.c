@@ -67,31 +67,11 @@ static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
     return 0;
 }
 
-/* Reads a number of bytes or an address: an integer, or a string such as "0x90000000". */
 static int read_address(const struct json *object, const char *key, uint64_t *out)
 {
     struct json value = json_member(object, key);
-    const char *text;
-    char *end;
-    int64_t number;
 
-    if (!json_is_string(&value)) {
-        if (json_int(&value, 0, SIZE_TOP, &number) < 0)
-            return -1;
-        *out = (uint64_t)number;
-        return 0;
-    }
-    if (json_string(&value, 16, &text) < 0)
-        return -1;
-    if (strncmp(text, "0x", 2) != 0 || text[2] == '\0' ||
-        text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] != '\0')
-        return json_complain(&value, "\"%s\" given; hexadecimal digits after \"0x\" are required",
-                             text);
-    *out = strtoull(text + 2, &end, 16);
-    if (*out > (uint64_t)SIZE_TOP)
-        return json_complain(&value, "%s given; at most 0x%llx is allowed", text,
-                             (unsigned long long)SIZE_TOP);
-    return 0;
+    return address_read(&value, SIZE_TOP, out);
 }
 
 /* Reads digits, and up to six digits after a decimal point. Returns -1 for other text. */

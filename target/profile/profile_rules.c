@@ -79,6 +79,23 @@ const struct profile_memory *profile_find_memory(const struct target_profile *pr
     return NULL;
 }
 
+int profile_check_range(const struct profile_memory *memory, uint64_t address, uint64_t bytes,
+                        struct fault *fault)
+{
+    const uint64_t base = memory->base, size = memory->size;
+
+    if (address < base || address - base >= size || bytes > size - (address - base))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/address",
+                         "%" PRIu64 " B from 0x%" PRIx64 " on wanted, but %s has 0x%" PRIx64
+                         " to 0x%" PRIx64,
+                         bytes, address, memory->name, base, base + size - 1);
+    if (address % profile_range_alignment(memory) == 0)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/address",
+                     "0x%" PRIx64 " given; buffers in %s begin at multiples of %" PRIu32, address,
+                     memory->name, profile_range_alignment(memory));
+}
+
 static const struct profile_memory *vector_memory(const struct target_profile *profile)
 {
     for (uint32_t i = 0; i < profile->memory_count; i++)

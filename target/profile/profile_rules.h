@@ -47,6 +47,24 @@ const struct profile_memory *profile_find_memory(const struct target_profile *pr
                                                  const char *name, const char *member,
                                                  const char *pointer, struct fault *fault);
 
+/* Buffers and tensors in a memory begin at multiples of this, so that a tensor of any type can
+ * begin where a buffer does. */
+enum { PROFILE_RANGE_ALIGNMENT_MIN = 4 };
+
+/** Returns the alignment of ranges in a memory, a power of two. */
+static inline uint32_t profile_range_alignment(const struct profile_memory *memory)
+{
+    return memory->alignment > PROFILE_RANGE_ALIGNMENT_MIN ? memory->alignment
+                                                           : PROFILE_RANGE_ALIGNMENT_MIN;
+}
+
+/**
+ * Checks that a memory has `bytes` > 0 from `address` on, and that the address has its alignment.
+ * Returns 0, or -1 with FAULT_INVALID_PARAMS at /address; the message does not name the member.
+ */
+int profile_check_range(const struct profile_memory *memory, uint64_t address, uint64_t bytes,
+                        struct fault *fault);
+
 /**
  * Checks the tensors of a job against all rules, also that two tensors in one memory fit into it
  * together. Returns 0, or -1 with FAULT_REFUSED: the message ends with "(rule NAME)", and the

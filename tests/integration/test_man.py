@@ -160,7 +160,7 @@ class Formats(unittest.TestCase):
                     yield where, name
                 for key, child in node.items():
                     yield from members(child, where)
-        sections = {"partial_job": "A JOB", "src": "SRC", "dst": "DST", "cfg": "CFG",
+        sections = {"partial_job": "A JOB", "src": "SRC", "dst": "DST", "buffer": "BUFFERS", "cfg": "CFG",
                     "expect": "EXPECT"}
         checked = set()
         for definition, name in sections.items():
@@ -169,7 +169,7 @@ class Formats(unittest.TestCase):
                 checked.add(member)
                 self.assertIn(f"*{member}*", part, f"{name} of mlictl-job(5)")
         self.assertGreater(len(checked), 25)
-        for member in ("defaults", "jobs"):
+        for member in ("defaults", "buffers", "jobs"):
             self.assertIn(f"*{member}*", text)
         types = schema["$defs"]["type"]["enum"]
         self.assertTrue(all(f"_{word}_" in section(text, "SRC") for word in types))
@@ -178,7 +178,7 @@ class Formats(unittest.TestCase):
         schema = (SOURCE / "proto/file/job.schema.json").read_text()
         prose = (SOURCE / "docs/job-file.md").read_text()
         text = source("mlictl-job.5")
-        for name in ("A JOB", "SRC", "DST", "CFG", "EXPECT"):
+        for name in ("A JOB", "SRC", "DST", "BUFFERS", "CFG", "EXPECT"):
             for names in re.findall(r"^(?:\[\[|\| ) (\*.*)$", section(text, name), re.M):
                 for member in re.findall(r"\*(\w+)\*", names):
                     self.assertTrue(f'"{member}"' in schema or f"`{member}`" in prose, member)

@@ -10,7 +10,7 @@
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 
-enum { SIZE = 1024, PIECES = 64, ROUNDS = 20000 };
+enum { SIZE = 1024, PIECES = 64, ROUNDS = 4000 };
 #define BASE UINT64_C(0xfffffffffffff000)
 
 static struct target_profile profile;
@@ -30,13 +30,22 @@ static void set_up(uint64_t base, uint64_t size, uint32_t alignment)
     use.holder = (struct board_holder){.uid = geteuid() + 1, .client = 2, .number = 3};
 }
 
-static int place(struct board_piece *piece, uint64_t bytes, uint32_t alignment)
+static int place(struct board_piece *piece, uint64_t bytes)
+{
+    const struct board_want want = {
+        .use = &use, .bytes = bytes, .name = "src.memory", .pointer = "/src/memory"};
+
+    return board_place(&board.memories[0], piece, &want, &fault);
+}
+
+static int place_at(struct board_piece *piece, uint64_t bytes, uint64_t address)
 {
     const struct board_want want = {.use = &use,
                                     .bytes = bytes,
-                                    .alignment = alignment,
-                                    .name = "src.memory",
-                                    .pointer = "/src/memory"};
+                                    .exact = true,
+                                    .address = address,
+                                    .name = "memory",
+                                    .pointer = "/memory"};
 
     return board_place(&board.memories[0], piece, &want, &fault);
 }
@@ -105,6 +114,37 @@ static void check_counts(const struct board_piece *pieces)
     }
 }
 
+/* Returns whether the model has `bytes` free bytes at `offset`, a multiple of `alignment`. */
+static bool is_free(int offset, int bytes, int alignment)
+{
+    if (offset % alignment != 0 || offset + bytes > SIZE)
+        return false;
+    for (int i = offset; i < offset + bytes; i++)
+        if (model[i] != 0)
+            return false;
+    return true;
+}
+
+/* Places a piece with or without an address and compares with the model. Returns the result. */
+static int place_random(struct board_piece *piece, int number, int alignment, struct rng *rng)
+{
+    const int bytes = (int)rng_between(rng, 1, 97);
+    const bool exact = rng_below(rng, 4) == 0;
+    const int offset = exact ? (int)rng_below(rng, SIZE) : choose(bytes, alignment);
+    const int result = exact ? place_at(piece, (uint64_t)bytes, BASE + (uint64_t)offset)
+                             : place(piece, (uint64_t)bytes);
+
+    if (exact)
+        assert_int_equal(result, is_free(offset, bytes, alignment) ? 0 : -1);
+    else
+        assert_int_equal(result, offset < 0 ? -1 : 0);
+    if (result < 0)
+        return -1;
+    assert_int_equal(piece->address - BASE, offset);
+    memset(model + offset, number, (size_t)bytes);
+    return 0;
+}
+
 /* Places and removes pieces at random, and compares each address with the model's. The memory ends
  * 3 KiB below 2^64. */
 static void test_against_model(void **state)
@@ -116,36 +156,64 @@ static void test_against_model(void **state)
 
     (void)state;
     print_message("seed %" PRIu64 "\n", seed);
-    set_up(BASE, SIZE, 4);
-    for (int round = 0; round < ROUNDS; round++) {
-        const int i = (int)rng_below(&rng, PIECES);
-        const int bytes = (int)rng_between(&rng, 1, 97), alignment = 1 << rng_below(&rng, 7);
-        const int least = alignment > 4 ? alignment : 4;
+    for (int alignment = 1; alignment <= 64; alignment *= 2) {
+        set_up(BASE, SIZE, (uint32_t)alignment);
+        for (int round = 0; round < ROUNDS; round++) {
+            const int i = (int)rng_below(&rng, PIECES);
 
-        if (pieces[i].memory) {
-            memset(model + (pieces[i].address - BASE), 0, pieces[i].size);
-            board_remove(&pieces[i]);
-        } else {
-            const int expected = choose(bytes, least);
-            const int result = place(&pieces[i], (uint64_t)bytes, (uint32_t)alignment);
-
-            assert_int_equal(result, expected < 0 ? -1 : 0);
-            if (result == 0) {
-                assert_int_equal(pieces[i].address - BASE, expected);
-                memset(model + expected, i + 1, (size_t)bytes);
+            if (pieces[i].memory) {
+                memset(model + (pieces[i].address - BASE), 0, pieces[i].size);
+                board_remove(&pieces[i]);
+            } else if (place_random(&pieces[i], i + 1, alignment > 4 ? alignment : 4, &rng) == 0) {
+                placed++;
+            } else {
+                refused++;
             }
-            placed += result == 0;
-            refused += result < 0;
+            if (round % 64 == 0)
+                check_counts(pieces);
         }
-        if (round % 64 == 0)
-            check_counts(pieces);
+        for (int i = 0; i < PIECES; i++)
+            board_remove(&pieces[i]);
+        memset(model, 0, sizeof model);
+        /* Nothing is lost: the whole memory is one free range again. */
+        assert_int_equal(place(&pieces[0], SIZE), 0);
+        board_remove(&pieces[0]);
     }
     assert_true(placed > 1000 && refused > 100);
-    for (int i = 0; i < PIECES; i++)
-        board_remove(&pieces[i]);
-    /* Nothing is lost: the whole memory is one free range again. */
-    assert_int_equal(place(&pieces[0], SIZE, 1), 0);
-    board_remove(&pieces[0]);
+}
+
+/* The message of a refused address names the holder, unless the holder is another user. */
+static void test_addresses(void **state)
+{
+    struct board_piece pieces[3] = {0};
+
+    (void)state;
+    set_up(0x90000000, 262144, 16);
+    assert_int_equal(place_at(&pieces[0], 65536, 0x90010000), 0);
+    assert_int_equal(pieces[0].address, 0x90010000);
+    assert_int_equal(place_at(&pieces[1], 16, 0x9001fff0), -1);
+    assert_int_equal(fault.code, FAULT_NO_ROOM);
+    assert_string_equal(fault.pointer, "/address");
+    expect_text("address: 16 B wanted at 0x9001fff0, but buffer 3 of client 2 (uid %u) holds "
+                "0x90010000 to 0x9001ffff of vccm",
+                use.holder.uid);
+    use.holder.uid++;
+    assert_int_equal(place_at(&pieces[1], 65537, 0x90000000), -1);
+    expect_text("address: 65537 B wanted at 0x90000000, but another user holds 0x90010000 to "
+                "0x9001ffff of vccm");
+    assert_int_equal(place_at(&pieces[1], 65536, 0x90000000), 0);
+    assert_int_equal(place_at(&pieces[2], 131072, 0x90020000), 0);
+    board_remove(&pieces[2]);
+    assert_int_equal(place_at(&pieces[2], 131073, 0x90020000), -1);
+    assert_int_equal(fault.code, FAULT_INVALID_PARAMS);
+    assert_string_equal(fault.pointer, "/address");
+    expect_text("address: 131073 B from 0x90020000 on wanted, but vccm has 0x90000000 to "
+                "0x9003ffff");
+    assert_int_equal(place_at(&pieces[2], 1, 0x8fffffff), -1);
+    assert_int_equal(place_at(&pieces[2], 1, 0x90040000), -1);
+    assert_int_equal(place_at(&pieces[2], UINT64_MAX, 0x90020000), -1);
+    assert_int_equal(place_at(&pieces[2], 1, 0x90020008), -1);
+    expect_text("address: 0x90020008 given; buffers in vccm begin at multiples of 16");
 }
 
 /* Removes every other one of four pieces: half of the memory is free, in ranges of a quarter. */
@@ -156,11 +224,11 @@ static void test_fragmentation(void **state)
     (void)state;
     set_up(0x90000000, 262144, 2);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(place(&pieces[i], 65536, 1), 0);
+        assert_int_equal(place(&pieces[i], 65536), 0);
     assert_int_equal(pieces[3].address, 0x90030000);
     board_remove(&pieces[0]);
     board_remove(&pieces[2]);
-    assert_int_equal(place(&pieces[4], 65537, 1), -1);
+    assert_int_equal(place(&pieces[4], 65537), -1);
     assert_int_equal(board_largest(&board.memories[0]), 65536);
     assert_int_equal(fault.code, FAULT_NO_ROOM);
     assert_string_equal(fault.pointer, "/src/memory");
@@ -170,11 +238,11 @@ static void test_fragmentation(void **state)
                 use.holder.uid, use.holder.uid);
     /* Two free ranges of 64 KiB: board_place() takes from the first range, then from its rest, then
      * the second range. */
-    assert_int_equal(place(&pieces[4], 1000, 1), 0);
+    assert_int_equal(place(&pieces[4], 1000), 0);
     assert_int_equal(pieces[4].address, 0x90000000);
-    assert_int_equal(place(&pieces[0], 60000, 1), 0);
+    assert_int_equal(place(&pieces[0], 60000), 0);
     assert_int_equal(pieces[0].address, 0x900003e8);
-    assert_int_equal(place(&pieces[2], 65536, 1), 0);
+    assert_int_equal(place(&pieces[2], 65536), 0);
     assert_int_equal(pieces[2].address, 0x90020000);
 }
 
@@ -188,12 +256,12 @@ static void test_holders(void **state)
     set_up(0, 1000, 1);
     for (int i = 0; i < 6; i++) {
         use.holder = (struct board_holder){user, 7, (enum board_kind)(i % 3), (uint64_t)i};
-        assert_int_equal(place(&pieces[i], 20 + (uint64_t)i, 1), 0);
+        assert_int_equal(place(&pieces[i], 20 + (uint64_t)i), 0);
     }
     use.holder.uid = user + 1;
-    assert_int_equal(place(&pieces[6], 500, 1), 0);
+    assert_int_equal(place(&pieces[6], 500), 0);
     use.holder.uid = user;
-    assert_int_equal(place(&pieces[7], 400, 1), -1);
+    assert_int_equal(place(&pieces[7], 400), -1);
     expect_text("src.memory: 400 B wanted, but vccm has 365 of 1000 B free, the largest piece "
                 "356 B; other users hold 500 B; prepared job 5 of client 7 (uid %u) holds 25 B; "
                 "job 4 of client 7 (uid %u) holds 24 B; buffer 3 of client 7 (uid %u) holds 23 B; "
@@ -201,12 +269,12 @@ static void test_holders(void **state)
                 user, user, user);
     /* The user of the service sees all holders. */
     use.holder.uid = geteuid();
-    assert_int_equal(place(&pieces[7], 400, 1), -1);
+    assert_int_equal(place(&pieces[7], 400), -1);
     assert_null(strstr(fault.text, "other users"));
     assert_non_null(strstr(fault.text, "holds 500 B"));
     for (int i = 0; i < 7; i++)
         board_remove(&pieces[i]);
-    assert_int_equal(place(&pieces[7], 1001, 1), -1);
+    assert_int_equal(place(&pieces[7], 1001), -1);
     expect_text("src.memory: 1001 B wanted, but vccm has 1000 of 1000 B free, the largest piece "
                 "1000 B");
 }
@@ -219,19 +287,19 @@ static void test_quota(void **state)
     (void)state;
     set_up(0, 1001, 1);
     use.percent = 50;
-    assert_int_equal(place(&pieces[0], 501, 1), -1);
+    assert_int_equal(place(&pieces[0], 501), -1);
     assert_int_equal(fault.code, FAULT_LIMIT);
     expect_text("quotas.memory_percent: 501 B more of vccm requested, this user has 0 B, at most "
                 "500 B (50 %%) are allowed");
-    assert_int_equal(place(&pieces[0], 300, 1), 0);
-    assert_int_equal(place(&pieces[1], 201, 1), -1);
-    assert_int_equal(place(&pieces[1], 200, 1), 0);
+    assert_int_equal(place(&pieces[0], 300), 0);
+    assert_int_equal(place(&pieces[1], 201), -1);
+    assert_int_equal(place(&pieces[1], 200), 0);
     use.holder.uid++;
-    assert_int_equal(place(&pieces[2], 500, 1), 0);
+    assert_int_equal(place(&pieces[2], 500), 0);
     /* The first user is over a quota that was lowered. */
     use.holder.uid--;
     use.percent = 10;
-    assert_int_equal(place(&pieces[3], 1, 1), -1);
+    assert_int_equal(place(&pieces[3], 1), -1);
     assert_int_equal(fault.code, FAULT_LIMIT);
 }
 
@@ -243,7 +311,7 @@ static void test_remove_twice(void **state)
     (void)state;
     set_up(16, 16, 16);
     board_remove(&piece);
-    assert_int_equal(place(&piece, 16, 1), 0);
+    assert_int_equal(place(&piece, 16), 0);
     assert_int_equal(piece.address, 16);
     assert_int_equal(board.memories[0].used, 16);
     assert_int_equal(board_largest(&board.memories[0]), 0);
@@ -256,9 +324,9 @@ static void test_remove_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_model), cmocka_unit_test(test_fragmentation),
-        cmocka_unit_test(test_holders),       cmocka_unit_test(test_quota),
-        cmocka_unit_test(test_remove_twice),
+        cmocka_unit_test(test_against_model), cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_fragmentation), cmocka_unit_test(test_holders),
+        cmocka_unit_test(test_quota),         cmocka_unit_test(test_remove_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

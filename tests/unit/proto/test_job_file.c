@@ -378,7 +378,7 @@ static void test_bad_src(void **state)
     static const struct bad cases[] = {
         {WITH_SRC("1"), "/src", "src: an object is required, not a number"},
         {WITH_SRC("\"a.npy\""), "/src", "src: an object is required, not a string"},
-        {WITH_SRC("{}"), "/src/file", "src.file: missing, the tensor's file is required"},
+        {WITH_SRC("{}"), "/src/file", "src.file: missing, the tensor's file or buffer is required"},
         {WITH_SRC("{\"file\":\"\"}"), "/src/file", "src.file: must not be empty"},
         {WITH_SRC("{\"file\":7}"), "/src/file", "src.file: a string is required, not a number"},
         {WITH_SRC("{\"flie\":\"a.npy\"}"), "/src/flie",
@@ -429,7 +429,7 @@ static void test_bad_dst(void **state)
 {
 #define UPDATE_ONLY "describes an existing tensor; allowed only with \"update\": true"
     static const struct bad cases[] = {
-        {WITH_DST("{}"), "/dst/file", "dst.file: missing, the tensor's file is required"},
+        {WITH_DST("{}"), "/dst/file", "dst.file: missing, the tensor's file or buffer is required"},
         {WITH_DST("{\"file\":\"b\",\"type\":\"fx8\"}"), "/dst/type", "dst.type: unknown member"},
         {WITH_DST("{\"file\":\"b\",\"update\":1}"), "/dst/update",
          "dst.update: true or false is required, not a number"},

@@ -180,6 +180,7 @@ static void test_limits(void **state)
         {"path", "maxLength", JOB_PATH_MAX},
         {"tensor", "maxLength", JOB_TENSOR_MAX},
         {"jobs", "maxItems", JOB_FILE_JOBS_MAX},
+        {"buffers", "maxItems", JOB_FILE_BUFFERS_MAX},
         {"channels", "maximum", MLI_MOV_MAX_CHANNELS},
         {"timeout_ms", "maximum", JOB_TIMEOUT_MAX_MS},
         {"shape", "maxItems", MLI_MAX_RANK},

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The buffers of a job file on a board, placed as the service places them when nothing else is on
+ * the board: first the buffers with an address, then the others in the order of the file, each in
+ * the smallest free range that is large enough.
+ */
+#ifndef CLI_BUFFER_PLACES_H
+#define CLI_BUFFER_PLACES_H
+
+#include <stdint.h>
+
+#include "cli/job/job_files.h"
+#include "target/profile/target_profile.h"
+
+struct buffer_place {
+    const struct profile_memory *memory; /* null: in no memory of the board */
+    uint64_t address;
+};
+
+struct buffer_places {
+    struct buffer_place *places; /* as the buffers of the file; null: the file has no buffers */
+};
+
+/**
+ * Places the buffers of `file` on the board of `profile`. Returns 0, or -1 with the fault, whose
+ * pointer is relative to the file; buffer_places_finish() is legal after both.
+ */
+int buffer_places_init(struct buffer_places *places, const struct target_profile *profile,
+                       const struct job_file *file, struct fault *fault);
+void buffer_places_finish(struct buffer_places *places);
+
+#endif /* CLI_BUFFER_PLACES_H */

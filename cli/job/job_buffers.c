@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/job/job_buffers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault)
+{
+    if (file->list.buffer_count == 0 || !remote)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/buffers",
+                     "buffers need shared memory, which a connection over ssh does not have; run "
+                     "the file on the board itself");
+}
+
+/* Adds the place of the buffer to a fault of the service. */
+static int blame(struct fault *fault, size_t index)
+{
+    const struct fault bare = *fault;
+    char pointer[FAULT_POINTER_MAX];
+    const char *member = bare.has_pointer ? bare.pointer : "";
+
+    if (strcmp(member, "/size") == 0)
+        member = "/bytes";
+    snprintf(pointer, sizeof(pointer), "/buffers/%zu%.200s", index, member);
+    return fault_set(fault, bare.code, pointer, "%s", bare.text);
+}
+
+static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec, size_t index,
+                    struct fault *fault)
+{
+    mli_client *client = buffers->link->library;
+    mli_client_buffer *live = &buffers->live[index];
+    mli_client_board_range range = {spec->memory, spec->has_address, spec->address};
+    mli_client_error error;
+    int status = spec->memory[0] != '\0'
+                     ? mli_client_buffer_alloc_on(client, spec->bytes, &range, live, &error)
+                     : mli_client_buffer_alloc(client, spec->bytes, live, &error);
+
+    if (status) {
+        *live = (mli_client_buffer){.fd = -1};
+        daemon_link_fault(buffers->link, &error, fault);
+        return blame(fault, index);
+    }
+    /* Only jobs read the memory: keep no mapping and no descriptor, which are scarce. */
+    munmap(live->address, (size_t)live->size);
+    close(live->fd);
+    live->address = NULL;
+    live->fd = -1;
+    return 0;
+}
+
+/* Allocates the buffers with an address, or those without. */
+static int allocate_some(struct job_buffers *buffers, const struct job_list *list, bool exact,
+                         struct fault *fault)
+{
+    for (size_t i = 0; i < buffers->count; i++) {
+        if (list->buffers[i].has_address == exact && allocate(buffers, &list->buffers[i], i, fault))
+            return -1;
+    }
+    return 0;
+}
+
+int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
+                      const struct job_file *file, struct fault *fault)
+{
+    const struct job_list *list = &file->list;
+
+    *buffers = (struct job_buffers){.link = link};
+    if (list->buffer_count == 0)
+        return 0;
+    if (job_buffers_check_link(file, link->remote, fault))
+        return -1;
+    if (!daemon_link_connected(link))
+        return fault_set(fault, FAULT_STREAM_ERROR, NULL, "the connection to the daemon is lost");
+    buffers->live = calloc(list->buffer_count, sizeof(*buffers->live));
+    if (!buffers->live)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    buffers->count = list->buffer_count;
+    /* A buffer without an address must not take the address that another one wants. */
+    if (allocate_some(buffers, list, true, fault))
+        return -1;
+    return allocate_some(buffers, list, false, fault);
+}
+
+void job_buffers_end(struct job_buffers *buffers)
+{
+    mli_client_error ignored;
+
+    for (size_t i = 0; i < buffers->count && daemon_link_connected(buffers->link); i++) {
+        if (buffers->live[i].id != 0)
+            mli_client_buffer_release(buffers->link->library, &buffers->live[i], &ignored);
+    }
+    free(buffers->live);
+    *buffers = (struct job_buffers){0};
+}
+
+void job_buffers_refer(const struct job_buffers *buffers, struct resolved *resolved)
+{
+    const struct job_spec *job = resolved->job;
+
+    if (resolved->src_buffer)
+        resolved->wire.src.buffer = buffers->live[job->src.buffer_index].id;
+    if (resolved->dst_buffer)
+        resolved->wire.dst.buffer = buffers->live[job->dst.buffer_index].id;
+}
