@@ -36,6 +36,12 @@ static const struct option options_table[] = {
     {"trace", 0, "FILE",
      "Write the timeline of the jobs on the --profile for Perfetto (default: none).",
      .takes = &value_file},
+    {"timeline", 0, "FILE",
+     "Draw the timeline of the jobs on the --profile, with the use of memories (default: none).",
+     .takes = &value_file},
+    {"measured", 0, "FILE",
+     "Show this recording of mlictl trace beside the model's timeline (default: none).",
+     .takes = &value_file},
     {"c", 0, NULL, "Print only a C function for each job, with the calls of embARC MLI."},
     {"no-picture", 0, NULL, "Print no picture."},
     {"view", 0, "DIMS",
@@ -230,10 +236,6 @@ static int read_options(struct run *run, const struct options *options)
     *run = (struct run){.job = options_get(options, "job"),
                         .view = options_get(options, "view"),
                         .descriptors = BOARD_SHOWN_DEFAULT};
-    if (options_get(options, "trace") && !options_get(options, "profile")) {
-        print_error("--trace requires --profile: it shows the times of a board's model");
-        return -1;
-    }
     return explain_output_read(&run->output, options) ||
            options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
            options_uint(options, "descriptors", 0, UINT32_MAX, &run->descriptors);
@@ -258,7 +260,7 @@ static enum exit_code explain(const struct options *options)
     if (code == EXIT_CODE_DONE)
         code = explain_all(&run, &sequence);
     if (code == EXIT_CODE_DONE && run.rules.profile)
-        code = explain_output_timeline(&run.output, &run.timeline, options_get(options, "trace"));
+        code = explain_output_timeline(&run.output, &run.timeline);
     timeline_finish(&run.timeline);
     job_rules_finish(&run.rules);
     produced_finish(&run.produced);
@@ -273,6 +275,8 @@ static const struct example examples[] = {
      "mlictl explain jobs.json --job 1 -c 4"},
     {"choose the dimensions for rows and columns", "mlictl explain job.json --view 0,1"},
     {"show the move on a board", "mlictl explain job.json --profile vpx5-nsim"},
+    {"draw the timeline of jobs on a board",
+     "mlictl explain jobs.json --profile vpx5-nsim --no-picture --timeline jobs.svg"},
     {"write it as C for firmware", "mlictl explain job.json --c > job.c"},
     {"count the descriptors of a device", "mlictl explain job.json --engine mock --json"},
     {0},

@@ -116,10 +116,9 @@ void explain_output_job(struct explain_output *output, size_t number, const stru
     draw(output, number, file, resolved, e);
 }
 
-enum exit_code explain_output_timeline(const struct explain_output *output,
-                                       struct timeline *timeline, const char *path)
+/* Prints the sums of the jobs. */
+static void print_sums(const struct explain_output *output, const struct timeline *timeline)
 {
-    struct fault fault;
     struct textw text;
     struct jsonw w;
 
@@ -133,9 +132,39 @@ enum exit_code explain_output_timeline(const struct explain_output *output,
         print_text(&text);
         textw_finish(&text);
     }
-    if (path && timeline_save(timeline, path, &fault))
-        return print_file_failure(&output->style, path, &fault);
-    return EXIT_CODE_DONE;
+}
+
+enum exit_code explain_output_timeline(struct explain_output *output, struct timeline *timeline)
+{
+    struct measured measured = {0};
+    const char *path = output->measured;
+    struct fault fault;
+    int status = 0;
+
+    if (timeline->failed)
+        status = fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (status == 0 && path) {
+        status = measured_load(&measured, path, &fault);
+        if (status == 0) {
+            measured_match(&measured, timeline->slots, timeline->slot_count);
+            timeline->measured = &measured;
+        }
+    }
+    if (status == 0) {
+        print_sums(output, timeline);
+        path = output->trace;
+        status = path ? timeline_trace_save(timeline, path, &fault) : 0;
+    }
+    if (status == 0) {
+        path = output->timeline;
+        status = path ? timeline_draw(timeline, path, &fault) : 0;
+    }
+    timeline->measured = NULL;
+    measured_finish(&measured);
+    if (status == 0)
+        return EXIT_CODE_DONE;
+    return path == output->measured ? print_failure(&output->style, path, &fault)
+                                    : print_file_failure(&output->style, path, &fault);
 }
 
 /* Applies --color; --json disables colours. Returns 0, or -1 after an error message. */
@@ -151,6 +180,20 @@ static int choose_colours(const struct options *options)
     return 0;
 }
 
+/* Refuses options of the timeline without --profile. Returns 0, or -1 after an error message. */
+static int check_profile(const struct options *options)
+{
+    static const char *const names[] = {"trace", "timeline", "measured"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!options_get(options, names[i]) || options_get(options, "profile"))
+            continue;
+        print_error("--%s requires --profile: it shows the times of a board's model", names[i]);
+        return -1;
+    }
+    return 0;
+}
+
 int explain_output_read(struct explain_output *output, const struct options *options)
 {
     if (choose_colours(options))
@@ -159,7 +202,12 @@ int explain_output_read(struct explain_output *output, const struct options *opt
                                       .c = options_get(options, "c") != NULL,
                                       .picture = !options_get(options, "no-picture"),
                                       .characters = picture_text_style(),
-                                      .svg = {.path = options_get(options, "svg")}};
+                                      .svg = {.path = options_get(options, "svg")},
+                                      .trace = options_get(options, "trace"),
+                                      .timeline = options_get(options, "timeline"),
+                                      .measured = options_get(options, "measured")};
+    if (check_profile(options))
+        return -1;
     output->memcpy = !output->c && !options_get(options, "no-memcpy");
     if (output->c && (output->style.json || svg_target_is_stdout(&output->svg))) {
         print_error("--c cannot be combined with --json and --svg -: all write to standard output");

@@ -20,8 +20,9 @@ struct explain_output {
     bool c;           /* --c */
     bool picture;     /* true: print the text picture */
     struct picture_text_style characters;
-    struct svg_target svg; /* the caller sets the numbers of jobs and files */
-    enum exit_code drawn;  /* EXIT_CODE_DONE, or the code of the first failed drawing */
+    struct svg_target svg;                   /* the caller sets the numbers of jobs and files */
+    const char *trace, *timeline, *measured; /* paths of these options, or null */
+    enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */
 };
 
 /** Reads the options of the output. Returns 0, or -1 after an error message. */
@@ -31,8 +32,10 @@ int explain_output_read(struct explain_output *output, const struct options *opt
 void explain_output_job(struct explain_output *output, size_t number, const struct job_file *file,
                         const struct resolved *resolved, struct explained *e);
 
-/** Prints the sum of the jobs on a board, and writes the trace unless `path` is null. */
-enum exit_code explain_output_timeline(const struct explain_output *output,
-                                       struct timeline *timeline, const char *path);
+/**
+ * Prints the sums of the jobs on a board, and writes the files of --trace and --timeline, with the
+ * measured timeline of --measured beside the model's.
+ */
+enum exit_code explain_output_timeline(struct explain_output *output, struct timeline *timeline);
 
 #endif /* CLI_EXPLAIN_OUTPUT_H */

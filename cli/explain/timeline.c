@@ -6,157 +6,210 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file/output.h"
 #include "cli/term/print.h"
-
-/* The trace's time of cycle 0, in ns: a trace event has no time 0. */
-#define ORIGIN_NS UINT64_C(1)
 
 void timeline_init(struct timeline *timeline, const struct target_profile *profile)
 {
-    char name[PROFILE_NAME_MAX + 16];
-
     *timeline = (struct timeline){.profile = profile};
     schedule_init(&timeline->schedule, profile->dma.channels);
-    textw_init(&timeline->trace);
-    chrome_trace_init(&timeline->chrome);
-    timeline->chrome.origin_ns = ORIGIN_NS;
-    snprintf(name, sizeof name, "model of %s", profile->name);
-    chrome_trace_begin(&timeline->chrome, name, &timeline->trace);
 }
 
 void timeline_finish(struct timeline *timeline)
 {
+    for (size_t i = 0; i < timeline->slot_count; i++)
+        free((void *)(uintptr_t)timeline->slots[i].after);
+    free(timeline->slots);
+    free(timeline->bytes);
+    free(timeline->uses);
+    free(timeline->files);
+    free(timeline->slot_of);
     free(timeline->ends);
-    textw_finish(&timeline->trace);
+}
+
+/* Grows an array to `count` elements. Returns 0, or -1 if out of memory. */
+static int grow(void *array, size_t count, size_t size)
+{
+    void **place = array;
+    void *larger = reallocarray(*place, count, size);
+
+    if (!larger)
+        return -1;
+    *place = larger;
+    return 0;
+}
+
+/* Makes room for another slot. Returns 0, or -1 if out of memory. */
+static int make_room(struct timeline *timeline)
+{
+    const size_t capacity = timeline->slot_capacity ? 2 * timeline->slot_capacity : 64;
+
+    if (timeline->slot_count < timeline->slot_capacity)
+        return 0;
+    if (grow(&timeline->slots, capacity, sizeof *timeline->slots) < 0 ||
+        grow(&timeline->bytes, capacity, sizeof *timeline->bytes) < 0 ||
+        grow(&timeline->uses, 2 * capacity, sizeof *timeline->uses) < 0)
+        return -1;
+    timeline->slot_capacity = capacity;
+    return 0;
 }
 
 /* Begins the jobs of another file. Returns 0, or -1 if out of memory. */
 static int change_file(struct timeline *timeline, const struct job_file *file)
 {
-    if (timeline->file == file)
+    const size_t count = timeline->file_count;
+
+    if (count > 0 && timeline->files[count - 1].file == file)
         return 0;
-    free(timeline->ends);
-    timeline->ends = calloc(file->list.count, sizeof *timeline->ends);
-    timeline->file = file;
-    timeline->file_ready = timeline->schedule.end;
-    return timeline->ends ? 0 : -1;
+    if (grow(&timeline->files, count + 1, sizeof *timeline->files) < 0 ||
+        grow(&timeline->slot_of, file->list.count, sizeof *timeline->slot_of) < 0 ||
+        grow(&timeline->ends, file->list.count, sizeof *timeline->ends) < 0)
+        return -1;
+    timeline->files[timeline->file_count++] =
+        (struct timeline_total){.file = file, .start = timeline->schedule.end};
+    for (size_t i = 0; i < file->list.count; i++)
+        timeline->slot_of[i] = SIZE_MAX;
+    return 0;
 }
 
 /* Returns when the predecessors of a job have ended. */
 static profile_cost ready_at(const struct timeline *timeline, const struct job_file *file,
                              size_t index)
 {
-    profile_cost ready = timeline->file_ready;
+    profile_cost ready = timeline->files[timeline->file_count - 1].start;
 
     for (size_t i = 0; i < file->list.jobs[index].after_count; i++) {
-        const profile_cost end = timeline->ends[file->after[index][i]];
+        const size_t before = file->after[index][i];
 
-        if (end > ready)
-            ready = end;
+        if (timeline->slot_of[before] < SIZE_MAX && timeline->ends[before] > ready)
+            ready = timeline->ends[before];
     }
     return ready;
 }
 
-static void trace(struct timeline *timeline, const struct job_spec *job,
-                  const struct explained_board *board, const struct schedule_slot *slot)
+/* Returns the kind of a job, from its operation and the memories of its tensors. */
+static enum timeline_kind kind_of(const struct job_spec *job, const struct explained_board *board)
 {
-    const struct target_profile *profile = timeline->profile;
-    struct event event = {.kind = EVENT_DONE,
-                          .time_ns = ORIGIN_NS + cost_ns(profile, slot->end),
-                          .job = {.job = timeline->jobs,
-                                  .state = JOB_STATE_DONE,
-                                  .client = 1,
-                                  .channels = board->channels,
-                                  .first_channel = (int32_t)slot->first_channel,
-                                  .bytes = board->cost.written.bytes,
-                                  .bytes_done = board->cost.written.bytes}};
+    const bool from = board->src.memory->vector, to = board->dst.memory->vector;
 
-    event.job.ns_moving = cost_ns(profile, slot->end) - cost_ns(profile, slot->start);
+    if (job->common.op == JOB_OP_PERMUTE)
+        return TIMELINE_PERMUTE;
+    return from == to ? TIMELINE_MOVE : to ? TIMELINE_LOAD : TIMELINE_STORE;
+}
+
+/* Returns the name of a job, or its place in the file. */
+static const char *name_of(const struct job_file *file, const struct job_spec *job)
+{
+    const char *slash = strrchr(file->path, '/');
+
     if (job->common.name)
-        snprintf(event.job.name, sizeof event.job.name, "%s", job->common.name);
-    chrome_trace_event(&timeline->chrome, &event, &timeline->trace);
+        return job->common.name;
+    if (job->pointer[0] != '\0')
+        return job->pointer + 1;
+    return slash ? slash + 1 : file->path;
+}
+
+/* Sets the predecessors of a slot. Returns 0, or -1 if out of memory. */
+static int set_after(const struct timeline *timeline, const struct job_file *file, size_t index,
+                     struct timeline_slot *slot)
+{
+    const size_t count = file->list.jobs[index].after_count;
+    size_t *after = calloc(count + 1, sizeof *after);
+
+    if (!after)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t before = timeline->slot_of[file->after[index][i]];
+
+        if (before < SIZE_MAX)
+            after[slot->after_count++] = before;
+    }
+    slot->after = after;
+    return 0;
+}
+
+static void add_use(struct timeline *timeline, const struct board_place *place,
+                    const struct timeline_slot *slot)
+{
+    timeline->uses[timeline->use_count++] =
+        (struct timeline_use){.memory = (uint32_t)(place->memory - timeline->profile->memories),
+                              .start_ns = slot->start_ns,
+                              .end_ns = slot->end_ns,
+                              .bytes = place->bytes};
+}
+
+static void add_to_total(struct timeline_total *total, const struct explained_board *board,
+                         profile_cost end)
+{
+    total->jobs++;
+    total->bytes += board->cost.written.bytes;
+    total->descriptors += board->count.descriptors;
+    total->sum += board->cost.total;
+    total->memcpy += board->cost.memcpy_total;
+    total->end = end > total->end ? end : total->end;
 }
 
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board)
 {
-    struct schedule_slot slot;
+    const struct job_spec *job = &file->list.jobs[index];
+    struct timeline_slot slot = {.kind = kind_of(job, board), .name = name_of(file, job)};
+    struct schedule_slot place;
 
-    if (change_file(timeline, file) < 0) {
-        timeline->trace.failed = true;
+    if (make_room(timeline) < 0 || change_file(timeline, file) < 0 ||
+        set_after(timeline, file, index, &slot) < 0) {
+        timeline->failed = true;
         return;
     }
-    timeline->jobs++;
-    slot = schedule_place(&timeline->schedule, ready_at(timeline, file, index), board->channels,
-                          board->cost.total);
-    timeline->ends[index] = slot.end;
-    trace(timeline, &file->list.jobs[index], board, &slot);
+    place = schedule_place(&timeline->schedule, ready_at(timeline, file, index), board->channels,
+                           board->cost.total);
+    slot.start_ns = cost_ns(timeline->profile, place.start);
+    slot.end_ns = cost_ns(timeline->profile, place.end);
+    slot.lane = place.first_channel;
+    slot.lanes = board->channels;
+    add_use(timeline, &board->src, &slot);
+    add_use(timeline, &board->dst, &slot);
+    timeline->ends[index] = place.end;
+    timeline->slot_of[index] = timeline->slot_count;
+    timeline->bytes[timeline->slot_count] = board->cost.written.bytes;
+    timeline->slots[timeline->slot_count++] = slot;
+    add_to_total(&timeline->files[timeline->file_count - 1], board, place.end);
+    add_to_total(&timeline->all, board, place.end);
 }
 
-void timeline_text(struct textw *w, const struct timeline *timeline)
+/* Fills the panel of the model, without its memories. */
+static struct timeline_panel model_panel(const struct timeline *timeline, const char *title)
 {
-    const struct schedule *schedule = &timeline->schedule;
-    char cycles[PROFILE_COST_TEXT_MAX], time[PRINT_TEXT_MAX], sum[PRINT_TEXT_MAX];
-
-    textw_printf(
-        w, "\n%zu job%s on %s: %s cycles, %s with %" PRIu32 " channel%s; one after the other %s\n",
-        timeline->jobs, print_s(timeline->jobs), timeline->profile->name,
-        profile_cost_text(cycles, schedule->end),
-        print_time(time, cost_ns(timeline->profile, schedule->end)), schedule->channels,
-        print_s(schedule->channels), print_time(sum, cost_ns(timeline->profile, schedule->sum)));
+    return (struct timeline_panel){.title = title,
+                                   .lane_word = "channel",
+                                   .lane_count = timeline->schedule.channels,
+                                   .slots = timeline->slots,
+                                   .slot_count = timeline->slot_count,
+                                   .uses = timeline->uses,
+                                   .use_count = timeline->use_count};
 }
 
-void timeline_json(struct jsonw *w, const struct timeline *timeline)
+int timeline_draw(const struct timeline *timeline, const char *path, struct fault *fault)
 {
-    const struct schedule *schedule = &timeline->schedule;
-    char cycles[PROFILE_COST_TEXT_MAX];
+    const struct target_profile *profile = timeline->profile;
+    struct timeline_memory memories[PROFILE_MEMORIES_MAX];
+    char model[PROFILE_NAME_MAX + 16], title[PROFILE_NAME_MAX + 48], line[256];
+    char sum[PRINT_TEXT_MAX];
+    struct timeline_chart chart = {.title = title, .subtitle = line, .panels = 1};
 
-    jsonw_object_begin(w, NULL);
-    jsonw_object_begin(w, "timeline");
-    jsonw_string(w, "profile", timeline->profile->name);
-    jsonw_uint(w, "jobs", timeline->jobs);
-    jsonw_string(w, "cycles", profile_cost_text(cycles, schedule->end));
-    jsonw_uint(w, "ns", cost_ns(timeline->profile, schedule->end));
-    jsonw_uint(w, "sum_ns", cost_ns(timeline->profile, schedule->sum));
-    jsonw_array_begin(w, "busy_ns");
-    for (uint32_t i = 0; i < schedule->channels; i++)
-        jsonw_uint(w, NULL, cost_ns(timeline->profile, schedule->busy[i]));
-    jsonw_array_end(w);
-    jsonw_object_end(w);
-    jsonw_object_end(w);
-}
-
-/* Refuses to replace a file that is not a trace: a trace begins with '['. */
-static int check_replaced(const char *path, struct fault *fault)
-{
-    FILE *file = fopen(path, "rb");
-    const int first = file ? fgetc(file) : EOF;
-
-    if (file)
-        fclose(file);
-    if (first == EOF || first == '[')
-        return 0;
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%s: exists and is not a trace; choose another file", path);
-}
-
-int timeline_save(struct timeline *timeline, const char *path, struct fault *fault)
-{
-    struct output output;
-    struct textw *w = &timeline->trace;
-    int status;
-
-    chrome_trace_end(&timeline->chrome, w);
-    if (w->failed)
+    if (timeline->failed)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (check_replaced(path, fault))
-        return -1;
-    status = output_init(&output, path, NULL, fault);
-    if (status == 0)
-        status = output_write(&output, w->data, w->length, 0, fault);
-    if (status == 0)
-        status = output_commit(&output, false, fault);
-    output_finish(&output);
-    return status;
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        memories[i] =
+            (struct timeline_memory){profile->memories[i].name, profile->memories[i].size};
+    snprintf(model, sizeof model, "model of %s", profile->name);
+    snprintf(title, sizeof title, "%zu job%s on %s", timeline->all.jobs,
+             print_s(timeline->all.jobs), profile->name);
+    snprintf(line, sizeof line, "%s; one job after the other: %s", profile->title,
+             print_time(sum, cost_ns(profile, timeline->all.sum)));
+    chart.panel[0] = model_panel(timeline, model);
+    chart.panel[0].memories = memories;
+    chart.panel[0].memory_count = profile->memory_count;
+    if (timeline->measured)
+        chart.panel[chart.panels++] = measured_panel(timeline->measured);
+    return timeline_chart_save(&chart, path, fault);
 }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The timeline of the explained jobs on a board, by the cost model (target/cost/schedule.h): the
- * total time for people and programs, and a trace for Perfetto. Jobs of one file respect "after";
- * the jobs of a later file are placed after those of the files before.
+ * The timeline of the explained jobs on a board, by the cost model (target/cost/schedule.h). Jobs
+ * of one file respect "after"; the jobs of a later file are placed after those of the files before.
+ *
+ *     struct explained_board of each job -> timeline_add()
+ *          -> timeline_report.c     totals for people and programs, of each file and of all
+ *          -> timeline_trace.c      a trace for Perfetto
+ *          -> timeline_chart.c      a drawing (timeline_chart.h)
+ *
+ * A measured timeline (measured.h) may stand beside the model's in all three.
  */
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
@@ -10,36 +16,55 @@
 #include <stddef.h>
 
 #include "cli/explain/explained_board.h"
+#include "cli/explain/measured.h"
+#include "cli/explain/timeline_chart.h"
 #include "cli/job/job_files.h"
 #include "proto/json/textw.h"
-#include "proto/wire/chrome_trace.h"
 #include "target/cost/schedule.h"
+
+/* Sums of jobs: those of one file, or all. */
+struct timeline_total {
+    const struct job_file *file; /* null: all files */
+    size_t jobs;
+    uint64_t bytes, descriptors;
+    profile_cost start, end; /* of the first and last job */
+    profile_cost sum;        /* the time of all jobs, one after the other */
+    profile_cost memcpy;     /* the time of memcpys by the core instead */
+};
 
 struct timeline {
     const struct target_profile *profile;
     struct schedule schedule;
-    size_t jobs;
-    const struct job_file *file; /* file of the latest job */
-    profile_cost file_ready;     /* end of the files before */
-    profile_cost *ends;          /* ends of the jobs of `file`, by index; owned */
-    struct chrome_trace chrome;
-    struct textw trace; /* the trace, in the trace event format */
+    struct timeline_total all;
+    struct timeline_total *files;
+    size_t file_count;
+    struct timeline_slot *slots; /* one for each job; `after` of each is owned */
+    uint64_t *bytes;             /* bytes that each job writes */
+    size_t slot_count, slot_capacity;
+    struct timeline_use *uses; /* two for each job: source and destination */
+    size_t use_count;
+    size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
+    profile_cost *ends;
+    const struct measured *measured; /* a measured timeline, or null; borrowed */
+    bool failed;                     /* out of memory */
 };
 
-/** Begins an empty timeline. Finish it with timeline_finish(). */
+/** Begins an empty timeline. Finish it with timeline_finish(), which is legal for zeros too. */
 void timeline_init(struct timeline *timeline, const struct target_profile *profile);
 void timeline_finish(struct timeline *timeline);
 
-/** Adds the job `index` of a file. Out of memory: sets timeline->trace.failed. */
+/** Adds the job `index` of a file; borrows its strings. Out of memory: sets timeline->failed. */
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);
 
-/** Writes the sum of all jobs, for people and as one object. */
+/** Writes the sums of all jobs, for people and as one object. */
 void timeline_text(struct textw *w, const struct timeline *timeline);
 void timeline_json(struct jsonw *w, const struct timeline *timeline);
 
-/** Writes the trace to a file. Returns 0, or -1 with the fault. Call it once, after the last job.
- */
-int timeline_save(struct timeline *timeline, const char *path, struct fault *fault);
+/** Writes the trace to a file. Returns 0, or -1 with the fault. */
+int timeline_trace_save(const struct timeline *timeline, const char *path, struct fault *fault);
+
+/** Draws the timeline to an SVG file. Returns 0, or -1 with the fault. */
+int timeline_draw(const struct timeline *timeline, const char *path, struct fault *fault);
 
 #endif /* CLI_TIMELINE_H */

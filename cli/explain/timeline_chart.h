@@ -31,7 +31,8 @@
     X(LOAD, "load into vector memory", "#3f7fbf", "#ffffff")                                       \
     X(STORE, "store from vector memory", "#d98032", "#ffffff")                                     \
     X(PERMUTE, "permute", "#7a5ea8", "#ffffff")                                                    \
-    X(KERNEL, "kernel", "#4c9a5f", "#ffffff")
+    X(KERNEL, "kernel", "#4c9a5f", "#ffffff")                                                      \
+    X(OTHER, "other job", "#c3c9d2", "#141c2e")
 
 enum timeline_kind {
 #define TIMELINE_KIND_ENUM(name, word, fill, ink) TIMELINE_##name,

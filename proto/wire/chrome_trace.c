@@ -6,8 +6,8 @@
 
 #include "mli_mov_api.h"
 
-/* The processes that the trace shows. */
-enum { PID_CHANNELS = 1, PID_QUEUE = 2 };
+/* The processes that the trace shows, added to trace->pid. */
+enum { PID_CHANNELS = 1, PID_QUEUE = 2, PIDS = 2 };
 
 void chrome_trace_init(struct chrome_trace *trace)
 {
@@ -23,6 +23,7 @@ static void next(struct chrome_trace *trace, struct textw *w)
 
 static void name_process(struct chrome_trace *trace, struct textw *w, int pid, const char *name)
 {
+    pid += trace->pid;
     next(trace, w);
     textw_printf(w,
                  "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":0,"
@@ -39,6 +40,13 @@ void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct 
     name_process(trace, w, PID_QUEUE, "queue");
 }
 
+void chrome_trace_continue(struct chrome_trace *trace, const char *process, struct textw *w)
+{
+    trace->pid += PIDS;
+    trace->queued = trace->running = 0;
+    name_process(trace, w, PID_CHANNELS, process);
+}
+
 void chrome_trace_end(struct chrome_trace *trace, struct textw *w)
 {
     (void)trace;
@@ -48,7 +56,7 @@ void chrome_trace_end(struct chrome_trace *trace, struct textw *w)
 /* Writes a track's name before the first event of the track. */
 static void name_track(struct chrome_trace *trace, struct textw *w, int pid, uint64_t tid)
 {
-    const uint64_t key = (uint64_t)pid << 56 | tid;
+    const uint64_t key = (uint64_t)(trace->pid + pid) << 56 | tid;
 
     for (uint32_t i = 0; i < trace->named_count; i++) {
         if (trace->named[i] == key)
@@ -61,7 +69,7 @@ static void name_track(struct chrome_trace *trace, struct textw *w, int pid, uin
     textw_printf(w,
                  "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%" PRIu64
                  ",\"args\":{\"name\":\"%s %" PRIu64 "\"}}",
-                 pid, tid, pid == PID_CHANNELS ? "channel" : "client", tid);
+                 trace->pid + pid, tid, pid == PID_CHANNELS ? "channel" : "client", tid);
 }
 
 /* Writes the job's name or number as a JSON string: clients choose names freely. */
@@ -113,7 +121,7 @@ static void write_queue_edge(struct chrome_trace *trace, struct textw *w,
     textw_printf(w,
                  "{\"ph\":\"%c\",\"cat\":\"queued\",\"id\":\"%" PRIu64
                  "\",\"pid\":%d,\"tid\":%" PRIu64 ",",
-                 phase, job->job, PID_QUEUE, job->client);
+                 phase, job->job, trace->pid + PID_QUEUE, job->client);
     write_name(w, job);
     textw_printf(w, ",");
     write_time(trace, w, at);
@@ -140,7 +148,7 @@ static void write_transfer(struct chrome_trace *trace, struct textw *w, const st
     name_track(trace, w, PID_CHANNELS, channel);
     next(trace, w);
     textw_printf(w, "{\"ph\":\"X\",\"cat\":\"transfer\",\"pid\":%d,\"tid\":%" PRIu64 ",",
-                 PID_CHANNELS, channel);
+                 trace->pid + PID_CHANNELS, channel);
     write_name(w, job);
     textw_printf(w, ",");
     write_time(trace, w, begin);
@@ -151,7 +159,8 @@ static void write_transfer(struct chrome_trace *trace, struct textw *w, const st
 static void write_counter(struct chrome_trace *trace, struct textw *w, uint64_t at)
 {
     next(trace, w);
-    textw_printf(w, "{\"ph\":\"C\",\"name\":\"jobs\",\"pid\":%d,\"tid\":0,", PID_CHANNELS);
+    textw_printf(w, "{\"ph\":\"C\",\"name\":\"jobs\",\"pid\":%d,\"tid\":0,",
+                 trace->pid + PID_CHANNELS);
     write_time(trace, w, at);
     textw_printf(w, ",\"args\":{\"queued\":%" PRIu32 ",\"running\":%" PRIu32 "}}", trace->queued,
                  trace->running);

@@ -14,6 +14,7 @@
 
 struct chrome_trace {
     uint64_t origin_ns; /* time of the first event; 0: no event yet */
+    int pid;            /* number before that of the first process */
     bool any;
     uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;
@@ -24,6 +25,8 @@ void chrome_trace_init(struct chrome_trace *trace);
 /** Writes the beginning of a trace. `process` names the process with the channels: plain ASCII.
  * Without chrome_trace_end() the trace is valid too: readers accept a missing closing bracket. */
 void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w);
+/** Begins another process in the same trace, with the same time 0. */
+void chrome_trace_continue(struct chrome_trace *trace, const char *process, struct textw *w);
 /** Writes the trace events of one event. A transfer is written when it has ended; a transfer that
  *  began before the first event is cut to begin there. */
 void chrome_trace_event(struct chrome_trace *trace, const struct event *event, struct textw *w);

@@ -2,6 +2,7 @@
 """mlictl explain --profile: places, descriptors, costs and remarks of a move on a board."""
 import itertools
 import json
+import xml.etree.ElementTree as ElementTree
 
 from harness import SOURCE, Case, main, npy, ramp
 
@@ -143,6 +144,108 @@ class Boards(Case):
         after = next(event for event in events
                      if event.get("cat") == "transfer" and event["name"] == "next")
         self.assertAlmostEqual(after["ts"], parts[0]["dur"], delta=0.002)
+
+    def tiles(self, count):
+        """Writes jobs that load, permute and store tiles in the vector memory."""
+        jobs = []
+        for i in range(count):
+            jobs.append({"op": "mov", "name": f"load{i}", "src": {"file": "in.npy"},
+                         "dst": {"file": f"l{i}.npy", "memory": "vccm"},
+                         "after": [f"permute{i - 2}"] if i > 1 else []})
+            jobs.append({"op": "permute", "name": f"permute{i}", "cfg": {"perm_dim": [2, 0, 1]},
+                         "src": {"file": f"l{i}.npy", "memory": "vccm"},
+                         "dst": {"file": f"p{i}.npy", "memory": "vccm"}, "after": [f"load{i}"]})
+            jobs.append({"op": "mov", "name": f"store{i}", "after": [f"permute{i}"],
+                         "src": {"file": f"p{i}.npy", "memory": "vccm"}, "dst": {"file": f"s{i}.npy"}})
+        self.write("tiles.json", json.dumps(jobs).encode())
+        return "tiles.json"
+
+    def test_totals_of_files(self):
+        """Several files: totals of each file, and of all files one after the other."""
+        first, second = self.tiles(2), self.job()
+        lines = self.ctl("explain", "--json", "--no-memcpy", "--profile", "vpx5-nsim", first, second,
+                         code=0).out.splitlines()
+        boards = [json.loads(line)["board"] for line in lines[:-1]]
+        total = json.loads(lines[-1])["timeline"]
+        files = total["files"]
+        self.assertEqual([(file["file"], file["jobs"]) for file in files], [(first, 6), (second, 1)])
+        self.assertEqual(total["bytes"], 960 * 7)
+        self.assertEqual(files[1]["ns"], boards[6]["cost"]["ns"])
+        self.assertEqual(total["ns"], files[0]["ns"] + files[1]["ns"])
+        self.assertEqual(total["descriptors"], sum(board["descriptors"] for board in boards))
+        self.assertEqual(total["memcpy_ns"], sum(board["cost"]["memcpy_ns"] for board in boards))
+        self.assertEqual([memory["name"] for memory in total["memories"]], ["vccm", "ddr"])
+        self.assertEqual(total["memories"][0]["bytes_max"], 1920)  # source and destination of a permute
+        self.assertEqual([slot["job"] for slot in total["slots"]][:2], ["load0", "permute0"])
+        text = self.ctl("explain", "--no-picture", "--no-memcpy", "--profile", "vpx5-nsim", first, second,
+                        code=0).out
+        for part in ("tiles.json     6", "in all", "vccm: at most 1.88 KiB of 256 KiB in use"):
+            self.assertIn(part, text)
+
+    def timeline(self, *options, code=0):
+        return self.ctl("explain", "--json", "--no-memcpy", "--profile", "vpx5-nsim", *options,
+                        self.tiles(3), code=code)
+
+    def test_drawing(self):
+        self.timeline("--timeline", "t.svg")
+        drawing = (self.dir / "t.svg").read_text()
+        ElementTree.fromstring(drawing)
+        for word in ("9 jobs on vpx5-nsim", "model of vpx5-nsim", "channel 0", "vccm: at most",
+                     "load into vector memory", "store2"):
+            self.assertIn(word, drawing)
+        before = (self.dir / "in.npy").read_bytes()
+        self.assertIn("drawing", self.timeline("--timeline", "in.npy", code=2).err)
+        self.assertEqual((self.dir / "in.npy").read_bytes(), before)
+        self.timeline("--timeline", "missing/t.svg", code=2)
+        self.assertIn("--timeline requires --profile",
+                      self.ctl("explain", "--timeline", "t.svg", "tiles.json", code=2).err)
+
+    def test_measured(self):
+        """A recording stands beside the model, in the drawing, the trace, the text and JSON."""
+        def transfer(name, ts, dur, tid=0):
+            return (f'{{"ph":"X","cat":"transfer","pid":1,"tid":{tid},"name":"{name}","ts":{ts},"dur":{dur},'
+                    '"args":{"job":1,"bytes_done":960}}')
+
+        recording = '[\n{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"mlid"}},\n' + \
+            ",\n".join([transfer("load0", "1000.250", "2.125"), transfer("permute0", 1003, "4.5", 2),
+                        transfer('a \\"1.5\\" job', "1001.5", 1, 1)])
+        self.write("closed.json", (recording + "\n]\n").encode())
+        self.write("open.json", (recording + ",\n").encode())
+        for name in ("closed.json", "open.json"):
+            result = self.timeline("--measured", name, "--timeline", "t.svg", "--trace", "t.json")
+            total = json.loads(result.out.splitlines()[-1])["timeline"]
+            self.assertEqual(total["measured"], {"file": name, "transfers": 3, "matched": 2,
+                                                 "channels": 3, "ns": 7250})
+            slots = {slot["job"]: slot for slot in total["slots"]}
+            self.assertEqual(slots["load0"]["measured_ns"], 2125)
+            self.assertEqual(slots["permute0"]["measured_ns"], 4500)
+            self.assertNotIn("measured_ns", slots["store0"])
+            drawing = (self.dir / "t.svg").read_text()
+            for word in (">measured<", "other job", "channel 2"):
+                self.assertIn(word, drawing)
+            events = json.loads((self.dir / "t.json").read_text())
+            names = {event["pid"]: event["args"]["name"] for event in events
+                     if event["name"] == "process_name"}
+            self.assertEqual((names[1], names[3]), ("model of vpx5-nsim", "measured"))
+            measured = [event for event in events
+                        if event.get("cat") == "transfer" and event["pid"] == 3]
+            self.assertEqual([(event["name"], event["ts"], event["dur"]) for event in measured],
+                             [("load0", 0, 2.125), ("permute0", 2.75, 4.5), ('a "1.5" job', 1.25, 1)])
+        self.assertIn("measured: 3 transfers in 7.25 us, 2 of them of these jobs",
+                      self.ctl("explain", "--no-picture", "--no-memcpy", "--profile", "vpx5-nsim",
+                               "--measured", "open.json", "tiles.json", code=0).out)
+
+    def test_bad_recordings(self):
+        self.timeline("--trace", "model.json")
+        self.write("empty.json", b"[]")
+        self.write("text.json", b"hello")
+        self.write("odd.json", b'[{"ph":"X","cat":"transfer","pid":1,"tid":0,"name":"a","ts":"1.2.3","dur":1}]')
+        self.write("many.json", b'[{"ph":"X","cat":"transfer","pid":1,"tid":99,"name":"a","ts":1,"dur":1}]')
+        for name, words in (("model.json", "the trace of a model; record one with mlictl trace"),
+                            ("empty.json", "the trace has no transfer"), ("text.json", "text.json:1:1"),
+                            ("odd.json", "a time in microseconds is required"), ("many.json", "0 to 15"),
+                            ("none.json", "No such file")):
+            self.assertIn(words, self.timeline("--measured", name, code=2).err, name)
 
     def test_trace_replaces_traces_only(self):
         options = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", "--trace")

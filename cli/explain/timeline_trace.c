@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "cli/explain/timeline.h"
+#include "cli/file/output.h"
+#include "proto/wire/chrome_trace.h"
+
+/* The trace's time of cycle 0, in ns: a trace event has no time 0. */
+#define ORIGIN_NS UINT64_C(1)
+
+/* Writes a slot as a transfer that has ended. */
+static void write_slot(struct chrome_trace *trace, struct textw *w,
+                       const struct timeline_slot *slot, uint64_t number, uint64_t bytes)
+{
+    struct event event = {.kind = EVENT_DONE,
+                          .time_ns = ORIGIN_NS + slot->end_ns,
+                          .job = {.job = number,
+                                  .state = JOB_STATE_DONE,
+                                  .client = 1,
+                                  .channels = slot->lanes,
+                                  .first_channel = (int32_t)slot->lane,
+                                  .ns_moving = slot->end_ns - slot->start_ns,
+                                  .bytes = bytes,
+                                  .bytes_done = bytes}};
+
+    if (slot->name)
+        snprintf(event.job.name, sizeof event.job.name, "%s", slot->name);
+    chrome_trace_event(trace, &event, w);
+}
+
+/* Writes model and measured timeline as two processes. */
+static void write_trace(struct textw *w, const struct timeline *timeline)
+{
+    const struct measured *measured = timeline->measured;
+    struct chrome_trace trace;
+    char name[PROFILE_NAME_MAX + 16];
+
+    chrome_trace_init(&trace);
+    trace.origin_ns = ORIGIN_NS;
+    snprintf(name, sizeof name, "model of %s", timeline->profile->name);
+    chrome_trace_begin(&trace, name, w);
+    for (size_t i = 0; i < timeline->slot_count; i++)
+        write_slot(&trace, w, &timeline->slots[i], i + 1, timeline->bytes[i]);
+    if (measured) {
+        chrome_trace_continue(&trace, "measured", w);
+        for (size_t i = 0; i < measured->slot_count; i++)
+            write_slot(&trace, w, &measured->slots[i], i + 1, measured->bytes[i]);
+    }
+    chrome_trace_end(&trace, w);
+}
+
+/* Refuses to replace a file that is not a trace: a trace begins with '['. */
+static int check_replaced(const char *path, struct fault *fault)
+{
+    FILE *file = fopen(path, "rb");
+    const int first = file ? fgetc(file) : EOF;
+
+    if (file)
+        fclose(file);
+    if (first == EOF || first == '[')
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "%s: exists and is not a trace; choose another file", path);
+}
+
+int timeline_trace_save(const struct timeline *timeline, const char *path, struct fault *fault)
+{
+    struct output output;
+    struct textw w;
+    int status;
+
+    if (check_replaced(path, fault))
+        return -1;
+    textw_init(&w);
+    write_trace(&w, timeline);
+    status =
+        w.failed || timeline->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+    if (status == 0) {
+        status = output_init(&output, path, NULL, fault);
+        if (status == 0)
+            status = output_write(&output, w.data, w.length, 0, fault);
+        if (status == 0)
+            status = output_commit(&output, false, fault);
+        output_finish(&output);
+    }
+    textw_finish(&w);
+    return status;
+}
