@@ -93,13 +93,20 @@ static bool begin(struct task *task)
     return !end->dst_hit;
 }
 
-/* Hints to libmli that the pages of an exclusive destination were not accessed yet. */
+/*
+ * Hints to libmli that the pages of an exclusive destination were not accessed yet, and that the
+ * loop's thread must not access files that are not in memory.
+ */
 static bool set_hints(struct task *task)
 {
-    const struct region *dst = task->places.dst.region;
+    const struct region *src = task->places.src.region, *dst = task->places.dst.region;
+    uint32_t hints = 0;
 
-    return !dst->exclusive || dst->size < FRESH_MIN ||
-           mli_mov_set_hints(&task->handle, MLI_MOV_FRESH_DST) == MLI_STATUS_OK;
+    if (dst->exclusive && dst->size >= FRESH_MIN)
+        hints |= MLI_MOV_FRESH_DST;
+    if (src->slow || dst->slow)
+        hints |= MLI_MOV_SLOW_MEMORY;
+    return hints == 0 || mli_mov_set_hints(&task->handle, hints) == MLI_STATUS_OK;
 }
 
 static bool start_transfer(struct task *task)

@@ -70,6 +70,7 @@ static int open_region(struct region *region, int fd, const struct region_want *
     region->sealed |= file.dma_buf; /* the size of a dma-buf is fixed */
     region->quick =
         file.memory && file.allocated <= QUICK_MAX && region->mapping.pages_size <= QUICK_MAX;
+    region->slow = !file.memory && !file.dma_buf;
     region->reap.may_block = !file.memory && (file.dma_buf || !reaper_is_local(S_IFREG, file.dev));
     region->size = bytes;
     region->file_offset = want->offset;

@@ -33,6 +33,7 @@ struct region {
     bool sealed;    /* true: the file of the region cannot shrink; always false if exclusive */
     bool exclusive; /* true: the region is for one transfer, and region_end() unmaps it */
     bool quick;     /* true: small and in memory; the loop may unmap it without delay */
+    bool slow;      /* true: on a disk or a server; an access to its pages may wait */
     int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
     uid_t uid;      /* uid of the owner, for the reaper */
     /* Place of the region in a memory of the board, or zeros. The last holder gives it back. */

@@ -349,16 +349,22 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 
 /** For mli_mov_set_hints(): no page of the destination was accessed through this mapping yet. */
 #define MLI_MOV_FRESH_DST 1u
+/** For mli_mov_set_hints(): an access to the tensors may wait, as for a disk or a file server. */
+#define MLI_MOV_SLOW_MEMORY 2u
 
 /**
- * Sets hints about the memory of a handle's transfers, so that they take less time. `hints` is 0
- * or MLI_MOV_FRESH_DST and replaces earlier hints. No hint changes a result.
+ * Sets hints about the memory of a handle's transfers. `hints` is 0 or a combination of
+ * MLI_MOV_FRESH_DST and MLI_MOV_SLOW_MEMORY, and replaces earlier hints. No hint changes a result.
  *
  * MLI_MOV_FRESH_DST is for a destination that was just mapped, with or without a file. If threads
  * of this process move the data, they map many pages of it by one call before they write them
  * (madvise(MADV_POPULATE_WRITE), Linux 5.14), instead of by one page fault for each page. They map
  * only pages that the transfer writes. The hint has no effect with devices and on other systems. It
  * costs time if the pages are mapped already: clear it before you start the transfer again.
+ *
+ * With MLI_MOV_SLOW_MEMORY mli_mov_start() never moves the data itself, however small the transfer
+ * is, but leaves it to the handle's channels. So the calling thread does not wait for the memory.
+ * No effect with the inline engine and on a handle without channels.
  *
  * @retval MLI_STATUS_OK             set until the next call or until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, its transfer is running, or `hints` has

@@ -230,9 +230,11 @@ mli_status mli_mov_set_hints(mli_mov_handle_t *h, uint32_t hints)
 
     if (status != MLI_STATUS_OK)
         return status;
-    if (hints & ~MLI_MOV_FRESH_DST)
+    if (hints & ~(MLI_MOV_FRESH_DST | MLI_MOV_SLOW_MEMORY))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "hints",
-                      ": % given; must be 0 or MLI_MOV_FRESH_DST (1)", hints);
+                      ": % given; must be a sum of MLI_MOV_FRESH_DST (1) and MLI_MOV_SLOW_MEMORY "
+                      "(2)",
+                      hints);
     slot->hints = hints;
     return MLI_STATUS_OK;
 }

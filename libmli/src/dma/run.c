@@ -48,11 +48,16 @@ static struct term *current_term(struct slot *slot)
 }
 
 /*
- * Returns the engine for a plan: the caller moves tiny plans itself, faster than a channel would.
+ * Returns the engine for a plan: the caller moves tiny plans itself, faster than a channel would,
+ * unless the memory may make it wait.
  */
 static const struct mli_engine *engine_for(const struct claim *claim, const struct mli_plan *plan)
 {
-    return plan->bytes <= pool_caps(claim->first)->tiny ? &engine_inline : pool_engine();
+    if (plan->bytes > pool_caps(claim->first)->tiny)
+        return pool_engine();
+    if (run_slot(claim->first)->hints & MLI_MOV_SLOW_MEMORY && !pool_is_stand_in(claim->first))
+        return pool_engine();
+    return &engine_inline;
 }
 
 /*

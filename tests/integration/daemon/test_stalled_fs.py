@@ -16,8 +16,8 @@ from wire import SLOW
 
 SILENCE = 1 * SLOW  # seconds that a ping may take meanwhile
 WATCHED = 2  # seconds for which the pings go on
-BIG = 256 * 1024  # bytes that a channel moves, and not the loop
-SMALL = 4096
+BIG = 256 * 1024
+SMALL = 4096  # bytes that the loop moves itself, if they are in memory
 MANY = 64  # descriptors: as many as mlid takes from a user while none of them closes
 
 
@@ -230,13 +230,14 @@ class StalledFs(Case):
         self.free()
 
     def test_reads(self):
-        """A channel waits for a page; the job's client leaves."""
+        """Channels wait for pages; the client of the jobs leaves."""
         self.start()
         self.fs.stall("read")
         with Pings(self, self.mlid):
             client = self.client()
-            client.request("job.submit", copy(BIG), [self.file(1), self.memory(size=BIG)])
-            self.stalls()
+            for number, size in enumerate((SMALL, BIG)):
+                client.request("job.submit", copy(size), [self.file(number), self.memory(size=size)])
+            self.stalls(2)
             client.close()
             self.jobs_of_others()
         self.free()

@@ -17,7 +17,8 @@
 
 enum { KIB = 1024, MIB = 1024 * KIB, FILE_BYTES = 12 * MIB, POPULATE_WRITE = 23 };
 
-static bool processor_moves; /* true: the engine of this run moves on the processor */
+static bool processor_moves;    /* true: the engine of this run moves on the processor */
+static bool engine_has_threads; /* true: ... in threads of its own */
 
 /* The madvise() calls of all threads. */
 static struct {
@@ -415,9 +416,44 @@ static void test_stays_until_set_again(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
+static pthread_t completed_by;
+
+static void note_thread(int32_t cookie)
+{
+    (void)cookie;
+    completed_by = pthread_self();
+}
+
+/* Returns whether the calling thread completes a transfer of a few bytes. */
+static bool caller_moves(uint32_t hints)
+{
+    assert_ok(mli_mov_set_hints(&at.h, hints));
+    assert_ok(mli_mov_registercallback(&at.h, note_thread, 0));
+    run();
+    return pthread_equal(completed_by, pthread_self());
+}
+
+/* Another thread moves even a tiny transfer in slow memory, if the engine has threads. */
+static void test_slow_memory(void **state)
+{
+    (void)state;
+    shape_rows(0, 4, 16, 32);
+    claim(1);
+    if (engine_has_threads) {
+        assert_false(caller_moves(MLI_MOV_SLOW_MEMORY));
+        assert_false(caller_moves(MLI_MOV_SLOW_MEMORY | MLI_MOV_FRESH_DST));
+    } else {
+        run();
+    }
+    assert_moved();
+    assert_ok(mli_mov_release_handle(&at.h));
+    claim(0); /* without channels only the caller can move */
+    assert_true(caller_moves(MLI_MOV_SLOW_MEMORY));
+}
+
 static void test_unknown_bits(void **state)
 {
-    static const uint32_t bad[] = {2, 3, 0x80000000u, UINT32_MAX};
+    static const uint32_t bad[] = {4, 7, 0x80000000u, UINT32_MAX};
 
     (void)state;
     shape_rows(0, 1, MIB, 0);
@@ -460,11 +496,13 @@ int main(int argc, char **argv)
         HINT_TEST(test_refused_by_the_system),
         HINT_TEST(test_cancelled),
         HINT_TEST(test_stays_until_set_again),
+        HINT_TEST(test_slow_memory),
         HINT_TEST(test_unknown_bits),
         HINT_TEST(test_release),
     };
 
     unit_choose_engine(argc, argv);
     processor_moves = argc < 2 || !strstr(argv[1], "mock");
+    engine_has_threads = argc >= 2 && strstr(argv[1], "threads");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
