@@ -114,8 +114,7 @@ static struct fault fault;
 static void place(uint32_t at, uint64_t bytes)
 {
     static const struct board_use use = {.percent = 100};
-    const struct board_want want = {
-        .use = &use, .bytes = bytes, .alignment = 1, .pointer = "", .name = "bench"};
+    const struct board_want want = {.use = &use, .bytes = bytes, .pointer = "", .name = "bench"};
 
     if (board_place(&board.memories[0], &pieces[at], &want, &fault) < 0)
         errx(1, "%s", fault.text);
