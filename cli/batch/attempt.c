@@ -180,7 +180,8 @@ static void on_failure(void *context, const struct resolved *resolved,
         clear_description(&attempt->result);
         describe(attempt, resolved, outcome);
         if (attempt->plan->keep)
-            evidence_take(&attempt->evidence, resolved, &attempt->produced, outcome);
+            evidence_take(&attempt->evidence, resolved, &attempt->produced, attempt->buffers,
+                          outcome);
     }
 }
 
@@ -225,8 +226,10 @@ static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t
         .deadline_ns =
             plan->timeout_ms ? begin_ns + (uint64_t)plan->timeout_ms * CLOCK_NS_PER_MS : 0,
         .failed = on_failure,
+        .buffers = {.keep_fds = plan->keep},
         .context = attempt};
 
+    attempt->buffers = &execution.buffers;
     begin_jobs(attempt, &execution);
     for (size_t i = 0; i < file->list.count && !attempt->over; i++) {
         if (cancel_requested())

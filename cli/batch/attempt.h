@@ -38,6 +38,7 @@ struct attempt {
     /* Private: `file` owns the job that `evidence` refers to. */
     struct job_file file;
     struct produced produced;
+    const struct job_buffers *buffers; /* of `file` while its jobs run */
     const struct attempt_plan *plan;
     bool over; /* true: run no further job */
 };

@@ -6,8 +6,9 @@
  *     DIR/.kept-files    large files that kept cases share by hard links, while a run lasts
  *     DIR/a/b/           the kept case a/b (kept_case.c)
  *         job.json              the failed job alone, with the names of the files below
- *         source.*, golden.*    copies of the files that it reads
- *         out.*                 its output; for an update, the tensor before the update
+ *         source.*, golden.*    copies of the files that it reads; of a buffer, its bytes
+ *         out.*                 its output; for an update, the tensor before the update; for a
+ *                               buffer, its bytes
  *         given.*               the result of the failed job
  *
  * kept_directory.c makes the directories, kept_cleaner.c removes those of earlier runs. Both write
@@ -27,6 +28,8 @@
 #include "cli/job/resolve.h"
 #include "proto/json/fault.h"
 
+struct job_buffers;
+
 /* The use of DIR by a run. */
 struct keeping {
     const char *directory; /* DIR; NULL: keep nothing */
@@ -44,6 +47,7 @@ struct evidence_file {
 
 struct evidence {
     const struct job_spec *job; /* belongs to the attempt; NULL: no job failed */
+    const struct buffer_spec *src_buffer, *dst_buffer; /* belong to the attempt, too; or NULL */
     struct evidence_file source, golden, before;
     int given; /* descriptor of the complete output file; -1: the job has no result */
 };
@@ -51,11 +55,13 @@ struct evidence {
 void evidence_init(struct evidence *evidence);
 
 /**
- * Duplicates the descriptors of the files that a failed job has open. `produced` are the outputs of
- * earlier jobs of the case. Leaves out a file if descriptors or memory are exhausted.
+ * Duplicates the descriptors of the files that a failed job has open, and of the buffers that it
+ * uses. `produced` are the outputs of earlier jobs of the case. Leaves out a file if descriptors or
+ * memory are exhausted.
  */
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
-                   const struct produced *produced, const struct outcome *outcome);
+                   const struct produced *produced, const struct job_buffers *buffers,
+                   const struct outcome *outcome);
 
 void evidence_finish(struct evidence *evidence);
 

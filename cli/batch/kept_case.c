@@ -11,6 +11,7 @@
 #include "cli/batch/kept.h"
 #include "cli/file/output.h"
 #include "cli/file/regular.h"
+#include "cli/job/job_buffers.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/escaped.h"
 #include "proto/json/utf8.h"
@@ -45,14 +46,28 @@ static void take_input(struct evidence_file *file, const char *path, const struc
     file->fd = found ? duplicate(found->fd) : file_of(open);
 }
 
+/* Duplicates the descriptor of a buffer, of which the kept case gets the bytes. */
+static void take_buffer(struct evidence_file *file, const struct job_buffers *buffers, size_t index)
+{
+    file->path = strdup("a buffer");
+    file->fd = duplicate(buffers->live[index].fd);
+}
+
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
-                   const struct produced *produced, const struct outcome *outcome)
+                   const struct produced *produced, const struct job_buffers *buffers,
+                   const struct outcome *outcome)
 {
     evidence->job = resolved->job;
+    evidence->src_buffer = resolved->src_buffer;
+    evidence->dst_buffer = resolved->dst_buffer;
     take_input(&evidence->source, resolved->src_path, &resolved->src, produced);
+    if (resolved->src_buffer)
+        take_buffer(&evidence->source, buffers, resolved->job->src.buffer_index);
     take_input(&evidence->golden, resolved->expect_path, &resolved->expect, produced);
     /* The tensor before an update becomes the output file of the kept job, which updates it. */
     evidence->before.fd = duplicate(resolved->before.fd);
+    if (resolved->dst_buffer)
+        take_buffer(&evidence->before, buffers, resolved->job->dst.buffer_index);
     if (outcome->moved)
         evidence->given = duplicate(resolved->output.fd);
 }
@@ -261,6 +276,15 @@ static int save_job(const struct keeper *keeper, const struct job_spec *job)
     return status;
 }
 
+/* Turns a tensor in a buffer into a tensor in a raw file with the bytes of the buffer. */
+static void leave_buffer(struct tensor_spec *spec, const struct buffer_spec *buffer)
+{
+    if (!buffer)
+        return;
+    spec->buffer = NULL;
+    memcpy(spec->memory, buffer->memory, sizeof(spec->memory));
+}
+
 static int keep_files(const struct keeper *keeper, const struct evidence *evidence)
 {
     static char params[] = "params.json";
@@ -269,6 +293,9 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));
+    leave_buffer(&job.src, evidence->src_buffer);
+    leave_buffer(&job.dst, evidence->dst_buffer);
+    job.dst.update |= evidence->dst_buffer != NULL;
     job.dst.file = out;
     job.after = NULL;
     job.after_count = 0;

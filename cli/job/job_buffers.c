@@ -29,6 +29,12 @@ static int blame(struct fault *fault, size_t index)
     return fault_set(fault, bare.code, pointer, "%s", bare.text);
 }
 
+static void close_fd(mli_client_buffer *live)
+{
+    close(live->fd);
+    live->fd = -1;
+}
+
 static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec, size_t index,
                     struct fault *fault)
 {
@@ -45,11 +51,11 @@ static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec,
         daemon_link_fault(buffers->link, &error, fault);
         return blame(fault, index);
     }
-    /* Only jobs read the memory: keep no mapping and no descriptor, which are scarce. */
+    /* Only jobs read the memory: a mapping and a descriptor of each buffer would be wasted. */
     munmap(live->address, (size_t)live->size);
-    close(live->fd);
     live->address = NULL;
-    live->fd = -1;
+    if (!buffers->keep_fds)
+        close_fd(live);
     return 0;
 }
 
@@ -69,7 +75,7 @@ int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
 {
     const struct job_list *list = &file->list;
 
-    *buffers = (struct job_buffers){.link = link};
+    *buffers = (struct job_buffers){.link = link, .keep_fds = buffers->keep_fds};
     if (list->buffer_count == 0)
         return 0;
     if (job_buffers_check_link(file, link->remote, fault))
@@ -90,12 +96,16 @@ void job_buffers_end(struct job_buffers *buffers)
 {
     mli_client_error ignored;
 
-    for (size_t i = 0; i < buffers->count && daemon_link_connected(buffers->link); i++) {
-        if (buffers->live[i].id != 0)
-            mli_client_buffer_release(buffers->link->library, &buffers->live[i], &ignored);
+    for (size_t i = 0; i < buffers->count; i++) {
+        mli_client_buffer *live = &buffers->live[i];
+
+        if (live->id != 0 && live->fd >= 0)
+            close_fd(live);
+        if (live->id != 0 && daemon_link_connected(buffers->link))
+            mli_client_buffer_release(buffers->link->library, live, &ignored);
     }
     free(buffers->live);
-    *buffers = (struct job_buffers){0};
+    *buffers = (struct job_buffers){.keep_fds = buffers->keep_fds};
 }
 
 void job_buffers_refer(const struct job_buffers *buffers, struct resolved *resolved)

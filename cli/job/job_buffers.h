@@ -6,6 +6,7 @@
 #ifndef CLI_JOB_BUFFERS_H
 #define CLI_JOB_BUFFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/job/job_files.h"
@@ -16,20 +17,23 @@ struct job_buffers {
     struct daemon_link *link;
     mli_client_buffer *live; /* as the buffers of the file; id 0: not allocated. Null: no buffers */
     size_t count;
+    bool keep_fds; /* set by the caller: keep the descriptors, so that it can read the buffers */
 };
 
 /** Refuses a file with buffers if the connection cannot hold buffers. Returns 0 or -1. */
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault);
 
 /**
- * Allocates the buffers of `file`, first those with an address. *buffers must be empty; the caller
+ * Allocates the buffers of `file`, first those with an address. *buffers must be empty but for
+ * keep_fds; the caller
  * calls job_buffers_end() also on failure. Returns 0, or -1 with the fault, whose pointer is
  * relative to the file.
  */
 int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
                       const struct job_file *file, struct fault *fault);
 
-/** Releases the buffers and empties *buffers. Jobs that still use a buffer keep its memory. */
+/** Releases the buffers and empties *buffers but for keep_fds. Jobs that still use a buffer keep
+ * its memory. */
 void job_buffers_end(struct job_buffers *buffers);
 
 /** Sets the numbers of the buffers that a job uses. */
