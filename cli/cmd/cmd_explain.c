@@ -15,6 +15,7 @@
 #include "cli/job/job_rules.h"
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
+#include "cli/job/races.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
 #include "mli_helpers_api.h"
@@ -61,6 +62,7 @@ struct run {
     struct produced produced;
     struct job_limits limits;
     struct job_rules rules; /* with the --profile */
+    struct races races;     /* of the current job file */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
     uint64_t channels;        /* --channels; 0: those of the job */
@@ -110,10 +112,15 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     struct explained explained;
     struct explained_board board;
     uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
-    if (!is_wanted(run, file, job))
+    const bool wanted = is_wanted(run, file, job);
+    if (!wanted && file->list.buffer_count == 0)
         return resolved_produce(resolved, &run->produced, fault);
-    if (explained_init(&explained, file, resolved, channels, fault) ||
-        (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
+    if (explained_init(&explained, file, resolved, channels, fault))
+        return -1;
+    races_add(&run->races, resolved, &explained);
+    if (!wanted)
+        return resolved_produce(resolved, &run->produced, fault);
+    if ((run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
     if (run->rules.profile) {
         const struct board_move move = {.move = &explained.move,
@@ -132,6 +139,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
                        &explained);
     if (job_limits_check(&run->limits, resolved, &explained, fault) ||
+        explained_check_apart(&explained, resolved, fault) ||
         (run->rules.profile && job_rules_check(&run->rules, resolved, &explained, fault)))
         return -1;
     return resolved_produce(resolved, &run->produced, fault);
@@ -140,6 +148,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
 static int begin_file(void *context, const struct job_file *file, struct fault *fault)
 {
     struct run *run = context;
+    races_begin(&run->races, file);
     if (job_limits_check_buffers(&run->limits, file, fault))
         return -1;
     return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;
@@ -148,6 +157,8 @@ static int begin_file(void *context, const struct job_file *file, struct fault *
 static void end_file(void *context)
 {
     struct run *run = context;
+    races_report(&run->races, &run->output.style);
+    races_finish(&run->races);
     job_rules_end(&run->rules);
 }
 

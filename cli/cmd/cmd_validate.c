@@ -6,6 +6,7 @@
 #include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"
 #include "cli/job/produced.h"
+#include "cli/job/races.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
 
@@ -21,24 +22,30 @@ struct validation {
     struct job_limits limits;
     struct job_rules rules;
     struct produced produced;
+    struct races races; /* of the current job file */
+    const struct print_style *style;
 };
 
-static int check_job(const struct validation *validation, const struct job_file *file,
+static int check_job(struct validation *validation, const struct job_file *file,
                      const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
 
     if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
         return -1;
-    if (job_limits_check(&validation->limits, resolved, &explained, fault))
+    if (job_limits_check(&validation->limits, resolved, &explained, fault) ||
+        explained_check_apart(&explained, resolved, fault) ||
+        job_rules_check(&validation->rules, resolved, &explained, fault))
         return -1;
-    return job_rules_check(&validation->rules, resolved, &explained, fault);
+    races_add(&validation->races, resolved, &explained);
+    return 0;
 }
 
 static int begin_file(void *context, const struct job_file *file, struct fault *fault)
 {
     struct validation *validation = context;
 
+    races_begin(&validation->races, file);
     if (job_limits_check_buffers(&validation->limits, file, fault))
         return -1;
     return job_rules_begin(&validation->rules, file, fault);
@@ -48,6 +55,8 @@ static void end_file(void *context)
 {
     struct validation *validation = context;
 
+    races_report(&validation->races, validation->style);
+    races_finish(&validation->races);
     job_rules_end(&validation->rules);
 }
 
@@ -75,7 +84,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
 static enum exit_code validate(const struct options *options)
 {
     struct sequence sequence;
-    struct validation validation = {0};
+    struct validation validation = {.style = &sequence.style};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
 

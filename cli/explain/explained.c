@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/explained.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,4 +296,23 @@ void explained_time_memcpy(struct explained *e)
 {
     e->memcpy_ns = memcpy_time(e->move.plan.bytes);
     e->timed = e->memcpy_ns > 0;
+}
+
+int explained_check_apart(const struct explained *explained, const struct resolved *resolved,
+                          struct fault *fault)
+{
+    const mli_byte_range *read = &explained->move.read, *written = &explained->move.written;
+    const uint64_t src = resolved->job->src.offset, dst = resolved->job->dst.offset;
+
+    if (!resolved->src_buffer || resolved->src_buffer != resolved->dst_buffer ||
+        read->begin == read->end || src + read->end <= dst + written->begin ||
+        dst + written->end <= src + read->begin)
+        return 0;
+    fault_set(fault, FAULT_REFUSED, "/dst",
+              "dst: bytes %" PRIu64 " to %" PRIu64 " of buffer %s are written, but %" PRIu64
+              " to %" PRIu64 " of the same buffer are read as src",
+              dst + written->begin, dst + written->end, resolved->dst_buffer->name,
+              src + read->begin, src + read->end);
+    fault->status = MLI_STATUS_INCOMPATEBLE_TENSORS;
+    return -1;
 }

@@ -97,6 +97,13 @@ struct explained {
 int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
 
+/**
+ * Refuses a move inside one buffer whose bytes from the first to the last one read overlap those
+ * from the first to the last one written, as the service does. Returns 0 or -1.
+ */
+int explained_check_apart(const struct explained *explained, const struct resolved *resolved,
+                          struct fault *fault);
+
 /** Returns the word that a message has before the name of a tensor's file or buffer. */
 static inline const char *explained_kind(const struct explained_side *side)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests buffers in job files: jobs that pass bytes to one another without a file."""
+import json
 import os
 
 from harness import Case, main, mov, npy, ramp, wait_for
@@ -192,6 +193,46 @@ class JobBuffers(Case):
                                commands=(("submit", "--socket", socket),))
         # The refused file has left nothing behind.
         self.assertTrue(wait_for(self.daemon.idle))
+
+    def test_races_are_warnings(self):
+        file = plain(tiles())
+        del file["jobs"][4]["after"]  # load2 into in0, which store0 reads
+        self.write("job.json", file)
+        for command in ("validate", "explain"):
+            result = self.ctl(command, "--json", "job.json", code=0)
+            warnings = [line["warning"] for line in result.json if "warning" in line]
+            self.assertEqual([(w["name"], w["jobs"], w["buffer"]) for w in warnings],
+                             [("RACE", [f"/jobs/{a}", f"/jobs/{b}"], "in0") for a, b in ((0, 4), (0, 5), (1, 4))])
+            self.assertIn('job.json: warning: race: the jobs "store0" and "load2" both use bytes of buffer in0 within '
+                          "[16, 256), and one writes them", result.err)
+        self.write("job.json", plain(tiles()))
+        self.assertEqual(self.ctl("validate", "-q", "job.json", code=0).err, "")
+
+    def test_moves_inside_one_buffer(self):
+        file = copy([{"name": "b", "bytes": 100}], tensor("b", [10]), {"buffer": "b", "offset": 9})
+        self.assert_refused_at(file, "/jobs/0/dst", "of the same", name="REFUSED")
+        file["jobs"][0]["dst"]["offset"] = 10
+        self.move(file)
+
+    def test_a_failed_case_is_kept_with_the_bytes_of_its_buffers(self):
+        file = tiles()
+        file["jobs"][-1]["expect"] = {"digest": "sha256:" + 64 * "0"}
+        self.write("cases/a.json", file)
+        os.rename(self.path("in.npy"), self.path("cases/in.npy"))
+        self.ctl("batch", "cases", "--keep", "kept", *STRICT, code=1)
+        self.assertEqual(self.read("kept/a/source.raw"), ramp(BYTES))
+        result = self.ctl("run", "kept/a/job.json", code=1)
+        self.assertIn("digest", result.err)
+        self.assertEqual(self.read("kept/a/out.npy"), npy("|i1", SHAPE, ramp(BYTES)))
+        # A job that writes to a buffer updates a file with the bytes of the buffer.
+        file["jobs"][-1].pop("expect")
+        file["jobs"][5]["src"]["type"] = "fx16"
+        self.write("cases/a.json", file)
+        self.ctl("batch", "cases", "--keep", "kept", *STRICT, code=1)
+        kept = json.loads(self.read("kept/a/job.json"))
+        self.assertEqual((kept["src"]["file"], kept["src"]["memory"]), ("source.raw", "vccm"))
+        self.assertEqual((kept["dst"]["file"], kept["dst"]["update"]), ("out.raw", True))
+        self.assertEqual(self.ctl("run", "kept/a/job.json", *STRICT).code, 2)
 
     def test_resume_covers_buffers(self):
         file = plain(tiles())

@@ -140,6 +140,35 @@ static void test_a_buffer(void **state)
     close(fd);
 }
 
+/* A buffer on the board has the memory and the address of the request, and returns its address. */
+static void test_a_buffer_on_the_board(void **state)
+{
+    struct fake fake;
+    mli_client_buffer buffer;
+    mli_client_board_range range = {.memory = "vccm", .exact = true, .address = 0x90000000};
+    mli_client_error error = {0};
+    int fd = memory("hello");
+
+    (void)state;
+    fake_init(&fake, 0);
+    fake_say_with_fd(&fake, fd,
+                     "{'jsonrpc':'2.0','id':1,'fds':1,'result':{'buffer':3,'size':5,'access':"
+                     "'write','sealed':true,'memory':'vccm','address':2415919108}}\n");
+    assert_int_equal(mli_client_buffer_alloc_on(fake.client, 5, &range, &buffer, &error), 0);
+    assert_int_equal(buffer.id, 3);
+    assert_int_equal(range.address, 2415919108);
+    assert_non_null(
+        strstr(fake_hear(&fake), "{\"size\":5,\"memory\":\"vccm\",\"address\":2415919104}"));
+    range.memory = "a name of thirty-two bytes, or so";
+    assert_int_equal(mli_client_buffer_alloc_on(fake.client, 5, &range, &buffer, &error),
+                     MLI_CLIENT_MISUSE);
+    assert_string_equal(error.message, "memory: a name of 1 to 31 bytes is required");
+    fake_hang_up(&fake);
+    mli_client_buffer_release(fake.client, &buffer, NULL);
+    fake_finish(&fake);
+    close(fd);
+}
+
 /* Does not map memory if the descriptor is missing or its file is smaller than announced. */
 static void test_a_bad_buffer(void **state)
 {
@@ -391,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_submit),
         cmocka_unit_test(test_what_is_refused_here),
         cmocka_unit_test(test_a_buffer),
+        cmocka_unit_test(test_a_buffer_on_the_board),
         cmocka_unit_test(test_a_bad_buffer),
         cmocka_unit_test(test_inline),
         cmocka_unit_test(test_too_much_inline),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes that a move reads or writes in one tensor: equal runs inside strided loops. */
+#ifndef CLI_BYTE_SET_H
+#define CLI_BYTE_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mli_explain.h"
+
+struct byte_set_loop {
+    uint64_t count; /* at least 2 */
+    uint64_t step;  /* in bytes, at least 1 */
+};
+
+/* Bytes begin + sum of i[k] * step[k] + 0 .. run, for all i[k] < count[k]. Loops are ordered from
+ * the largest step to the smallest. */
+struct byte_set {
+    uint64_t begin, run; /* run 0: no bytes */
+    uint32_t loops;
+    struct byte_set_loop loop[MLI_MAX_RANK];
+};
+
+/** Returns the bytes that a move reads; `base`: the offset of the source's first element. */
+struct byte_set byte_set_read(const mli_explanation *move, uint64_t base);
+/** Returns the bytes that a move writes; `base`: the offset of the destination's first element. */
+struct byte_set byte_set_written(const mli_explanation *move, uint64_t base);
+
+/** Returns the offset behind the last byte of a set. */
+uint64_t byte_set_end(const struct byte_set *set);
+
+/**
+ * Returns whether two sets have a byte in common. *budget is the largest number of steps, and is
+ * lowered by those made; at 0, the result is true without proof.
+ */
+bool byte_sets_meet(const struct byte_set *a, const struct byte_set *b, uint64_t *budget);
+
+#endif /* CLI_BYTE_SET_H */

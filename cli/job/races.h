@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Races on buffers: two jobs of a file that use the same bytes of a buffer, at least one of which
+ * writes them, with no path of "after" between the jobs. `mlictl run` executes jobs one at a time,
+ * in the order of the file, but `mlictl submit --detach` and a board need not.
+ */
+#ifndef CLI_RACES_H
+#define CLI_RACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/explain/explained.h"
+#include "cli/job/byte_set.h"
+#include "cli/job/job_files.h"
+#include "cli/job/resolve.h"
+#include "cli/term/print.h"
+
+/* Larger files are not checked: the ordered pairs of jobs take a bit each. */
+enum { RACES_JOBS_MAX = 8192 };
+
+/* The bytes of a buffer that a job uses. */
+struct race_access {
+    size_t job, buffer; /* indices in the file */
+    bool write;
+    struct byte_set bytes;
+};
+
+struct races {
+    const struct job_file *file;
+    struct race_access *list;
+    size_t count, capacity;
+    bool incomplete; /* out of memory */
+};
+
+/** Begins a file without accesses. */
+void races_begin(struct races *races, const struct job_file *file);
+void races_finish(struct races *races);
+
+/** Adds the buffers that a job uses. A job that expects an error uses none. */
+void races_add(struct races *races, const struct resolved *resolved,
+               const struct explained *explained);
+
+/**
+ * Prints a warning for each race on stderr, up to a number of them; with --json also an object with
+ * the member "warning".
+ */
+void races_report(const struct races *races, const struct print_style *style);
+
+#endif /* CLI_RACES_H */
