@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/processor.h"
 
+#include <stdatomic.h>
+
 #include "libmli/src/dma/clock.h"
-#include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/populate.h"
 #include "libmli/src/error.h"
 #include "libmli/src/exec/border.h"
@@ -17,11 +18,15 @@
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
-/* Work items that wait for this thread. */
+/*
+ * Work items that wait for this thread: those that a done() submits, or an interrupt that the
+ * thread was interrupted by. An interrupt may come between any two instructions, and returns before
+ * the thread goes on. So `latest` is changed by atomic operations, `draining` only by a thread or
+ * interrupt that found it false, and signal fences keep the compiler from moving accesses.
+ */
 static MLI_THREAD_LOCAL struct {
-    bool draining;
-    uint32_t head, count;
-    struct mli_work *work[POOL_SLOTS];
+    atomic_bool draining;
+    _Atomic(struct mli_work *) latest; /* linked to the one before it by work->engine */
 } waiting;
 
 static size_t chunk_size(uint64_t bytes)
@@ -171,18 +176,69 @@ static void move(struct mli_work *work)
     work->done(work, &end);
 }
 
+static void wait_for_turn(struct mli_work *work)
+{
+    struct mli_work *before = atomic_load_explicit(&waiting.latest, memory_order_relaxed);
+
+    do
+        work->engine = before;
+    while (!atomic_compare_exchange_weak_explicit(&waiting.latest, &before, work,
+                                                  memory_order_relaxed, memory_order_relaxed));
+}
+
+static bool any_waits(void)
+{
+    return atomic_load_explicit(&waiting.latest, memory_order_relaxed) != NULL;
+}
+
+/* Takes all waiting work items. Returns the first one, which is linked to the next. */
+static struct mli_work *take_all(void)
+{
+    struct mli_work *work = atomic_exchange_explicit(&waiting.latest, NULL, memory_order_relaxed);
+    struct mli_work *first = NULL;
+
+    while (work) {
+        struct mli_work *before = work->engine;
+
+        work->engine = first;
+        first = work;
+        work = before;
+    }
+    return first;
+}
+
+/* Moves the waiting work items in the order in which they came. */
+static void drain(void)
+{
+    while (any_waits()) {
+        for (struct mli_work *work = take_all(), *next; work; work = next) {
+            next = work->engine; /* before done(): its owner may submit the work again */
+            move(work);
+        }
+    }
+}
+
+static void set_draining(bool draining)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&waiting.draining, draining, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 void processor_run(struct mli_work *work)
 {
-    waiting.work[(waiting.head + waiting.count++) % POOL_SLOTS] = work;
-    if (waiting.draining)
+    if (atomic_load_explicit(&waiting.draining, memory_order_relaxed)) {
+        wait_for_turn(work);
         return;
-    waiting.draining = true;
-    while (waiting.count > 0) {
-        struct mli_work *next = waiting.work[waiting.head];
-
-        waiting.head = (waiting.head + 1) % POOL_SLOTS;
-        waiting.count--;
-        move(next);
     }
-    waiting.draining = false;
+    set_draining(true);
+    move(work);
+    do {
+        drain();
+        set_draining(false);
+        /* An interrupt before the last line has left its work items. */
+        if (!any_waits())
+            return;
+        set_draining(true);
+    } while (true);
 }

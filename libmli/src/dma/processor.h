@@ -8,7 +8,7 @@
 /**
  * Moves a work item on the calling thread and calls its done. A done may submit the next work item,
  * and that work's done another: inside a done, work items wait in a queue of the thread, so a chain
- * of work items does not grow the stack. A thread has at most one work item for each channel.
+ * of work items does not grow the stack. May be called by an interrupt of the thread at any time.
  */
 void processor_run(struct mli_work *work);
 
