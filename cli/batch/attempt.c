@@ -185,14 +185,25 @@ static void on_failure(void *context, const struct resolved *resolved,
     }
 }
 
+/* Called for each job that moved its data. */
+static void on_moved(void *context, const struct job_file *file, const struct resolved *resolved)
+{
+    struct attempt *attempt = context;
+
+    timeline_predict(&attempt->timeline, file, &attempt->places, resolved);
+}
+
 static void run_job(struct attempt *attempt, struct execution *execution,
                     const struct job_spec *job)
 {
     struct outcome outcome = {0};
 
     execution_run(execution, &attempt->file, job, &outcome);
-    if (outcome.moved)
+    if (outcome.moved) {
         attempt->result.bytes += outcome.result.bytes;
+        attempt->moved++;
+        attempt->result.transfers_ns += outcome.result.ns_moving;
+    }
     if (outcome.verdict == VERDICT_REFUSED && exit_code_of(&outcome.fault) == EXIT_CODE_LOST) {
         attempt->end = ATTEMPT_LOST;
         attempt->lost = outcome.fault;
@@ -216,6 +227,16 @@ static void begin_jobs(struct attempt *attempt, struct execution *execution)
     describe_fault(attempt, &fault);
 }
 
+/* Returns 0, or -1 if the buffers of the case have no place on the board. */
+static int begin_prediction(struct attempt *attempt)
+{
+    const struct target_profile *profile = attempt->plan->profile;
+    struct fault fault;
+
+    timeline_init(&attempt->timeline, profile);
+    return buffer_places_init(&attempt->places, profile, &attempt->file, &fault);
+}
+
 static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t begin_ns)
 {
     const struct job_file *file = &attempt->file;
@@ -230,6 +251,8 @@ static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t
         .context = attempt};
 
     attempt->buffers = &execution.buffers;
+    if (plan->profile && begin_prediction(attempt) == 0)
+        execution.moved = on_moved;
     begin_jobs(attempt, &execution);
     for (size_t i = 0; i < file->list.count && !attempt->over; i++) {
         if (cancel_requested())
@@ -286,6 +309,8 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
     else
         attempt->result.fingerprint.known = true; /* its only input is the text of the job file */
     attempt->result.ns = clock_ns() - begin_ns;
+    if (plan->profile && attempt->timeline.all.jobs == attempt->moved)
+        attempt->result.predicted_ns = cost_ns(plan->profile, attempt->timeline.schedule.end);
     bool whole = attempt->result.status == CASE_PASSED && !attempt->over;
     if (cancel_requested() && !whole)
         attempt->end = ATTEMPT_INTERRUPTED;
@@ -295,6 +320,8 @@ void attempt_finish(struct attempt *attempt)
 {
     case_result_finish(&attempt->result);
     evidence_finish(&attempt->evidence);
+    timeline_finish(&attempt->timeline);
+    buffer_places_finish(&attempt->places);
     produced_finish(&attempt->produced);
     job_file_finish(&attempt->file);
 }

@@ -10,6 +10,7 @@
 
 #include "cli/batch/cases.h"
 #include "cli/batch/kept.h"
+#include "cli/explain/timeline.h"
 #include "cli/job/job_files.h"
 #include "cli/job/produced.h"
 #include "cli/link/daemon_link.h"
@@ -22,6 +23,7 @@ struct attempt_plan {
     bool update_golden;        /* write results that differ as golden files, and continue */
     bool keep;                 /* take the evidence of a failure */
     struct contents *contents; /* NULL: do not note the inputs of the case */
+    const struct target_profile *profile; /* board for predicted times, or NULL */
 };
 
 enum attempt_end {
@@ -40,7 +42,10 @@ struct attempt {
     struct produced produced;
     const struct job_buffers *buffers; /* of `file` while its jobs run */
     const struct attempt_plan *plan;
-    bool over; /* true: run no further job */
+    bool over;                   /* true: run no further job */
+    size_t moved;                /* number of jobs that moved data */
+    struct timeline timeline;    /* of these jobs, with a profile */
+    struct buffer_places places; /* of the buffers of `file`, with a profile */
 };
 
 /** Runs the case over `link`. Afterwards the connection may be lost even if the attempt ended. */

@@ -141,7 +141,7 @@ static int written(struct batch *batch, int status, const struct fault *fault)
 
 static void report_result(struct batch *batch, const struct case_result *result)
 {
-    batch->summary.count[result->status]++;
+    batch_summary_add(&batch->summary, result);
     batch_report_result(batch->report, result);
 }
 

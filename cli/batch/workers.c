@@ -246,8 +246,9 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    uint64_t ns, bytes;             /* time and moved bytes of the last attempt */
-    struct fingerprint fingerprint; /* fingerprint of the last attempt */
+    uint64_t ns, bytes;                  /* time and moved bytes of the last attempt */
+    uint64_t predicted_ns, transfers_ns; /* as in struct case_result, of the last attempt */
+    struct fingerprint fingerprint;      /* fingerprint of the last attempt */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -271,6 +272,8 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
 
     tally->ns = attempt->result.ns;
     tally->bytes = attempt->result.bytes;
+    tally->predicted_ns = attempt->result.predicted_ns;
+    tally->transfers_ns = attempt->result.transfers_ns;
     fingerprint_finish(&tally->fingerprint);
     tally->fingerprint = attempt->result.fingerprint;
     attempt->result.fingerprint = (struct fingerprint){0}; /* The tally owns the fingerprint now. */
@@ -357,6 +360,8 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->attempts = tally->attempts;
     result->ns = tally->ns;
     result->bytes = tally->bytes;
+    result->predicted_ns = tally->predicted_ns;
+    result->transfers_ns = tally->transfers_ns;
     result->fingerprint = tally->fingerprint;
     result->fingerprint.setup = plan->setup;
     tally->fingerprint = (struct fingerprint){0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl batch: runs job files as test cases; start with cli/batch/batch.h. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "cli/batch/workers.h"
 #include "cli/command.h"
 #include "cli/file/place.h"
+#include "cli/job/job_rules.h"
 #include "cli/link/embedded.h"
 #include "cli/report/report.h"
 #include "cli/term/print.h"
@@ -242,6 +244,7 @@ static void raise_limit(void)
 
 /* A run and its connection to the service. */
 struct batch_run {
+    struct target_profile *profile; /* --profile, for predicted times; or NULL; owned */
     const struct batch_settings *settings;
     const struct options *options;
     struct connector connector;
@@ -286,6 +289,7 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
     plan.trial.repeat_now = &batch->repeat_now;
     plan.trial.attempt.contents = batch->contents;
     plan.trial.setup = run->setup;
+    plan.trial.attempt.profile = run->profile;
     if (batch_begin(batch))
         return EXIT_CODE_FAILED;
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
@@ -293,6 +297,16 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
         print_error("%s", fault.text);
     return code;
+}
+
+/* Loads --profile for the predicted times of cases. */
+static int load_profile(struct batch_run *run, struct fault *fault)
+{
+    struct job_rules rules;
+    const int status = job_rules_init(&rules, run->options, fault);
+
+    run->profile = rules.profile;
+    return status;
 }
 
 static enum exit_code run_or_fail(struct batch_run *run, struct batch *batch)
@@ -313,7 +327,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     enum exit_code code;
 
     raise_limit();
-    if (find_setup(&run, &fault)) {
+    if (load_profile(&run, &fault) || find_setup(&run, &fault)) {
         code = fail(options, &fault);
     } else {
         code = batch_open(&batch, settings, cases, options, &run.setup);
@@ -322,6 +336,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     }
     daemon_link_finish(&run.first);
     connector_finish(&run.connector);
+    free(run.profile);
     batch_finish(&batch);
     return code;
 }

@@ -141,6 +141,7 @@ enum exit_code explain_output_timeline(struct explain_output *output, struct tim
     struct fault fault;
     int status = 0;
 
+    timeline_end(timeline);
     if (timeline->failed)
         status = fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
     if (status == 0 && path) {

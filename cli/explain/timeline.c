@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/explained.h"
 #include "cli/term/print.h"
 
 void timeline_init(struct timeline *timeline, const struct target_profile *profile)
@@ -24,6 +25,7 @@ void timeline_finish(struct timeline *timeline)
     free(timeline->files);
     free(timeline->slot_of);
     free(timeline->ends);
+    free(timeline->lives);
 }
 
 /* Grows an array to `count` elements. Returns 0, or -1 if out of memory. */
@@ -53,6 +55,23 @@ static int make_room(struct timeline *timeline)
     return 0;
 }
 
+static void end_life(struct timeline *timeline, struct buffer_life *life)
+{
+    if (life->end_ns > 0)
+        timeline->uses[timeline->use_count++] =
+            (struct timeline_use){life->memory, life->start_ns, life->end_ns, life->bytes};
+    *life = (struct buffer_life){0};
+}
+
+void timeline_end(struct timeline *timeline)
+{
+    const struct timeline_total *last =
+        timeline->file_count > 0 ? &timeline->files[timeline->file_count - 1] : NULL;
+
+    for (size_t i = 0; last && i < last->file->list.buffer_count; i++)
+        end_life(timeline, &timeline->lives[i]);
+}
+
 /* Begins the jobs of another file. Returns 0, or -1 if out of memory. */
 static int change_file(struct timeline *timeline, const struct job_file *file)
 {
@@ -60,10 +79,13 @@ static int change_file(struct timeline *timeline, const struct job_file *file)
 
     if (count > 0 && timeline->files[count - 1].file == file)
         return 0;
+    timeline_end(timeline);
     if (grow(&timeline->files, count + 1, sizeof *timeline->files) < 0 ||
         grow(&timeline->slot_of, file->list.count, sizeof *timeline->slot_of) < 0 ||
-        grow(&timeline->ends, file->list.count, sizeof *timeline->ends) < 0)
+        grow(&timeline->ends, file->list.count, sizeof *timeline->ends) < 0 ||
+        grow(&timeline->lives, file->list.buffer_count + 1, sizeof *timeline->lives) < 0)
         return -1;
+    memset(timeline->lives, 0, (file->list.buffer_count + 1) * sizeof *timeline->lives);
     timeline->files[timeline->file_count++] =
         (struct timeline_total){.file = file, .start = timeline->schedule.end};
     for (size_t i = 0; i < file->list.count; i++)
@@ -127,14 +149,40 @@ static int set_after(const struct timeline *timeline, const struct job_file *fil
     return 0;
 }
 
-static void add_use(struct timeline *timeline, const struct board_place *place,
-                    const struct timeline_slot *slot)
+/* Adds an access to a buffer. A write after a read begins a new use. */
+static void use_buffer(struct timeline *timeline, struct buffer_life *life,
+                       const struct timeline_use *use, bool writes)
 {
-    timeline->uses[timeline->use_count++] =
-        (struct timeline_use){.memory = (uint32_t)(place->memory - timeline->profile->memories),
-                              .start_ns = slot->start_ns,
-                              .end_ns = slot->end_ns,
-                              .bytes = place->bytes};
+    if (writes && life->read && use->start_ns >= life->end_ns)
+        end_life(timeline, life);
+    if (life->end_ns == 0)
+        *life = (struct buffer_life){.start_ns = use->start_ns, .memory = use->memory};
+    life->start_ns = use->start_ns < life->start_ns ? use->start_ns : life->start_ns;
+    life->end_ns = use->end_ns > life->end_ns ? use->end_ns : life->end_ns;
+    life->bytes = use->bytes;
+    life->read |= !writes;
+}
+
+static void add_use(struct timeline *timeline, const struct job_file *file,
+                    const struct tensor_spec *spec, const struct board_place *place,
+                    const struct timeline_slot *slot, bool writes)
+{
+    struct timeline_use use = {.memory = (uint32_t)(place->memory - timeline->profile->memories),
+                               .start_ns = slot->start_ns,
+                               .end_ns = slot->end_ns,
+                               .bytes = place->bytes};
+
+    if (spec->buffer) {
+        use.bytes = file->list.buffers[spec->buffer_index].bytes;
+        use_buffer(timeline, &timeline->lives[spec->buffer_index], &use, writes);
+    } else {
+        timeline->uses[timeline->use_count++] = use;
+    }
+}
+
+static profile_cost plus(profile_cost a, profile_cost b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static void add_to_total(struct timeline_total *total, const struct explained_board *board,
@@ -143,8 +191,8 @@ static void add_to_total(struct timeline_total *total, const struct explained_bo
     total->jobs++;
     total->bytes += board->cost.written.bytes;
     total->descriptors += board->count.descriptors;
-    total->sum += board->cost.total;
-    total->memcpy += board->cost.memcpy_total;
+    total->sum = plus(total->sum, board->cost.total);
+    total->memcpy = plus(total->memcpy, board->cost.memcpy_total);
     total->end = end > total->end ? end : total->end;
 }
 
@@ -166,14 +214,34 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
     slot.end_ns = cost_ns(timeline->profile, place.end);
     slot.lane = place.first_channel;
     slot.lanes = board->channels;
-    add_use(timeline, &board->src, &slot);
-    add_use(timeline, &board->dst, &slot);
+    add_use(timeline, file, &job->src, &board->src, &slot, false);
+    add_use(timeline, file, &job->dst, &board->dst, &slot, true);
     timeline->ends[index] = place.end;
     timeline->slot_of[index] = timeline->slot_count;
     timeline->bytes[timeline->slot_count] = board->cost.written.bytes;
     timeline->slots[timeline->slot_count++] = slot;
     add_to_total(&timeline->files[timeline->file_count - 1], board, place.end);
     add_to_total(&timeline->all, board, place.end);
+}
+
+void timeline_predict(struct timeline *timeline, const struct job_file *file,
+                      const struct buffer_places *buffers, const struct resolved *resolved)
+{
+    const uint32_t channels = resolved->job->common.channels;
+    struct explained_board board;
+    struct explained explained;
+    struct fault fault;
+
+    if (explained_init(&explained, file, resolved, channels, &fault))
+        return;
+    const struct board_move move = {.move = &explained.move,
+                                    .src_base = explained.src_base,
+                                    .dst_base = explained.dst_base,
+                                    .file = file,
+                                    .buffers = buffers,
+                                    .channels = channels};
+    if (explained_board_init(&board, timeline->profile, resolved, &move, 0, &fault) == 0)
+        timeline_add(timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
 }
 
 /* Fills the panel of the model, without its memories. */

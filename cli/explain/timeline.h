@@ -18,6 +18,7 @@
 #include "cli/explain/explained_board.h"
 #include "cli/explain/measured.h"
 #include "cli/explain/timeline_chart.h"
+#include "cli/job/buffer_places.h"
 #include "cli/job/job_files.h"
 #include "proto/json/textw.h"
 #include "target/cost/schedule.h"
@@ -32,6 +33,14 @@ struct timeline_total {
     profile_cost memcpy;     /* the time of memcpys by the core instead */
 };
 
+/* The use of a buffer in a memory, from a write to the last read before the next write. */
+struct buffer_life {
+    uint64_t start_ns, end_ns; /* end_ns 0: no use */
+    bool read;                 /* the buffer was read since it was written */
+    uint32_t memory;           /* index of the memory */
+    uint64_t bytes;
+};
+
 struct timeline {
     const struct target_profile *profile;
     struct schedule schedule;
@@ -41,10 +50,11 @@ struct timeline {
     struct timeline_slot *slots; /* one for each job; `after` of each is owned */
     uint64_t *bytes;             /* bytes that each job writes */
     size_t slot_count, slot_capacity;
-    struct timeline_use *uses; /* two for each job: source and destination */
+    struct timeline_use *uses; /* at most two for each job */
     size_t use_count;
     size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
     profile_cost *ends;
+    struct buffer_life *lives;       /* of the buffers of the latest file */
     const struct measured *measured; /* a measured timeline, or null; borrowed */
     bool failed;                     /* out of memory */
 };
@@ -56,6 +66,13 @@ void timeline_finish(struct timeline *timeline);
 /** Adds the job `index` of a file; borrows its strings. Out of memory: sets timeline->failed. */
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);
+
+/** Adds a job that was resolved, unless it cannot be on the board. `buffers`: those of `file`. */
+void timeline_predict(struct timeline *timeline, const struct job_file *file,
+                      const struct buffer_places *buffers, const struct resolved *resolved);
+
+/** Ends the use of all buffers. Call it after the last job, before the functions below. */
+void timeline_end(struct timeline *timeline);
 
 /** Writes the sums of all jobs, for people and as one object. */
 void timeline_text(struct textw *w, const struct timeline *timeline);

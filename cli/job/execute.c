@@ -241,6 +241,8 @@ static int run(const struct execution *execution, const struct job_file *file,
         write_params(r, &outcome->result, fault) || commit(execution, r, fault))
         return -1;
     outcome->moved = true;
+    if (execution->moved)
+        execution->moved(execution->context, file, r);
     return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 

@@ -34,6 +34,8 @@ struct execution {
     bool sync;                     /* true: sync outputs to storage before a job counts as done */
     bool fresh;                    /* true: refuse new outputs that would replace a file */
     struct job_buffers buffers;    /* of the current job file */
+    /** Null, or called for each job that moved its data. */
+    void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved);
     /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;

@@ -298,7 +298,7 @@ static enum exit_code report_all(const struct merge *merge)
     batch_report_begin(merge->report, &outline);
     for (size_t i = 0; i < merge->result_count; i++) {
         batch_report_result(merge->report, merge->results[i]);
-        summary.count[merge->results[i]->status]++;
+        batch_summary_add(&summary, merge->results[i]);
     }
     /* Shards run in parallel, so the duration is that of the slowest shard. */
     for (size_t i = 0; i < merge->count; i++) {

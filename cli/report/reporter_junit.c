@@ -167,16 +167,33 @@ static void put_out(struct textw *w, const struct case_result *result)
     textw_printf(w, "</system-out>\n");
 }
 
+/* Writes the properties of a case with a predicted time. */
+static void put_prediction(struct textw *w, const struct case_result *result)
+{
+    textw_printf(w,
+                 "      <properties>\n"
+                 "        <property name=\"predicted_ns\" value=\"%" PRIu64 "\"/>\n"
+                 "        <property name=\"transfers_ns\" value=\"%" PRIu64 "\"/>\n"
+                 "      </properties>\n",
+                 result->predicted_ns, result->transfers_ns);
+}
+
 static void result(void *state, const struct case_result *result)
 {
     struct junit *junit = state;
 
     open_case(junit, result->name, result->file, result->ns);
-    if (result->status == CASE_PASSED) {
+    if (result->status == CASE_PASSED && result->predicted_ns == 0) {
         textw_printf(&junit->cases, "/>\n");
         return;
     }
     textw_printf(&junit->cases, ">\n");
+    if (result->predicted_ns > 0)
+        put_prediction(&junit->cases, result);
+    if (result->status == CASE_PASSED) {
+        textw_printf(&junit->cases, "    </testcase>\n");
+        return;
+    }
     junit->flaky += result->status == CASE_FLAKY;
     if (case_status_is_good(result->status, junit->flaky_is_good))
         put_flaky(junit, result);
@@ -231,6 +248,10 @@ static void put_properties(const struct junit *junit, struct textw *w,
     put_number(w, "flaky", junit->flaky);
     put_number(w, "not_run", summary->not_run);
     put_number(w, "resumed", junit->outline.resumed);
+    if (summary->predicted > 0) {
+        put_number(w, "predicted_ns", summary->predicted_ns);
+        put_number(w, "transfers_ns", summary->transfers_ns);
+    }
     textw_printf(w, "    </properties>\n");
 }
 

@@ -34,7 +34,10 @@ static void put_passed(struct lines *lines, const struct case_result *result)
 
     put_word(&lines->text, COLOUR_GOOD, 0, "passed");
     escaped_write(&lines->text, result->name, escaped_plain);
-    textw_printf(&lines->text, ", %s\n", print_time(time, result->ns));
+    textw_printf(&lines->text, ", %s", print_time(time, result->ns));
+    if (result->predicted_ns > 0)
+        textw_printf(&lines->text, "; %s on the board", print_time(time, result->predicted_ns));
+    textw_printf(&lines->text, "\n");
     print_text(&lines->text);
 }
 
@@ -120,6 +123,18 @@ static void put_counts(struct textw *w, const struct batch_summary *summary)
     }
 }
 
+/* Writes the times of the model and of the transfers here. */
+static void put_prediction(struct textw *w, const struct batch_summary *summary)
+{
+    char predicted[PRINT_TEXT_MAX], measured[PRINT_TEXT_MAX];
+
+    textw_printf(w,
+                 "predicted for the board: %s for %zu case%s, one after the other; their transfers "
+                 "took %s here\n",
+                 print_time(predicted, summary->predicted_ns), summary->predicted,
+                 print_s(summary->predicted), print_time(measured, summary->transfers_ns));
+}
+
 static int end(void *state, const struct batch_summary *summary)
 {
     struct lines *lines = state;
@@ -139,6 +154,8 @@ static int end(void *state, const struct batch_summary *summary)
         textw_printf(w, "; %s", print_time(time, summary->ns));
     reporter_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
     textw_printf(w, "\n");
+    if (summary->predicted > 0)
+        put_prediction(w, summary);
     print_text(&lines->text);
     return 0;
 }

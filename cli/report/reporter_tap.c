@@ -115,6 +115,9 @@ static void result(void *state, const struct case_result *result)
     textw_printf(&tap->text, "\n");
     if (result->status != CASE_PASSED)
         put_diagnostics(&tap->text, result, ok);
+    if (result->predicted_ns > 0)
+        textw_printf(&tap->text, "# predicted_ns %" PRIu64 ", transfers_ns %" PRIu64 "\n",
+                     result->predicted_ns, result->transfers_ns);
     print_text(&tap->text);
 }
 

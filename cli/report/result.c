@@ -204,6 +204,10 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
     jsonw_uint(w, "attempts", result->attempts);
     jsonw_uint(w, "ns", result->ns);
     jsonw_uint(w, "bytes", result->bytes);
+    if (result->predicted_ns > 0) {
+        jsonw_uint(w, "predicted_ns", result->predicted_ns);
+        jsonw_uint(w, "transfers_ns", result->transfers_ns);
+    }
     if (result->reason != CASE_WHY_NONE)
         jsonw_string(w, "reason", case_reason_word(result->reason));
     write_optional(w, "message", result->message);
@@ -236,12 +240,23 @@ static int read_words(const struct json *object, struct case_result *result)
     return 0;
 }
 
+/* Reads the members of a run with --profile. */
+static int read_prediction(const struct json *object, struct case_result *result)
+{
+    const struct json predicted = json_member(object, "predicted_ns");
+
+    if (!json_present(&predicted))
+        return 0;
+    return read_count(object, "predicted_ns", COUNT_MAX, &result->predicted_ns) ||
+           read_count(object, "transfers_ns", COUNT_MAX, &result->transfers_ns);
+}
+
 int case_result_read(const struct json *value, struct case_result *result)
 {
     static const char *const keys[] = {
-        "event", "name",  "name_bytes",  "file",    "status",  "attempts",
-        "ns",    "bytes", "reason",      "message", "pointer", "difference",
-        "kept",  "again", "fingerprint", "basis",   NULL};
+        "event",       "name",   "name_bytes",   "file",         "status",     "attempts", "ns",
+        "bytes",       "reason", "message",      "pointer",      "difference", "kept",     "again",
+        "fingerprint", "basis",  "predicted_ns", "transfers_ns", NULL};
     uint64_t attempts = 0;
 
     *result = (struct case_result){0};
@@ -249,7 +264,7 @@ int case_result_read(const struct json *value, struct case_result *result)
         read_text(value, "file", &result->file) || read_words(value, result) ||
         read_count(value, "attempts", UINT32_MAX, &attempts) ||
         read_count(value, "ns", COUNT_MAX, &result->ns) ||
-        read_count(value, "bytes", COUNT_MAX, &result->bytes) ||
+        read_count(value, "bytes", COUNT_MAX, &result->bytes) || read_prediction(value, result) ||
         read_optional(value, "message", &result->message) ||
         read_optional(value, "pointer", &result->pointer) ||
         read_difference(value, &result->difference) ||
@@ -351,6 +366,16 @@ size_t batch_summary_ended(const struct batch_summary *summary)
     return ended;
 }
 
+void batch_summary_add(struct batch_summary *summary, const struct case_result *result)
+{
+    summary->count[result->status]++;
+    if (result->predicted_ns == 0)
+        return;
+    summary->predicted++;
+    summary->predicted_ns += result->predicted_ns;
+    summary->transfers_ns += result->transfers_ns;
+}
+
 enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flaky_is_good)
 {
     bool good = summary->not_run == 0;
@@ -368,16 +393,24 @@ void batch_summary_write(struct jsonw *w, const struct batch_summary *summary)
         jsonw_uint(w, case_status_word((enum case_status)status), summary->count[status]);
     jsonw_uint(w, "not_run", summary->not_run);
     jsonw_uint(w, "ns", summary->ns);
+    if (summary->predicted > 0) {
+        jsonw_uint(w, "predicted", summary->predicted);
+        jsonw_uint(w, "predicted_ns", summary->predicted_ns);
+        jsonw_uint(w, "transfers_ns", summary->transfers_ns);
+    }
     jsonw_uint(w, "exit", summary->exit);
 }
 
 int batch_summary_read(const struct json *value, struct batch_summary *summary)
 {
 #define SUMMARY_KEY(name, word) word,
-    static const char *const keys[] = {"event", CASE_STATUS_TABLE(SUMMARY_KEY) "not_run", "ns",
-                                       "exit", NULL};
+    static const char *const keys[] = {"event",        CASE_STATUS_TABLE(SUMMARY_KEY) "not_run",
+                                       "ns",           "predicted",
+                                       "predicted_ns", "transfers_ns",
+                                       "exit",         NULL};
 #undef SUMMARY_KEY
-    uint64_t number = 0, exit = 0;
+    const struct json predicted = json_member(value, "predicted");
+    uint64_t number = 0, exit = 0, count = 0;
     *summary = (struct batch_summary){0};
     if (json_object(value, keys))
         return -1;
@@ -388,9 +421,14 @@ int batch_summary_read(const struct json *value, struct batch_summary *summary)
     }
     if (read_count(value, "not_run", UINT32_MAX, &number) ||
         read_count(value, "ns", COUNT_MAX, &summary->ns) ||
+        (json_present(&predicted) &&
+         (read_count(value, "predicted", UINT32_MAX, &count) ||
+          read_count(value, "predicted_ns", COUNT_MAX, &summary->predicted_ns) ||
+          read_count(value, "transfers_ns", COUNT_MAX, &summary->transfers_ns))) ||
         read_count(value, "exit", EXIT_CODE_STOPPED, &exit))
         return -1;
     summary->not_run = (size_t)number;
+    summary->predicted = (size_t)count;
     summary->exit = (enum exit_code)exit;
     return 0;
 }

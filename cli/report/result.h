@@ -79,6 +79,9 @@ struct case_result {
     uint32_t attempts;
     uint64_t ns;    /* duration of the last attempt, including the time to read files */
     uint64_t bytes; /* bytes moved by the last attempt */
+    /* Times of its jobs that moved data: on the board of --profile, by the model (0: unknown), and
+       as measured here. */
+    uint64_t predicted_ns, transfers_ns;
     struct fingerprint fingerprint;
     /* These members are NULL if they do not apply. */
     char *message;       /* message as `mlictl run` prints it, without the file name */
@@ -113,9 +116,15 @@ int case_result_read(const struct json *value, struct case_result *result);
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];
     size_t not_run;
-    uint64_t ns; /* duration of the run, in ns */
+    uint64_t ns;           /* duration of the run, in ns */
+    size_t predicted;      /* cases with predicted_ns */
+    uint64_t predicted_ns; /* sum of predicted_ns of these cases, */
+    uint64_t transfers_ns; /* and of transfers_ns */
     enum exit_code exit;
 };
+
+/** Counts a result. */
+void batch_summary_add(struct batch_summary *summary, const struct case_result *result);
 
 /** Returns the number of cases that ended. */
 size_t batch_summary_ended(const struct batch_summary *summary);

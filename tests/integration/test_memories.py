@@ -2,6 +2,8 @@
 """Tests --profile: jobs in the memories of a board, on mlid and without it."""
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 
 from harness import MLID, SOURCE, Case, main, mov, npy, ramp
@@ -110,6 +112,33 @@ class Memories(Case):
         self.assertIn("rule vector-memory", result.out + result.err)
         result = self.ctl("batch", *STRICT, "--socket", self.daemon.socket, "good.json", code=2)
         self.assertIn("--profile", result.err)
+
+    def test_batch_predicts_times(self):
+        """The predicted time of a case is that of explain, in all reports; refused cases have none."""
+        self.write("good.json", permute())
+        self.write("bad.json", dict(permute(src=None), dst={"file": "bad.npy", "memory": "vccm"}))
+        explained = self.ctl("explain", "--json", "--no-memcpy", *STRICT, "good.json", code=0)
+        wanted = explained.json[-1]["timeline"]["ns"]
+        command = ("batch", *STRICT, "--keep", "none", "--resume", "state")
+        events = self.ctl(*command, "--json", "--junit", "junit.xml", "good.json", "bad.json", code=1).json
+        cases = {event["name"]: event for event in events if event["event"] == "case"}
+        self.assertEqual(cases["good"]["predicted_ns"], wanted)
+        self.assertGreater(cases["good"]["transfers_ns"], 0)
+        self.assertNotIn("predicted_ns", cases["bad"])
+        end = events[-1]
+        self.assertEqual((end["predicted"], end["predicted_ns"]), (1, wanted))
+        self.assertEqual(end["transfers_ns"], cases["good"]["transfers_ns"])
+        self.assertIn(f'<property name="predicted_ns" value="{wanted}"/>', (self.dir / "junit.xml").read_text())
+        if shutil.which("xmllint"):
+            schema = pathlib.Path(__file__).with_name("junit.xsd")
+            subprocess.run(["xmllint", "--noout", "--schema", schema, self.dir / "junit.xml"],
+                           stderr=subprocess.DEVNULL, check=True)
+        again = self.ctl(*command, "--json", "good.json", "bad.json", code=1).json
+        self.assertEqual(again[-1]["predicted_ns"], wanted)
+        self.assertIn("predicted for the board", self.ctl(*command, "good.json", code=0).out)
+        self.assertIn(f"# predicted_ns {wanted}", self.ctl(*command, "--tap", "-", "good.json", code=0).out)
+        plain = self.ctl("batch", "--keep", "none", "--json", "plain.json")
+        self.assertNotIn("predicted", plain.out)
 
     def test_resume_sees_a_changed_profile(self):
         board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())

@@ -292,6 +292,41 @@ static void test_summary(void **state)
     json_free(&root);
 }
 
+/* Sums the times of predicted cases only, and keeps them in JSON. */
+static void test_predictions(void **state)
+{
+    const struct case_result predicted = {.predicted_ns = 70, .transfers_ns = 5};
+    const struct case_result unknown = {.transfers_ns = 9};
+    struct batch_summary summary = {0}, got;
+    struct case_result result = results_make("a", CASE_PASSED);
+    struct fault fault;
+    struct json root;
+    struct jsonw w;
+
+    (void)state;
+    batch_summary_add(&summary, &predicted);
+    batch_summary_add(&summary, &predicted);
+    batch_summary_add(&summary, &unknown);
+    assert_int_equal(summary.count[CASE_PASSED], 3);
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    batch_summary_write(&w, &summary);
+    jsonw_object_end(&w);
+    assert_non_null(
+        strstr(jsonw_text(&w), "\"predicted\":2,\"predicted_ns\":140,\"transfers_ns\":10"));
+    assert_no_fault(parse(jsonw_text(&w), &root, &fault), &fault);
+    assert_no_fault(batch_summary_read(&root, &got), &fault);
+    assert_memory_equal(&got, &summary, sizeof(got));
+    json_free(&root);
+    jsonw_finish(&w);
+    result.predicted_ns = 70;
+    result.transfers_ns = 5;
+    write_result(&w, &result, false);
+    assert_non_null(strstr(jsonw_text(&w), "\"predicted_ns\":70,\"transfers_ns\":5"));
+    jsonw_finish(&w);
+    case_result_finish(&result);
+}
+
 static void test_exit(void **state)
 {
     struct batch_summary good = {.count = {[CASE_PASSED] = 2}}, flaky = good, failed = good,
@@ -311,11 +346,11 @@ static void test_exit(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passed),  cmocka_unit_test(test_failed),
-        cmocka_unit_test(test_basis),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_outline), cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_exit),
+        cmocka_unit_test(test_passed),      cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_basis),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_outline),     cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_predictions), cmocka_unit_test(test_exit),
     };
 
     return cmocka_run_group_tests_name("batch result", tests, NULL, NULL);
