@@ -8,10 +8,11 @@
 #include "cli/job/job_report.h"
 #include "cli/term/cancel.h"
 
-/* The result of a job, for the jobs that wait for it. */
+/* What later jobs of the file need to know of a job. */
 struct mark {
     enum exit_code exit;
-    char *why; /* null: the job succeeded, or there was no memory for the reason */
+    size_t failed; /* not done: index of the job that failed, this one or one that it needs */
+    char *why;     /* why this job failed; null: done, skipped, or no memory */
 };
 
 /* State of the sequence across its files. */
@@ -93,35 +94,54 @@ uint32_t sequence_channels(const struct sequence *sequence)
     return most;
 }
 
-/* Skips a job after a failed predecessor, with the exit code and the reason of the predecessor. */
-static bool skip_dependant(const struct job_file *file, size_t index, const struct mark *marks,
-                           struct outcome *outcome)
+/*
+ * Says why a job is skipped after a predecessor: the predecessor failed, or was itself skipped
+ * after a job that failed.
+ */
+static void explain_skip(struct fault *fault, const struct job_file *file, size_t index, size_t k,
+                         const struct mark *marks)
 {
     const struct job_spec *job = &file->list.jobs[index];
+    const size_t before = file->after[index][k], failed = marks[before].failed;
+    char pointer[64];
 
-    for (size_t k = 0; k < job->after_count; k++) {
+    snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
+    if (failed == before)
+        fault_set(fault, FAULT_CANCELLED, pointer, "after[%zu]: not run, \"%s\" failed: %s", k,
+                  job->after[k], marks[failed].why ? marks[failed].why : "see the job");
+    else
+        fault_set(fault, FAULT_CANCELLED, pointer,
+                  "after[%zu]: not run, \"%s\" was not run because \"%s\" failed", k, job->after[k],
+                  file->list.jobs[failed].common.name);
+}
+
+/* Skips a job after a failed predecessor, with the exit code of the job that failed. */
+static bool skip_dependant(const struct job_file *file, size_t index, struct mark *marks,
+                           struct outcome *outcome)
+{
+    for (size_t k = 0; k < file->list.jobs[index].after_count; k++) {
         const struct mark *before = &marks[file->after[index][k]];
+
         if (before->exit == EXIT_CODE_DONE)
             continue;
-        char pointer[64];
-        snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
-        fault_set(&outcome->fault, FAULT_CANCELLED, pointer,
-                  "after[%zu]: not run, \"%s\" failed: %s", k, job->after[k],
-                  before->why ? before->why : "see the job");
+        explain_skip(&outcome->fault, file, index, k, marks);
         outcome->exit = before->exit;
         outcome->skipped = true;
+        marks[index].failed = before->failed;
         return true;
     }
     return false;
 }
 
-static void remember(struct mark *mark, const struct outcome *outcome)
+static void remember(struct mark *marks, size_t index, const struct outcome *outcome)
 {
+    struct mark *mark = &marks[index];
     char text[COMPARE_TEXT_MAX];
 
     mark->exit = outcome->exit;
-    if (outcome->exit == EXIT_CODE_DONE)
+    if (outcome->exit == EXIT_CODE_DONE || outcome->skipped)
         return;
+    mark->failed = index;
     if (outcome->fault.code != FAULT_NONE)
         mark->why = strdup(outcome->fault.text);
     else
@@ -184,7 +204,7 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
         struct outcome outcome = {0};
         if (!skip_dependant(file, index, marks, &outcome))
             work->job(work->context, file, job, &outcome);
-        remember(&marks[index], &outcome);
+        remember(marks, index, &outcome);
         if (wanted) {
             work->report(&sequence->style, file, job, &outcome);
             if (progress->exit == EXIT_CODE_DONE)

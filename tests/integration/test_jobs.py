@@ -336,13 +336,15 @@ class SeveralJobs(Case):
 
     def test_a_failed_predecessor_fails_its_dependants_only(self):
         jobs = [self.job("a", "no.npy"), self.job("b", after=["a"]), self.job("c"),
-                self.job("d", after=["c", "b"])]
+                self.job("d", after=["c", "b"]), self.job("e", after=["d"])]
         result = self.run_all(jobs, code=2)
         self.assertEqual([fact["state"] for fact in result.json],
-                         ["invalid", "skipped", "done", "skipped"])
+                         ["invalid", "skipped", "done", "skipped", "skipped"])
         self.assertIn('jobs[1].after[0]: not run, "a" failed: src.file: no.npy',
                       result.err)
-        self.assertEqual([self.exists(n + ".npy") for n in "abcd"], [False, False, True, False])
+        self.assertIn('jobs[3].after[1]: not run, "b" was not run because "a" failed\n', result.err)
+        self.assertIn('jobs[4].after[0]: not run, "d" was not run because "a" failed\n', result.err)
+        self.assertEqual([self.exists(n + ".npy") for n in "abcde"], [False, False, True, False, False])
 
     def test_fail_fast(self):
         jobs = [self.job("a"), self.job("b", "no.npy"), self.job("c"), self.job("d")]
