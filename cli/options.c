@@ -15,6 +15,7 @@ const struct value value_file = {VALUE_FILE, NULL};
 const struct value value_job_file = {VALUE_JOB_FILE, NULL};
 const struct value value_directory = {VALUE_DIRECTORY, NULL};
 const struct value value_engine = {VALUE_ENGINE, NULL};
+const struct value value_profile = {VALUE_PROFILE, NULL};
 
 static int unknown(const struct option *table, const char *word, size_t length)
 {
@@ -70,7 +71,7 @@ static int check_path(const struct option *option, const char *value)
 
     if (*value || !option->value || !takes ||
         (takes->kind != VALUE_FILE && takes->kind != VALUE_JOB_FILE &&
-         takes->kind != VALUE_DIRECTORY))
+         takes->kind != VALUE_PROFILE && takes->kind != VALUE_DIRECTORY))
         return 0;
     print_error("--%s is empty; give it a path: --%s %s", option->name, option->name,
                 option->value);

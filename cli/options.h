@@ -28,6 +28,7 @@ enum value_kind {
     VALUE_ENGINE,  /* an engine of libmli, with or without options */
     VALUE_COMMAND, /* a command of mlictl */
     VALUE_WORD,    /* a word of `words` */
+    VALUE_PROFILE, /* a built-in target profile, or a file */
     VALUE_WORDS    /* words of `words`, with commas between */
 };
 
@@ -37,7 +38,7 @@ struct value {
 };
 
 /* Values of several commands. Values with words are declared where the words are defined. */
-extern const struct value value_file, value_job_file, value_directory, value_engine;
+extern const struct value value_file, value_job_file, value_directory, value_engine, value_profile;
 
 /*
  * One option of a command. A table of options ends with a null name. Parsing, help and completion

@@ -15,6 +15,7 @@ static const struct option make_table[] = {
      .takes = &value_job_file},
     {"force", 'f', NULL, "Replace existing files: JOB.json, and OUT with --run."},
     {"run", 0, NULL, "Run the job and do not print it."},
+    {"c", 0, NULL, "Print a C function for the job, with the calls of embARC MLI, not the job."},
     EMBEDDED_LIMIT_OPTION,
     OPTIONS_COMMON,
 };
@@ -63,7 +64,14 @@ static enum exit_code make(const struct options *options)
         print_error("--force requires --output or --run: without them make writes no file");
         return EXIT_CODE_INVALID;
     }
+    bool c = options_get(options, "c") != NULL;
+    if (c && (run || options_get(options, "json"))) {
+        print_error("--c cannot be combined with --%s: make prints one of them",
+                    run ? "run" : "json");
+        return EXIT_CODE_INVALID;
+    }
     return make_request_carry_out(&(struct make_request){.options = options,
+                                                         .c = c,
                                                          .op = op ? JOB_OP_PERMUTE : JOB_OP_MOV,
                                                          .in = options->arguments[1],
                                                          .out = options->arguments[2],
@@ -99,6 +107,8 @@ static const struct example make_examples[] = {
      "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
     {"the same, written to a file and run",
      "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 -o part.json --run"},
+    {"the same as C for firmware",
+     "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 --c > part.c"},
     {"a border of zeros, and the expected result",
      "mlictl make mov in.npy out.npy --pad 1,1,0 --expect golden.npy"},
     {0},

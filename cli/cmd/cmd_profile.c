@@ -311,7 +311,7 @@ const struct command cmd_profile = {
         "A target profile describes a board: memories, DMA controller, rules for addresses,\n"
         "and costs. NAME is a built-in profile, or the path of a file: with '/' or .json.\n",
     .options = options_table,
-    .takes = &value_file,
+    .takes = &value_profile,
     .first = &verb_value,
     .examples = examples,
     .run = run,

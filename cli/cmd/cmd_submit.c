@@ -1,26 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl submit: runs jobs on a daemon. */
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
+#include "cli/job/job_rules.h"
 #include "cli/job/sequence.h"
 #include "cli/link/daemon_link.h"
+#include "proto/wire/daemon_calls.h"
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "Print the jobs' numbers and do not wait for the jobs."},
+    {"profile", 0, "NAME",
+     "Require a daemon with this target profile, and check its rules first (default: none).",
+     .takes = &value_profile},
     DAEMON_LINK_OPTIONS,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
+/* Checks that the daemon has the profile of --profile. Profiles are compared by their names. */
+static int check_profile(struct daemon_link *link, const struct job_rules *rules,
+                         struct fault *fault)
+{
+    struct rpc_reply reply;
+    struct daemon_info info;
+
+    if (!rules->profile)
+        return 0;
+    if (daemon_link_ask(link, "daemon.info", &reply, fault))
+        return -1;
+    int status = daemon_info_read(&reply.result, &info);
+    if (status)
+        daemon_link_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    if (status || strcmp(info.profile, rules->profile->name) == 0)
+        return status;
+    return fault_set(
+        fault, FAULT_INVALID_PARAMS, NULL,
+        "--profile: \"%s\" given, but the daemon at %s has %s%s%s; give the profile of "
+        "the daemon, or start one with `mlid --profile`",
+        rules->profile->name, link->where, *info.profile ? "the profile \"" : "no target profile",
+        info.profile, *info.profile ? "\"" : "");
+}
+
 static enum exit_code submit(const struct options *options)
 {
     struct sequence sequence;
     struct daemon_link link = {0};
     struct job_progress progress;
+    struct job_rules rules = {0};
     struct execution execution = {
         .link = &link, .progress = &progress, .sync = options_get(options, "sync") != NULL};
+    struct detach detach = {.link = &link};
     struct fault fault;
 
     if (execution.sync && options_get(options, "detach")) {
@@ -37,8 +71,13 @@ static enum exit_code submit(const struct options *options)
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
+    if (options_get(options, "profile") &&
+        (job_rules_init(&rules, options, &fault) || check_profile(&link, &rules, &fault))) {
+        code = print_failure(&sequence.style, NULL, &fault);
+        goto out;
+    }
+    execution.rules = detach.rules = rules.profile ? &rules : NULL;
     job_progress_follow(&progress, &link, &sequence.style);
-    struct detach detach = {.link = &link};
     if (options_get(options, "detach"))
         code = sequence_run(&sequence, &(struct sequence_work){detach_job, job_report_outcome,
                                                                &detach, detach_begin, detach_end});
@@ -48,6 +87,7 @@ static enum exit_code submit(const struct options *options)
                                                     execution_begin, execution_end});
     detach_finish(&detach);
 out:
+    job_rules_finish(&rules);
     daemon_link_finish(&link);
     sequence_finish(&sequence);
     return code;

@@ -101,8 +101,9 @@ static void write_value(FILE *out, const struct value *value)
     }
     switch (value->kind) {
     case VALUE_FILE:
-        fputs(value->words ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
-        if (!value->words)
+    case VALUE_PROFILE:
+        fputs(completion_has_words(value) ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
+        if (!completion_has_words(value))
             break;
         completion_write_words(out, value);
         fputs("\"", out);

@@ -7,6 +7,7 @@
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/options.h"
@@ -21,9 +22,12 @@ void completion_fish(FILE *out);
 /** Writes the names of all commands, and "help". */
 void completion_write_commands(FILE *out);
 
-/** Writes the possible words of a value: commands, engines of this build, or the words of the
- * option's table. */
+/** Writes the possible words of a value: commands, engines of this build, built-in target profiles,
+ * or the words of the option's table. */
 void completion_write_words(FILE *out, const struct value *value);
+
+/** Returns whether completion_write_words() writes words for a value that may be a file. */
+bool completion_has_words(const struct value *value);
 
 /**
  * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a

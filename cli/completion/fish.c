@@ -67,8 +67,9 @@ static void write_value(FILE *out, const struct value *value)
         return;
     switch (value->kind) {
     case VALUE_FILE:
+    case VALUE_PROFILE:
         fputs(" -F", out);
-        if (!value->words)
+        if (!completion_has_words(value))
             break;
         fputs(" -a '", out);
         completion_write_words(out, value);
@@ -95,6 +96,11 @@ static void write_value(FILE *out, const struct value *value)
     }
 }
 
+static bool takes_file(const struct value *value)
+{
+    return value && (value->kind == VALUE_FILE || value->kind == VALUE_PROFILE);
+}
+
 static void write_condition(FILE *out, const char *condition, const char *command)
 {
     fprintf(out, "complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
@@ -108,7 +114,7 @@ static void write_options(FILE *out, const char *command, const struct option *t
             fprintf(out, " -s %c", o->letter);
         fprintf(out, " -l %s", o->name);
         if (o->value) {
-            fputs(o->takes && o->takes->kind == VALUE_FILE ? " -r" : " -x", out);
+            fputs(takes_file(o->takes) ? " -r" : " -x", out);
             write_value(out, o->takes);
         }
         if (*o->help) {

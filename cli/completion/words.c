@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/completion/completion.h"
 #include "mli_mov_api.h"
+#include "target/profile/profile_load.h"
 
 void completion_write_commands(FILE *out)
 {
@@ -20,12 +21,25 @@ static void write_engines(FILE *out)
         fprintf(out, "%s%s", i ? " " : "", name);
 }
 
+static void write_profiles(FILE *out)
+{
+    for (const struct profile_text *p = profile_built_in; p->name; p++)
+        fprintf(out, "%s%s", p > profile_built_in ? " " : "", p->name);
+}
+
+bool completion_has_words(const struct value *value)
+{
+    return value->words || value->kind == VALUE_PROFILE;
+}
+
 void completion_write_words(FILE *out, const struct value *value)
 {
     if (value->kind == VALUE_COMMAND)
         completion_write_commands(out);
     else if (value->kind == VALUE_ENGINE)
         write_engines(out);
+    else if (value->kind == VALUE_PROFILE)
+        write_profiles(out);
     for (size_t i = 0; value->words && value->words[i]; i++)
         fprintf(out, "%s%s", i ? " " : "", value->words[i]);
 }

@@ -50,7 +50,8 @@ static void write_action(FILE *out, const struct value *value)
     }
     switch (value->kind) {
     case VALUE_FILE:
-        if (!value->words) {
+    case VALUE_PROFILE:
+        if (!completion_has_words(value)) {
             fputs("_files", out);
             break;
         }

@@ -10,11 +10,13 @@
 
 enum { NAME_MAX_BYTES = 160, NUMBERS_IN_LINE = 16 };
 
-void c_function_begin(struct textw *w)
+void c_function_begin(struct textw *w, const char *command)
 {
-    textw_printf(w, "/* Written by mlictl explain --c. */\n"
-                    "#include <stdint.h>\n\n"
-                    "#include \"mli_api.h\"\n");
+    textw_printf(w,
+                 "/* Written by mlictl %s --c. */\n"
+                 "#include <stdint.h>\n\n"
+                 "#include \"mli_api.h\"\n",
+                 command);
 }
 
 /* Writes the name of the job's function; see c_function.h. */

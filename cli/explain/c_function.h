@@ -11,8 +11,8 @@
 #include "cli/explain/explained.h"
 #include "proto/json/textw.h"
 
-/** Writes what precedes the first function: a comment, and the headers. */
-void c_function_begin(struct textw *w);
+/** Writes a comment that names `command`, such as "explain", and the headers. */
+void c_function_begin(struct textw *w, const char *command);
 
 /**
  * Writes the function of a job. `number` is its number in the output, from 0, for the names of

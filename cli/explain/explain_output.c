@@ -89,7 +89,7 @@ static void print_as_c(const struct explain_output *output, const struct explain
     struct textw w;
     textw_init(&w);
     if (output->explained == 0)
-        c_function_begin(&w);
+        c_function_begin(&w, "explain");
     c_function(&w, e, resolved, output->explained);
     print_text(&w);
     textw_finish(&w);

@@ -223,6 +223,19 @@ static int produce(const struct execution *execution, struct resolved *r, struct
     return 0;
 }
 
+/* Checks a job against the rules of a board before it is sent. */
+static int check_rules(const struct job_rules *rules, const struct job_file *file,
+                       const struct resolved *r, struct fault *fault)
+{
+    struct explained explained;
+
+    if (!rules)
+        return 0;
+    if (explained_init(&explained, file, r, r->job->common.channels, fault))
+        return -1;
+    return job_rules_check(rules, r, &explained, fault);
+}
+
 static int run(const struct execution *execution, const struct job_file *file,
                const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
@@ -232,9 +245,9 @@ static int run(const struct execution *execution, const struct job_file *file,
         return -1;
     outcome_describe(outcome, r);
     job_buffers_refer(&execution->buffers, r);
-    if (check_fresh(execution, r, fault) || lift_source(execution, r, fault) ||
-        prepare_output(r, fault) || limit_time(execution, r, fault) ||
-        submit_and_wait(execution, r, &outcome->result, fault) ||
+    if (check_rules(execution->rules, file, r, fault) || check_fresh(execution, r, fault) ||
+        lift_source(execution, r, fault) || prepare_output(r, fault) ||
+        limit_time(execution, r, fault) || submit_and_wait(execution, r, &outcome->result, fault) ||
         outcome_judge_success(job, outcome))
         return -1;
     if (check_result(r, &outcome->result, fault) || write_header(r, fault) ||
@@ -268,6 +281,8 @@ int execution_begin(void *context, const struct job_file *file, struct fault *fa
 {
     struct execution *execution = context;
 
+    if (execution->rules && job_rules_begin(execution->rules, file, fault))
+        return -1;
     return job_buffers_begin(&execution->buffers, execution->link, file, fault);
 }
 
@@ -275,6 +290,8 @@ void execution_end(void *context)
 {
     struct execution *execution = context;
 
+    if (execution->rules)
+        job_rules_end(execution->rules);
     job_buffers_end(&execution->buffers);
 }
 
@@ -307,6 +324,8 @@ int detach_begin(void *context, const struct job_file *file, struct fault *fault
 {
     struct detach *detach = context;
 
+    if (detach->rules && job_rules_begin(detach->rules, file, fault))
+        return -1;
     return job_buffers_begin(&detach->buffers, detach->link, file, fault);
 }
 
@@ -314,6 +333,8 @@ void detach_end(void *context)
 {
     struct detach *detach = context;
 
+    if (detach->rules)
+        job_rules_end(detach->rules);
     job_buffers_end(&detach->buffers);
 }
 
@@ -393,8 +414,10 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     if (status == 0) {
         outcome_describe(outcome, &r);
         job_buffers_refer(&detach->buffers, &r);
-        status = refer(detach, index, refs, &r.wire.after, fault);
+        status = check_rules(detach->rules, file, &r, fault);
     }
+    if (status == 0)
+        status = refer(detach, index, refs, &r.wire.after, fault);
     if (status == 0) {
         r.wire.detach = true;
         status = prepare_output(&r, fault);

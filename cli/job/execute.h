@@ -14,6 +14,7 @@
 #include "cli/job/job_buffers.h"
 #include "cli/job/job_files.h"
 #include "cli/job/job_progress.h"
+#include "cli/job/job_rules.h"
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
@@ -34,6 +35,7 @@ struct execution {
     bool sync;                     /* true: sync outputs to storage before a job counts as done */
     bool fresh;                    /* true: refuse new outputs that would replace a file */
     struct job_buffers buffers;    /* of the current job file */
+    struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
     /** Null, or called for each job that moved its data. */
     void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved);
     /** Null, or called for a job with an unexpected result while its files are still open. */
@@ -61,6 +63,7 @@ struct detach {
     const struct job_file *file; /* the job file of `numbers` */
     uint64_t *numbers;           /* numbers of the jobs at the daemon; owned; 0: not sent */
     struct job_buffers buffers;  /* of `file`; detached jobs keep the memory that they use */
+    struct job_rules *rules;     /* as in struct execution */
 };
 
 void detach_finish(struct detach *detach);

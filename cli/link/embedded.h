@@ -24,7 +24,7 @@ struct service_thread;
     {                                                                                              \
         "profile", 0, "NAME",                                                                      \
             "Emulate the memories of this target profile: a name or a path (default: none).",      \
-            .takes = &value_file                                                                   \
+            .takes = &value_profile                                                                \
     }
 
 /** Option of the commands that use the limit of the service inside this process. */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/explain/c_function.h"
+#include "cli/explain/explained.h"
 #include "cli/file/output.h"
 #include "cli/file/place.h"
 #include "cli/job/execute.h"
@@ -57,6 +59,19 @@ static int check_lists(const struct job_spec *job, struct fault *fault)
     return 0;
 }
 
+/* Returns the first job of `file` without the files that it may find missing: its golden file, and
+ * the file that it updates. Borrows. */
+static struct job_spec existing(const struct job_file *file)
+{
+    struct job_spec job = file->list.jobs[0];
+
+    if (is_missing(job.expect.golden.file))
+        job.expect = (struct expectation){0};
+    if (job.dst.update && is_missing(job.dst.file))
+        job.dst.update = false;
+    return job;
+}
+
 static int check_golden(const struct resolved *r, struct fault *fault)
 {
     char text[COMPARE_TEXT_MAX];
@@ -76,15 +91,11 @@ static int check_golden(const struct resolved *r, struct fault *fault)
 static int check_job(const struct job_file *file, struct fault *fault)
 {
     static const struct produced nothing = {0};
-    struct job_spec job = file->list.jobs[0]; /* borrows */
+    const struct job_spec job = existing(file);
     struct resolved r;
 
     if (is_missing(job.src.file))
         return check_lists(&job, fault);
-    if (is_missing(job.expect.golden.file))
-        job.expect = (struct expectation){0};
-    if (job.dst.update && is_missing(job.dst.file))
-        job.dst.update = false;
     int status = resolved_plan(&r, file, &job, &nothing, fault);
     if (status == 0)
         status = check_golden(&r, fault);
@@ -171,7 +182,7 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
     if (status == 0)
         status = save(path, options_get(request->options, "force") != NULL, &text, fault);
     jsonw_finish(&text);
-    if (status == 0 && !request->run)
+    if (status == 0 && !request->run && !request->c)
         report_saved(&style, path, job);
     return status;
 }
@@ -241,6 +252,34 @@ static int read_back(struct job_file *file, const struct make_request *request,
     return 0;
 }
 
+/* Prints the job as a C function. */
+static int print_c(const struct make_request *request, const struct job_file *file,
+                   struct fault *fault)
+{
+    static const struct produced nothing = {0};
+    const struct job_spec job = existing(file);
+    struct explained explained;
+    struct resolved r;
+    struct textw w;
+    int status;
+
+    if (is_missing(job.src.file))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--c: %s does not exist; the C function has its shape", request->in);
+    status = resolved_plan(&r, file, &job, &nothing, fault);
+    if (status == 0)
+        status = explained_init(&explained, file, &r, job.common.channels, fault);
+    if (status == 0) {
+        textw_init(&w);
+        c_function_begin(&w, "make");
+        c_function(&w, &explained, &r, 0);
+        print_text(&w);
+        textw_finish(&w);
+    }
+    resolved_finish(&r);
+    return status;
+}
+
 static enum exit_code finish(const struct make_request *request, struct job_spec *job)
 {
     struct print_style style = options_style(request->options);
@@ -251,11 +290,12 @@ static enum exit_code finish(const struct make_request *request, struct job_spec
 
     if (write_text(&text, style.json, job, &fault) || read_back(&file, request, &text, &fault) ||
         check_job(&file, &fault) || check_out(request, job, &fault) ||
-        (target_of(request) && save_relocated(request, job, &fault)))
+        (target_of(request) && save_relocated(request, job, &fault)) ||
+        (request->c && print_c(request, &file, &fault)))
         code = print_failure(&style, NULL, &fault);
     else if (request->run)
         code = run(request->options, &file);
-    else if (!target_of(request))
+    else if (!target_of(request) && !request->c)
         print_json(&text);
     job_file_finish(&file);
     jsonw_finish(&text);

@@ -6,7 +6,7 @@
  *             -> make_request.c    its text, read back as a job file; checked against the tensors
  *                                  that exist
  *             -> relocate.c        file names, for a job file in another directory
- *             -> make_request.c    written, and run
+ *             -> make_request.c    written, and run or printed as C
  *
  * To add an option of make, start at MAKE_JOB_OPTIONS in make_job.h and read it in make_job.c.
  */
@@ -25,6 +25,7 @@ struct make_request {
     const char *in, *out;
     const char *label; /* name in reports, in place of a job file's name */
     bool run;          /* true: run the job; false: print it, or write it to --output */
+    bool c;            /* true: print a C function for the job, and not the job */
 };
 
 /** Makes the job, checks it, writes it to --output and runs it, as the request says. */

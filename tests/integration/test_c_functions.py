@@ -130,6 +130,20 @@ class Functions(Case):
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
 
+    def test_make(self):
+        """`make --c` prints the function that `explain --c` prints for the job that it makes."""
+        self.write("a.npy", npy("|i1", (4, 3), ramp(12)))
+        words = ("make", "mov", "a.npy", "b.npy", "--perm", "1,0", "--pad", "1,0")
+        made = self.ctl(*words, "--c", "-o", "job.json", code=0).out
+        explained = self.ctl("explain", "--c", "job.json", code=0).out
+        self.assertEqual(made, explained.replace("mlictl explain", "mlictl make"))
+        self.assertIn("mli_status move_0(const void *src, void *dst)", made)
+        for more, message in ((("--run",), "--run"), (("--json",), "--json")):
+            self.assertIn(message, self.ctl(*words, "--c", *more, code=2).err)
+        self.assertIn("a2.npy does not exist", self.ctl("make", "mov", "a2.npy", "b.npy", "--c", code=2).err)
+        # Files that another run will write may be missing.
+        self.ctl(*words, "--c", "--expect", "none.npy", code=0)
+
     def test_names_and_comments(self):
         self.write("a.npy", npy("|i1", (4,), ramp(4)))
         jobs = [{"op": "mov", "name": name, "src": {"file": "a.npy"}, "dst": {"file": f"{i}.npy"}}

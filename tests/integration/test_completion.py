@@ -60,6 +60,12 @@ class Completion(Case):
             self.assertEqual(self.complete(f"mlictl {before} canc"), {"cancel"}, before)
             self.assertIn("--detach", self.complete(f"mlictl {before} submit --d"), before)
 
+    def test_profiles(self):
+        """--profile and `profile show` take a built-in profile or a file."""
+        self.write("vendor.json", "{}")
+        for line in ("run --profile ", "submit --profile=", "explain --profile ", "batch --profile ", "profile show "):
+            self.assertEqual(self.complete(f"mlictl {line}v"), {"vpx5-nsim", "vendor.json"}, line)
+
     def test_values_of_options(self):
         patterns = {"index", "ramp", "zeros", "ones", "checker", "random"}
         for line in ("mlictl gen --pattern ", "mlictl gen -p ", "mlictl gen --pattern=",

@@ -71,6 +71,30 @@ class Memories(Case):
                           "REFUSED", "/dst/memory", "src has 160000 B and dst 160000 B, memory vccm has 262144 B",
                           "(rule capacity)")
 
+    def test_submit_with_a_profile(self):
+        """submit --profile requires a daemon with this profile, and checks the rules before it sends a job."""
+        self.write("job.json", permute())
+        socket = ("--socket", self.daemon.socket)
+        self.ctl("submit", *socket, *STRICT, "job.json", code=0)
+        os.unlink(self.path("out.npy"))
+        error = self.ctl("submit", *socket, "--profile", "hexagon-v68", "--json", "job.json", code=2).json[0]["error"]
+        self.assertIn('"hexagon-v68" given, but the daemon at', error["message"])
+        self.assertIn('has the profile "vpx5-nsim"', error["message"])
+        self.assertIn("known profiles: ", self.ctl("submit", *socket, "--profile", "vpx", "job.json", code=2).err)
+        before = self.ctl("jobs", *socket, "--json", code=0).json
+        self.write("job.json", permute(src="ddr"))
+        for more in ((), ("--detach",)):
+            error = self.ctl("submit", *socket, *STRICT, *more, "--json", "job.json", code=2).json[0]["error"]
+            self.assertEqual((error["name"], error["pointer"]), ("REFUSED", "/src/memory"))
+        after = self.ctl("jobs", *socket, "--json", code=0).json
+        self.assertEqual(before, after)
+        plain = self.root / "plain"
+        plain.mkdir()
+        daemon = self.start_daemon(plain)
+        error = self.ctl("submit", "--socket", daemon.socket, *STRICT, "job.json", code=2).err
+        self.assertIn("has no target profile", error)
+        daemon.stop()
+
     def test_unknown_memories(self):
         self.assert_fault(permute("vcm"), "INVALID_PARAMS", "/src/memory", 'did you mean "vccm"?')
         self.assert_fault(permute(dst="sram"), "INVALID_PARAMS", "/dst/memory", "vccm, dccm, ddr")
