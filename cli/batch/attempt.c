@@ -186,10 +186,12 @@ static void on_failure(void *context, const struct resolved *resolved,
 }
 
 /* Called for each job that moved its data. */
-static void on_moved(void *context, const struct job_file *file, const struct resolved *resolved)
+static void on_moved(void *context, const struct job_file *file, const struct resolved *resolved,
+                     struct outcome *outcome)
 {
     struct attempt *attempt = context;
 
+    (void)outcome;
     timeline_predict(&attempt->timeline, file, &attempt->places, resolved);
 }
 

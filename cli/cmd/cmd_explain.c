@@ -124,12 +124,8 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     if ((run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
     if (run->rules.profile) {
-        const struct board_move move = {.move = &explained.move,
-                                        .src_base = explained.src_base,
-                                        .dst_base = explained.dst_base,
-                                        .file = file,
-                                        .buffers = &run->rules.buffers,
-                                        .channels = channels};
+        const struct board_move move =
+            board_move_of(&explained, file, &run->rules.buffers, channels);
 
         if (explained_board_init(&board, run->rules.profile, resolved, &move, run->descriptors,
                                  fault))

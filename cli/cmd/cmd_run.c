@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
+#include "cli/job/job_rules.h"
 #include "cli/job/sequence.h"
 #include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"
@@ -19,14 +20,57 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-static enum exit_code run(const struct options *options)
+/* The jobs of the command, and the rules of --profile. */
+struct run {
+    struct execution execution;
+    struct job_rules rules;
+};
+
+/* Called for each job that moved its data. */
+static void advise(void *context, const struct job_file *file, const struct resolved *resolved,
+                   struct outcome *outcome)
+{
+    struct explained explained;
+    struct fault fault;
+
+    if (explained_init(&explained, file, resolved, resolved->job->common.channels, &fault) == 0)
+        job_rules_advise(context, file, resolved, &explained, &outcome->remarks);
+}
+
+static int begin_file(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct run *run = context;
+
+    if (execution_begin(&run->execution, file, fault))
+        return -1;
+    return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;
+}
+
+static void end_file(void *context)
+{
+    struct run *run = context;
+
+    job_rules_end(&run->rules);
+    execution_end(&run->execution);
+}
+
+static void run_job(void *context, const struct job_file *file, const struct job_spec *job,
+                    struct outcome *outcome)
+{
+    struct run *run = context;
+
+    execution_run(&run->execution, file, job, outcome);
+}
+
+static enum exit_code run_all(const struct options *options)
 {
     struct sequence sequence;
     struct daemon_link link = {0};
     struct service_thread *service = NULL;
     struct job_progress progress;
-    struct execution execution = {
-        .link = &link, .progress = &progress, .sync = options_get(options, "sync") != NULL};
+    struct run run = {.execution = {.link = &link,
+                                    .progress = &progress,
+                                    .sync = options_get(options, "sync") != NULL}};
     struct fault fault;
     uint32_t channels = 0;
 
@@ -38,15 +82,20 @@ static enum exit_code run(const struct options *options)
     if (channels == 0) /* --channels was not given */
         channels = sequence_channels(&sequence) > CHANNELS_MIN ? sequence_channels(&sequence)
                                                                : CHANNELS_MIN;
-    if (embedded_start(options, channels, &service, &link, &fault)) {
+    if (embedded_start(options, channels, &service, &link, &fault) ||
+        job_rules_init(&run.rules, options, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
     job_progress_follow(&progress, &link, &sequence.style);
-    code = sequence_run(&sequence,
-                        &(struct sequence_work){execution_run, job_report_outcome, &execution,
-                                                execution_begin, execution_end});
+    if (run.rules.profile) {
+        run.execution.moved = advise;
+        run.execution.context = &run.rules;
+    }
+    code = sequence_run(&sequence, &(struct sequence_work){run_job, job_report_outcome, &run,
+                                                           begin_file, end_file});
 out:
+    job_rules_finish(&run.rules);
     daemon_link_finish(&link);
     service_thread_stop(service);
     sequence_finish(&sequence);
@@ -71,5 +120,5 @@ const struct command cmd_run = {
     .options = options_table,
     .takes = &value_job_file,
     .examples = examples,
-    .run = run,
+    .run = run_all,
 };

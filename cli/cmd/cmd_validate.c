@@ -27,8 +27,9 @@ struct validation {
 };
 
 static int check_job(struct validation *validation, const struct job_file *file,
-                     const struct resolved *resolved, struct fault *fault)
+                     const struct resolved *resolved, struct outcome *outcome)
 {
+    struct fault *fault = &outcome->fault;
     struct explained explained;
 
     if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
@@ -38,6 +39,7 @@ static int check_job(struct validation *validation, const struct job_file *file,
         job_rules_check(&validation->rules, resolved, &explained, fault))
         return -1;
     races_add(&validation->races, resolved, &explained);
+    job_rules_advise(&validation->rules, file, resolved, &explained, &outcome->remarks);
     return 0;
 }
 
@@ -70,7 +72,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
 
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, produced, fault) ||
-        check_job(validation, file, &resolved, fault) ||
+        check_job(validation, file, &resolved, outcome) ||
         resolved_produce(&resolved, produced, fault)) {
         outcome_judge_failure(job, false, outcome);
         fault_prefix(fault, job->pointer);

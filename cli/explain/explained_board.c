@@ -2,10 +2,10 @@
 #include "cli/explain/explained_board.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/explain/explained.h"
 #include "target/profile/profile_rules.h"
 
 static uint64_t align_up(uint64_t address, uint64_t alignment)
@@ -169,59 +169,15 @@ static void compute_cost(struct explained_board *board)
     cost_of_move(&board->cost, board->profile, &memories, channels, board->channels);
 }
 
-/* Returns whether a row of the box begins at an odd address. */
-static bool has_odd_rows(uint64_t address, const struct mli_plan *plan, bool read)
+struct board_move board_move_of(const struct explained *explained, const struct job_file *file,
+                                const struct buffer_places *buffers, uint32_t channels)
 {
-    bool odd = address % 2 != 0;
-
-    for (size_t i = 0; i < plan->box.loops; i++)
-        odd |= (read ? plan->box.loop[i].src_step : plan->box.loop[i].dst_step) % 2 != 0;
-    return odd;
-}
-
-static void remark(struct explained_board *board, enum board_remark which, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void remark(struct explained_board *board, enum board_remark which, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(board->remark[which], sizeof board->remark[which], format, args);
-    va_end(args);
-}
-
-static void remark_on_side(struct explained_board *board, const struct mli_plan *plan,
-                           uint32_t elem, bool read)
-{
-    const struct board_place *place = read ? &board->src : &board->dst;
-    const struct traffic *traffic = read ? &board->cost.read : &board->cost.written;
-    const uint64_t first = (uintptr_t)(read ? plan->box.src : plan->box.dst);
-    const char *side = read ? "src" : "dst";
-
-    if (elem == 1 && place->memory->vector && plan->box.run > 0 && has_odd_rows(first, plan, read))
-        remark(board, BOARD_REMARK_EVEN_ADDRESS,
-               "%s: rows begin at odd addresses of %s, which is slower for 1-byte elements; use "
-               "even shapes or strides",
-               side, place->memory->name);
-    if (traffic->conflicts > 0)
-        remark(board, BOARD_REMARK_BANK_CONFLICT,
-               "%s: %" PRIu64 " of %" PRIu64
-               " rows begin in the bank of the row before; a stride that is not a multiple of "
-               "%" PRIu64 " B avoids that",
-               side, traffic->conflicts, traffic->rows,
-               (uint64_t)place->memory->banks * place->memory->bank_bytes);
-}
-
-static void make_remarks(struct explained_board *board, const mli_explanation *move)
-{
-    remark_on_side(board, &board->part[0], move->elem, true);
-    remark_on_side(board, &board->part[0], move->elem, false);
-    if (board->count.core > 0)
-        remark(board, BOARD_REMARK_CORE,
-               "the core moves %" PRIu64 " B in %" PRIu64
-               " piece%s, which the controller cannot move",
-               board->count.core_bytes, board->count.core, board->count.core == 1 ? "" : "s");
+    return (struct board_move){.move = &explained->move,
+                               .src_base = explained->src_base,
+                               .dst_base = explained->dst_base,
+                               .file = file,
+                               .buffers = buffers,
+                               .channels = channels};
 }
 
 int explained_board_init(struct explained_board *board, const struct target_profile *profile,
@@ -239,6 +195,7 @@ int explained_board_init(struct explained_board *board, const struct target_prof
     board->list_address += CONTROLLER_ZEROS_SIZE;
     split(board, move);
     compute_cost(board);
-    make_remarks(board, move->move);
+    board_remarks_make(&board->remarks, board, move->move,
+                       resolved->job->common.op == JOB_OP_PERMUTE);
     return 0;
 }

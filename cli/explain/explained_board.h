@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/explain/board_remarks.h"
 #include "cli/job/buffer_places.h"
 #include "cli/job/resolve.h"
 #include "mli_explain.h"
@@ -21,20 +22,9 @@
 #include "target/cost/cost.h"
 #include "target/profile/target_profile.h"
 
+struct explained;
+
 enum { BOARD_SHOWN_DEFAULT = 4 }; /* number of descriptors that are printed */
-
-/* X(name, word): remarks, which are advice, not errors. The word names the remark in the output. */
-#define BOARD_REMARK_TABLE(X)                                                                      \
-    X(EVEN_ADDRESS, "even-address")                                                                \
-    X(BANK_CONFLICT, "bank-conflict")                                                              \
-    X(CORE, "core-moves")
-
-enum board_remark {
-#define BOARD_REMARK_ENUM(name, word) BOARD_REMARK_##name,
-    BOARD_REMARK_TABLE(BOARD_REMARK_ENUM)
-#undef BOARD_REMARK_ENUM
-        BOARD_REMARKS
-};
 
 /* A tensor in a memory of the board. */
 struct board_place {
@@ -53,8 +43,8 @@ struct explained_board {
         part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
     struct list_count count;        /* counts of all channels together */
     struct move_cost cost;
-    uint64_t shown;                  /* descriptors to print at most */
-    char remark[BOARD_REMARKS][256]; /* sentences; empty: no remark */
+    uint64_t shown; /* descriptors to print at most */
+    struct board_remarks remarks;
 };
 
 /* The members of an explained move that explained_board_init() needs. */
@@ -65,6 +55,10 @@ struct board_move {
     const struct buffer_places *buffers; /* the buffers of `file` on the board */
     uint32_t channels;
 };
+
+/** Returns the members of an explained move of `file`. Borrows all pointers. */
+struct board_move board_move_of(const struct explained *explained, const struct job_file *file,
+                                const struct buffer_places *buffers, uint32_t channels);
 
 /**
  * Places the tensors of a job: those in buffers where the buffers are; each other one in the memory

@@ -134,24 +134,6 @@ static void write_list(struct jsonw *w, const struct explained_board *board, uin
     jsonw_array_end(w);
 }
 
-static void write_remarks(struct jsonw *w, const struct explained_board *board)
-{
-#define WORD(name, word) [BOARD_REMARK_##name] = (word),
-    static const char *const words[] = {BOARD_REMARK_TABLE(WORD)};
-#undef WORD
-
-    jsonw_array_begin(w, "remarks");
-    for (int i = 0; i < BOARD_REMARKS; i++) {
-        if (board->remark[i][0] == '\0')
-            continue;
-        jsonw_object_begin(w, NULL);
-        jsonw_string(w, "rule", words[i]);
-        jsonw_string(w, "message", board->remark[i]);
-        jsonw_object_end(w);
-    }
-    jsonw_array_end(w);
-}
-
 void explained_board_json(struct jsonw *w, const struct explained_board *board)
 {
     jsonw_object_begin(w, "board");
@@ -168,6 +150,6 @@ void explained_board_json(struct jsonw *w, const struct explained_board *board)
     for (uint32_t i = 0; i < board->channels; i++)
         write_list(w, board, i);
     jsonw_array_end(w);
-    write_remarks(w, board);
+    board_remarks_json(w, "remarks", &board->remarks);
     jsonw_object_end(w);
 }

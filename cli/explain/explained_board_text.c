@@ -126,15 +126,11 @@ static void put_list(struct textw *w, const struct explained_board *board, uint3
     }
 }
 
-static void put_remarks(struct textw *w, const struct explained_board *board)
+static void put_remarks(struct textw *w, const struct board_remarks *remarks)
 {
-#define WORD(name, word) [BOARD_REMARK_##name] = (word),
-    static const char *const words[] = {BOARD_REMARK_TABLE(WORD)};
-#undef WORD
-
-    for (int i = 0; i < BOARD_REMARKS; i++)
-        if (board->remark[i][0] != '\0')
-            textw_printf(w, INDENT "remark %s: %s\n", words[i], board->remark[i]);
+    for (uint32_t i = 0; i < remarks->count; i++)
+        textw_printf(w, INDENT "remark %s: %s\n", board_remark_word(remarks->list[i].kind),
+                     remarks->list[i].text);
 }
 
 void explained_board_text(struct textw *w, const struct explained_board *board)
@@ -147,5 +143,5 @@ void explained_board_text(struct textw *w, const struct explained_board *board)
     put_counts(w, board);
     for (uint32_t i = 0; i < board->channels && board->shown > 0; i++)
         put_list(w, board, i);
-    put_remarks(w, board);
+    put_remarks(w, &board->remarks);
 }

@@ -234,12 +234,7 @@ void timeline_predict(struct timeline *timeline, const struct job_file *file,
 
     if (explained_init(&explained, file, resolved, channels, &fault))
         return;
-    const struct board_move move = {.move = &explained.move,
-                                    .src_base = explained.src_base,
-                                    .dst_base = explained.dst_base,
-                                    .file = file,
-                                    .buffers = buffers,
-                                    .channels = channels};
+    const struct board_move move = board_move_of(&explained, file, buffers, channels);
     if (explained_board_init(&board, timeline->profile, resolved, &move, 0, &fault) == 0)
         timeline_add(timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
 }

@@ -255,7 +255,7 @@ static int run(const struct execution *execution, const struct job_file *file,
         return -1;
     outcome->moved = true;
     if (execution->moved)
-        execution->moved(execution->context, file, r);
+        execution->moved(execution->context, file, r, outcome);
     return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 

@@ -37,7 +37,8 @@ struct execution {
     struct job_buffers buffers;    /* of the current job file */
     struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
     /** Null, or called for each job that moved its data. */
-    void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved);
+    void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved,
+                  struct outcome *outcome);
     /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;

@@ -259,10 +259,19 @@ void job_report_json(const struct job_file *file, const struct job_spec *job,
         jsonw_uint(&w, "job", outcome->detached);
     if (outcome->moved)
         job_result_write(&w, "result", &outcome->result);
+    if (outcome->remarks.count > 0)
+        board_remarks_json(&w, "remarks", &outcome->remarks);
     json_expect(&w, &job->expect, outcome);
     json_error(&w, outcome);
     jsonw_object_end(&w);
     print_json(&w);
+}
+
+static void print_remarks(const struct print_style *style, const struct board_remarks *remarks)
+{
+    for (uint32_t i = 0; i < remarks->count; i++)
+        print_line(style, "    remark %s: %s", board_remark_word(remarks->list[i].kind),
+                   remarks->list[i].text);
 }
 
 void job_report_outcome(const struct print_style *style, const struct job_file *file,
@@ -277,6 +286,7 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
     else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
         print_line(style, "%s: job %" PRIu64 " %s %s", label(name, file, job), outcome->detached,
                    arrow(job), output_name(job));
+    print_remarks(style, &outcome->remarks);
     complain(file, job, outcome);
     if (style->json)
         job_report_json(file, job, outcome);
@@ -301,6 +311,7 @@ void job_report_validated(const struct print_style *style, const struct job_file
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }
+    print_remarks(style, &outcome->remarks);
     complain(file, job, outcome);
     if (style->json)
         job_report_json(file, job, outcome);

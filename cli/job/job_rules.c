@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/explain/explained_board.h"
 #include "proto/json/json_file.h"
 #include "target/profile/profile_load.h"
 #include "target/profile/profile_rules.h"
@@ -127,4 +128,21 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
         describe(rules, &dst, resolved, explained, fault))
         return -1;
     return rules->profile ? profile_check_operands(rules->profile, &in, &out, fault) : 0;
+}
+
+void job_rules_advise(const struct job_rules *rules, const struct job_file *file,
+                      const struct resolved *resolved, const struct explained *explained,
+                      struct board_remarks *remarks)
+{
+    const struct board_move move =
+        board_move_of(explained, file, &rules->buffers, resolved->job->common.channels);
+    struct explained_board board;
+    struct fault fault;
+
+    *remarks = (struct board_remarks){0};
+    if (!rules->profile ||
+        explained_board_init(&board, rules->profile, resolved, &move, 0, &fault) < 0)
+        return;
+    *remarks = board.remarks;
+    board_remarks_retain_addresses(remarks);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cli/explain/board_remarks.h"
 #include "cli/explain/explained.h"
 #include "cli/job/buffer_places.h"
 #include "cli/job/resolve.h"
@@ -38,5 +39,13 @@ void job_rules_end(struct job_rules *rules);
  */
 int job_rules_check(const struct job_rules *rules, const struct resolved *resolved,
                     const struct explained *explained, struct fault *fault);
+
+/**
+ * Makes the remarks about addresses of a job, if there is a profile and the job can be on its
+ * board. They are about the addresses that the job has if it is alone on the board.
+ */
+void job_rules_advise(const struct job_rules *rules, const struct job_file *file,
+                      const struct resolved *resolved, const struct explained *explained,
+                      struct board_remarks *remarks);
 
 #endif /* CLI_JOB_RULES_H */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "cli/exit_code.h"
+#include "cli/explain/board_remarks.h"
 #include "cli/job/resolve.h"
 #include "cli/tensor/compare.h"
 #include "proto/wire/job_result.h"
@@ -44,6 +45,7 @@ struct outcome {
     struct npy_header src, dst; /* dst: the whole output file */
     struct job_result result;
     struct difference difference;
+    struct board_remarks remarks; /* advice on the addresses on a board, with --profile */
 };
 
 void outcome_finish(struct outcome *outcome);

@@ -87,6 +87,33 @@ class Boards(Case):
         banks = self.board("vpx5-nsim", cfg={"size": [0, 32]}, src={"memory": "vccm"})
         self.assertEqual([remark["rule"] for remark in banks["remarks"]], ["bank-conflict"])
         self.assertEqual(banks["cost"]["read"]["conflicts"], 7)
+        both = self.board("vpx5-nsim", cfg={"size": [0, 31]}, src={"memory": "vccm"}, dst={"memory": "vccm"})
+        self.assertEqual([(remark["rule"], remark["message"][:4]) for remark in both["remarks"]],
+                         [("even-address", "dst:"), ("bank-conflict", "src:")])
+        # A transpose writes rows of the output's last dimension, not single bytes.
+        turned = self.board("vpx5-nsim", cfg={"perm_dim": [1, 0]}, dst={"memory": "vccm"})
+        self.assertNotIn("even-address", [remark["rule"] for remark in turned["remarks"]])
+
+    def test_operands_in_one_bank(self):
+        """An offset of one bank between the operands of a permute removes the remark."""
+        def rules(offset):
+            self.write("buffers.json", json.dumps({
+                "buffers": [{"name": "a", "bytes": 960, "memory": "vccm"},
+                            {"name": "b", "bytes": 1024, "memory": "vccm"}],
+                "jobs": [{"op": "mov", "name": "load", "src": {"file": "in.npy"}, "dst": {"buffer": "a"}},
+                         {"op": "permute", "name": "kernel", "cfg": {"perm_dim": [0, 1, 2]}, "after": ["load"],
+                          "src": {"buffer": "a", "type": "fx8", "shape": [12, 10, 8]},
+                          "dst": {"buffer": "b", "offset": offset}}]}).encode())
+            for command in ("validate", "run"):
+                result = self.ctl(command, "--json", "--profile", "vpx5-nsim", "buffers.json", code=0)
+                found = [remark["rule"] for remark in result.json[1].get("remarks", [])]
+                self.assertNotIn("remarks", result.json[0])
+                text = self.ctl(command, "--profile", "vpx5-nsim", "buffers.json", code=0).out
+                self.assertEqual(text.count("    remark same-bank: 1 of 1 row of src and dst begins"), len(found))
+            return found
+
+        self.assertEqual(rules(0), ["same-bank"])
+        self.assertEqual(rules(2), [])
 
     def test_text(self):
         shown = self.ctl("explain", "--no-picture", "--no-memcpy", "--profile", "vpx5-nsim",

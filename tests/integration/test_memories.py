@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -60,6 +61,33 @@ class Memories(Case):
         self.write("in.raw", bytes(64))
         raw = {"file": "in.raw", "format": "raw", "offset": 3, "type": "fx16", "shape": [4]}
         self.assert_fault(mov(raw), "REFUSED", "/src/offset", "(rule element-alignment)")
+
+    def test_a_schedule_that_breaks_a_rule_fails_with_its_name(self):
+        """Each rule, in the second job of a schedule, with each command that knows a board."""
+        self.write("in.raw", bytes(64))
+        self.write_npy("large.npy", "|i1", (512, 513))
+        board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
+        board["memories"][1]["reached_by"] = ["core"]
+        self.write("board.json", board)
+        raw = {"file": "in.raw", "format": "raw", "offset": 3, "type": "fx16", "shape": [4]}
+        broken = {"vector-memory": permute(dst="ddr"),
+                  "reach": mov({"file": "in.npy", "memory": "dccm"}),
+                  "capacity": mov({"file": "large.npy", "memory": "vccm"}),
+                  "element-alignment": mov(raw)}
+        head = (SOURCE / "target/profile/profile_rules.h").read_text()
+        table = head[head.index("define PROFILE_RULE_TABLE"):head.index("enum profile_rule")]
+        self.assertEqual(sorted(broken), sorted(re.findall(r'"([a-z-]+)"', table)))
+        run = self.root / "run2"
+        run.mkdir()
+        daemon = self.start_daemon(run, "--profile", self.path("board.json"))
+        for rule, job in broken.items():
+            self.write("schedule.json", [dict(permute(), name="good"), dict(job, name="bad", after=["good"])])
+            for command in (("run",), ("validate",), ("explain", "--no-memcpy", "--no-picture"),
+                            ("batch", "--keep", "none"), ("submit", "--socket", daemon.socket)):
+                profile = () if command[0] == "submit" else ("--profile", "board.json")
+                result = self.ctl(*command, *profile, "schedule.json")
+                self.assertEqual(result.code, 1 if command[0] == "batch" else 2, f"{rule} {command}: {result}")
+                self.assertIn(f"(rule {rule})", result.out + result.err)
 
     def test_memories_that_are_too_small(self):
         self.write_npy("in.npy", "|i1", (512, 513))
