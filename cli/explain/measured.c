@@ -213,7 +213,7 @@ static int read_events(struct measured *measured, struct fault *fault)
     struct json events = measured->root, item = {0};
     size_t count;
 
-    if (json_is_object(&measured->root)) /* the other form of the same format */
+    if (json_is_object(&measured->root)) /* the JSON object form of a trace */
         events = json_member(&measured->root, "traceEvents");
     if (json_array(&events, &count) < 0)
         return -1;

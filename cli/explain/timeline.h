@@ -8,7 +8,7 @@
  *          -> timeline_trace.c      a trace for Perfetto
  *          -> timeline_chart.c      a drawing (timeline_chart.h)
  *
- * A measured timeline (measured.h) may stand beside the model's in all three.
+ * All three show a measured timeline (measured.h) beside the model's, if there is one.
  */
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H

@@ -60,7 +60,7 @@ struct group {
     uint64_t ns[TIMELINE_KINDS];
 };
 
-/* What the drawing of the lanes needs. */
+/* The drawing of the lanes of a panel. */
 struct plot {
     struct textw *w;
     const struct timeline_panel *panel;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that draw a timeline share (timeline_chart.h). */
+/* The parts of a chart, which timeline_chart.c puts together (timeline_chart.h). */
 #ifndef CLI_TIMELINE_PARTS_H
 #define CLI_TIMELINE_PARTS_H
 

@@ -16,7 +16,7 @@
 #include "cli/explain/timeline_chart.h"
 #include "tests/unit/explain/markup.h"
 
-enum { CASES = 40, SLOTS_MAX = 3000, LANES_MAX = 16, NAME = 24, LINES_MAX = 40 };
+enum { CASES = 40, SLOTS_MAX = 3000, LANES_MAX = 16, NAME = 32, LINES_MAX = 40 };
 
 static uint64_t seed;
 static const char *directory;
