@@ -18,13 +18,17 @@ static const struct option options_table[] = {
 static const char *const verbs[] = {"list", "show", "check", NULL};
 static const struct value verb_value = {VALUE_WORD, verbs};
 
-/* Returns the name of the vector memory, or "-". */
-static const char *vector_memory(const struct target_profile *profile)
+/* Writes the names of the vector memories, or "-". */
+static const char *vector_memories(char out[PRINT_PATH_MAX], const struct target_profile *profile)
 {
-    for (uint32_t i = 0; i < profile->memory_count; i++)
+    size_t length = 0;
+
+    snprintf(out, PRINT_PATH_MAX, "-");
+    for (uint32_t i = 0; i < profile->memory_count && length < PRINT_PATH_MAX; i++)
         if (profile->memories[i].vector)
-            return profile->memories[i].name;
-    return "-";
+            length += (size_t)snprintf(out + length, PRINT_PATH_MAX - length, "%s%s",
+                                       length > 0 ? ", " : "", profile->memories[i].name);
+    return out;
 }
 
 static void list_json(const struct target_profile *profile)
@@ -46,6 +50,7 @@ static enum exit_code list(const struct print_style *style)
     struct grid grid;
     struct textw text = {0};
     struct target_profile profile;
+    char vectors[PRINT_PATH_MAX];
     struct fault fault;
 
     grid_init(&grid, "lrlll");
@@ -63,7 +68,7 @@ static enum exit_code list(const struct print_style *style)
         grid_cell(&grid, "%s", profile.name);
         grid_cell(&grid, "%" PRIu32, profile.dma.channels);
         grid_cell(&grid, "%s", profile_controller_words[profile.dma.controller]);
-        grid_cell(&grid, "%s", vector_memory(&profile));
+        grid_cell(&grid, "%s", vector_memories(vectors, &profile));
         grid_cell(&grid, "%s", profile.title);
     }
     if (!style->json && !style->quiet) {

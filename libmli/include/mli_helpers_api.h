@@ -216,7 +216,8 @@ typedef struct _mli_profile {
     uint8_t guard_bit_option;  /**< Xvec_guard_bit_option: 0, 1 or 2 */
     bool strict;               /**< check addresses as the chip requires */
     const void *vector_memory; /**< first byte of the memory for operands of kernels (VCCM) */
-    size_t vector_memory_size; /**< bytes of that memory */
+    size_t vector_memory_size; /**< bytes of that memory; 0: none, so that a strict profile refuses
+                                    all kernels */
 } mli_profile;
 
 /**
@@ -227,6 +228,28 @@ typedef struct _mli_profile {
  * @retval MLI_STATUS_ARGUMENT_ERROR guard_bit_option above 2
  */
 mli_status mli_profile_set(const mli_profile *profile);
+
+/** A memory for operands of kernels (extension). */
+typedef struct _mli_vector_memory {
+    const void *base; /**< first byte */
+    size_t size;      /**< in bytes, at least 1 */
+} mli_vector_memory;
+
+/** Maximum number of vector memories of a profile. */
+#define MLI_VECTOR_MEMORIES_MAX 8
+
+/**
+ * Replaces the vector memory of the active profile by `count` memories, for chips that have several
+ * (extension). With a strict profile, each operand of a kernel must then be inside one of them.
+ * Copies the array. The next mli_profile_set() replaces the memories again. Call it while no other
+ * thread is inside the library.
+ *
+ * @retval MLI_STATUS_OK             active
+ * @retval MLI_STATUS_ARGUMENT_ERROR count above MLI_VECTOR_MEMORIES_MAX, a null array with count
+ *                                   above 0, or a memory of 0 bytes or beyond the last address;
+ *                                   nothing has changed
+ */
+mli_status mli_profile_set_vector_memories(const mli_vector_memory *memories, uint32_t count);
 
 #pragma GCC visibility pop
 

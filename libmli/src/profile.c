@@ -13,6 +13,12 @@ static const mli_profile profile_default = {.guard_bit_option = 2};
 mli_profile profile_active = {.guard_bit_option = 2};
 bool profile_is_set;
 
+/* The vector memories of the active profile. */
+static struct {
+    uint32_t count;
+    mli_vector_memory memory[MLI_VECTOR_MEMORIES_MAX];
+} vector;
+
 mli_status mli_profile_set(const mli_profile *profile)
 {
     const bool given = profile != NULL;
@@ -25,6 +31,25 @@ mli_status mli_profile_set(const mli_profile *profile)
                       GUARD_BIT_OPTIONS);
     profile_active = *profile;
     profile_is_set = given;
+    vector.count = profile->vector_memory_size > 0;
+    vector.memory[0] = (mli_vector_memory){profile->vector_memory, profile->vector_memory_size};
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_profile_set_vector_memories(const mli_vector_memory *memories, uint32_t count)
+{
+    if (count > MLI_VECTOR_MEMORIES_MAX || (!memories && count > 0))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "memories",
+                      ": % given; an array of at most % is required", count,
+                      MLI_VECTOR_MEMORIES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        if (memories[i].size == 0 ||
+            memories[i].size - 1 > UINTPTR_MAX - (uintptr_t)memories[i].base)
+            return refuse(MLI_STATUS_ARGUMENT_ERROR, "memories", "[%]: % B at address % given", i,
+                          memories[i].size, (uintptr_t)memories[i].base);
+    vector.count = count;
+    for (uint32_t i = 0; i < count; i++)
+        vector.memory[i] = memories[i];
     return MLI_STATUS_OK;
 }
 
@@ -101,13 +126,21 @@ mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *s
 mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *extent,
                               const char *who)
 {
-    const uintptr_t base = (uintptr_t)profile_active.vector_memory;
     const uintptr_t first = (uintptr_t)tensor_bytes(tensor) + (uintptr_t)extent->begin;
-    const uint64_t size = extent->end - extent->begin, room = profile_active.vector_memory_size;
+    const uint64_t size = extent->end - extent->begin;
 
-    if (first < base || first - base > room || size > room - (first - base))
+    for (uint32_t i = 0; i < vector.count; i++) {
+        const uintptr_t base = (uintptr_t)vector.memory[i].base;
+        const uint64_t room = vector.memory[i].size;
+
+        if (first >= base && first - base <= room && size <= room - (first - base))
+            return MLI_STATUS_OK;
+    }
+    if (vector.count > 1)
         return refuse(MLI_STATUS_MEM_BANK_MISMATCH, who,
-                      ".data.mem: % B at address %; the vector memory is % B at address %", size,
-                      first, room, base);
-    return MLI_STATUS_OK;
+                      ".data.mem: % B at address %; none of the % vector memories has them", size,
+                      first, vector.count);
+    return refuse(MLI_STATUS_MEM_BANK_MISMATCH, who,
+                  ".data.mem: % B at address %; the vector memory is % B at address %", size, first,
+                  vector.count > 0 ? vector.memory[0].size : 0, (uintptr_t)vector.memory[0].base);
 }

@@ -113,15 +113,12 @@ int profile_check_dma(const struct profile_dma *dma, const struct json *object)
 
 int profile_check(const struct target_profile *profile, const struct json *root)
 {
-    struct json strict = json_member(root, "strict"), memories = json_member(root, "memories");
-    uint32_t vector = 0;
+    struct json strict = json_member(root, "strict");
+    bool vector = false;
 
     for (uint32_t i = 0; i < profile->memory_count; i++)
-        vector += profile->memories[i].vector;
-    if (vector > 1)
-        return json_complain(&memories, "%" PRIu32 " vector memories given; at most 1 is allowed",
-                             vector);
-    if (profile->strict && vector == 0)
+        vector |= profile->memories[i].vector;
+    if (profile->strict && !vector)
         return json_complain(&strict, "true given, but no memory has \"vector\": true");
     return 0;
 }

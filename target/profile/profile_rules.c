@@ -96,37 +96,43 @@ int profile_check_range(const struct profile_memory *memory, uint64_t address, u
                      memory->name, profile_range_alignment(memory));
 }
 
-static const struct profile_memory *vector_memory(const struct target_profile *profile)
+/* Lists the vector memories: "vccm", or "vccm" or "xccm", with the quotes. A strict profile has at
+ * least one. */
+static void list_vectors(const struct target_profile *profile, char out[NAMES_MAX])
 {
-    for (uint32_t i = 0; i < profile->memory_count; i++)
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < profile->memory_count && length < NAMES_MAX; i++)
         if (profile->memories[i].vector)
-            return &profile->memories[i];
-    return NULL;
+            length += (size_t)snprintf(out + length, NAMES_MAX - length, "%s\"%s\"",
+                                       length > 0 ? " or " : "", profile->memories[i].name);
 }
 
 static int check_vector(const struct target_profile *profile, const struct profile_operand *operand,
                         struct fault *fault)
 {
-    const struct profile_memory *vector = vector_memory(profile);
+    const struct profile_memory *memory = operand->memory;
     const char *member = operand->in_buffer ? "buffer" : "memory";
+    char vectors[NAMES_MAX];
 
-    if (!profile->strict || !operand->kernel || !vector || operand->memory == vector)
+    if (!profile->strict || !operand->kernel || (memory && memory->vector))
         return 0;
+    list_vectors(profile, vectors);
     if (operand->in_buffer)
         return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
                         "the buffer is in %s%s, but operands of a permute must be in the vector "
-                        "memory: allocate the buffer with \"memory\": \"%s\"",
-                        operand->memory ? "memory " : "no memory of the board",
-                        operand->memory ? operand->memory->name : "", vector->name);
-    if (operand->memory)
+                        "memory: allocate the buffer with \"memory\": %s",
+                        memory ? "memory " : "no memory of the board", memory ? memory->name : "",
+                        vectors);
+    if (memory)
         return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
-                        "\"%s\" given, but operands of a permute must be in the vector memory, "
-                        "\"%s\"",
-                        operand->memory->name, vector->name);
+                        "\"%s\" given, but operands of a permute must be in the vector memory, %s",
+                        memory->name, vectors);
     return complain(fault, PROFILE_RULE_VECTOR_MEMORY, operand, member,
                     "missing; operands of a permute must be in the vector memory: give "
-                    "\"memory\": \"%s\"",
-                    vector->name);
+                    "\"memory\": %s",
+                    vectors);
 }
 
 static int check_reach(const struct profile_operand *operand, struct fault *fault)

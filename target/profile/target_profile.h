@@ -49,7 +49,7 @@ struct profile_memory {
     uint32_t bank_bytes; /* bytes that one bank has at a time (interleaved); 0 with one bank */
     uint32_t alignment;  /* alignment of buffers, a power of two */
     uint32_t reached_by; /* PROFILE_CORE, PROFILE_DMA and PROFILE_HOST bits */
-    bool vector; /* true: operands of kernels must be in this memory if the profile is strict */
+    bool vector; /* true: operands of kernels must be in a vector memory if the profile is strict */
     profile_cost latency; /* cycles until the first bytes of a burst */
 };
 

@@ -70,7 +70,6 @@ PROGRAM = [
     (("memories", 1, "base"), "0x9003fffc", "/memories/1/base", "overlap \"vccm\""),
     (("memories", 1, "base"), "0x80000001", "/memories/1/base", "multiple"),
     (("memories", 1, "name"), "vccm", "/memories/1/name", "memories[0]"),
-    (("memories", 1, "vector"), True, "/memories", "at most 1"),
     (("memories", 0, "vector"), False, "/strict", "no memory"),
     (("dma", "burst_bytes"), 24, "/dma/burst_bytes", "16"),
     (("dma", "bus_bytes"), 12, "/dma/bus_bytes", "power of two"),

@@ -132,6 +132,42 @@ static void test_kernel_operands_lie_wholly_inside(void **state)
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "");
 }
 
+static mli_status set_memories(const mli_vector_memory *memories, uint32_t count)
+{
+    return mli_profile_set_vector_memories(memories, count);
+}
+
+/* An operand is inside one of several vector memories, and may not begin in one and end in the
+ * next. A refused call keeps the memories. */
+static void test_several_vector_memories(void **state)
+{
+    struct board b;
+    const mli_vector_memory halves[] = {{b.vccm, 128}, {b.vccm + 128, 128}};
+    const mli_vector_memory parts[] = {{b.vccm, 128}, {b.vccm + 128, 20}, {b.vccm + 148, 108}};
+    const mli_vector_memory empty[] = {{b.vccm, 256}, {b.vccm, 0}};
+    const mli_vector_memory beyond[] = {{b.vccm, SIZE_MAX}};
+    const mli_vector_memory many[MLI_VECTOR_MEMORIES_MAX + 1] = {{b.vccm, 1}};
+
+    (void)state;
+    board_init(&b, MLI_EL_FX_16);
+    set_strict(NULL, 0);
+    assert_ok(set_memories(halves, 2));
+    assert_ok(board_permute(&b));
+    assert_status(set_memories(empty, 2), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(set_memories(beyond, 1), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(set_memories(many, COUNT_OF(many)), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(set_memories(NULL, 1), MLI_STATUS_ARGUMENT_ERROR);
+    assert_ok(board_permute(&b)); /* the halves are still active */
+    assert_ok(set_memories(parts, 3));
+    assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "out");
+    assert_ok(set_memories(halves + 1, 1));
+    assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "in");
+    assert_ok(set_memories(NULL, 0));
+    assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "in");
+    set_strict(b.vccm, sizeof(b.vccm)); /* replaces the memories */
+    assert_ok(board_permute(&b));
+}
+
 /* The spec says: "This doesn't apply to ... functions from the move group." */
 static void test_moves_work_anywhere(void **state)
 {
@@ -258,6 +294,7 @@ int main(void)
         cmocka_unit_test_teardown(test_bad_guard_option, default_profile),
         cmocka_unit_test_teardown(test_kernels_work_in_vector_memory_only, default_profile),
         cmocka_unit_test_teardown(test_kernel_operands_lie_wholly_inside, default_profile),
+        cmocka_unit_test_teardown(test_several_vector_memories, default_profile),
         cmocka_unit_test_teardown(test_moves_work_anywhere, default_profile),
         cmocka_unit_test_teardown(test_kernels_require_aligned_elements, default_profile),
         cmocka_unit_test_teardown(test_moves_require_aligned_elements, default_profile),

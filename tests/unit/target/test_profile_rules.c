@@ -73,6 +73,13 @@ static void test_vector_memory(void **state)
     profile.strict = false;
     accepts(&given);
     profile.strict = true;
+    profile.memories[1].vector = true;
+    given.in_buffer = false;
+    refuses(&given, MLI_STATUS_MEM_BANK_MISMATCH, "/dst/memory",
+            "dst.memory: missing; operands of a permute must be in the vector memory: give "
+            "\"memory\": \"vccm\" or \"dccm\" (rule vector-memory)");
+    given.memory = &profile.memories[1];
+    accepts(&given);
 }
 
 static void test_reach(void **state)
