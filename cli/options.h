@@ -18,7 +18,7 @@
 
 #include "cli/term/print.h"
 
-enum { OPTIONS_MAX = 32, OPTIONS_REPEATS_MAX = 64 };
+enum { OPTIONS_MAX = 40, OPTIONS_REPEATS_MAX = 64 };
 
 /* Kinds of option values and arguments. */
 enum value_kind {

@@ -309,7 +309,7 @@ static int check_format(const struct options *options, const struct tensor_spec 
     return 0;
 }
 
-static int read_src(const struct options *options, const char *in, struct job_spec *job)
+int make_job_source(const struct options *options, const char *in, struct job_spec *job)
 {
     const char *type = options_get(options, "type"), *shape = options_get(options, "shape");
     const char *tensor = options_get(options, "tensor");
@@ -363,14 +363,21 @@ static int read_rest(const struct options *options, const char *out, struct job_
     return name ? copy(&job->common.name, name) : 0;
 }
 
+int make_job_cfg(const struct options *options, struct job_spec *job)
+{
+    if (check_op(options, job) || read_pad(options, job) || read_perm(options, job) ||
+        read_at(options, job) || read_slice(options, job))
+        return -1;
+    return 0;
+}
+
 int make_job(const struct make_request *request, struct job_spec *job)
 {
     const struct options *options = request->options;
 
     job_spec_init(job);
     job->common.op = request->op;
-    if (check_op(options, job) || read_pad(options, job) || read_perm(options, job) ||
-        read_at(options, job) || read_slice(options, job) || read_src(options, request->in, job) ||
+    if (make_job_cfg(options, job) || make_job_source(options, request->in, job) ||
         read_expect(options, job) || read_rest(options, request->out, job))
         return -1;
     return 0;

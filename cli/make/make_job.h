@@ -43,4 +43,16 @@ extern const struct value make_type_value;
  */
 int make_job(const struct make_request *request, struct job_spec *job);
 
+/**
+ * Sets the members of a move that --pad, --perm, --at and --slice describe; job->common.op is set.
+ * Returns 0, or -1 after printing what is wrong.
+ */
+int make_job_cfg(const struct options *options, struct job_spec *job);
+
+/**
+ * Sets job->src to the file `in`, as the options --type, --tensor, --shape and --offset describe
+ * it. Returns 0, or -1 after printing what is wrong; job_spec_finish() is legal after both.
+ */
+int make_job_source(const struct options *options, const char *in, struct job_spec *job);
+
 #endif /* CLI_MAKE_JOB_H */

@@ -30,7 +30,7 @@ int tensor_args_shape(const char *text, struct npy_header *header)
         rest = end;
         if (*rest == '\0')
             return 0;
-        if (*rest != ',')
+        if (*rest != ',' && *rest != 'x')
             return bad_shape(text);
     }
 }

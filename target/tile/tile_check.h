@@ -3,7 +3,7 @@
  * Proves that jobs on one memory do not disturb one another. It knows nothing of plans: its input
  * is the ranges of bytes that each job reads and writes, and the jobs that each job waits for.
  *
- * Two accesses conflict if their ranges overlap and at least one of them writes. The proof holds
+ * Two accesses conflict if their ranges overlap and at least one access writes. The proof holds
  * if there is a chain of `after` between the jobs of every two conflicting accesses. Going through
  * the jobs in their order, it is enough to look at the last writer of each byte, and at those of
  * its later readers that no other reader waits for: chains to earlier accesses lead through them.
@@ -34,7 +34,7 @@ struct tile_use {
 };
 
 /**
- * Checks that all ranges lie inside `budget` bytes, that jobs wait for earlier jobs only, and that
+ * Checks that all ranges are inside `budget` bytes, that jobs wait for earlier jobs only, and that
  * all conflicting accesses are ordered. Returns 0, or -1 with the fault: FAULT_REFUSED names both
  * jobs and the bytes, FAULT_INTERNAL means out of memory.
  */

@@ -290,7 +290,7 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
     return out;
 }
 
-uint32_t tile_job_source(const struct tile_plan *plan, const struct tile_job *job)
+uint32_t tile_job_owner(const struct tile_plan *plan, const struct tile_job *job)
 {
     return plan->layer->operand[job->operand].in_place ? 0 : job->operand;
 }
@@ -343,8 +343,8 @@ struct tile_use *tile_jobs_uses(const struct tile_jobs *jobs)
         for (uint32_t i = 0; i < job->after_count; i++)
             use->after[i] = job->after[i];
         if (job->kind != TILE_JOB_KERNEL) {
-            add_access(use, plan, tile_job_source(plan, job), job->buffer,
-                       tile_job_bytes(plan, job), job->kind == TILE_JOB_LOAD);
+            add_access(use, plan, tile_job_owner(plan, job), job->buffer, tile_job_bytes(plan, job),
+                       job->kind == TILE_JOB_LOAD);
             continue;
         }
         for (uint32_t i = 0; i < plan->layer->operands; i++)

@@ -60,7 +60,7 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
                           char out[TILE_NAME_MAX]);
 
 /** Returns the operand that owns the buffer of the job: the first input for a store in place. */
-uint32_t tile_job_source(const struct tile_plan *plan, const struct tile_job *job);
+uint32_t tile_job_owner(const struct tile_plan *plan, const struct tile_job *job);
 
 /** Returns the bytes of the job's tile in its buffer. */
 uint64_t tile_job_bytes(const struct tile_plan *plan, const struct tile_job *job);

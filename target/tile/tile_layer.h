@@ -63,15 +63,15 @@ struct tile_operand {
     /* Axes of the dimensions in memory, the outermost first. */
     uint32_t dimensions;
     uint8_t axis[TILE_AXES];
-    uint32_t merging; /* innermost dimensions with the same order of elements in the buffer */
+    uint32_t merging; /* innermost dimensions that are ordered in the buffer as in memory */
 };
 
 struct tile_layer {
     enum tile_kind kind;
     uint32_t axes;
     uint64_t extent[TILE_AXES]; /* indices of each axis, at least 1 */
-    /* true: the layer has the axis TILE_REDUCED. Tiles along this axis add to the same results, so
-       they follow one another. */
+    /* true: the layer has the axis TILE_REDUCED. Tiles along this axis follow one another, because
+       they add to one result. */
     bool reduces;
     uint32_t operands;
     struct tile_operand operand[TILE_OPERANDS]; /* inputs, weights, and last the output */

@@ -5,13 +5,15 @@ struct tile_estimate tile_estimate_of(const struct target_profile *profile,
                                       const struct profile_memory *outside)
 {
     const struct profile_costs *costs = &profile->costs;
-    const uint64_t beats = profile->dma.burst_bytes / profile->dma.bus_bytes;
 
-    return (struct tile_estimate){.transfer = costs->start + costs->finish + costs->descriptor +
-                                              (outside ? outside->latency : 0),
+    return (struct tile_estimate){.start = costs->start + costs->finish + costs->descriptor +
+                                           (outside ? outside->latency : 0),
                                   .row = costs->row,
-                                  .beat = costs->beat + costs->burst / (beats > 0 ? beats : 1),
-                                  .bus_bytes = profile->dma.bus_bytes};
+                                  .burst = costs->burst,
+                                  .beat = costs->beat,
+                                  .bus_bytes = profile->dma.bus_bytes,
+                                  .burst_bytes = profile->dma.burst_bytes,
+                                  .channels = profile->dma.channels};
 }
 
 void tile_plan_step(const struct tile_plan *plan, uint64_t step, uint64_t index[TILE_AXES])

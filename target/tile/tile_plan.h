@@ -13,10 +13,13 @@
  * not fit, and the kernel waits while it is loaded.
  *
  * The search takes all counts of tiles that differ in the size of the largest tile, and all orders.
- * Of two plans the better one has less traffic, then the shorter estimated time, then fewer tiles,
- * then less memory. The traffic is linear in each count (except for ranges in the padding), so of
- * all counts with the same largest tile the smallest one or a neighbouring size is best. Short axes
- * with padding are also cut into tiles of each integer size if that saves traffic.
+ * It finds the least traffic, and then the plan with the shortest estimated time and at most
+ * `slack` percent more traffic: the least traffic alone leads to short rows, which take long. Equal
+ * plans are ordered by traffic, tiles and memory.
+ *
+ * The traffic is linear in each count (except for ranges in the padding), so of
+ * all counts with one size of the largest tile, the smallest count or a neighbouring size is best.
+ * Short axes with padding are also cut into tiles of each integer size if that saves traffic.
  */
 #ifndef TARGET_TILE_PLAN_H
 #define TARGET_TILE_PLAN_H
@@ -29,13 +32,18 @@ enum {
     TILE_STEPS_MAX = 64 * 1024 /* tiles of a plan */
 };
 
-/* Figures to estimate the time of a transfer with: for choosing between plans of equal traffic. */
+/*
+ * Figures to estimate the time of a plan, with which plans are compared:
+ *
+ *     transfer = start + rows * (row + bursts of a row * burst + beats of a row * beat)
+ *     plan     = the larger of all transfers / channels and all kernels, and a tile of the smaller
+ */
 struct tile_estimate {
-    profile_cost transfer; /* cost of each load or store, besides rows and bytes */
-    profile_cost row;      /* cost of each contiguous row */
-    profile_cost beat;     /* cost of each word of the bus */
-    uint32_t bus_bytes;    /* bytes of a word of the bus, at least 1 */
-    profile_cost compute;  /* cost of the kernel for each element of the output; 0: unknown */
+    profile_cost start, row, burst, beat; /* costs of each transfer, row, burst and beat */
+    uint32_t bus_bytes, burst_bytes;      /* bytes of a beat and of a burst, at least 1 */
+    uint32_t channels;                    /* DMA channels, at least 1 */
+    profile_cost compute; /* cost of the kernel for each element of the output; 0: unknown */
+    uint32_t slack;       /* percent of traffic above the least that a plan may have to be faster */
 };
 
 /* The memory for the buffers. */
@@ -47,7 +55,7 @@ struct tile_memory {
     bool hold; /* true: an operand that the innermost loop does not change may have one buffer */
 };
 
-/* The buffers of an operand, each of the same size. */
+/* The buffers of an operand. They have one size. */
 struct tile_buffers {
     uint32_t count;                    /* 0: the operand is in place of the first input */
     bool held;                         /* the innermost loop does not change the tile */
@@ -66,12 +74,16 @@ struct tile_plan {
     uint64_t traffic[TILE_OPERANDS]; /* bytes that all tiles load from or store to the operand */
     uint64_t least[TILE_OPERANDS];   /* bytes of the operand that the layer needs */
     uint64_t total, least_total;     /* sums of traffic and least */
+    uint64_t least_found;            /* the least traffic of all plans that fit */
     profile_cost estimate;           /* estimated time of all steps */
     uint64_t candidates;             /* number of combinations of counts that were compared */
     bool exhaustive;                 /* false: the layer is so large that sizes were left out */
 };
 
-/** Returns the estimate that a profile gives; `memory` is that of the operands outside, or null. */
+/**
+ * Returns the estimate that a profile gives, without kernels and slack. `outside` is the memory of
+ * the operands, or null.
+ */
 struct tile_estimate tile_estimate_of(const struct target_profile *profile,
                                       const struct profile_memory *outside);
 

@@ -38,9 +38,11 @@ struct search {
     const struct tile_layer *layer;
     struct tile_memory memory;
     struct tile_estimate estimate;
-    bool smallest; /* minimise the memory, not the traffic */
+    enum { LEAST_TRAFFIC, SHORTEST_TIME, LEAST_MEMORY } wanted;
+    uint64_t limit; /* traffic of a plan at most */
     struct choices axis[TILE_AXES];
     struct tile_plan best; /* steps 0: none yet */
+    bool exhaustive;       /* no size is left out */
 };
 
 static uint64_t align_up(uint64_t bytes, uint64_t alignment)
@@ -281,7 +283,8 @@ static bool choose_buffers(const struct search *s, struct tile_plan *plan,
 
     for (uint32_t single = 0; single < UINT32_C(1) << operands; single++) {
         /* In the smallest memory, each held operand has one buffer, if that is allowed. */
-        const uint32_t mask = s->smallest ? (UINT32_C(1) << operands) - 1 - single : single;
+        const uint32_t mask =
+            s->wanted == LEAST_MEMORY ? (UINT32_C(1) << operands) - 1 - single : single;
         bool wrong = false;
 
         for (uint32_t i = 0; i < operands; i++) {
@@ -305,51 +308,73 @@ static bool choose_buffers(const struct search *s, struct tile_plan *plan,
     return false;
 }
 
+/* Rows of equal length. */
+struct rows {
+    uint64_t count, bytes; /* number of rows, and bytes of each */
+};
+
 /* Returns the contiguous rows of the largest tile of an operand in memory outside. */
-static uint64_t rows_of(const struct tile_plan *plan, const struct tile_operand *operand)
+static struct rows rows_of(const struct tile_plan *plan, const struct tile_operand *operand)
 {
-    uint64_t rows = operand->repeats;
+    struct rows rows = {operand->repeats, operand->unit};
     uint32_t left = operand->dimensions, merged = 0;
     bool whole = true;
 
     for (; left > 0 && merged < operand->merging && whole; left--, merged++) {
         const uint32_t axis = operand->axis[left - 1];
         const struct tile_span *span = &operand->span[axis];
+        const uint64_t extent = tile_span_extent(span, plan->cut[axis].size);
 
-        whole = plan->cut[axis].count == 1 &&
-                tile_span_extent(span, plan->cut[axis].size) == span->extent;
+        rows.bytes = tile_times(rows.bytes, extent);
+        whole = plan->cut[axis].count == 1 && extent == span->extent;
     }
     if (left == 0 && whole)
-        return 1;
+        return (struct rows){1, tile_times(rows.bytes, operand->repeats)};
     for (; left > 0; left--) {
         const uint32_t axis = operand->axis[left - 1];
 
-        rows = tile_times(rows, tile_span_extent(&operand->span[axis], plan->cut[axis].size));
+        rows.count =
+            tile_times(rows.count, tile_span_extent(&operand->span[axis], plan->cut[axis].size));
     }
     return rows;
 }
 
-/*
- * Estimates the time: the sum of all transfers, or the sum of all kernels if it is larger, and one
- * tile of the other sum, because the first tile overlaps with nothing.
+static double units_of(uint64_t bytes, uint32_t unit)
+{
+    const uint64_t units = bytes / unit + (bytes % unit != 0);
+
+    return (double)units;
+}
+
+/* Returns the time of all transfers of an operand: that of the largest tile, scaled to the bytes.
  */
+static double moving_time(const struct tile_estimate *e, const struct tile_plan *plan,
+                          uint32_t operand, const struct loops *loops)
+{
+    const struct rows rows = rows_of(plan, &plan->layer->operand[operand]);
+    const double each = (double)e->row + units_of(rows.bytes, e->burst_bytes) * (double)e->burst +
+                        units_of(rows.bytes, e->bus_bytes) * (double)e->beat;
+    const double tiles = (double)plan->traffic[operand] / ((double)rows.count * (double)rows.bytes);
+
+    return (double)loops->changes * (double)e->start + tiles * (double)rows.count * each;
+}
+
+/* Estimates the time of a plan (struct tile_estimate). */
 static profile_cost estimate_time(const struct search *s, const struct tile_plan *plan,
                                   const struct loops loops[TILE_OPERANDS])
 {
-    const struct tile_estimate *e = &s->estimate;
-    const profile_cost compute = tile_times(plan->layer->results, e->compute);
-    profile_cost moving = tile_times(plan->total / e->bus_bytes, e->beat);
+    const double compute = (double)plan->layer->results * (double)s->estimate.compute;
+    double moving = 0, sum;
 
-    for (uint32_t i = 0; i < plan->layer->operands; i++) {
-        const profile_cost each =
-            tile_plus(e->transfer, tile_times(rows_of(plan, &plan->layer->operand[i]), e->row));
-
-        moving = tile_plus(moving, tile_times(loops[i].changes, each));
-    }
+    for (uint32_t i = 0; i < plan->layer->operands; i++)
+        moving += moving_time(&s->estimate, plan, i, &loops[i]);
     if (plan->memory.buffers == 1)
-        return tile_plus(moving, compute);
-    return moving > compute ? tile_plus(moving, compute / plan->steps)
-                            : tile_plus(compute, moving / plan->steps);
+        sum = moving + compute;
+    else if (moving / s->estimate.channels > compute)
+        sum = moving / s->estimate.channels + compute / (double)plan->steps;
+    else
+        sum = compute + moving / (double)plan->steps;
+    return sum < (double)(UINT64_MAX / 2) ? (profile_cost)sum : UINT64_MAX / 2;
 }
 
 /* Returns whether the plan is better than the best one. */
@@ -359,12 +384,12 @@ static bool is_better(const struct search *s, const struct tile_plan *plan)
 
     if (best->steps == 0)
         return true;
-    if (s->smallest)
+    if (s->wanted == LEAST_MEMORY)
         return plan->used < best->used;
+    if (s->wanted == SHORTEST_TIME && plan->estimate != best->estimate)
+        return plan->estimate < best->estimate;
     if (plan->total != best->total)
         return plan->total < best->total;
-    if (plan->estimate != best->estimate)
-        return plan->estimate < best->estimate;
     if (plan->steps != best->steps)
         return plan->steps < best->steps;
     return plan->used < best->used;
@@ -381,13 +406,16 @@ static void consider(struct search *s, const struct combination *c, struct tile_
         plan->traffic[i] = tile_times(c->once[i], loops[i].reloads);
         plan->total = tile_plus(plan->total, plan->traffic[i]);
     }
-    if (s->best.steps > 0 && !s->smallest && plan->total > s->best.total)
+    if (plan->total > s->limit)
         return;
     if (!choose_buffers(s, plan, loops))
         return;
     plan->estimate = estimate_time(s, plan, loops);
-    if (is_better(s, plan))
-        s->best = *plan;
+    if (!is_better(s, plan))
+        return;
+    s->best = *plan;
+    if (s->wanted == LEAST_TRAFFIC)
+        s->limit = plan->total;
 }
 
 /*
@@ -447,7 +475,7 @@ static void try_combination(struct search *s, struct combination *c)
         plan.buffers[i].bytes = c->bytes[i];
         least = tile_plus(least, c->once[i]);
     }
-    if (s->best.steps > 0 && !s->smallest && least > s->best.total)
+    if (least > s->limit)
         return;
     plan.steps = c->steps;
     for (uint32_t a = 0; a < layer->axes; a++) {
@@ -462,6 +490,7 @@ static void try_combination(struct search *s, struct combination *c)
 
 static uint64_t try_all(struct search *s)
 {
+    static const struct choice single = {.cut = {.extent = 1, .count = 1, .size = 1, .even = true}};
     const uint32_t axes = s->layer->axes;
     size_t at[TILE_AXES] = {0};
     uint64_t tried = 0;
@@ -473,8 +502,8 @@ static uint64_t try_all(struct search *s)
     for (uint32_t a = 0; a < axes; tried++) {
         struct combination c;
 
-        for (uint32_t i = 0; i < axes; i++)
-            c.axis[i] = &s->axis[i].choice[at[i]];
+        for (uint32_t i = 0; i < TILE_AXES; i++)
+            c.axis[i] = i < axes ? &s->axis[i].choice[at[i]] : &single;
         try_combination(s, &c);
         for (a = 0; a < axes && ++at[a] == s->axis[a].count; a++)
             at[a] = 0;
@@ -511,42 +540,80 @@ static void find_least(struct tile_plan *plan)
     }
 }
 
-/* Runs the search. Returns 0, or -1 if out of memory; best.steps is 0 if nothing fits. */
-static int search(struct search *s)
+/* Begins a search: lists the sizes of each axis. Returns 0, or -1 if out of memory. */
+static int begin(struct search *s)
 {
-    int status = 0;
-
-    for (uint32_t a = 0; a < s->layer->axes && status == 0; a++)
-        status = list_even(s, a) < 0 || list_uneven(s, a) < 0 ? -1 : 0;
-    if (status == 0) {
-        const bool exhaustive = limit_combinations(s);
-        const uint64_t tried = try_all(s);
-
-        s->best.exhaustive = exhaustive;
-        s->best.candidates = tried;
+    for (uint32_t a = 0; a < s->layer->axes; a++) {
+        if (list_even(s, a) < 0 || list_uneven(s, a) < 0)
+            return -1;
     }
+    s->exhaustive = limit_combinations(s);
+    return 0;
+}
+
+static void end(struct search *s)
+{
     for (uint32_t a = 0; a < s->layer->axes; a++)
         free(s->axis[a].choice);
-    return status;
+}
+
+static void run(struct search *s)
+{
+    s->best.steps = 0;
+    s->best.candidates = try_all(s);
+    s->best.exhaustive = s->exhaustive;
 }
 
 uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_memory *memory)
 {
-    struct search s = {
-        .layer = layer, .memory = *memory, .estimate = {.bus_bytes = 1}, .smallest = true};
+    struct search s = {.layer = layer,
+                       .memory = *memory,
+                       .estimate = {.bus_bytes = 1, .burst_bytes = 1, .channels = 1},
+                       .wanted = LEAST_MEMORY,
+                       .limit = UINT64_MAX};
+    int status;
 
     s.memory.bytes = UINT64_MAX;
-    return search(&s) < 0 || s.best.steps == 0 ? UINT64_MAX : s.best.used;
+    status = begin(&s);
+    if (status == 0)
+        run(&s);
+    end(&s);
+    return status < 0 || s.best.steps == 0 ? UINT64_MAX : s.best.used;
+}
+
+/* Finds the least traffic, and then the shortest time near it. */
+static int find(struct search *s)
+{
+    int status = begin(s);
+
+    if (status == 0) {
+        run(s);
+        if (s->best.steps > 0) {
+            const uint64_t total = s->best.total;
+
+            s->limit = tile_plus(total, tile_times(total / 100, s->estimate.slack) +
+                                            total % 100 * s->estimate.slack / 100);
+            s->wanted = SHORTEST_TIME;
+            run(s);
+            s->best.least_found = total;
+        }
+    }
+    end(s);
+    return status;
 }
 
 int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
                    const struct tile_memory *memory, const struct tile_estimate *estimate,
                    struct fault *fault)
 {
-    struct search s = {.layer = layer, .memory = *memory, .estimate = *estimate};
+    struct search s = {.layer = layer,
+                       .memory = *memory,
+                       .estimate = *estimate,
+                       .wanted = LEAST_TRAFFIC,
+                       .limit = UINT64_MAX};
     uint64_t smallest;
 
-    if (search(&s) < 0)
+    if (find(&s) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (s.best.steps > 0) {
         *plan = s.best;
@@ -557,8 +624,9 @@ int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
     if (smallest == UINT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "the layer would have more than %d tiles for any budget", TILE_STEPS_MAX);
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%" PRIu64 " B do not hold the buffers of any tile with %" PRIu32
-                     " buffer%s for each tensor: at least %" PRIu64 " B are needed",
-                     memory->bytes, memory->buffers, memory->buffers == 1 ? "" : "s", smallest);
+    return fault_set(
+        fault, FAULT_INVALID_PARAMS, NULL,
+        "%" PRIu64 " B are too small for %" PRIu32
+        " buffer%s of each tensor and at most %d tiles: at least %" PRIu64 " B are needed",
+        memory->bytes, memory->buffers, memory->buffers == 1 ? "" : "s", TILE_STEPS_MAX, smallest);
 }

@@ -14,8 +14,13 @@
 
 enum { SEED = 30, LAYERS = 60, JOBS_MAX = 160 };
 
-static const struct tile_estimate estimate = {
-    .transfer = 300, .row = 4, .beat = 1, .bus_bytes = 16};
+static const struct tile_estimate estimate = {.start = 300,
+                                              .row = 4,
+                                              .burst = 8,
+                                              .beat = 1,
+                                              .bus_bytes = 16,
+                                              .burst_bytes = 256,
+                                              .channels = 1};
 
 /* Returns whether all conflicting accesses are ordered, looking at all pairs of jobs. */
 static bool all_pairs_ordered(const struct tile_use *uses, size_t count, uint64_t budget)

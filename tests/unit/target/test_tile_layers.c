@@ -24,10 +24,14 @@ enum { SIZES_MAX = 60000, AXIS_MAX = 2048 };
 #endif
 #define PLAN_NS_MAX (SLOWER * 100 * UINT64_C(1000000))
 
-static const struct tile_estimate estimate = {.transfer = 332 * PROFILE_CYCLE,
-                                              .row = 4 * PROFILE_CYCLE,
-                                              .beat = 3 * PROFILE_CYCLE / 2,
-                                              .bus_bytes = 16};
+static const struct tile_estimate estimate = {.start = 300,
+                                              .row = 4,
+                                              .burst = 8,
+                                              .beat = 1,
+                                              .bus_bytes = 16,
+                                              .burst_bytes = 256,
+                                              .channels = 1,
+                                              .slack = 5};
 
 static uint64_t cpu_ns(void)
 {

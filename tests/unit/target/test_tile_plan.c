@@ -14,8 +14,13 @@
 
 enum { SEED = 20, RANDOM_LAYERS = 3000, SMALL_LAYERS = 250 };
 
-static const struct tile_estimate estimate = {
-    .transfer = 300, .row = 4, .beat = 1, .bus_bytes = 16, .compute = 0};
+static const struct tile_estimate estimate = {.start = 300,
+                                              .row = 4,
+                                              .burst = 8,
+                                              .beat = 1,
+                                              .bus_bytes = 16,
+                                              .burst_bytes = 256,
+                                              .channels = 1};
 
 static struct tile_memory random_memory(struct rng *rng, uint64_t most)
 {

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl tile: plans a layer in tiles that fit into a memory, and writes their job file. */
+#include "cli/command.h"
+#include "cli/make/make_job.h"
+#include "cli/tile/tile_file.h"
+#include "cli/tile/tile_picture.h"
+#include "cli/tile/tile_report.h"
+#include "cli/tile/tile_timeline.h"
+
+static const struct option options_table[] = {
+    {"shape", 0, "LIST",
+     "Set the extents of a raw file IN, or plan without IN, as 224x224x32 (default: none)."},
+    {"type", 0, "TYPE",
+     "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype; without IN: sa8).",
+     .takes = &make_type_value},
+    {"tensor", 't', "NAME", "Read this tensor of a .npz or .safetensors file IN (default: none)."},
+    {"window", 0, "ROWSxCOLS",
+     "Use a kernel of this size, as in a convolution or a pooling (default: a move)."},
+    {"stride", 0, "ROWSxCOLS", "Set the step of the kernel (default: 1)."},
+    {"dilate", 0, "ROWSxCOLS",
+     "Set the distance between neighbouring elements of the kernel (default: 1)."},
+    {"pad", 0, "ZEROS",
+     "Add zeros; window: same, valid, or top,bottom,left,right; move: 0,1,1 or 0,1:2,1 (default: "
+     "none)."},
+    {"out-channels", 0, "N", "Set the number of output channels (default: those of the input)."},
+    {"depthwise", 0, NULL, "Use one input channel for each output channel."},
+    {"pool", 0, NULL, "Use one input channel for each output channel, and no weights."},
+    {"accumulator", 0, "BYTES",
+     "Split the input channels too, with partial sums of this size (default: do not split)."},
+    {"weights", 0, "W.npy", "Read the weights from this file (default: load no weights).",
+     .takes = &value_file},
+    {"elementwise", 0, NULL, "Treat each element by itself, in place."},
+    {"with", 0, "IN2.npy", "Read a second input of the same shape from this file (default: none).",
+     .takes = &value_file},
+    {"slice", 0, "SLICES",
+     "Move only a window, as NumPy does: 1:9,::2,: (default: the whole tensor)."},
+    {"perm", 0, "LIST",
+     "Permute the dimensions of a move: 2,0,1, or HWC:CHW (default: keep their order)."},
+    {"budget", 0, "SIZE",
+     "Limit the buffers to this memory, as 65536 or 256KiB (default: all of --memory)."},
+    {"profile", 0, "NAME", "Use the memories and costs of this target profile (default: none)."},
+    {"memory", 0, "NAME",
+     "Use this memory of --profile for the buffers (default: its vector memory)."},
+    {"buffers", 0, "N", "Give each tensor that changes N buffers, from 1 to 4 (default: 2)."},
+    {"hold", 0, NULL, "Give a tensor that the innermost loop holds one buffer if more do not fit."},
+    {"slack", 0, "PERCENT",
+     "Let the traffic exceed the least by so much, for a shorter time (default: 5 percent)."},
+    {"channels", 0, "N",
+     "Use N DMA channels for the predicted time (default: those of --profile)."},
+    {"compute", 0, "CYCLES",
+     "Add the time of kernels: cycles for each element of the output (default: 0 cycles)."},
+    {"output", 'o', "JOBS.json", "Write the jobs that move the tiles to this file (default: none).",
+     .takes = &value_job_file},
+    {"tiles", 0, "DIR", "Save the tiles of the inputs as files in DIR (default: none).",
+     .takes = &value_directory},
+    {"stitch", 0, "JOBS.json",
+     "Write the jobs that assemble DIR/out_N.npy to OUT to this file (default: none).",
+     .takes = &value_job_file},
+    {"svg", 0, "FILE", "Draw all tiles on the tensor to FILE (default: none).",
+     .takes = &value_file},
+    {"timeline", 0, "FILE", "Draw the predicted schedule to FILE (default: none).",
+     .takes = &value_file},
+    {"trace", 0, "FILE", "Write the predicted schedule for Perfetto to FILE (default: none).",
+     .takes = &value_file},
+    {"force", 'f', NULL, "Replace existing job files."},
+    OPTIONS_COMMON,
+};
+
+static void print_plan(const struct print_style *style, const struct tile_result *result)
+{
+    struct textw text;
+    struct jsonw json;
+
+    if (style->json) {
+        jsonw_init(&json);
+        tile_report_json(&json, result);
+        print_json(&json);
+    } else if (!style->quiet) {
+        textw_init(&text);
+        tile_report_text(&text, result);
+        print_text(&text);
+        textw_finish(&text);
+    }
+}
+
+/* Writes all files that the options name. */
+static enum exit_code save(const struct print_style *style, const struct tile_result *result)
+{
+    const struct options *options = result->request->options;
+    const char *svg = options_get(options, "svg"), *timeline = options_get(options, "timeline");
+    struct fault fault;
+
+    if (tile_file_save(result, &fault) < 0)
+        return print_failure(style, NULL, &fault);
+    if (svg && tile_picture_save(result, svg, &fault) < 0)
+        return print_file_failure(style, svg, &fault);
+    if (tile_timeline_save(result, timeline, options_get(options, "trace"), &fault) < 0)
+        return print_failure(style, NULL, &fault);
+    return EXIT_CODE_DONE;
+}
+
+static enum exit_code tile(const struct options *options)
+{
+    const struct print_style style = options_style(options);
+    struct tile_request request;
+    struct tile_result result = {0};
+    struct fault fault;
+    enum exit_code code;
+
+    if (options->argument_count > 2)
+        return command_misused(&cmd_tile);
+    code = tile_request_init(&request, options);
+    if (code == EXIT_CODE_DONE && tile_result_init(&result, &request, &fault) < 0)
+        code = print_failure(&style, NULL, &fault);
+    if (code == EXIT_CODE_DONE)
+        code = save(&style, &result);
+    if (code == EXIT_CODE_DONE)
+        print_plan(&style, &result);
+    tile_result_finish(&result);
+    tile_request_finish(&request);
+    return code;
+}
+
+static const struct example examples[] = {
+    {"plan a convolution for 256 KiB, without files",
+     "mlictl tile --shape 224x224x32 --window 3x3 --pad same --budget 256KiB"},
+    {"write the jobs of a permute in tiles",
+     "mlictl tile in.npy out.npy --perm 2,0,1 --budget 1KiB -o tiles.json"},
+    {"the memory and the costs of a board, with a picture",
+     "mlictl tile --shape 56x56x64 --window 3x3 --profile vpx5-nsim --svg tiles.svg"},
+    {0},
+};
+
+const struct command cmd_tile = {
+    .name = "tile",
+    .arguments = "[IN [OUT]]",
+    .summary = "plan a layer in tiles that fit into a memory",
+    .details = "Finds the tiles with the least traffic: of a move, of a layer with a kernel "
+               "(--window), or\nof an elementwise layer. Writes jobs that move the tiles through "
+               "buffers in the memory.\n",
+    .options = options_table,
+    .takes = &value_file,
+    .examples = examples,
+    .run = tile,
+};

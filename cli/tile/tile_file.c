@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/tile/tile_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/file/output.h"
+#include "cli/file/place.h"
+#include "cli/make/relocate.h"
+#include "proto/file/buffer_spec.h"
+#include "target/tile/tile_transfer.h"
+
+/* The bytes of the output in host memory, through which tiles become one tensor. */
+#define HOST_BUFFER "out"
+
+/* A job file that is being written. */
+struct writer {
+    const struct tile_result *result;
+    const char *path;
+    struct jsonw w;
+    char *in, *second, *weights, *out, *directory; /* relative to the job file; or null */
+    const struct tile_jobs *jobs;
+    uint64_t host_bytes;
+};
+
+const char *tile_file_word(const struct tile_layer *layer, uint32_t operand)
+{
+    const char *name = tile_operand_name(layer, operand);
+
+    return strcmp(name, "input") == 0 ? "in" : strcmp(name, "output") == 0 ? "out" : name;
+}
+
+const char *tile_file_path(const char *directory, const char *operand, uint64_t number,
+                           char out[TILE_PATH_MAX])
+{
+    const size_t length = strlen(directory);
+
+    snprintf(out, TILE_PATH_MAX, "%s%s%s_%" PRIu64 ".npy", directory,
+             length > 0 && directory[length - 1] == '/' ? "" : "/", operand, number);
+    return out;
+}
+
+/* Sets *to to a file name that is relative to the job file. */
+static int localise(const struct writer *writer, const char *name, char **to, struct fault *fault)
+{
+    struct job_spec job;
+    int status = 0;
+
+    if (!name)
+        return 0;
+    job_spec_init(&job);
+    job.src.file = strdup(name);
+    if (!job.src.file)
+        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (status == 0)
+        status = relocate(&job, writer->path, fault);
+    if (status == 0) {
+        *to = job.src.file;
+        job.src.file = NULL;
+    }
+    job_spec_finish(&job);
+    return status;
+}
+
+static int writer_init(struct writer *writer, const struct tile_result *result, const char *path,
+                       struct fault *fault)
+{
+    const struct tile_request *r = result->request;
+    uint32_t shape[MLI_MAX_RANK];
+    const uint32_t rank = tile_operand_shape(&r->layer, r->layer.operands - 1, shape);
+
+    *writer = (struct writer){.result = result, .path = path, .jobs = &result->file};
+    writer->host_bytes = r->layer.element;
+    for (uint32_t d = 0; d < rank; d++)
+        writer->host_bytes = tile_times(writer->host_bytes, shape[d]);
+    jsonw_init_lines(&writer->w, 2);
+    if (localise(writer, r->in, &writer->in, fault) ||
+        localise(writer, r->second, &writer->second, fault) ||
+        localise(writer, r->weights, &writer->weights, fault) ||
+        localise(writer, r->out, &writer->out, fault) ||
+        localise(writer, r->directory, &writer->directory, fault))
+        return -1;
+    return 0;
+}
+
+static void writer_finish(struct writer *writer)
+{
+    free(writer->in);
+    free(writer->second);
+    free(writer->weights);
+    free(writer->out);
+    free(writer->directory);
+    jsonw_finish(&writer->w);
+}
+
+/* Writes the text atomically. */
+static int save(struct writer *writer, struct fault *fault)
+{
+    const bool force = options_get(writer->result->request->options, "force") != NULL;
+    struct output output;
+    int status;
+
+    jsonw_newline(&writer->w);
+    if (!jsonw_text(&writer->w))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    status = output_init(&output, writer->path, NULL, fault);
+    if (status == 0)
+        status = output_check_fresh(&output, force, fault);
+    if (status == 0)
+        status = output_write(&output, writer->w.data, writer->w.length, 0, fault);
+    if (status == 0)
+        status = output_commit(&output, !force, fault);
+    output_finish(&output);
+    return status;
+}
+
+/* Writes the buffers of the plan, at their addresses, and the host's buffer. */
+static void write_buffers(struct writer *writer, bool host)
+{
+    const struct tile_plan *plan = &writer->result->plan;
+    const struct tile_request *r = writer->result->request;
+    struct buffer_spec buffers[TILE_OPERANDS * TILE_BUFFERS_MAX + 1] = {0};
+    char names[TILE_OPERANDS * TILE_BUFFERS_MAX][TILE_NAME_MAX];
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < plan->layer->operands && writer->jobs; i++) {
+        for (uint32_t b = 0; b < plan->buffers[i].count; b++) {
+            struct buffer_spec *spec = &buffers[count];
+
+            spec->name = names[count++];
+            tile_buffer_name(plan, i, b, spec->name);
+            spec->bytes = plan->buffers[i].bytes;
+            if (!r->has_board)
+                continue;
+            snprintf(spec->memory, sizeof spec->memory, "%s", r->inside->name);
+            spec->has_address = true;
+            spec->address = plan->memory.base + plan->buffers[i].offset[b];
+        }
+    }
+    if (host) {
+        static char name[] = HOST_BUFFER;
+
+        buffers[count].name = name;
+        buffers[count++].bytes = writer->host_bytes;
+    }
+    buffer_specs_write(&writer->w, buffers, count);
+}
+
+/* Sets the number of entries of each list of cfg that is not neutral. */
+static void set_lengths(struct job_common *common, uint32_t rank)
+{
+    const mli_mov_cfg_t *cfg = &common->cfg;
+    struct cfg_lengths *lengths = &common->lengths;
+
+    for (uint32_t d = 0; d < rank; d++) {
+        if (cfg->offset[d] != 0)
+            lengths->offset = (uint8_t)rank;
+        if (cfg->size[d] != 0)
+            lengths->size = (uint8_t)rank;
+        if (cfg->sub_sample_step[d] != 1)
+            lengths->sub_sample_step = (uint8_t)rank;
+        if (cfg->dst_offset[d] != 0)
+            lengths->dst_offset = (uint8_t)rank;
+        if (cfg->perm_dim[d] != d)
+            lengths->perm_dim = (uint8_t)rank;
+        if (cfg->padding_pre[d] != 0)
+            lengths->padding_pre = (uint8_t)rank;
+        if (cfg->padding_post[d] != 0)
+            lengths->padding_post = (uint8_t)rank;
+    }
+}
+
+static void set_shape(struct tensor_desc *desc, uint32_t rank, const uint32_t *shape)
+{
+    desc->rank = rank;
+    memcpy(desc->shape, shape, rank * sizeof *shape);
+}
+
+/* Sets a tensor in a buffer. `name` is borrowed. */
+static void set_buffer(const struct writer *writer, struct tensor_spec *spec, char *name,
+                       uint32_t rank, const uint32_t *shape)
+{
+    spec->buffer = name;
+    spec->desc.has_type = true;
+    spec->desc.type = writer->result->request->type;
+    set_shape(&spec->desc, rank, shape);
+}
+
+/* Sets a source that is a file. `file` is borrowed. */
+static void set_source(const struct writer *writer, struct tensor_spec *spec, char *file,
+                       bool first)
+{
+    const struct tensor_spec *source = &writer->result->request->job.src;
+
+    spec->file = file;
+    spec->desc.has_type = true;
+    spec->desc.type = writer->result->request->type;
+    if (!first)
+        return;
+    spec->tensor = source->tensor;
+    spec->offset = source->offset;
+    if (tensor_spec_format(source) == FILE_FORMAT_RAW)
+        set_shape(&spec->desc, source->desc.rank, source->desc.shape);
+}
+
+static void write_job(struct writer *writer, const struct tile_job *job)
+{
+    const struct tile_plan *plan = &writer->result->plan;
+    const uint32_t owner = tile_job_owner(plan, job);
+    const bool window = plan->layer->kind == TILE_WINDOW;
+    char *files[] = {writer->in, window ? writer->weights : writer->second};
+    char name[TILE_NAME_MAX], buffer[TILE_NAME_MAX], path[TILE_PATH_MAX], host[] = HOST_BUFFER;
+    char names[TILE_AFTER_MAX][TILE_NAME_MAX], *after[TILE_AFTER_MAX];
+    struct tile_transfer transfer;
+    struct job_spec spec;
+
+    tile_transfer_init(&transfer, plan, job);
+    tile_job_name(writer->jobs, job, name);
+    tile_buffer_name(plan, owner, job->buffer, buffer);
+    job_spec_init(&spec);
+    spec.common.op = JOB_OP_MOV;
+    spec.common.name = name;
+    spec.common.cfg = transfer.cfg;
+    set_lengths(&spec.common, transfer.rank);
+    if (job->kind == TILE_JOB_LOAD) {
+        set_source(writer, &spec.src, files[job->operand], job->operand == 0);
+        spec.dst.buffer = buffer;
+    } else {
+        set_buffer(writer, &spec.src, buffer, transfer.rank, transfer.src_shape);
+    }
+    if (job->kind == TILE_JOB_STORE) {
+        spec.dst.buffer = host;
+        set_shape(&spec.dst.desc, transfer.rank, transfer.dst_shape);
+    } else if (job->kind == TILE_JOB_FILE) {
+        tile_file_path(writer->directory, tile_file_word(plan->layer, job->operand), job->number,
+                       path);
+        spec.dst.file = path;
+    }
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        tile_job_name(writer->jobs, &writer->jobs->job[job->after[i]], names[i]);
+        after[i] = names[i];
+    }
+    spec.after = after;
+    spec.after_count = job->after_count;
+    job_file_write(&writer->w, NULL, &spec); /* all strings are borrowed: the job is not finished */
+}
+
+/* Writes the job that saves the host's buffer. It waits for all jobs that write the buffer. */
+static void write_save(struct writer *writer, char *const *after, size_t after_count)
+{
+    const struct tile_layer *layer = writer->result->plan.layer;
+    uint32_t shape[MLI_MAX_RANK];
+    const uint32_t rank = tile_operand_shape(layer, layer->operands - 1, shape);
+    char name[] = "save", host[] = HOST_BUFFER, **names = NULL;
+    struct job_spec spec;
+
+    names = calloc(after_count + 1, sizeof *names);
+    if (!names) {
+        writer->w.failed = true;
+        return;
+    }
+    for (size_t i = 0; i < after_count; i++)
+        names[i] = after[i];
+    job_spec_init(&spec);
+    spec.common.op = JOB_OP_MOV;
+    spec.common.name = name;
+    set_buffer(writer, &spec.src, host, rank, shape);
+    spec.dst.file = writer->out;
+    spec.after = names;
+    spec.after_count = after_count;
+    job_file_write(&writer->w, NULL, &spec);
+    free(names);
+}
+
+/* Copies the names of the last stores, which follow all earlier stores. */
+static size_t last_stores(const struct writer *writer, char names[][TILE_NAME_MAX], uint32_t wanted)
+{
+    const struct tile_jobs *jobs = writer->jobs;
+    size_t count = 0;
+
+    for (size_t i = jobs->count; i-- > 0 && count < wanted;) {
+        if (jobs->job[i].kind == TILE_JOB_STORE)
+            tile_job_name(jobs, &jobs->job[i], names[count++]);
+    }
+    return count;
+}
+
+/* Writes the jobs that move the tiles. */
+static int write_tiles(const struct tile_result *result, struct fault *fault)
+{
+    const struct tile_request *r = result->request;
+    const bool stores = !r->directory, saves = stores && r->out;
+    struct writer writer;
+    int status = writer_init(&writer, result, r->output, fault);
+
+    if (status == 0) {
+        jsonw_object_begin(&writer.w, NULL);
+        write_buffers(&writer, stores);
+        jsonw_array_begin(&writer.w, "jobs");
+        for (size_t i = 0; i < result->file.count; i++)
+            write_job(&writer, &result->file.job[i]);
+        if (saves) {
+            /* Stores from one buffer follow one another. */
+            char names[TILE_BUFFERS_MAX][TILE_NAME_MAX], *after[TILE_BUFFERS_MAX];
+            const size_t count = last_stores(&writer, names, result->plan.buffers[0].count);
+
+            for (size_t i = 0; i < count; i++)
+                after[i] = names[i];
+            write_save(&writer, after, count);
+        }
+        jsonw_array_end(&writer.w);
+        jsonw_object_end(&writer.w);
+        status = save(&writer, fault);
+    }
+    writer_finish(&writer);
+    return status;
+}
+
+/* Stitches run at most this many at a time, so that the last job can wait for all of them. */
+enum { STITCHES = 32 };
+
+static void write_stitch(struct writer *writer, const struct tile_job *job)
+{
+    char name[TILE_NAME_MAX], before[TILE_NAME_MAX], path[TILE_PATH_MAX], host[] = HOST_BUFFER;
+    char *after[] = {before};
+    struct tile_transfer transfer;
+    struct job_spec spec;
+
+    tile_transfer_init(&transfer, &writer->result->plan, job);
+    snprintf(name, sizeof name, "stitch%" PRIu32, job->number);
+    snprintf(before, sizeof before, "stitch%" PRIu32,
+             job->number < STITCHES ? 0 : job->number - STITCHES);
+    tile_file_path(writer->directory, "out", job->number, path);
+    job_spec_init(&spec);
+    spec.common.op = JOB_OP_MOV;
+    spec.common.name = name;
+    spec.common.cfg = transfer.cfg;
+    set_lengths(&spec.common, transfer.rank);
+    set_source(writer, &spec.src, path, false);
+    spec.dst.buffer = host;
+    set_shape(&spec.dst.desc, transfer.rank, transfer.dst_shape);
+    spec.after = after;
+    spec.after_count = job->number >= STITCHES;
+    job_file_write(&writer->w, NULL, &spec);
+}
+
+/* Writes the jobs that assemble the files of results into the output. */
+static int write_stitches(const struct tile_result *result, struct fault *fault)
+{
+    char names[STITCHES][TILE_NAME_MAX], *after[STITCHES];
+    uint32_t stores = 0, last = 0;
+    struct writer writer;
+    int status = writer_init(&writer, result, result->request->stitch, fault);
+
+    writer.jobs = NULL; /* no buffers of the plan */
+    if (status == 0) {
+        jsonw_object_begin(&writer.w, NULL);
+        write_buffers(&writer, true);
+        jsonw_array_begin(&writer.w, "jobs");
+        for (size_t i = 0; i < result->firmware.count; i++) {
+            if (result->firmware.job[i].kind == TILE_JOB_STORE) {
+                write_stitch(&writer, &result->firmware.job[i]);
+                stores++;
+            }
+        }
+        for (; last < stores && last < STITCHES; last++) {
+            snprintf(names[last], sizeof names[last], "stitch%" PRIu32, stores - 1 - last);
+            after[last] = names[last];
+        }
+        write_save(&writer, after, last);
+        jsonw_array_end(&writer.w);
+        jsonw_object_end(&writer.w);
+        status = save(&writer, fault);
+    }
+    writer_finish(&writer);
+    return status;
+}
+
+/* Refuses to write two outputs to one file, or an output over an input. */
+static int check_apart(const struct tile_request *r, struct fault *fault)
+{
+    const char *const files[] = {r->in, r->second, r->weights, r->out, r->output, r->stitch};
+    const size_t count = sizeof files / sizeof files[0];
+
+    for (size_t i = 3; i < count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            if (i != k && files[i] && files[k] && place_same_file(files[i], files[k]))
+                return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                                 "%s: the jobs read or write this file already; give another name",
+                                 files[i]);
+        }
+    }
+    return 0;
+}
+
+int tile_file_save(const struct tile_result *result, struct fault *fault)
+{
+    const struct tile_request *r = result->request;
+
+    if (!r->output)
+        return 0;
+    if (check_apart(r, fault))
+        return -1;
+    if (r->directory && mkdir(r->directory, 0777) < 0 && errno != EEXIST)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--tiles %s: %s", r->directory,
+                         strerror(errno));
+    if (write_tiles(result, fault) < 0)
+        return -1;
+    return r->stitch ? write_stitches(result, fault) : 0;
+}

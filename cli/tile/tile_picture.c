@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/tile/tile_picture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/explain/svgw.h"
+#include "cli/file/output.h"
+#include "cli/term/print.h"
+
+enum {
+    MARGIN = 24,
+    TOP = 92,         /* title and lines above the plane */
+    PLANE = 560,      /* pixels of the longer side of the plane */
+    SHORT_MIN = 40,   /* pixels of the shorter side at least */
+    STRIP = 44,       /* width of a strip */
+    STRIP_GAP = 70,   /* from strip to strip, with room for its name */
+    LABEL = 11,       /* size of numbers */
+    LABEL_ROOM = 22,  /* a tile with a smaller side has no number */
+    TILES_DRAWN = 400 /* tiles along one axis that are drawn; of more, every n-th */
+};
+
+/* One direction of the plane: an axis of tiles, or a dimension of 1. */
+struct side {
+    bool used;
+    uint32_t axis;
+    const struct tile_span *span; /* of the first input */
+    const struct tile_cut *cut;
+    uint64_t extent; /* coordinates with padding */
+    double scale;    /* pixels of a coordinate */
+    int origin;      /* pixels of padded coordinate 0 */
+};
+
+struct picture_of_tiles {
+    const struct tile_result *result;
+    struct textw *w;
+    struct side rows, columns;
+    uint32_t others; /* bits of the axes that become strips */
+};
+
+/* Returns the coordinates of all tiles, with padding on both sides. */
+static uint64_t padded_extent(const struct tile_span *span, const struct tile_cut *cut)
+{
+    const uint64_t read = tile_span_extent(span, cut->extent), whole = span->pad + span->extent;
+
+    return read > whole ? read : whole;
+}
+
+static void set_side(const struct tile_result *result, struct side *side, bool used, uint32_t axis)
+{
+    static const struct tile_span one = {.used = true, .step = 1, .reach = 1, .extent = 1};
+    static const struct tile_cut single = {.extent = 1, .count = 1, .size = 1, .even = true};
+
+    *side = (struct side){.used = used,
+                          .axis = axis,
+                          .span = used ? &result->plan.layer->operand[0].span[axis] : &one,
+                          .cut = used ? &result->plan.cut[axis] : &single};
+    side->extent = padded_extent(side->span, side->cut);
+}
+
+/* Chooses rows and columns: those of a window, else the last two dimensions before channels. */
+static void choose_sides(struct picture_of_tiles *p)
+{
+    const struct tile_layer *layer = p->result->plan.layer;
+    uint32_t rows = 0;
+
+    if (layer->kind != TILE_WINDOW && layer->axes == 4)
+        rows = 1;
+    set_side(p->result, &p->rows, layer->axes > 1, rows);
+    set_side(p->result, &p->columns, true, layer->axes > 1 ? rows + 1 : 0);
+    for (uint32_t a = 0; a < layer->axes; a++) {
+        const bool plane = (p->rows.used && a == p->rows.axis) || a == p->columns.axis;
+
+        if (!plane)
+            p->others |= UINT32_C(1) << a;
+    }
+}
+
+static void choose_scale(struct picture_of_tiles *p)
+{
+    const uint64_t most = p->rows.extent > p->columns.extent ? p->rows.extent : p->columns.extent;
+    struct side *const sides[] = {&p->rows, &p->columns};
+
+    for (size_t i = 0; i < 2; i++) {
+        sides[i]->scale = (double)PLANE / (double)most;
+        if ((double)sides[i]->extent * sides[i]->scale < SHORT_MIN)
+            sides[i]->scale = (double)SHORT_MIN / (double)sides[i]->extent;
+    }
+    p->rows.origin = TOP;
+    p->columns.origin = MARGIN + 40;
+}
+
+static int at(const struct side *side, uint64_t coordinate)
+{
+    return side->origin + (int)((double)coordinate * side->scale + 0.5);
+}
+
+/* Returns n if every n-th tile is drawn. */
+static uint64_t stride_of(const struct side *side)
+{
+    return (side->cut->count + TILES_DRAWN - 1) / TILES_DRAWN;
+}
+
+/* Sets the padded coordinates that a tile loads. */
+static void loaded(const struct side *side, uint64_t index, uint64_t *from, uint64_t *to)
+{
+    uint64_t begin, size;
+
+    tile_cut_range(side->cut, index, &begin, &size);
+    *from = begin * side->span->step;
+    *to = *from + tile_span_extent(side->span, size);
+}
+
+static struct svgw_box box_between(const struct picture_of_tiles *p, const uint64_t rows[2],
+                                   const uint64_t columns[2])
+{
+    const struct svgw_box box = {at(&p->columns, columns[0]), at(&p->rows, rows[0]),
+                                 at(&p->columns, columns[1]) - at(&p->columns, columns[0]),
+                                 at(&p->rows, rows[1]) - at(&p->rows, rows[0])};
+
+    return box;
+}
+
+/* Fills what each tile loads: coordinates of two tiles are filled twice, and so darker. */
+static void draw_loads(const struct picture_of_tiles *p)
+{
+    uint64_t rows[2], columns[2];
+
+    for (uint64_t r = 0; r < p->rows.cut->count; r += stride_of(&p->rows)) {
+        loaded(&p->rows, r, &rows[0], &rows[1]);
+        for (uint64_t c = 0; c < p->columns.cut->count; c += stride_of(&p->columns)) {
+            loaded(&p->columns, c, &columns[0], &columns[1]);
+            svgw_titled_box(p->w, box_between(p, rows, columns),
+                            "fill=\"#3f7fbf\" fill-opacity=\"0.32\"",
+                            "tile %" PRIu64 ",%" PRIu64 ": rows %" PRIu64 " to %" PRIu64
+                            ", columns %" PRIu64 " to %" PRIu64 " of the padded tensor",
+                            r, c, rows[0], rows[1] - 1, columns[0], columns[1] - 1);
+        }
+    }
+}
+
+/* Draws the lines between tiles: where the next tile's first window begins, without the halo. */
+static void draw_cuts(const struct picture_of_tiles *p)
+{
+    static const char style[] = "stroke=\"#fff\" stroke-width=\"1\"";
+    const int top = at(&p->rows, 0), bottom = at(&p->rows, p->rows.extent);
+    const int left = at(&p->columns, 0), right = at(&p->columns, p->columns.extent);
+    uint64_t begin, size;
+
+    for (uint64_t r = 1; r < p->rows.cut->count; r += stride_of(&p->rows)) {
+        tile_cut_range(p->rows.cut, r, &begin, &size);
+        begin = begin * p->rows.span->step + p->rows.span->pad;
+        svgw_line(p->w, left, at(&p->rows, begin), right, at(&p->rows, begin), style);
+    }
+    for (uint64_t c = 1; c < p->columns.cut->count; c += stride_of(&p->columns)) {
+        tile_cut_range(p->columns.cut, c, &begin, &size);
+        begin = begin * p->columns.span->step + p->columns.span->pad;
+        svgw_line(p->w, at(&p->columns, begin), top, at(&p->columns, begin), bottom, style);
+    }
+}
+
+/* Outlines what one tile in the middle loads. */
+static void draw_example(const struct picture_of_tiles *p)
+{
+    uint64_t rows[2], columns[2];
+
+    if (p->rows.cut->count * p->columns.cut->count == 1)
+        return;
+    loaded(&p->rows, p->rows.cut->count / 2, &rows[0], &rows[1]);
+    loaded(&p->columns, p->columns.cut->count / 2, &columns[0], &columns[1]);
+    svgw_box(p->w, box_between(p, rows, columns),
+             "fill=\"none\" stroke=\"#c0392b\" stroke-width=\"2\" stroke-dasharray=\"6 3\"");
+}
+
+/* Writes the number of each tile of the plane, in the order of rows. */
+static void draw_numbers(const struct picture_of_tiles *p)
+{
+    static const struct svgw_font font = {LABEL, SVGW_MIDDLE, "#17375e", false, false};
+    const uint64_t rows = p->rows.cut->count, columns = p->columns.cut->count;
+    uint64_t row[2], column[2];
+
+    for (uint64_t r = 0; r < rows && rows <= TILES_DRAWN; r++) {
+        loaded(&p->rows, r, &row[0], &row[1]);
+        for (uint64_t c = 0; c < columns && columns <= TILES_DRAWN; c++) {
+            struct svgw_box box;
+
+            loaded(&p->columns, c, &column[0], &column[1]);
+            box = box_between(p, row, column);
+            if (box.width >= LABEL_ROOM && box.height >= LABEL_ROOM)
+                svgw_text(p->w, box.x + box.width / 2, box.y + box.height / 2 + LABEL / 3, &font,
+                          "%" PRIu64, r * columns + c);
+        }
+    }
+}
+
+/* Draws the frame of the tensor without padding, and its extents. */
+static void draw_frame(const struct picture_of_tiles *p)
+{
+    static const struct svgw_font across = {12, SVGW_MIDDLE, "#333", false, false};
+    static const struct svgw_font upwards = {12, SVGW_MIDDLE, "#333", false, true};
+    const uint64_t rows[] = {p->rows.span->pad, p->rows.span->pad + p->rows.span->extent};
+    const uint64_t columns[] = {p->columns.span->pad,
+                                p->columns.span->pad + p->columns.span->extent};
+    const struct svgw_box box = box_between(p, rows, columns);
+    char name[TILE_NAME_MAX];
+
+    svgw_box(p->w, box, "fill=\"none\" stroke=\"#000\" stroke-width=\"2\"");
+    svgw_text(p->w, box.x + box.width / 2, at(&p->rows, p->rows.extent) + 18, &across,
+              "%" PRIu64 " %s in %" PRIu64 " tile%s", p->columns.span->extent,
+              tile_axis_name(p->result->plan.layer, p->columns.axis, name), p->columns.cut->count,
+              print_s(p->columns.cut->count));
+    if (p->rows.used)
+        svgw_text(p->w, p->columns.origin - 12, box.y + box.height / 2, &upwards,
+                  "%" PRIu64 " %s in %" PRIu64 " tile%s", p->rows.span->extent,
+                  tile_axis_name(p->result->plan.layer, p->rows.axis, name), p->rows.cut->count,
+                  print_s(p->rows.cut->count));
+}
+
+/* Draws an axis that is not in the plane as a strip of ranges. */
+static void draw_strip(const struct picture_of_tiles *p, uint32_t axis, int x, int height)
+{
+    static const struct svgw_font label = {LABEL, SVGW_MIDDLE, "#17375e", false, false};
+    static const struct svgw_font upwards = {12, SVGW_MIDDLE, "#333", false, true};
+    const struct tile_cut *cut = &p->result->plan.cut[axis];
+    const uint64_t step = (cut->count + TILES_DRAWN - 1) / TILES_DRAWN;
+    char name[TILE_NAME_MAX];
+
+    for (uint64_t i = 0; i < cut->count; i += step) {
+        uint64_t begin, size;
+        struct svgw_box box = {.x = x, .width = STRIP};
+
+        tile_cut_range(cut, i, &begin, &size);
+        box.y = TOP + (int)((double)begin / (double)cut->extent * height + 0.5);
+        box.height =
+            TOP + (int)((double)(begin + size) / (double)cut->extent * height + 0.5) - box.y;
+        svgw_box(p->w, box,
+                 "fill=\"#d98032\" fill-opacity=\"0.32\" stroke=\"#8a4a12\" stroke-width=\"1\"");
+        if (box.height >= LABEL + 4)
+            svgw_text(p->w, x + STRIP / 2, box.y + box.height / 2 + LABEL / 3, &label,
+                      size > 1 ? "%" PRIu64 "-%" PRIu64 : "%" PRIu64, begin, begin + size - 1);
+    }
+    svgw_text(p->w, x - 8, TOP + height / 2, &upwards, "%" PRIu64 " %s in %" PRIu64 " tile%s",
+              cut->extent, tile_axis_name(p->result->plan.layer, axis, name), cut->count,
+              print_s(cut->count));
+}
+
+static void draw_words(const struct picture_of_tiles *p)
+{
+    static const struct svgw_font title = {17, SVGW_START, "#000", true, false};
+    static const struct svgw_font text = {12, SVGW_START, "#333", false, false};
+    const struct tile_plan *plan = &p->result->plan;
+    char used[PRINT_TEXT_MAX], budget[PRINT_TEXT_MAX], order[160] = "", name[TILE_NAME_MAX];
+    size_t length = 0;
+
+    for (uint32_t i = 0; i < plan->layer->axes && length < sizeof order; i++)
+        length += (size_t)snprintf(order + length, sizeof order - length, "%s%s", i > 0 ? ", " : "",
+                                   tile_axis_name(plan->layer, plan->order[i], name));
+    svgw_text(p->w, MARGIN, 32, &title, "%" PRIu64 " tiles, buffers take %s of %s", plan->steps,
+              print_bytes(used, plan->used), print_bytes(budget, plan->memory.bytes));
+    svgw_text(p->w, MARGIN, 54, &text, "loops, the outermost first: %s", order);
+    svgw_text(p->w, MARGIN, 72, &text,
+              "blue: loaded, darker: by several tiles; dashed: what one tile loads; black: the "
+              "tensor, around it zeros");
+}
+
+static void draw(struct picture_of_tiles *p)
+{
+    const int bottom = at(&p->rows, p->rows.extent), right = at(&p->columns, p->columns.extent);
+    int x = right + STRIP_GAP / 2, strips = 0, height = bottom - TOP, width;
+
+    for (uint32_t a = 0; a < TILE_AXES; a++)
+        strips += p->others >> a & 1;
+    if (strips > 0 && height < 240)
+        height = 240;
+    width = right + strips * (STRIP + STRIP_GAP / 2) + MARGIN * 2;
+    svgw_begin(p->w, width < 640 ? 640 : width, TOP + height + 48);
+    svgw_box(p->w, (struct svgw_box){0, 0, width < 640 ? 640 : width, TOP + height + 48},
+             "fill=\"#fff\"");
+    draw_words(p);
+    draw_loads(p);
+    draw_cuts(p);
+    draw_frame(p);
+    draw_example(p);
+    draw_numbers(p);
+    for (uint32_t a = 0; a < TILE_AXES; a++) {
+        if (p->others >> a & 1) {
+            draw_strip(p, a, x, height);
+            x += STRIP + STRIP_GAP / 2;
+        }
+    }
+    svgw_end(p->w);
+}
+
+int tile_picture_save(const struct tile_result *result, const char *path, struct fault *fault)
+{
+    struct textw w;
+    struct output output;
+    struct picture_of_tiles p = {.result = result, .w = &w};
+    int status;
+
+    textw_init(&w);
+    choose_sides(&p);
+    choose_scale(&p);
+    draw(&p);
+    status = output_init(&output, path, NULL, fault);
+    if (status == 0 && w.failed)
+        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (status == 0)
+        status = output_check_markup(&output, "a drawing", fault);
+    if (status == 0)
+        status = output_write(&output, w.data, w.length, 0, fault);
+    if (status == 0)
+        status = output_commit(&output, false, fault);
+    output_finish(&output);
+    textw_finish(&w);
+    return status;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/tile/tile_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/term/grid.h"
+#include "cli/tile/tile_file.h"
+#include "proto/wire/tensor_desc.h"
+#include "target/tile/tile_transfer.h"
+
+static const char *shape_of(const struct tile_layer *layer, uint32_t operand,
+                            char out[PRINT_TEXT_MAX])
+{
+    uint32_t shape[MLI_MAX_RANK];
+    const uint32_t rank = tile_operand_shape(layer, operand, shape);
+
+    return print_shape(out, rank, shape);
+}
+
+/* Writes "3x3", and "/2x2" behind it if the second pair is not 1. */
+static void pair_text(char *out, size_t size, const char *before, const uint32_t pair[2])
+{
+    if (pair[0] == 1 && pair[1] == 1)
+        *out = '\0';
+    else
+        snprintf(out, size, "%s %" PRIu32 "x%" PRIu32, before, pair[0], pair[1]);
+}
+
+static void layer_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_layer *layer = result->plan.layer;
+    const struct tile_window *window = &result->request->window;
+    char in[PRINT_TEXT_MAX], out[PRINT_TEXT_MAX], stride[40], dilation[40];
+
+    shape_of(layer, 0, in);
+    shape_of(layer, layer->operands - 1, out);
+    if (layer->kind != TILE_WINDOW) {
+        textw_printf(w, "%s %s -> %s %s\n",
+                     layer->kind == TILE_MOVE ? "move"
+                     : layer->operands == 3   ? "elementwise, two inputs"
+                                              : "elementwise",
+                     in, out, element_type_name(result->request->type));
+        return;
+    }
+    pair_text(stride, sizeof stride, ", stride", window->stride);
+    pair_text(dilation, sizeof dilation, ", dilation", window->dilation);
+    textw_printf(w, "%" PRIu32 "x%" PRIu32 " %s%s%s", window->kernel[0], window->kernel[1],
+                 !window->weights    ? "pooling"
+                 : window->depthwise ? "depthwise window"
+                                     : "window",
+                 stride, dilation);
+    if (window->pad_pre[0] + window->pad_post[0] + window->pad_pre[1] + window->pad_post[1] > 0)
+        textw_printf(w, ", padding %" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
+                     window->pad_pre[0], window->pad_post[0], window->pad_pre[1],
+                     window->pad_post[1]);
+    textw_printf(w, ": %s -> %s %s\n", in, out, element_type_name(result->request->type));
+}
+
+static void tiles_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_plan *plan = &result->plan;
+    const struct tile_request *r = result->request;
+    char used[PRINT_TEXT_MAX], budget[PRINT_TEXT_MAX], name[TILE_NAME_MAX];
+    struct grid grid;
+
+    textw_printf(w, "%" PRIu64 " tile%s; buffers take %s of %s%s%s\n\n", plan->steps,
+                 print_s(plan->steps), print_bytes(used, plan->used),
+                 print_bytes(budget, plan->memory.bytes), r->has_board ? " of " : "",
+                 r->has_board ? r->inside->name : "");
+    grid_init(&grid, "lrrr");
+    grid_cell(&grid, "loop");
+    grid_cell(&grid, "extent");
+    grid_cell(&grid, "tiles");
+    grid_cell(&grid, "largest");
+    for (uint32_t i = 0; i < plan->layer->axes; i++) {
+        const uint32_t axis = plan->order[i];
+        const struct tile_cut *cut = &plan->cut[axis];
+
+        grid_cell(&grid, "%s", tile_axis_name(plan->layer, axis, name));
+        grid_cell(&grid, "%" PRIu64, cut->extent);
+        grid_cell(&grid, "%" PRIu64, cut->count);
+        grid_cell(&grid, "%" PRIu64, cut->size);
+    }
+    grid_write(&grid, "", w);
+    grid_finish(&grid);
+    textw_printf(w, "\n");
+}
+
+static void buffers_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_plan *plan = &result->plan;
+    struct grid grid;
+
+    grid_init(&grid, "lrr");
+    grid_cell(&grid, "buffer");
+    grid_cell(&grid, result->request->has_board ? "address" : "offset");
+    grid_cell(&grid, "bytes");
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        for (uint32_t b = 0; b < plan->buffers[i].count; b++) {
+            char name[TILE_NAME_MAX];
+
+            grid_cell(&grid, "%s", tile_buffer_name(plan, i, b, name));
+            grid_cell(&grid, "0x%" PRIx64, plan->memory.base + plan->buffers[i].offset[b]);
+            grid_cell(&grid, "%" PRIu64, plan->buffers[i].bytes);
+        }
+    }
+    grid_write(&grid, "", w);
+    grid_finish(&grid);
+    textw_printf(w, "\n");
+}
+
+static double ratio(uint64_t bytes, uint64_t least)
+{
+    return least > 0 ? (double)bytes / (double)least : 1;
+}
+
+static void traffic_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_plan *plan = &result->plan;
+    struct grid grid;
+
+    grid_init(&grid, "lrrrr");
+    grid_cell(&grid, "moved");
+    grid_cell(&grid, "transfers");
+    grid_cell(&grid, "bytes");
+    grid_cell(&grid, "least");
+    grid_cell(&grid, "ratio");
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        grid_cell(&grid, "%s", tile_operand_name(plan->layer, i));
+        grid_cell(&grid, "%" PRIu64, tile_result_transfers(result, i));
+        grid_cell(&grid, "%" PRIu64, plan->traffic[i]);
+        grid_cell(&grid, "%" PRIu64, plan->least[i]);
+        grid_cell(&grid, "%.3f", ratio(plan->traffic[i], plan->least[i]));
+    }
+    grid_cell(&grid, "in all");
+    grid_cell(&grid, " ");
+    grid_cell(&grid, "%" PRIu64, plan->total);
+    grid_cell(&grid, "%" PRIu64, plan->least_total);
+    grid_cell(&grid, "%.3f", ratio(plan->total, plan->least_total));
+    grid_write(&grid, "", w);
+    grid_finish(&grid);
+    if (plan->total > plan->least_found)
+        textw_printf(w, "the plan with the least traffic, %" PRIu64 " B, is slower (--slack 0)\n",
+                     plan->least_found);
+}
+
+/* Returns the longest of the three sums, in words. */
+static const char *dominant(const struct tile_times *times)
+{
+    if (times->kernels >= times->loads && times->kernels >= times->stores)
+        return "kernels";
+    return times->loads >= times->stores ? "loads" : "stores";
+}
+
+static uint64_t ns_of(const struct tile_result *result, profile_cost cost)
+{
+    return cost_ns(&result->request->profile, cost);
+}
+
+static void time_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_times *times = &result->times;
+    const struct tile_request *r = result->request;
+    char end[PRINT_TEXT_MAX], loads[PRINT_TEXT_MAX], stores[PRINT_TEXT_MAX];
+    char kernels[PRINT_TEXT_MAX], cycles[PROFILE_COST_TEXT_MAX];
+
+    if (!r->has_board)
+        return;
+    textw_printf(w,
+                 "\n%s with %" PRIu32 " channel%s: %s cycles, %s predicted; loads take %s, stores "
+                 "%s, kernels %s%s; %s take most\n",
+                 r->profile.name, r->board.channels, print_s(r->board.channels),
+                 profile_cost_text(cycles, times->end), print_time(end, ns_of(result, times->end)),
+                 print_time(loads, ns_of(result, times->loads)),
+                 print_time(stores, ns_of(result, times->stores)),
+                 print_time(kernels, ns_of(result, times->kernels)),
+                 r->board.compute == 0 ? " (--compute is not given)" : "", dominant(times));
+}
+
+void tile_report_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_request *r = result->request;
+
+    layer_text(w, result);
+    tiles_text(w, result);
+    buffers_text(w, result);
+    traffic_text(w, result);
+    time_text(w, result);
+    textw_printf(w,
+                 "\nproved: no buffer is overwritten while in use (%zu loads, kernels and "
+                 "stores)\n",
+                 result->firmware.count);
+    if (!result->plan.exhaustive)
+        textw_printf(w, "the layer is large: not all sizes were compared\n");
+    if (r->output)
+        textw_printf(w, "%s: %zu jobs%s%s\n", r->output,
+                     result->file.count + (r->out && !r->directory),
+                     r->stitch ? "; stitch the results with " : "", r->stitch ? r->stitch : "");
+}
+
+/* Writes numbers as an array; null: zeros are left out. */
+static void write_list(struct jsonw *w, const char *key, uint32_t count, const uint32_t *numbers)
+{
+    jsonw_array_begin(w, key);
+    for (uint32_t i = 0; i < count; i++)
+        jsonw_uint(w, NULL, numbers[i]);
+    jsonw_array_end(w);
+}
+
+static void layer_json(struct jsonw *w, const struct tile_result *result)
+{
+    static const char *const kinds[] = {"move", "window", "elementwise"};
+    const struct tile_layer *layer = result->plan.layer;
+    const struct tile_window *window = &result->request->window;
+
+    jsonw_object_begin(w, "layer");
+    jsonw_string(w, "kind", kinds[layer->kind]);
+    jsonw_string(w, "type", element_type_name(result->request->type));
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        uint32_t shape[MLI_MAX_RANK];
+        const uint32_t rank = tile_operand_shape(layer, i, shape);
+
+        print_json_shape(w, tile_operand_name(layer, i), rank, shape);
+    }
+    if (layer->kind == TILE_WINDOW) {
+        const uint32_t pad[] = {window->pad_pre[0], window->pad_post[0], window->pad_pre[1],
+                                window->pad_post[1]};
+
+        write_list(w, "kernel", 2, window->kernel);
+        write_list(w, "stride", 2, window->stride);
+        write_list(w, "dilation", 2, window->dilation);
+        write_list(w, "padding", 4, pad);
+        jsonw_bool(w, "depthwise", window->depthwise);
+    }
+    jsonw_object_end(w);
+}
+
+static void loops_json(struct jsonw *w, const struct tile_plan *plan)
+{
+    jsonw_array_begin(w, "loops");
+    for (uint32_t i = 0; i < plan->layer->axes; i++) {
+        const struct tile_cut *cut = &plan->cut[plan->order[i]];
+        char name[TILE_NAME_MAX];
+
+        jsonw_object_begin(w, NULL);
+        jsonw_string(w, "axis", tile_axis_name(plan->layer, plan->order[i], name));
+        jsonw_uint(w, "extent", cut->extent);
+        jsonw_uint(w, "tiles", cut->count);
+        jsonw_uint(w, "largest", cut->size);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+static void buffers_json(struct jsonw *w, const struct tile_plan *plan)
+{
+    jsonw_array_begin(w, "buffers");
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        for (uint32_t b = 0; b < plan->buffers[i].count; b++) {
+            char name[TILE_NAME_MAX], address[32];
+
+            snprintf(address, sizeof address, "0x%" PRIx64,
+                     plan->memory.base + plan->buffers[i].offset[b]);
+            jsonw_object_begin(w, NULL);
+            jsonw_string(w, "name", tile_buffer_name(plan, i, b, name));
+            jsonw_string(w, "operand", tile_operand_name(plan->layer, i));
+            jsonw_string(w, "address", address);
+            jsonw_uint(w, "bytes", plan->buffers[i].bytes);
+            jsonw_object_end(w);
+        }
+    }
+    jsonw_array_end(w);
+}
+
+static void traffic_json(struct jsonw *w, const struct tile_result *result)
+{
+    const struct tile_plan *plan = &result->plan;
+
+    jsonw_object_begin(w, "traffic");
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        jsonw_object_begin(w, tile_operand_name(plan->layer, i));
+        jsonw_uint(w, "transfers", tile_result_transfers(result, i));
+        jsonw_uint(w, "bytes", plan->traffic[i]);
+        jsonw_uint(w, "least", plan->least[i]);
+        jsonw_object_end(w);
+    }
+    jsonw_uint(w, "bytes", plan->total);
+    jsonw_uint(w, "least", plan->least_total);
+    jsonw_uint(w, "best", plan->least_found);
+    jsonw_object_end(w);
+}
+
+static void time_json(struct jsonw *w, const struct tile_result *result)
+{
+    const struct tile_times *times = &result->times;
+    char cycles[PROFILE_COST_TEXT_MAX];
+
+    if (!result->request->has_board)
+        return;
+    jsonw_object_begin(w, "time");
+    jsonw_string(w, "profile", result->request->profile.name);
+    jsonw_string(w, "memory", result->request->inside->name);
+    jsonw_uint(w, "channels", result->request->board.channels);
+    jsonw_string(w, "cycles", profile_cost_text(cycles, times->end));
+    jsonw_uint(w, "ns", ns_of(result, times->end));
+    jsonw_uint(w, "loads_ns", ns_of(result, times->loads));
+    jsonw_uint(w, "stores_ns", ns_of(result, times->stores));
+    jsonw_uint(w, "kernels_ns", ns_of(result, times->kernels));
+    jsonw_string(w, "dominant", dominant(times));
+    jsonw_object_end(w);
+}
+
+/* Writes the region of an operand that a step uses: its first coordinate, and its shape. */
+static void region_json(struct jsonw *w, const struct tile_plan *plan, uint32_t operand,
+                        uint64_t step, uint32_t number)
+{
+    const bool output = plan->layer->operand[operand].role == TILE_OUTPUT;
+    const struct tile_job job = {.kind = output ? TILE_JOB_STORE : TILE_JOB_LOAD,
+                                 .operand = operand,
+                                 .step = (uint32_t)step};
+    struct tile_transfer transfer;
+
+    tile_transfer_init(&transfer, plan, &job);
+    jsonw_object_begin(w, tile_file_word(plan->layer, operand));
+    jsonw_uint(w, "number", number);
+    write_list(w, "at", transfer.rank, output ? transfer.cfg.dst_offset : transfer.cfg.offset);
+    write_list(w, "shape", transfer.rank, output ? transfer.src_shape : transfer.dst_shape);
+    jsonw_object_end(w);
+}
+
+/* Writes the tiles of each step, in the order of the loops. */
+static void tiles_json(struct jsonw *w, const struct tile_plan *plan)
+{
+    uint32_t number[TILE_OPERANDS] = {0};
+
+    jsonw_array_begin(w, "tiles");
+    for (uint64_t step = 0; step < plan->steps; step++) {
+        jsonw_object_begin(w, NULL);
+        for (uint32_t i = 0; i < plan->layer->operands; i++) {
+            number[i] += step > 0 && tile_plan_changes(plan, i, step);
+            region_json(w, plan, i, step, number[i]);
+        }
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+void tile_report_json(struct jsonw *w, const struct tile_result *result)
+{
+    const struct tile_plan *plan = &result->plan;
+
+    jsonw_object_begin(w, NULL);
+    layer_json(w, result);
+    jsonw_uint(w, "steps", plan->steps);
+    loops_json(w, plan);
+    jsonw_uint(w, "budget", plan->memory.bytes);
+    jsonw_uint(w, "used", plan->used);
+    buffers_json(w, plan);
+    traffic_json(w, result);
+    time_json(w, result);
+    jsonw_bool(w, "exhaustive", plan->exhaustive);
+    jsonw_uint(w, "plan_us", result->plan_ns / 1000);
+    tiles_json(w, plan);
+    jsonw_object_end(w);
+}

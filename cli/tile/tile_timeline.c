@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/tile/tile_timeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain/timeline.h"
+
+enum { LANE_NAME_MAX = 24, BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
+
+/* The arrays of a timeline. */
+struct drawing {
+    const struct tile_result *result;
+    bool kernels; /* false: the time of kernels is unknown, and they are left out */
+    struct timeline_slot *slots;
+    size_t slot_count;
+    size_t (*after)[TILE_AFTER_MAX];
+    char (*names)[TILE_NAME_MAX];  /* names of the jobs, for the trace */
+    char (*labels)[TILE_NAME_MAX]; /* short names: boxes of the drawing are narrow */
+    uint64_t *bytes;               /* of each slot */
+    struct timeline_use *uses;
+    size_t use_count;
+};
+
+static uint64_t ns_of(const struct drawing *d, profile_cost cost)
+{
+    return cost_ns(&d->result->request->profile, cost);
+}
+
+static void add_slot(struct drawing *d, size_t at)
+{
+    const struct tile_jobs *jobs = &d->result->firmware;
+    const struct tile_job *job = &jobs->job[at];
+    const struct tile_slot *times = &d->result->times.slot[at];
+    const bool kernel = job->kind == TILE_JOB_KERNEL;
+    const size_t n = d->slot_count;
+
+    if (kernel && !d->kernels)
+        return;
+    d->slots[n] =
+        (struct timeline_slot){.start_ns = ns_of(d, times->start),
+                               .end_ns = ns_of(d, times->end),
+                               .lane = kernel ? d->result->request->board.channels : times->channel,
+                               .lanes = 1,
+                               .kind = kernel                       ? TIMELINE_KERNEL
+                                       : job->kind == TILE_JOB_LOAD ? TIMELINE_LOAD
+                                                                    : TIMELINE_STORE,
+                               .name = tile_job_name(jobs, job, d->names[n])};
+    snprintf(d->labels[n], sizeof d->labels[n], "%s%" PRIu32,
+             job->kind == TILE_JOB_LOAD && job->operand > 0 ? "w" : "", job->number);
+    if (!kernel)
+        d->bytes[n] = tile_job_bytes(jobs->plan, job);
+    /* Without kernels the slots have other indices than the jobs. */
+    for (uint32_t i = 0; i < job->after_count && d->kernels; i++)
+        d->after[n][d->slots[n].after_count++] = job->after[i];
+    d->slots[n].after = d->after[n];
+    d->slot_count++;
+}
+
+/* The content of a buffer, from the job that begins to write it to the last job that uses it. */
+struct content {
+    uint64_t begin; /* of the buffer in the memory */
+    uint64_t start_ns, end_ns, bytes;
+};
+
+static void end_content(struct drawing *d, struct content *content)
+{
+    if (content->bytes > 0)
+        d->uses[d->use_count++] =
+            (struct timeline_use){0, content->start_ns, content->end_ns, content->bytes};
+    content->bytes = 0;
+}
+
+/* Returns the content of the buffer at `begin`. */
+static struct content *content_at(struct content *contents, size_t *count, uint64_t begin)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (contents[i].begin == begin)
+            return &contents[i];
+    }
+    contents[*count] = (struct content){.begin = begin};
+    return &contents[(*count)++];
+}
+
+/* Returns whether the job begins a new content of a buffer that it writes. */
+static bool begins(const struct drawing *d, const struct tile_job *job)
+{
+    const struct tile_plan *plan = &d->result->plan;
+    const uint32_t output = plan->layer->operands - 1;
+
+    if (job->kind != TILE_JOB_KERNEL)
+        return job->kind == TILE_JOB_LOAD;
+    return !plan->layer->operand[output].in_place &&
+           (job->step == 0 || tile_plan_changes(plan, output, job->step));
+}
+
+/* Finds for how long each buffer holds a tile. */
+static void find_uses(struct drawing *d)
+{
+    struct content contents[BUFFERS_MAX];
+    size_t count = 0;
+
+    for (size_t n = 0; n < d->result->firmware.count; n++) {
+        const struct tile_use *use = &d->result->uses[n];
+        const struct tile_slot *slot = &d->result->times.slot[n];
+
+        for (uint32_t i = 0; i < use->access_count; i++) {
+            const struct tile_access *access = &use->access[i];
+            struct content *content = content_at(contents, &count, access->begin);
+
+            if (access->writes && begins(d, &d->result->firmware.job[n])) {
+                end_content(d, content);
+                content->start_ns = ns_of(d, slot->start);
+                content->bytes = access->end - access->begin;
+            }
+            content->end_ns = ns_of(d, slot->end);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        end_content(d, &contents[i]);
+}
+
+static int init(struct drawing *d, const struct tile_result *result)
+{
+    const size_t count = result->firmware.count + 1;
+
+    *d = (struct drawing){.result = result, .kernels = result->request->board.compute > 0};
+    d->slots = calloc(count, sizeof *d->slots);
+    d->after = calloc(count, sizeof *d->after);
+    d->names = calloc(count, sizeof *d->names);
+    d->labels = calloc(count, sizeof *d->labels);
+    d->bytes = calloc(count, sizeof *d->bytes);
+    d->uses = calloc(count, sizeof *d->uses);
+    if (!d->slots || !d->after || !d->names || !d->labels || !d->bytes || !d->uses)
+        return -1;
+    for (size_t i = 0; i < result->firmware.count; i++)
+        add_slot(d, i);
+    find_uses(d);
+    return 0;
+}
+
+static void finish(struct drawing *d)
+{
+    free(d->slots);
+    free(d->after);
+    free(d->names);
+    free(d->labels);
+    free(d->bytes);
+    free(d->uses);
+}
+
+static int draw(const struct drawing *d, const char *path, struct fault *fault)
+{
+    const struct tile_request *r = d->result->request;
+    const struct timeline_memory memory = {r->inside->name, r->inside->size};
+    char names[MLI_MOV_MAX_CHANNELS + 1][LANE_NAME_MAX], title[128], panel[64];
+    const char *lanes[MLI_MOV_MAX_CHANNELS + 1];
+    struct timeline_chart chart = {.title = title, .panels = 1};
+
+    for (uint32_t i = 0; i <= r->board.channels; i++) {
+        if (i < r->board.channels)
+            snprintf(names[i], LANE_NAME_MAX, "channel %" PRIu32, i);
+        else
+            snprintf(names[i], LANE_NAME_MAX, "core");
+        lanes[i] = names[i];
+    }
+    snprintf(title, sizeof title, "%" PRIu64 " tiles, %" PRIu32 " buffer%s for each tensor",
+             d->result->plan.steps, d->result->plan.memory.buffers,
+             d->result->plan.memory.buffers == 1 ? "" : "s");
+    snprintf(panel, sizeof panel, "model of %s", r->profile.name);
+    chart.panel[0] = (struct timeline_panel){.title = panel,
+                                             .lane_word = "channel",
+                                             .lanes = lanes,
+                                             .lane_count = r->board.channels + d->kernels,
+                                             .slots = d->slots,
+                                             .slot_count = d->slot_count,
+                                             .memories = &memory,
+                                             .memory_count = 1,
+                                             .uses = d->uses,
+                                             .use_count = d->use_count};
+    for (size_t i = 0; i < d->slot_count; i++)
+        d->slots[i].name = d->labels[i];
+    return timeline_chart_save(&chart, path, fault);
+}
+
+static int trace(const struct drawing *d, const char *path, struct fault *fault)
+{
+    const struct timeline timeline = {.profile = &d->result->request->profile,
+                                      .slots = d->slots,
+                                      .bytes = d->bytes,
+                                      .slot_count = d->slot_count};
+
+    for (size_t i = 0; i < d->slot_count; i++)
+        d->slots[i].name = d->names[i];
+    return timeline_trace_save(&timeline, path, fault);
+}
+
+int tile_timeline_save(const struct tile_result *result, const char *svg, const char *trace_path,
+                       struct fault *fault)
+{
+    struct drawing d;
+    int status;
+
+    if (!svg && !trace_path)
+        return 0;
+    status = init(&d, result) < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+    if (status == 0 && svg)
+        status = draw(&d, svg, fault);
+    if (status == 0 && trace_path)
+        status = trace(&d, trace_path, fault);
+    finish(&d);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/tile/tile_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+#include "target/controller/controller.h"
+#include "target/cost/schedule.h"
+#include "target/tile/tile_transfer.h"
+
+/* The addresses on the board, and the schedule of the jobs that are placed. */
+struct timer {
+    const struct tile_board *board;
+    const struct tile_plan *plan;
+    uint64_t operand[TILE_OPERANDS]; /* address of each operand outside */
+    struct schedule dma, core;
+};
+
+const struct profile_memory *tile_board_outside(const struct target_profile *profile,
+                                                const struct profile_memory *inside)
+{
+    const struct profile_memory *largest = NULL;
+
+    for (uint32_t i = 0; i < profile->memory_count; i++) {
+        const struct profile_memory *memory = &profile->memories[i];
+
+        if (memory != inside && memory->reached_by & PROFILE_DMA &&
+            (!largest || memory->size > largest->size))
+            largest = memory;
+    }
+    return largest ? largest : inside;
+}
+
+/* Places the operands in the memory outside, or behind the buffers if there is one memory only. */
+static void place_operands(struct timer *timer)
+{
+    const struct tile_layer *layer = timer->plan->layer;
+    const struct profile_memory *outside = timer->board->outside;
+    uint64_t at = outside->base;
+
+    if (outside == timer->board->inside)
+        at = timer->plan->memory.base + timer->plan->memory.bytes;
+    for (uint32_t i = 0; i < layer->operands; i++) {
+        uint32_t shape[MLI_MAX_RANK];
+        const uint32_t rank = tile_operand_shape(layer, i, shape);
+        uint64_t bytes = layer->element;
+
+        at = tile_plus(at, outside->alignment - 1) / outside->alignment * outside->alignment;
+        timer->operand[i] = at;
+        for (uint32_t d = 0; d < rank; d++)
+            bytes = tile_times(bytes, shape[d]);
+        at = tile_plus(at, bytes);
+    }
+}
+
+static mli_element_type type_of_size(uint32_t bytes)
+{
+    return bytes == 1 ? MLI_EL_SA_8 : bytes == 2 ? MLI_EL_FX_16 : MLI_EL_SA_32;
+}
+
+/* Sets the tensors of a transfer. Their pointers are addresses of the board. */
+static void set_tensors(const struct timer *timer, const struct tile_job *job,
+                        const struct tile_transfer *transfer, mli_tensor *src, mli_tensor *dst)
+{
+    const struct tile_plan *plan = timer->plan;
+    const uint64_t outside = timer->operand[job->operand];
+    const uint64_t inside =
+        plan->memory.base + plan->buffers[tile_job_owner(plan, job)].offset[job->buffer];
+    const bool load = job->kind == TILE_JOB_LOAD;
+
+    *src = (mli_tensor){.rank = transfer->rank, .el_type = type_of_size(plan->layer->element)};
+    memcpy(src->shape, transfer->src_shape, sizeof src->shape);
+    memcpy(src->mem_stride, transfer->src_strides, sizeof src->mem_stride);
+    src->el_params.sa.dim = -1;
+    src->data.mem.pi8 = (int8_t *)(uintptr_t)(load ? outside : inside);
+    src->data.capacity = UINT32_MAX;
+    *dst = (mli_tensor){.el_params.sa.dim = -1};
+    dst->data.mem.pi8 = (int8_t *)(uintptr_t)(load ? inside : outside);
+    dst->data.capacity = UINT32_MAX;
+    for (uint32_t d = transfer->rank; d-- > 0 && !load;)
+        dst->mem_stride[d] = d + 1 == transfer->rank
+                                 ? 1
+                                 : dst->mem_stride[d + 1] * (int32_t)transfer->dst_shape[d + 1];
+}
+
+static int transfer_cost(const struct timer *timer, const struct tile_job *job, profile_cost *cost,
+                         struct fault *fault)
+{
+    const struct tile_board *board = timer->board;
+    const bool load = job->kind == TILE_JOB_LOAD;
+    const struct cost_memories memories = {load ? board->outside : board->inside,
+                                           load ? board->inside : board->outside};
+    struct tile_transfer transfer;
+    mli_tensor src, dst;
+    mli_explanation move;
+    mli_status status;
+    struct list_count count;
+    struct move_cost total;
+
+    tile_transfer_init(&transfer, timer->plan, job);
+    set_tensors(timer, job, &transfer, &src, &dst);
+    status = mli_mov_explain(&src, &transfer.cfg, &dst, &move);
+    if (status != MLI_STATUS_OK)
+        return fault_set_refused(fault, status, mli_last_error());
+    count = list_count(board->profile, &move.plan);
+    cost_of_move(
+        &total, board->profile, &memories,
+        &(struct cost_channel){&move.plan, count.descriptors, count.core, count.core_bytes}, 1);
+    *cost = total.total;
+    return 0;
+}
+
+/* Returns the cost of a kernel: by its results, and by its share of the input channels. */
+static profile_cost kernel_cost(const struct timer *timer, const struct tile_job *job)
+{
+    const struct tile_plan *plan = timer->plan;
+    const struct tile_layer *layer = plan->layer;
+    uint64_t index[TILE_AXES] = {0}, results = 1, begin, size = 1;
+
+    tile_plan_step(plan, job->step, index);
+    for (uint32_t a = 0; a < layer->axes; a++) {
+        tile_cut_range(&plan->cut[a], index[a], &begin, &size);
+        if (layer->operand[layer->operands - 1].span[a].used)
+            results = tile_times(results, size);
+    }
+    if (!layer->reduces)
+        return tile_times(results, timer->board->compute);
+    return tile_times(tile_times(results, timer->board->compute) / plan->cut[TILE_REDUCED].extent,
+                      size);
+}
+
+static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
+                 struct tile_times *times, struct fault *fault)
+{
+    const struct tile_job *job = &jobs->job[at];
+    const bool kernel = job->kind == TILE_JOB_KERNEL;
+    profile_cost ready = 0, cost = 0;
+    struct schedule_slot slot;
+
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        const profile_cost end = times->slot[job->after[i]].end;
+
+        ready = end > ready ? end : ready;
+    }
+    if (kernel)
+        cost = kernel_cost(timer, job);
+    else if (transfer_cost(timer, job, &cost, fault) < 0)
+        return -1;
+    slot = schedule_place(kernel ? &timer->core : &timer->dma, ready, 1, cost);
+    times->slot[at] = (struct tile_slot){slot.start, slot.end, slot.first_channel};
+    if (kernel)
+        times->kernels = tile_plus(times->kernels, cost);
+    else if (job->kind == TILE_JOB_LOAD)
+        times->loads = tile_plus(times->loads, cost);
+    else
+        times->stores = tile_plus(times->stores, cost);
+    return 0;
+}
+
+int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
+                    const struct tile_board *board, struct fault *fault)
+{
+    struct timer timer = {.board = board, .plan = jobs->plan};
+    int status = 0;
+
+    *times = (struct tile_times){.slot = calloc(jobs->count + 1, sizeof *times->slot)};
+    if (!times->slot)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    place_operands(&timer);
+    schedule_init(&timer.dma, board->channels);
+    schedule_init(&timer.core, 1);
+    for (size_t i = 0; i < jobs->count && status == 0; i++)
+        status = place(&timer, jobs, i, times, fault);
+    times->end = timer.dma.end > timer.core.end ? timer.dma.end : timer.core.end;
+    for (uint32_t i = 0; i < board->channels; i++)
+        times->busy = timer.dma.busy[i] > times->busy ? timer.dma.busy[i] : times->busy;
+    if (status < 0)
+        tile_times_finish(times);
+    return status;
+}
+
+void tile_times_finish(struct tile_times *times)
+{
+    free(times->slot);
+    times->slot = NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The move (mli_mov_api.h) that a load, a store or a file of a plan makes. */
+#ifndef TARGET_TILE_TRANSFER_H
+#define TARGET_TILE_TRANSFER_H
+
+#include "target/tile/tile_jobs.h"
+
+/*
+ * A transfer connects a tensor outside with a packed tile in a buffer. Loads read the tensor,
+ * stores write a region of the tensor; files have the shape of the tile.
+ */
+struct tile_transfer {
+    uint32_t rank;
+    uint32_t src_shape[MLI_MAX_RANK];
+    int32_t src_strides[MLI_MAX_RANK]; /* in elements; 0: packed */
+    mli_mov_cfg_t cfg;
+    uint32_t dst_shape[MLI_MAX_RANK]; /* shape of the whole tensor that the region is in */
+};
+
+/** Sets *transfer to the move of a job, which is not a kernel. */
+void tile_transfer_init(struct tile_transfer *transfer, const struct tile_plan *plan,
+                        const struct tile_job *job);
+
+/** Sets the shape of a whole operand, outermost dimension first. Returns its rank. */
+uint32_t tile_operand_shape(const struct tile_layer *layer, uint32_t operand,
+                            uint32_t shape[MLI_MAX_RANK]);
+
+#endif /* TARGET_TILE_TRANSFER_H */

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl tile: tiled moves equal untiled ones, a convolution computed tile by tile equals the whole one."""
+import ast
+import itertools
+import json
+import random
+import shlex
+import xml.dom.minidom
+
+from harness import SOURCE, Case, main, npy
+
+SEED = 12
+
+
+def parse_npy(content):
+    """Returns shape and bytes of a .npy file of 1-byte elements."""
+    size = int.from_bytes(content[8:10], "little")
+    header = ast.literal_eval(content[10:10 + size].decode())
+    return header["shape"], content[10 + size:]
+
+
+class Grid:
+    """A tensor of signed bytes with three dimensions."""
+
+    def __init__(self, shape, data):
+        self.shape, self.data = shape, data
+
+    def at(self, row, column, channel):
+        value = self.data[(row * self.shape[1] + column) * self.shape[2] + channel]
+        return value - 256 if value > 127 else value
+
+
+def convolve(grid, weights, kernel, stride, dilation, channels):
+    """Returns shape and bytes of a convolution without padding, modulo 256. weights: (ky, kx, cin, cout)."""
+    rows = (grid.shape[0] - (kernel[0] - 1) * dilation[0] - 1) // stride[0] + 1
+    columns = (grid.shape[1] - (kernel[1] - 1) * dilation[1] - 1) // stride[1] + 1
+    out = bytearray()
+    for row, column, n in itertools.product(range(rows), range(columns), channels):
+        out.append(sum(grid.at(row * stride[0] + y * dilation[0], column * stride[1] + x * dilation[1], c) *
+                       weights[y, x, c, n]
+                       for y in range(kernel[0]) for x in range(kernel[1]) for c in range(grid.shape[2])) % 256)
+    return (rows, columns, len(channels)), bytes(out)
+
+
+class Tile(Case):
+    def plan(self, *arguments, code=0):
+        return self.ctl("tile", "--json", *arguments, code=code).json[0]
+
+    def random_file(self, rng, shape, name="in.npy"):
+        size = 1
+        for extent in shape:
+            size *= extent
+        self.write(name, npy("|i1", shape, rng.randbytes(size)))
+
+    def move_options(self, rng, shape):
+        rank, options = len(shape), []
+        pads = [rng.randrange(3) for _ in shape] if rng.random() < 0.5 else [0] * rank
+        if any(pads):
+            options += ["--pad", ",".join(map(str, pads))]
+        if rng.random() < 0.6:
+            slices = []
+            for extent, pad in zip(shape, pads):
+                begin = rng.randrange(extent)
+                end = rng.randrange(begin + 1, extent + 2 * pad + 1)
+                slices.append(f"{begin}:{end}:{rng.randrange(1, 3)}")
+            options += ["--slice", ",".join(slices)]
+        if rng.random() < 0.6:
+            options += ["--perm", ",".join(map(str, rng.sample(range(rank), rank)))]
+        return options
+
+    def test_random_moves(self):
+        rng = random.Random(SEED)
+        tiles = 0
+        for n in range(25):
+            shape = tuple(rng.randrange(1, 14) for _ in range(rng.randrange(1, 5)))
+            self.random_file(rng, shape)
+            options = self.move_options(rng, shape)
+            plan = self.plan("in.npy", "out.npy", *options, "--budget", rng.randrange(40, 1000), "--buffers",
+                             rng.randrange(1, 4), "-o", "tiles.json", "-f")
+            tiles += plan["steps"]
+            self.assertEqual(plan["traffic"]["bytes"], plan["traffic"]["least"])
+            self.assertNotIn("race", self.ctl("validate", "tiles.json", code=0).err)
+            self.ctl("run", "tiles.json", code=0)
+            self.ctl("mov", "-f", "in.npy", "want.npy", *options, code=0)
+            with self.subTest(seed=SEED, case=n, shape=shape, options=options):
+                self.assertEqual(self.read("out.npy"), self.read("want.npy"))
+        self.assertGreater(tiles, 100)
+
+    def test_a_move_on_a_board(self):
+        """The buffers are at their addresses in VCCM, in this process and in mlid."""
+        self.random_file(random.Random(SEED), (64, 40, 24))
+        plan = self.plan("in.npy", "out.npy", "--perm", "2,0,1", "--profile", "vpx5-nsim", "--budget", "16KiB", "-o",
+                         "tiles.json")
+        self.ctl("mov", "in.npy", "want.npy", "--perm", "2,0,1", code=0)
+        buffers = json.loads(self.read("tiles.json"))["buffers"]
+        address = [int(str(b["address"]), 0) for b in buffers if "address" in b]
+        self.assertEqual(address, [int(b["address"], 0) for b in plan["buffers"]])
+        self.assertEqual(address[0], 0x90000000)
+        self.assertEqual([b["memory"] for b in buffers[:-1]], ["vccm"] * (len(buffers) - 1))
+        self.ctl("run", "--profile", "vpx5-nsim", "tiles.json", code=0)
+        self.assertEqual(self.read("out.npy"), self.read("want.npy"))
+        board = self.root / "board"
+        board.mkdir()
+        daemon = self.start_daemon(board, "--profile", "vpx5-nsim")
+        self.ctl("submit", "--socket", daemon.socket, "tiles.json", code=0)
+        self.assertEqual(self.read("out.npy"), self.read("want.npy"))
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_elementwise(self):
+        rng = random.Random(SEED)
+        self.random_file(rng, (9, 8, 7))
+        self.random_file(rng, (9, 8, 7), "second.npy")
+        plan = self.plan("in.npy", "out.npy", "--elementwise", "--with", "second.npy", "--budget", "600", "-o",
+                         "tiles.json")
+        self.assertEqual(plan["traffic"]["bytes"], 3 * 9 * 8 * 7)
+        jobs = [job["name"] for job in json.loads(self.read("tiles.json"))["jobs"]]
+        self.assertIn("second1", jobs)
+        self.ctl("run", "tiles.json", code=0)
+        self.assertEqual(parse_npy(self.read("out.npy")), parse_npy(self.read("in.npy")))
+
+    def check_convolution(self, rng, shape, kernel, stride, dilation, pad, channels, budget, *more):
+        self.random_file(rng, shape)
+        weights = {key: rng.randrange(-128, 128)
+                   for key in itertools.product(*map(range, (*kernel, shape[2], channels)))}
+        pair = "{0[0]}x{0[1]}".format
+        plan = self.plan("in.npy", "out.npy", "--window", pair(kernel), "--stride", pair(stride), "--dilate",
+                         pair(dilation), "--pad", ",".join(map(str, pad)), "--out-channels", channels, "--budget",
+                         budget, "-o", "tiles.json", "--tiles", "tiles", "--stitch", "stitch.json", "-f", *more)
+        self.assertNotIn("race", self.ctl("validate", "tiles.json", code=0).err)
+        self.ctl("run", "tiles.json", code=0)
+        for tile in plan["tiles"]:
+            tile_shape, data = parse_npy(self.read(f"tiles/in_{tile['in']['number']}.npy"))
+            self.assertEqual(list(tile_shape), tile["in"]["shape"])
+            first, count = tile["out"]["at"][2], tile["out"]["shape"][2]
+            out_shape, out = convolve(Grid(tile_shape, data), weights, kernel, stride, dilation,
+                                      range(first, first + count))
+            self.assertEqual(list(out_shape), tile["out"]["shape"])
+            self.write(f"tiles/out_{tile['out']['number']}.npy", npy("|i1", out_shape, out))
+        self.assertNotIn("race", self.ctl("validate", "stitch.json", code=0).err)
+        self.ctl("run", "-f" if "-f" in more else "-q", "stitch.json", code=0)
+        top, bottom, left, right = pad
+        padded = ",".join((f"{top}:{bottom}", f"{left}:{right}", "0"))
+        self.ctl("mov", "-f", "in.npy", "padded.npy", "--pad", padded, code=0)
+        want = convolve(Grid(*parse_npy(self.read("padded.npy"))), weights, kernel, stride, dilation, range(channels))
+        self.assertEqual(parse_npy(self.read("out.npy")), want)
+        return plan
+
+    def test_convolutions(self):
+        rng = random.Random(SEED)
+        plan = self.check_convolution(rng, (12, 11, 3), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 4, 600)
+        self.assertGreater(plan["steps"], 3)
+        self.check_convolution(rng, (13, 9, 2), (3, 2), (2, 1), (1, 2), (0, 2, 1, 0), 3, 250)
+        self.check_convolution(rng, (7, 7, 2), (1, 1), (3, 3), (1, 1), (0, 0, 0, 0), 5, 60, "--buffers", "1", "--hold")
+
+    def test_weights_are_loaded(self):
+        rng = random.Random(SEED)
+        self.random_file(rng, (12, 12, 8))
+        self.random_file(rng, (3, 3, 8, 6), "w.npy")
+        self.plan("in.npy", "--window", "3", "--out-channels", "6", "--weights", "w.npy", "--budget", "1000", "-o",
+                  "tiles.json")
+        jobs = json.loads(self.read("tiles.json"))["jobs"]
+        self.assertTrue(any(job["src"].get("file") == "w.npy" for job in jobs))
+        self.ctl("run", "tiles.json", code=0)
+
+    def test_double_buffering_overlaps(self):
+        """With two buffers loads overlap kernels, so the same tiles take less time than with one."""
+        layer = ("--shape", "56x56x64", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--compute", "1")
+        one, two = (self.plan(*layer, "--buffers", n, "--trace", f"{n}.json", "-f")["time"] for n in (1, 2))
+        self.assertLess(two["ns"], one["ns"])
+        self.assertLess(two["ns"], two["loads_ns"] + two["stores_ns"] + two["kernels_ns"])
+        self.assertGreaterEqual(two["ns"], max(two["kernels_ns"], two["loads_ns"] + two["stores_ns"]))
+
+        def spans(name, prefix):
+            events = [e for e in json.loads(self.read(name)) if e.get("ph") == "X"]
+            return [(e["ts"], e["ts"] + e["dur"]) for e in events if e["name"].startswith(prefix)]
+
+        def overlapping(name):
+            return sum(a[0] < b[1] and b[0] < a[1] for a in spans(name, "load") for b in spans(name, "kernel"))
+        self.assertEqual(overlapping("1.json"), 0)
+        self.assertGreater(overlapping("2.json"), 1)
+
+    def test_pictures(self):
+        self.ctl("tile", "--shape", "40x30x8", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--budget",
+                 "8KiB", "--compute", "0.5", "--svg", "tiles.svg", "--timeline", "time.svg", code=0)
+        for name, words in (("tiles.svg", ("40 rows in", "30 columns in", "8 channels in")),
+                            ("time.svg", ("model of vpx5-nsim", "core", "vccm"))):
+            text = self.read(name).decode()
+            xml.dom.minidom.parseString(text)
+            for word in words:
+                self.assertIn(word, text)
+
+    def test_text_and_members_agree(self):
+        layer = ("--shape", "224x224x32", "--window", "3x3", "--pad", "same", "--budget", "256KiB")
+        text, plan = self.ctl("tile", *layer, code=0).out, self.plan(*layer)
+        self.assertEqual(plan["layer"]["padding"], [1, 1, 1, 1])
+        self.assertLessEqual(plan["traffic"]["bytes"], 1.05 * plan["traffic"]["best"])
+        least = self.plan(*layer, "--slack", "0")["traffic"]
+        self.assertEqual(least["bytes"], plan["traffic"]["best"])
+        for number in (plan["steps"], plan["traffic"]["bytes"], plan["buffers"][0]["bytes"]):
+            self.assertIn(str(number), text)
+        self.assertIn("no buffer is overwritten while in use", text)
+        self.assertTrue(plan["exhaustive"])
+
+    def test_the_tour_of_the_docs(self):
+        """Runs the commands of docs/tiles.md that need no NumPy, and compares their output."""
+        text = (SOURCE / "docs/tiles.md").read_text()
+        lines = [line[4:] for line in text.splitlines() if line.startswith("    ") or not line]
+        commands = []
+        for number, line in enumerate(lines):
+            if line.startswith("$ "):
+                command = line[2:].split("  #")[0]
+                while command.endswith("\\"):
+                    number += 1
+                    command = command[:-1] + lines[number].strip()
+                commands.append((command, lines[number + 1:]))
+        self.assertGreater(len(commands), 12)
+        ran = 0
+        for command, after in commands:
+            words = shlex.split(command)
+            if words[0] == "cmp":
+                self.assertEqual(self.read(words[1]), self.read(words[2]))
+            if words[0] != "mlictl" or words[1] == "submit" or "stitch.json" in words[:3]:
+                continue
+            ran += 1
+            redirected = ">" in words
+            words = words[1:words.index(">")] if redirected else words[1:]
+            result = self.ctl(*words)
+            self.assertEqual(result.code, 2 if "1000" in words else 0, f"{command}: {result}")
+            shown = (result.out + result.err).rstrip("\n").split("\n")
+            if not redirected and shown != [""]:
+                self.assertEqual(after[:len(shown)], shown, command)
+        self.assertGreater(ran, 10)
+        self.assertEqual(self.read("tiles.svg"), (SOURCE / "docs/tiles.svg").read_bytes())
+        for words in ("28 tiles", "core", "vccm"):
+            self.assertIn(words, self.read("tiles-timeline.svg").decode())
+            self.assertIn(words, (SOURCE / "docs/tiles-timeline.svg").read_text())
+
+    def test_the_smallest_budget_fits(self):
+        layer = ("--shape", "56x56x64", "--window", "3x3", "--out-channels", "128")
+        err = self.ctl("tile", *layer, "--budget", "1000", code=2).err
+        smallest = err.split("at least ")[1].split()[0]
+        self.assertLessEqual(self.plan(*layer, "--budget", smallest)["used"], int(smallest))
+        self.ctl("tile", *layer, "--budget", int(smallest) - 1, code=2)
+
+    def test_refused(self):
+        self.random_file(random.Random(SEED), (6, 5, 4))
+        self.random_file(random.Random(SEED), (6, 5, 3), "other.npy")
+        shape = ("--shape", "6x5x4")
+        for words, arguments in {
+                "--budget or --profile is needed": (*shape,),
+                "the tensor is missing": ("--budget", "100"),
+                "--budget 10XB": (*shape, "--budget", "10XB"),
+                "--stride requires --window": (*shape, "--stride", "2", "--budget", "100"),
+                "--perm requires a move": (*shape, "--window", "3", "--perm", "2,0,1", "--budget", "100"),
+                "needs a tensor of rank 3": ("--shape", "6x5", "--window", "3", "--budget", "100"),
+                "the kernel covers 7 rows, but the padded input has 6": (*shape, "--window", "7", "--budget", "9KiB"),
+                "--window 0x3": (*shape, "--window", "0x3", "--budget", "100"),
+                "--pad 1,2: same, valid": (*shape, "--window", "3", "--pad", "1,2", "--budget", "100"),
+                "--output requires a file": (*shape, "--budget", "100", "-o", "t.json"),
+                "--output requires OUT": ("in.npy", "--budget", "100", "-o", "t.json"),
+                "OUT requires --output": ("in.npy", "out.npy", "--budget", "100"),
+                "OUT requires --stitch": ("in.npy", "out.npy", "--window", "3", "--budget", "9K", "-o", "t.json"),
+                "--tiles requires --window": ("in.npy", "out.npy", "--tiles", "d", "--budget", "100", "-o", "t.json"),
+                "--with: other.npy has the shape (6, 5, 3)": ("in.npy", "--elementwise", "--with", "other.npy",
+                                                              "--budget", "100"),
+                "--memory vram: profile vpx5-nsim has": (*shape, "--profile", "vpx5-nsim", "--memory", "vram"),
+                "--memory is needed": (*shape, "--profile", "bcm2835"),
+                "--budget: 1048576 B given, but vccm": (*shape, "--profile", "vpx5-nsim", "--budget", "1MiB"),
+                "--timeline requires --profile": (*shape, "--budget", "100", "--timeline", "t.svg"),
+                "--compute x": (*shape, "--budget", "100", "--compute", "x"),
+                "--accumulator: a dense --window": (*shape, "--window", "3", "--depthwise", "--accumulator", "4",
+                                                    "--budget", "9K"),
+                "in.npy is the same file as src.file": ("in.npy", "in.npy", "--budget", "100", "-o", "t.json"),
+                "the jobs read or write this file already": ("in.npy", "out.npy", "--budget", "100", "-o", "out.npy"),
+        }.items():
+            with self.subTest(arguments=arguments):
+                result = self.ctl("tile", *arguments, code=2)
+                self.assertIn(words, result.err)
+                self.assertEqual(sorted(self.listing()), ["in.npy", "other.npy"])
+
+
+if __name__ == "__main__":
+    main()
