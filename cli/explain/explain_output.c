@@ -195,6 +195,17 @@ static int check_profile(const struct options *options)
     return 0;
 }
 
+/* Refuses two options with one file: the second file would replace the first. Returns 0 or -1. */
+static int check_files(const struct options *options, const char *one, const char *other)
+{
+    const char *path = options_get(options, one), *same = options_get(options, other);
+
+    if (!path || !same || !place_same_file(path, same))
+        return 0;
+    print_error("--%s and --%s cannot be the same file: %s", one, other, path);
+    return -1;
+}
+
 int explain_output_read(struct explain_output *output, const struct options *options)
 {
     if (choose_colours(options))
@@ -207,7 +218,9 @@ int explain_output_read(struct explain_output *output, const struct options *opt
                                       .trace = options_get(options, "trace"),
                                       .timeline = options_get(options, "timeline"),
                                       .measured = options_get(options, "measured")};
-    if (check_profile(options))
+    if (check_profile(options) || check_files(options, "trace", "measured") ||
+        check_files(options, "timeline", "measured") || check_files(options, "svg", "timeline") ||
+        check_files(options, "trace", "timeline"))
         return -1;
     output->memcpy = !output->c && !options_get(options, "no-memcpy");
     if (output->c && (output->style.json || svg_target_is_stdout(&output->svg))) {

@@ -264,6 +264,10 @@ class Boards(Case):
 
     def test_bad_recordings(self):
         self.timeline("--trace", "model.json")
+        for one, other in (("trace", "measured"), ("timeline", "measured"), ("svg", "timeline"),
+                           ("trace", "timeline")):
+            self.assertIn(f"--{one} and --{other} cannot be the same file",
+                          self.timeline(f"--{one}", "model.json", f"--{other}", "./model.json", code=2).err)
         self.write("empty.json", b"[]")
         self.write("text.json", b"hello")
         self.write("odd.json", b'[{"ph":"X","cat":"transfer","pid":1,"tid":0,"name":"a","ts":"1.2.3","dur":1}]')
