@@ -18,6 +18,7 @@
 #include "cli/job/races.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
+#include "cli/job/staging.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 
@@ -105,15 +106,112 @@ static bool is_wanted(void *context, const struct job_file *file, const struct j
     return (size_t)(job - file->list.jobs) == run->index;
 }
 
+/* Places a move on the board of --profile, if given. */
+static int place_on_board(const struct run *run, const struct job_rules *rules,
+                          const struct job_file *file, const struct resolved *resolved,
+                          struct explained *explained, struct explained_board *board,
+                          struct fault *fault)
+{
+    const uint32_t channels =
+        run->channels ? (uint32_t)run->channels : resolved->job->common.channels;
+    const struct board_move move = board_move_of(explained, file, &rules->buffers, channels);
+
+    if (!rules->profile)
+        return 0;
+    if (explained_board_init(board, rules->profile, resolved, &move, run->descriptors, fault))
+        return -1;
+    explained->board = board;
+    return 0;
+}
+
+static int explain_step(struct run *run, struct explain_output *output, struct staging *stage,
+                        int step, const struct job_rules *rules, struct explained_board *sum,
+                        struct fault *fault)
+{
+    const struct job_spec *job = &stage->jobs[step];
+    const uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
+    struct explained explained;
+    struct explained_board board;
+    struct resolved resolved;
+    int status = resolved_plan(&resolved, &stage->file, job, &run->produced, fault);
+
+    if (status == 0)
+        status = explained_init(&explained, &stage->file, &resolved, channels, fault);
+    if (status == 0)
+        status = place_on_board(run, rules, &stage->file, &resolved, &explained, &board, fault);
+    if (status == 0 && !svg_target_is_stdout(&run->output.svg))
+        explain_output_job(output, 0, &stage->file, &resolved, &explained);
+    if (status == 0 && rules->profile) {
+        if (step == STAGING_LOAD)
+            *sum = board;
+        else
+            explained_board_append(sum, &board);
+        status = job_rules_check(rules, &resolved, &explained, fault);
+    }
+    resolved_finish(&resolved);
+    return status ? staging_blame_step(fault, step) : 0;
+}
+
+/* Explains the three steps of a staged job, without pictures. */
+static int explain_steps(struct run *run, const struct job_file *file,
+                         const struct resolved *resolved, struct fault *fault)
+{
+    struct job_rules rules = {.profile = run->rules.profile, .of_daemon = true};
+    struct explain_output output = run->output;
+    struct explained_board sum;
+    struct staging stage;
+    int status = staging_init(&stage, file, resolved, fault);
+
+    output.picture = output.memcpy = false;
+    output.svg.path = NULL;
+    if (status == 0 && job_rules_begin(&rules, &stage.file, fault))
+        status = staging_blame(fault);
+    for (int step = 0; step < STAGING_STEPS && status == 0; step++)
+        status = explain_step(run, &output, &stage, step, &rules, &sum, fault);
+    run->output.explained = output.explained;
+    if (status == 0 && rules.profile)
+        timeline_add(&run->timeline, file, (size_t)(resolved->job - file->list.jobs), &sum);
+    job_rules_end(&rules);
+    staging_finish(&stage);
+    return status;
+}
+
+static int explain_unstaged(struct run *run, const struct job_file *file,
+                            const struct resolved *resolved, struct explained *explained,
+                            struct fault *fault)
+{
+    struct explained_board board;
+
+    if (place_on_board(run, &run->rules, file, resolved, explained, &board, fault))
+        return -1;
+    if (run->rules.profile)
+        timeline_add(&run->timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
+    explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
+                       explained);
+    explained->board = NULL;
+    return 0;
+}
+
+static int explain_staged(struct run *run, const struct job_file *file,
+                          const struct resolved *resolved, struct explained *explained,
+                          struct fault *fault)
+{
+    explained->stage = resolved->job->stage;
+    if (!run->output.c)
+        explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
+                           explained);
+    return explain_steps(run, file, resolved, fault);
+}
+
 /* Explains a job, and then checks limits and rules, so that a job that breaks one is explained. */
 static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
     const struct job_spec *job = resolved->job;
+    const uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
+    const bool wanted = is_wanted(run, file, job), staged = is_staged(job);
     struct explained explained;
-    struct explained_board board;
-    uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
-    const bool wanted = is_wanted(run, file, job);
+
     if (!wanted && file->list.buffer_count == 0)
         return resolved_produce(resolved, &run->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault))
@@ -121,23 +219,15 @@ static int explain_resolved(struct run *run, const struct job_file *file,
     races_add(&run->races, resolved, &explained);
     if (!wanted)
         return resolved_produce(resolved, &run->produced, fault);
-    if ((run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
+    if (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault))
         return -1;
-    if (run->rules.profile) {
-        const struct board_move move =
-            board_move_of(&explained, file, &run->rules.buffers, channels);
-
-        if (explained_board_init(&board, run->rules.profile, resolved, &move, run->descriptors,
-                                 fault))
-            return -1;
-        explained.board = &board;
-        timeline_add(&run->timeline, file, (size_t)(job - file->list.jobs), &board);
-    }
-    explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
-                       &explained);
+    if (staged ? explain_staged(run, file, resolved, &explained, fault)
+               : explain_unstaged(run, file, resolved, &explained, fault))
+        return -1;
     if (job_limits_check(&run->limits, resolved, &explained, fault) ||
         explained_check_apart(&explained, resolved, fault) ||
-        (run->rules.profile && job_rules_check(&run->rules, resolved, &explained, fault)))
+        (run->rules.profile && !staged &&
+         job_rules_check(&run->rules, resolved, &explained, fault)))
         return -1;
     return resolved_produce(resolved, &run->produced, fault);
 }

@@ -9,6 +9,7 @@
 #include "cli/job/races.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
+#include "cli/job/staging.h"
 
 static const struct option options_table[] = {
     LIMITS_OPTIONS,
@@ -26,6 +27,22 @@ struct validation {
     const struct print_style *style;
 };
 
+/* Checks the rules: of a staged job, those of each step. */
+static int check_rules(const struct validation *validation, const struct job_file *file,
+                       const struct resolved *resolved, const struct explained *explained,
+                       struct fault *fault)
+{
+    struct staging stage;
+
+    if (!is_staged(resolved->job))
+        return job_rules_check(&validation->rules, resolved, explained, fault);
+    int status = staging_init(&stage, file, resolved, fault);
+    if (status == 0)
+        status = staging_check_rules(&stage, &validation->rules, &validation->produced, fault);
+    staging_finish(&stage);
+    return status;
+}
+
 static int check_job(struct validation *validation, const struct job_file *file,
                      const struct resolved *resolved, struct outcome *outcome)
 {
@@ -36,10 +53,11 @@ static int check_job(struct validation *validation, const struct job_file *file,
         return -1;
     if (job_limits_check(&validation->limits, resolved, &explained, fault) ||
         explained_check_apart(&explained, resolved, fault) ||
-        job_rules_check(&validation->rules, resolved, &explained, fault))
+        check_rules(validation, file, resolved, &explained, fault))
         return -1;
     races_add(&validation->races, resolved, &explained);
-    job_rules_advise(&validation->rules, file, resolved, &explained, &outcome->remarks);
+    if (!is_staged(resolved->job))
+        job_rules_advise(&validation->rules, file, resolved, &explained, &outcome->remarks);
     return 0;
 }
 

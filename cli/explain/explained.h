@@ -71,6 +71,7 @@ struct explained {
     const char *name;    /* name of the job, or null */
     const char *op;      /* "mov" or "permute" */
     const char *type;    /* type of the elements: "fx8" */
+    const char *stage;   /* memory that the job is staged through; or null; borrowed */
     bool update;         /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
     /* No memory is behind the addresses of the plan: subtract src_base and dst_base from them to

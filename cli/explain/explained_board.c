@@ -199,3 +199,16 @@ int explained_board_init(struct explained_board *board, const struct target_prof
                        resolved->job->common.op == JOB_OP_PERMUTE);
     return 0;
 }
+
+void explained_board_append(struct explained_board *sum, const struct explained_board *next)
+{
+    const profile_cost left = UINT64_MAX - sum->cost.total;
+
+    sum->dst = next->dst;
+    sum->count.descriptors += next->count.descriptors;
+    sum->cost.written.bytes += next->cost.written.bytes;
+    sum->cost.total += next->cost.total < left ? next->cost.total : left;
+    sum->cost.memcpy_total = next->cost.memcpy_total;
+    if (next->channels > sum->channels)
+        sum->channels = next->channels;
+}

@@ -70,6 +70,10 @@ int explained_board_init(struct explained_board *board, const struct target_prof
                          const struct resolved *resolved, const struct board_move *move,
                          uint64_t shown, struct fault *fault);
 
+/** Adds a move that begins when `sum` has ended: source of the first, destination of the last one.
+ */
+void explained_board_append(struct explained_board *sum, const struct explained_board *next);
+
 /** Writes the board's part of an explanation for people. */
 void explained_board_text(struct textw *w, const struct explained_board *board);
 

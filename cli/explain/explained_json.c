@@ -173,6 +173,8 @@ void explained_json(struct jsonw *w, const struct explained *e)
     if (e->name)
         jsonw_string(w, "name", e->name);
     jsonw_string(w, "op", e->op);
+    if (e->stage)
+        jsonw_string(w, "stage", e->stage);
     jsonw_string(w, "type", e->type);
     jsonw_uint(w, "elem", e->move.elem);
     write_axes(w, &e->move);

@@ -259,6 +259,8 @@ void explained_text(struct textw *w, const struct explained *explained)
     put_plan(w, explained);
     put_channels(w, explained);
     put_total(w, explained);
+    if (explained->stage)
+        textw_printf(w, INDENT "staged through %s: load, permute, store\n", explained->stage);
     if (explained->board)
         explained_board_text(w, explained->board);
 }

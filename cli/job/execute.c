@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/execute_staging.h"
+#include "cli/job/staging.h"
 #include "cli/term/clock_ns.h"
 #include "proto/wire/job_info.h"
 
@@ -241,6 +243,8 @@ static int run(const struct execution *execution, const struct job_file *file,
 {
     struct fault *fault = &outcome->fault;
 
+    if (is_staged(job))
+        return execution_run_staging(execution, file, job, run, r, outcome);
     if (resolved_init(r, file, job, execution->produced, fault))
         return -1;
     outcome_describe(outcome, r);
@@ -352,6 +356,9 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
     if (job->expect.kind != EXPECT_NOTHING)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
                          "expect: not allowed with --detach, which compares nothing");
+    if (is_staged(job))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
+                         "stage: mlictl waits between the three steps; not with --detach");
     if (job->dst.params)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
                          "dst.params: written when the job is done; not with --detach");

@@ -63,7 +63,7 @@ static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec,
 static int allocate_some(struct job_buffers *buffers, const struct job_list *list, bool exact,
                          struct fault *fault)
 {
-    for (size_t i = 0; i < buffers->count; i++) {
+    for (size_t i = buffers->borrowed; i < buffers->count; i++) {
         if (list->buffers[i].has_address == exact && allocate(buffers, &list->buffers[i], i, fault))
             return -1;
     }
@@ -73,9 +73,17 @@ static int allocate_some(struct job_buffers *buffers, const struct job_list *lis
 int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
                       const struct job_file *file, struct fault *fault)
 {
+    const struct job_buffers nothing = {.keep_fds = buffers->keep_fds};
+
+    return job_buffers_extend(buffers, &nothing, link, file, fault);
+}
+
+int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *base,
+                       struct daemon_link *link, const struct job_file *file, struct fault *fault)
+{
     const struct job_list *list = &file->list;
 
-    *buffers = (struct job_buffers){.link = link, .keep_fds = buffers->keep_fds};
+    *buffers = (struct job_buffers){.link = link, .keep_fds = base->keep_fds};
     if (list->buffer_count == 0)
         return 0;
     if (job_buffers_check_link(file, link->remote, fault))
@@ -86,6 +94,9 @@ int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
     if (!buffers->live)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     buffers->count = list->buffer_count;
+    buffers->borrowed = base->count;
+    if (base->count > 0)
+        memcpy(buffers->live, base->live, base->count * sizeof(*buffers->live));
     /* A buffer without an address must not take the address that another one wants. */
     if (allocate_some(buffers, list, true, fault))
         return -1;
@@ -96,7 +107,7 @@ void job_buffers_end(struct job_buffers *buffers)
 {
     mli_client_error ignored;
 
-    for (size_t i = 0; i < buffers->count; i++) {
+    for (size_t i = buffers->borrowed; i < buffers->count; i++) {
         mli_client_buffer *live = &buffers->live[i];
 
         if (live->id != 0 && live->fd >= 0)

@@ -16,7 +16,7 @@
 struct job_buffers {
     struct daemon_link *link;
     mli_client_buffer *live; /* as the buffers of the file; id 0: not allocated. Null: no buffers */
-    size_t count;
+    size_t count, borrowed;  /* number of buffers; the first `borrowed` are not released */
     bool keep_fds; /* set by the caller: keep the descriptors, so that it can read the buffers */
 };
 
@@ -31,6 +31,13 @@ int job_buffers_check_link(const struct job_file *file, bool remote, struct faul
  */
 int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
                       const struct job_file *file, struct fault *fault);
+
+/**
+ * Takes over the buffers of `base` without owning them, and allocates the others of `file`, whose
+ * first buffers are those of `base`. Otherwise as job_buffers_begin().
+ */
+int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *base,
+                       struct daemon_link *link, const struct job_file *file, struct fault *fault);
 
 /** Releases the buffers and empties *buffers but for keep_fds. Jobs that still use a buffer keep
  * its memory. */

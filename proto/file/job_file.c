@@ -15,12 +15,13 @@
 const struct json_limits job_file_limits = {
     .bytes = JOB_FILE_BYTES_MAX, .depth = JSON_DEPTH_MAX, .values = JOB_FILE_VALUES_MAX};
 
-#define JOB_KEYS JOB_COMMON_KEYS, "slice", "src", "dst", "after", "expect"
+#define JOB_KEYS JOB_COMMON_KEYS, "slice", "stage", "src", "dst", "after", "expect"
 
 static const char *const job_keys[] = {JOB_KEYS, NULL};
 static const char *const root_job_keys[] = {JSON_SCHEMA_KEY, JOB_KEYS, NULL};
-static const char *const default_keys[] = {"op",         "cfg", "slice", "channels", "priority",
-                                           "timeout_ms", "src", "dst",   "expect",   NULL};
+static const char *const default_keys[] = {"op",       "cfg",      "slice",      "stage",
+                                           "channels", "priority", "timeout_ms", "src",
+                                           "dst",      "expect",   NULL};
 void job_spec_init(struct job_spec *job)
 {
     *job = (struct job_spec){0};
@@ -104,7 +105,7 @@ static int read_job(struct job_spec *job, const struct json *object)
         json_check_schema(object) < 0 || job_common_read(&job->common, object) < 0 ||
         member_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
-    if (read_slice(job, object) < 0)
+    if (read_slice(job, object) < 0 || memory_member_read(object, "stage", job->stage) < 0)
         return -1;
     src = json_member_merged(object, "src", &src_defaults);
     dst = json_member_merged(object, "dst", &dst_defaults);
@@ -134,7 +135,7 @@ static int check_defaults(const struct json *object)
 
     job_spec_init(&scratch);
     if (json_object(object, default_keys) < 0 || job_common_read(&scratch.common, object) < 0 ||
-        read_slice(&scratch, object) < 0)
+        read_slice(&scratch, object) < 0 || memory_member_read(object, "stage", scratch.stage) < 0)
         goto out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct json tensor = json_member(object, keys[i]);
@@ -325,6 +326,8 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     job_common_write(w, job->common.name, &job->common);
     if (job->slice)
         jsonw_string(w, "slice", job->slice);
+    if (job->stage[0] != '\0')
+        jsonw_string(w, "stage", job->stage);
     write_tensor(w, "src", &job->src, job->src.desc);
     dst.has_type = false; /* the type is that of the source */
     if (!job->dst.update && !job->dst.buffer) {

@@ -24,8 +24,10 @@
 struct job_spec {
     struct job_common common;
     struct tensor_spec src, dst;
-    char *slice;  /* the window as text, checked by slice_parse(); or null */
-    char **after; /* names of the jobs that must end before this one starts */
+    char *slice;                 /* the window as text, checked by slice_parse(); or null */
+    char stage[MEMORY_NAME_MAX]; /* memory of the target profile that the job is staged through; or
+                                    empty */
+    char **after;                /* names of the jobs that must end before this one starts */
     size_t after_count;
     struct expectation expect;
     char pointer[32]; /* JSON pointer of this job in its file: "", "/3" or "/jobs/3" */

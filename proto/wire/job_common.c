@@ -239,7 +239,12 @@ int job_check_rank(const struct job_common *common, const struct tensor_desc *ds
 
 int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX])
 {
-    struct json value = json_member(object, "memory");
+    return memory_member_read(object, "memory", out);
+}
+
+int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX])
+{
+    struct json value = json_member(object, key);
     const char *name;
 
     memset(out, 0, MEMORY_NAME_MAX);

@@ -68,6 +68,8 @@ void job_common_write(struct jsonw *w, const char *name, const struct job_common
  * absent.
  */
 int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX]);
+/** Reads the member `key`, the name of a board's memory. Otherwise as memory_name_read(). */
+int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX]);
 
 /** Checks the destination's parameters in `object` against the source's type, because a move does
  * not change the type. */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/job/staging.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain/explained.h"
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
+
+static char load_buffer[] = "stage.in", store_buffer[] = "stage.out";
+
+/* Gives a step the members of the job that hold for every step, and a neutral cfg. */
+static void begin_step(struct staging *stage, int step, const struct job_spec *job)
+{
+    static const char *const words[STAGING_STEPS] = {"load", "permute", "store"};
+    struct job_common *common = &stage->jobs[step].common;
+
+    job_spec_init(&stage->jobs[step]);
+    common->op = JOB_OP_MOV;
+    common->channels = job->common.channels;
+    common->priority = job->common.priority;
+    common->timeout_ms = job->common.timeout_ms;
+    common->name = stage->names[step];
+    snprintf(stage->names[step], sizeof(stage->names[step]), "%.*s.%s",
+             (int)sizeof(stage->names[step]) - 16, job->common.name ? job->common.name : "job",
+             words[step]);
+    memcpy(stage->jobs[step].pointer, job->pointer, sizeof(job->pointer));
+}
+
+/* Distributes the members of cfg. */
+static void split_cfg(struct staging *stage, const struct job_spec *job)
+{
+    const mli_mov_cfg_t *cfg = &job->common.cfg;
+    const struct cfg_lengths *lengths = &job->common.lengths;
+    struct job_common *load = &stage->jobs[STAGING_LOAD].common;
+    struct job_common *permute = &stage->jobs[STAGING_PERMUTE].common;
+    struct job_common *store = &stage->jobs[STAGING_STORE].common;
+
+    load->cfg = *cfg;
+    load->lengths = *lengths;
+    for (uint32_t d = 0; d < MLI_MAX_RANK; d++) {
+        load->cfg.perm_dim[d] = (uint8_t)d;
+        load->cfg.dst_offset[d] = 0;
+        load->cfg.dst_mem_stride[d] = 0;
+    }
+    load->lengths.perm_dim = load->lengths.dst_offset = load->lengths.dst_mem_stride = 0;
+    memcpy(permute->cfg.perm_dim, cfg->perm_dim, sizeof(cfg->perm_dim));
+    permute->lengths.perm_dim = lengths->perm_dim;
+    permute->op = job->common.op;
+    memcpy(store->cfg.dst_offset, cfg->dst_offset, sizeof(cfg->dst_offset));
+    memcpy(store->cfg.dst_mem_stride, cfg->dst_mem_stride, sizeof(cfg->dst_mem_stride));
+    store->lengths.dst_offset = lengths->dst_offset;
+    store->lengths.dst_mem_stride = lengths->dst_mem_stride;
+}
+
+/* Describes the packed tensor in a buffer as the source of a step. */
+static void describe_src(struct tensor_spec *src, char *buffer, size_t index,
+                         const struct tensor_desc *type, const mli_tensor *tensor)
+{
+    *src = (struct tensor_spec){.buffer = buffer, .buffer_index = index};
+    src->desc.has_type = true;
+    src->desc.type = type->type;
+    src->desc.rank = tensor->rank;
+    memcpy(src->desc.shape, tensor->shape, sizeof(src->desc.shape));
+}
+
+/* Finds the tensors that the first two steps write: shapes, and the bytes of both. */
+static int find_tensors(const struct staging *stage, const struct resolved *whole,
+                        mli_tensor *loaded, mli_tensor *permuted, struct fault *fault)
+{
+    const mli_mov_cfg_t *wire = &whole->wire.common.cfg;
+    mli_mov_cfg_t cfg = stage->jobs[STAGING_LOAD].common.cfg;
+    mli_tensor src = {0};
+    mli_status status;
+
+    /* The wire has the window that "slice" selects. */
+    memcpy(cfg.offset, wire->offset, sizeof(cfg.offset));
+    memcpy(cfg.size, wire->size, sizeof(cfg.size));
+    memcpy(cfg.sub_sample_step, wire->sub_sample_step, sizeof(cfg.sub_sample_step));
+    tensor_desc_to_mli(&whole->wire.src.desc, &src);
+    status = mli_mov_layout(&src, &cfg, loaded);
+    if (status != MLI_STATUS_OK)
+        return fault_set_refused(fault, status, mli_last_error());
+    *permuted = *loaded;
+    for (uint32_t d = 0; d < loaded->rank; d++)
+        permuted->shape[d] = loaded->shape[wire->perm_dim[d]];
+    return 0;
+}
+
+/* Adds the two buffers behind those of the job's file. */
+static int add_buffers(struct staging *stage, const struct job_file *file, const char *memory,
+                       uint64_t bytes, struct fault *fault)
+{
+    const struct job_list *list = &file->list;
+    struct buffer_spec *buffers = calloc(list->buffer_count + 2, sizeof(*buffers));
+
+    if (!buffers)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (list->buffer_count > 0)
+        memcpy(buffers, list->buffers, list->buffer_count * sizeof(*buffers));
+    for (size_t i = 0; i < 2; i++) {
+        struct buffer_spec *buffer = &buffers[list->buffer_count + i];
+
+        buffer->name = i ? store_buffer : load_buffer;
+        buffer->bytes = bytes;
+        snprintf(buffer->memory, sizeof(buffer->memory), "%s", memory);
+    }
+    stage->file.list.buffers = buffers;
+    stage->file.list.buffer_count = list->buffer_count + 2;
+    return 0;
+}
+
+int staging_init(struct staging *stage, const struct job_file *file, const struct resolved *whole,
+                 struct fault *fault)
+{
+    const struct job_spec *job = whole->job;
+    const struct tensor_desc *desc = &whole->wire.src.desc;
+    const size_t first = file->list.buffer_count, second = first + 1;
+    struct job_spec *jobs = stage->jobs;
+    mli_tensor loaded = {0}, permuted = {0};
+
+    *stage = (struct staging){.file = *file};
+    stage->file.order = NULL;
+    stage->file.after = NULL;
+    stage->file.list = (struct job_list){.jobs = jobs, .count = STAGING_STEPS};
+    for (int step = 0; step < STAGING_STEPS; step++)
+        begin_step(stage, step, job);
+    split_cfg(stage, job);
+    if (find_tensors(stage, whole, &loaded, &permuted, fault) ||
+        add_buffers(stage, file, job->stage, loaded.data.capacity, fault))
+        return -1;
+    jobs[STAGING_LOAD].slice = job->slice;
+    jobs[STAGING_LOAD].src = job->src;
+    jobs[STAGING_LOAD].dst = (struct tensor_spec){.buffer = load_buffer, .buffer_index = first};
+    describe_src(&jobs[STAGING_PERMUTE].src, load_buffer, first, desc, &loaded);
+    jobs[STAGING_PERMUTE].dst =
+        (struct tensor_spec){.buffer = store_buffer, .buffer_index = second};
+    describe_src(&jobs[STAGING_STORE].src, store_buffer, second, desc, &permuted);
+    jobs[STAGING_STORE].dst = job->dst;
+    jobs[STAGING_STORE].expect = job->expect;
+    return 0;
+}
+
+void staging_finish(struct staging *stage)
+{
+    free(stage->file.list.buffers);
+    *stage = (struct staging){0};
+}
+
+/* Gives a fault the pointer "/stage" and this text. Returns -1. */
+static int move_fault(struct fault *fault, const char *text)
+{
+    const struct fault bare = *fault;
+    const size_t from = (size_t)(text - fault->text);
+
+    fault_set(fault, bare.code, "/stage", "stage: %s", bare.text + from);
+    fault->status = bare.status;
+    return -1;
+}
+
+int staging_blame(struct fault *fault)
+{
+    static const char buffers[] = "/buffers", memory[] = "memory: ";
+    const char *text = fault->text;
+
+    if (!fault->has_pointer || strncmp(fault->pointer, buffers, strlen(buffers)) != 0)
+        return -1;
+    if (strncmp(text, memory, strlen(memory)) == 0)
+        text += strlen(memory);
+    return move_fault(fault, text);
+}
+
+int staging_blame_step(struct fault *fault, int step)
+{
+    const bool src = fault->has_pointer && strcmp(fault->pointer, "/src/buffer") == 0;
+    const bool dst = fault->has_pointer && strcmp(fault->pointer, "/dst/buffer") == 0;
+
+    if ((src && step > STAGING_LOAD) || (dst && step < STAGING_STORE))
+        move_fault(fault, fault->text);
+    return -1;
+}
+
+/* Checks one step against the rules. */
+static int check_step(struct staging *stage, int step, const struct job_rules *rules,
+                      const struct produced *produced, struct fault *fault)
+{
+    const struct job_spec *job = &stage->jobs[step];
+    struct explained explained;
+    struct resolved resolved;
+    int status = resolved_plan(&resolved, &stage->file, job, produced, fault);
+
+    if (status == 0)
+        status = explained_init(&explained, &stage->file, &resolved, job->common.channels, fault);
+    if (status == 0)
+        status = job_rules_check(rules, &resolved, &explained, fault);
+    resolved_finish(&resolved);
+    return status ? staging_blame_step(fault, step) : 0;
+}
+
+int staging_check_rules(struct staging *stage, const struct job_rules *rules,
+                        const struct produced *produced, struct fault *fault)
+{
+    struct job_rules with_stage = {.profile = rules->profile, .of_daemon = rules->of_daemon};
+    int status = job_rules_begin(&with_stage, &stage->file, fault);
+
+    if (status)
+        staging_blame(fault);
+    for (int step = 0; step < STAGING_STEPS && status == 0; step++)
+        status = check_step(stage, step, &with_stage, produced, fault);
+    job_rules_end(&with_stage);
+    return status;
+}

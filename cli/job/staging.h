@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job with "stage", as a board carries it out: three jobs through two buffers in the memory that
+ * "stage" names.
+ *
+ *     load     pad, crop and subsample: from src to the first buffer
+ *     permute  from the first buffer to the second one, the op of the job
+ *     store    place: from the second buffer to dst
+ *
+ * Both buffers hold exactly the elements that the job writes, packed.
+ */
+#ifndef CLI_STAGING_H
+#define CLI_STAGING_H
+
+#include "cli/job/job_files.h"
+#include "cli/job/job_rules.h"
+#include "cli/job/resolve.h"
+#include "proto/wire/wire_limits.h"
+
+enum { STAGING_LOAD, STAGING_PERMUTE, STAGING_STORE, STAGING_STEPS };
+
+struct staging {
+    struct job_file
+        file; /* the three jobs, and the buffers of the job's file with the two behind */
+    struct job_spec jobs[STAGING_STEPS]; /* borrow from the job */
+    char names[STAGING_STEPS][PROTO_NAME_MAX];
+};
+
+/** Returns whether the job is to be staged. */
+static inline bool is_staged(const struct job_spec *job)
+{
+    return job->stage[0] != '\0';
+}
+
+/**
+ * Makes the three jobs of the job that `whole` has resolved. `file` is its job file. Returns 0 or
+ * -1; staging_finish() is legal after both.
+ */
+int staging_init(struct staging *stage, const struct job_file *file, const struct resolved *whole,
+                 struct fault *fault);
+void staging_finish(struct staging *stage);
+
+/** Moves a fault of job_buffers_extend() or buffer_places_init() to the member "stage" of the job.
+ * Returns -1. */
+int staging_blame(struct fault *fault);
+/** Does the same for a fault of a step about a tensor in one of the two buffers. */
+int staging_blame_step(struct fault *fault, int step);
+
+/**
+ * Checks each of the three jobs against the rules, the two buffers beside those of the job file.
+ * `produced` as for resolved_plan(). Returns 0, or -1 with a fault whose pointer is relative to the
+ * job.
+ */
+int staging_check_rules(struct staging *stage, const struct job_rules *rules,
+                        const struct produced *produced, struct fault *fault);
+
+#endif /* CLI_STAGING_H */
