@@ -51,8 +51,9 @@ typedef struct _mli_tuning {
      * Minimum bytes of a destination whose stores bypass the caches, by kind of move; 0: all sizes,
      * UINT64_MAX: none.
      */
-    uint64_t stream_rows_min;      /**< rows of 2 KiB and more, as in copies (32 MiB) */
-    uint64_t stream_short_min;     /**< shorter rows, gathers (32 MiB) */
+    uint64_t stream_rows_min;      /**< rows of 2 KiB and more without zeros beside them, as in
+                                      copies (32 MiB) */
+    uint64_t stream_short_min;     /**< all other rows, gathers (32 MiB) */
     uint64_t stream_transpose_min; /**< transposes of larger elements than bytes, and all transposes
                                       without a member of their own (32 MiB) */
     uint64_t stream_bytes_min;     /**< transposes of 1-byte elements (32 MiB / 6) */

@@ -29,18 +29,18 @@ static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most, uint64_t 
 
 /*
  * Replaces the defaults that follow from sizes of caches. Stores bypass the caches from 16 times
- * the second-level cache on, which is the share of a core in the third-level cache of most
- * processors, but at least from half of the last level on.
+ * the second-level cache on, about the share of a core in a third-level cache, but from half of the
+ * third-level cache on at the latest.
  */
 static void defaults_of_caches(mli_tuning *tuning, const mli_caches *caches)
 {
     const uint64_t l1 = caches->l1d ? caches->l1d : measured.l1d;
     const uint64_t l2 = caches->l2 ? caches->l2 : measured.l2;
-    const uint64_t l3 = caches->l3 ? caches->l3 : caches->l2 ? caches->l2 : measured.l3;
-    const uint64_t near = l2 < UINT64_MAX / 16 ? 16 * l2 : UINT64_MAX,
+    const uint64_t l3 = caches->l3 ? caches->l3 : UINT64_MAX;
+    const uint64_t share = l2 < UINT64_MAX / 16 ? 16 * l2 : UINT64_MAX,
                    pitch = DEFAULT_stage_width + TUNE_STAGE_EDGES;
 
-    tuning_scale_stream(tuning, near < l3 / 2 ? near : l3 / 2);
+    tuning_scale_stream(tuning, share < l3 / 2 ? share : l3 / 2);
     tuning->planes_bytes = clamped(l1 / 3 * 2, 4096, 1048576, 64);
     tuning->gather_lines = clamped(l1 / TUNE_LINE / 3, 16, 8192, 1);
     tuning->second_level_bytes = clamped(l2 / 2, 65536, 268435456, 1);

@@ -54,6 +54,13 @@ static size_t least_of_transpose(const struct walk *walk)
                                                  : tuning_now.stream_transpose_min;
 }
 
+/* Returns whether a walk moves long rows without zeros beside them, which need no stage. */
+static bool is_long_rows(const struct walk *walk)
+{
+    return walk->kind == WALK_ROWS && walk->border.before + walk->border.after == 0 &&
+           walk->border.run >= TUNE_STREAM_LONG;
+}
+
 size_t stage_least(const struct walk *walk)
 {
     switch (walk->kind) {
@@ -62,8 +69,7 @@ size_t stage_least(const struct walk *walk)
     case WALK_TRANSPOSE_AT:
         return stage_is_panel(walk) ? tuning_now.stream_panel_min : tuning_now.stream_transpose_min;
     default:
-        return walk_row(walk) >= TUNE_STREAM_LONG ? tuning_now.stream_rows_min
-                                                  : tuning_now.stream_short_min;
+        return is_long_rows(walk) ? tuning_now.stream_rows_min : tuning_now.stream_short_min;
     }
 }
 

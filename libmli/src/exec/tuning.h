@@ -106,7 +106,7 @@ void tuning_apply(const struct _mli_tuning *tuning);
 /** Reads all variables but `size`. */
 void tuning_read(struct _mli_tuning *tuning);
 
-/** Sets all thresholds of streaming by the one of rows: mli_cpu_set_stream_min(). */
+/** Sets all thresholds of streaming, from the threshold of rows: mli_cpu_set_stream_min(). */
 void tuning_set_stream_min(uint64_t bytes);
 
 /** Sets *tuning, except for `size`, to the defaults. */

@@ -94,7 +94,7 @@ static void test_defaults_of_caches(void **state)
     assert_int_equal(tuning.tile_source_bytes, 16 << 10);
     assert_ok(mli_tuning_set(&tuning));
     assert_ok(mli_tuning_default(&tuning, &none));
-    assert_int_equal(tuning.stream_rows_min, 64 << 10);
+    assert_int_equal(tuning.stream_rows_min, 2 << 20);
     assert_ok(mli_tuning_set(&tuning));
     for (size_t i = 0; i < COUNT_OF(absurd); i++) {
         assert_ok(mli_tuning_default(&tuning, &absurd[i]));
