@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/tuning/tuning_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+#include "proto/json/json.h"
+#include "proto/json/json_file.h"
+#include "proto/json/members.h"
+
+enum { FORMAT = 1 };
+
+static const struct json_limits limits = {.bytes = TUNING_FILE_MAX, .depth = 4, .values = 400};
+
+const struct tuning_field tuning_fields[TUNING_FIELDS] = {
+#define FIELD(name, least, most, multiple)                                                         \
+    {#name, offsetof(mli_tuning, name), (least), (most), (multiple)},
+    MLI_TUNING_TABLE(FIELD)
+#undef FIELD
+};
+
+static const char *const root_keys[] = {JSON_SCHEMA_KEY, "format", "machine", "level",
+                                        "measured",      "values", NULL};
+static const char *const machine_keys[] = {"cpu", "l1d", "l2", "l3", NULL};
+static const char *const measured_keys[] = {"library", "date", "seconds", NULL};
+static const char *const value_keys[] = {"value", "default", "gain_permille", NULL};
+static const char *const names[] = {
+#define NAME(name, ...) #name,
+    MLI_TUNING_TABLE(NAME)
+#undef NAME
+        NULL};
+
+uint64_t tuning_field_get(const mli_tuning *tuning, size_t index)
+{
+    uint64_t value;
+
+    memcpy(&value, (const char *)tuning + tuning_fields[index].at, sizeof value);
+    return value;
+}
+
+void tuning_field_set(mli_tuning *tuning, size_t index, uint64_t value)
+{
+    memcpy((char *)tuning + tuning_fields[index].at, &value, sizeof value);
+}
+
+size_t tuning_field_named(const char *name)
+{
+    size_t i = 0;
+
+    while (i < TUNING_FIELDS && strcmp(tuning_fields[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bool tuning_field_is_threshold(size_t index)
+{
+    return tuning_fields[index].most == UINT64_MAX;
+}
+
+/* The largest number of JSON stands for UINT64_MAX: no move streams. */
+static uint64_t from_json(int64_t number)
+{
+    return number == MEMBER_MAX ? UINT64_MAX : (uint64_t)number;
+}
+
+static int read_number(const struct json *object, const char *key, const struct tuning_field *field,
+                       uint64_t *out)
+{
+    struct json value = json_member(object, key);
+    const int64_t most = field->most > MEMBER_MAX ? MEMBER_MAX : (int64_t)field->most;
+    int64_t number;
+
+    if (json_int(&value, (int64_t)field->least, most, &number) < 0)
+        return -1;
+    if ((uint64_t)number % field->multiple != 0)
+        return json_complain(&value, "%" PRId64 " given; a multiple of %" PRIu64 " is required",
+                             number, field->multiple);
+    *out = from_json(number);
+    return 0;
+}
+
+static int read_value(struct tuning_file *file, const struct json *values, size_t index)
+{
+    const struct tuning_field *field = &tuning_fields[index];
+    struct json entry = json_member(values, field->name);
+    uint64_t value = 0, otherwise = tuning_field_get(&file->defaults, index);
+    int64_t gain = 0;
+
+    if (!json_present(&entry))
+        return 0;
+    if (json_object(&entry, value_keys) < 0 || read_number(&entry, "value", field, &value) < 0 ||
+        optional_int(&entry, "gain_permille", 0, 1000, &gain) < 0)
+        return -1;
+    struct json given = json_member(&entry, "default");
+    if (json_present(&given) && read_number(&entry, "default", field, &otherwise) < 0)
+        return -1;
+    tuning_field_set(&file->tuning, index, value);
+    tuning_field_set(&file->defaults, index, otherwise);
+    file->gain[index] = (uint64_t)gain;
+    return 0;
+}
+
+/* Rules between values, such as the size of the stage. */
+static int check_stage(const mli_tuning *tuning, const struct json *values)
+{
+    struct json rows = json_member(values, "stage_rows");
+    const uint64_t pitch = tuning->stage_width + MLI_TUNING_STAGE_EDGES;
+
+    if (tuning->stage_rows * pitch <= MLI_TUNING_STAGE_ROOM)
+        return 0;
+    return json_complain(json_present(&rows) ? &rows : values,
+                         "%" PRIu64 " rows of %" PRIu64 " B given; at most %" PRIu64
+                         " rows fit on the stage with this stage_width",
+                         tuning->stage_rows, tuning->stage_width,
+                         MLI_TUNING_STAGE_ROOM / pitch / 16 * 16);
+}
+
+static int read_values(struct tuning_file *file, const struct json *root)
+{
+    struct json values = json_member(root, "values");
+
+    if (json_object(&values, names) < 0)
+        return -1;
+    for (size_t i = 0; i < TUNING_FIELDS; i++)
+        if (read_value(file, &values, i) < 0)
+            return -1;
+    return check_stage(&file->tuning, &values);
+}
+
+static int read_machine(struct machine *machine, const struct json *root)
+{
+    struct json object = json_member(root, "machine");
+
+    return json_object(&object, machine_keys) < 0 ||
+                   member_text(&object, "cpu", machine->cpu, sizeof machine->cpu) < 0 ||
+                   member_u64(&object, "l1d", &machine->caches.l1d) < 0 ||
+                   member_u64(&object, "l2", &machine->caches.l2) < 0 ||
+                   member_u64(&object, "l3", &machine->caches.l3) < 0
+               ? -1
+               : 0;
+}
+
+static int read_measured(struct tuning_file *file, const struct json *root)
+{
+    struct json object = json_member(root, "measured");
+
+    if (!json_present(&object))
+        return 0;
+    return json_object(&object, measured_keys) < 0 ||
+                   member_text(&object, "library", file->library, sizeof file->library) < 0 ||
+                   member_text(&object, "date", file->date, sizeof file->date) < 0 ||
+                   member_u64(&object, "seconds", &file->seconds) < 0
+               ? -1
+               : 0;
+}
+
+static int read_root(struct tuning_file *file, const struct json *root)
+{
+    struct json level = json_member(root, "level"), format = json_member(root, "format");
+    int64_t number;
+
+    if (json_object(root, root_keys) < 0 || json_check_schema(root) < 0 ||
+        json_int(&format, FORMAT, FORMAT, &number) < 0 || read_machine(&file->machine, root) < 0 ||
+        read_measured(file, root) < 0 ||
+        (json_present(&level) && member_text(root, "level", file->level, sizeof file->level) < 0))
+        return -1;
+    file->tuning.size = file->defaults.size = sizeof file->tuning;
+    (void)mli_tuning_default(&file->defaults, &file->machine.caches);
+    file->tuning = file->defaults;
+    return read_values(file, root);
+}
+
+int tuning_file_parse(struct tuning_file *file, const char *text, size_t length,
+                      struct fault *fault)
+{
+    struct json root;
+    int result;
+
+    memset(file, 0, sizeof *file);
+    if (json_parse(text, length, &limits, &root, fault) < 0)
+        return -1;
+    result = read_root(file, &root);
+    json_free(&root);
+    return result;
+}
+
+int tuning_file_load(struct tuning_file *file, const char *path, struct fault *fault)
+{
+    char *text;
+    size_t length;
+    int result = json_file_read(path, TUNING_FILE_MAX, &text, &length, fault);
+
+    if (result == 0) {
+        result = tuning_file_parse(file, text, length, fault);
+        free(text);
+    }
+    if (result < 0)
+        json_file_name(fault, path);
+    return result;
+}
+
+static void write_values(const struct tuning_file *file, struct jsonw *w)
+{
+    jsonw_object_begin(w, "values");
+    for (size_t i = 0; i < TUNING_FIELDS; i++) {
+        jsonw_object_begin(w, tuning_fields[i].name);
+        jsonw_uint(w, "value", tuning_field_get(&file->tuning, i));
+        jsonw_uint(w, "default", tuning_field_get(&file->defaults, i));
+        jsonw_uint(w, "gain_permille", file->gain[i]);
+        jsonw_object_end(w);
+    }
+    jsonw_object_end(w);
+}
+
+void tuning_file_write(const struct tuning_file *file, struct jsonw *w, const char *key)
+{
+    jsonw_object_begin(w, key);
+    jsonw_uint(w, "format", FORMAT);
+    jsonw_object_begin(w, "machine");
+    jsonw_string(w, "cpu", file->machine.cpu);
+    jsonw_uint(w, "l1d", file->machine.caches.l1d);
+    jsonw_uint(w, "l2", file->machine.caches.l2);
+    jsonw_uint(w, "l3", file->machine.caches.l3);
+    jsonw_object_end(w);
+    jsonw_string(w, "level", file->level);
+    jsonw_object_begin(w, "measured");
+    jsonw_string(w, "library", file->library);
+    jsonw_string(w, "date", file->date);
+    jsonw_uint(w, "seconds", file->seconds);
+    jsonw_object_end(w);
+    write_values(file, w);
+    jsonw_object_end(w);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tuning files: the tuning of libmli's kernels (mli_tuning.h) that `mlictl calibrate --kernels` has
+ * measured on a machine. mlid and mlictl read them. The data flow:
+ *
+ *     file -> tuning_file.c  checks the text, fills struct tuning_file
+ *          -> tuning_load.c  compares the machine (machine.c), hands the tuning to the library
+ *
+ * conf/tuning.schema.json is the schema. The members of "values" are those of MLI_TUNING_TABLE: to
+ * add one, start in libmli/src/exec/tuning.h.
+ */
+#ifndef TARGET_TUNING_FILE_H
+#define TARGET_TUNING_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "target/tuning/machine.h"
+
+/* A member of mli_tuning, without `size`. */
+struct tuning_field {
+    const char *name;
+    size_t at; /* offset in mli_tuning */
+    uint64_t least, most, multiple;
+};
+
+#define TUNING_FIELD_ONE(name, least, most, multiple) +1
+enum { TUNING_FIELDS = 0 MLI_TUNING_TABLE(TUNING_FIELD_ONE), TUNING_FILE_MAX = 64 * 1024 };
+
+extern const struct tuning_field tuning_fields[TUNING_FIELDS];
+
+/** Read and write a member by its index. */
+uint64_t tuning_field_get(const mli_tuning *tuning, size_t index);
+void tuning_field_set(mli_tuning *tuning, size_t index, uint64_t value);
+
+/** Returns the index of a member, or TUNING_FIELDS. */
+size_t tuning_field_named(const char *name);
+
+/** Returns whether the member is a threshold of streaming (stream_*_min). */
+bool tuning_field_is_threshold(size_t index);
+
+enum { TUNING_WORD_MAX = 32 };
+
+struct tuning_file {
+    struct machine machine;
+    char level[TUNING_WORD_MAX];   /* mli_cpu_level() during the measurement */
+    char library[TUNING_WORD_MAX]; /* mli_version() */
+    char date[TUNING_WORD_MAX];    /* UTC, as in 2026-11-22T18:30:00Z */
+    uint64_t seconds;              /* time of the measurement */
+    mli_tuning tuning;             /* values to use */
+    mli_tuning defaults;           /* defaults of the machine */
+    uint64_t gain[TUNING_FIELDS];  /* how much less time than with the default, in thousandths */
+};
+
+/**
+ * Reads the text of a tuning file. Values that the file does not have are the defaults for its
+ * caches. Returns 0, or -1 with *fault filled.
+ */
+int tuning_file_parse(struct tuning_file *file, const char *text, size_t length,
+                      struct fault *fault);
+
+/** Reads a file as tuning_file_parse() reads a text; the message names the file. */
+int tuning_file_load(struct tuning_file *file, const char *path, struct fault *fault);
+
+/** Writes the object of a tuning file. */
+void tuning_file_write(const struct tuning_file *file, struct jsonw *w, const char *key);
+
+#endif /* TARGET_TUNING_FILE_H */
