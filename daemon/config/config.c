@@ -81,18 +81,18 @@ static const struct {
     {                                                                                              \
 #key, offsetof(struct config, key), sizeof(((struct config *)0)->key)                      \
     }
-    TEXT(socket), TEXT(socket_group), TEXT(user), TEXT(engine), TEXT(profile), TEXT(trace),
+    TEXT(socket),  TEXT(socket_group), TEXT(user),  TEXT(engine),
+    TEXT(profile), TEXT(tuning),       TEXT(trace),
 #undef TEXT
 };
 
 enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
 
 const char *const config_keys[] = {
-    JSON_SCHEMA_KEY,  "socket",     "socket_mode", "socket_group", "user",
-    "channel_offset", "channels",   "engine",      "profile",      "access",
-    "limits",         "quotas",     "scheduling",  "watchdog",     "drain_ms",
-    "log_level",      "log_format", "metrics",     "trace",        "refuse_sparse",
-    "memory_only",    NULL};
+    JSON_SCHEMA_KEY, "socket",     "socket_mode",   "socket_group", "user",      "channel_offset",
+    "channels",      "engine",     "profile",       "tuning",       "access",    "limits",
+    "quotas",        "scheduling", "watchdog",      "drain_ms",     "log_level", "log_format",
+    "metrics",       "trace",      "refuse_sparse", "memory_only",  NULL};
 
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};

@@ -42,8 +42,10 @@ struct config {
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
     char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */
-    struct access access;    /* "access": the users who are served */
-    uint32_t clients;        /* "limits.clients": connections at a time */
+    char tuning[1024];    /* "tuning": file with the tuning of the kernels; empty: the defaults for
+                             the caches of this machine */
+    struct access access; /* "access": the users who are served */
+    uint32_t clients;     /* "limits.clients": connections at a time */
     uint32_t clients_reserved;   /* "limits.clients_reserved": for root and the own user */
     uint32_t jobs_per_client;    /* "limits.jobs_per_client": of one connection */
     uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */

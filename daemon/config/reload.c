@@ -19,8 +19,8 @@ static const struct {
     {                                                                                              \
 #key, offsetof(struct config, key), sizeof(((struct config *)0)->key), false               \
     }
-    TEXT(socket),     NUMBER(socket_mode), TEXT(socket_group), TEXT(user),  NUMBER(channel_offset),
-    NUMBER(channels), TEXT(engine),        TEXT(profile),      TEXT(trace),
+    TEXT(socket),     NUMBER(socket_mode), TEXT(socket_group), TEXT(user),   NUMBER(channel_offset),
+    NUMBER(channels), TEXT(engine),        TEXT(profile),      TEXT(tuning), TEXT(trace),
 #undef TEXT
 #undef NUMBER
 };

@@ -9,6 +9,7 @@
 #include "daemon/ops/process.h"
 #include "daemon/service.h"
 #include "libmli/port/ports.h"
+#include "target/tuning/tuning_load.h"
 
 /* Opens descriptors 0 to 2 if they are closed: else a socket could get the number of stderr. */
 static void fill_standard_streams(void)
@@ -22,11 +23,34 @@ static void fill_standard_streams(void)
         close(fd);
 }
 
-static int configure(struct config *config, const struct mlid_options *options, struct fault *fault)
+/* The origin of the tuning of the kernels. */
+struct tuned {
+    enum tuning_use use;
+    char note[TUNING_NOTE_MAX]; /* why the file is ignored, or empty */
+};
+
+static int configure(struct config *config, const struct mlid_options *options, struct tuned *tuned,
+                     struct fault *fault)
 {
-    if (mlid_options_configure(options, config, fault) < 0 || identity_check(config, fault) < 0)
+    if (mlid_options_configure(options, config, fault) < 0 || identity_check(config, fault) < 0 ||
+        service_check(config, fault) < 0)
         return -1;
-    return service_check(config, fault);
+    return tuning_load(config->tuning[0] ? config->tuning : NULL, &tuned->use, tuned->note, fault);
+}
+
+/* Logs whether the tuning file is used; a file of another machine is not. */
+static void log_tuning(const struct tuned *tuned, const char *path)
+{
+    struct log_line line;
+
+    if (tuned->use == TUNING_FILE && log_begin(&line, LOG_INFO, "tuning in use")) {
+        log_text(&line, "file", path);
+        log_end(&line);
+    }
+    if (tuned->use == TUNING_IGNORED && log_begin(&line, LOG_WARNING, "tuning ignored")) {
+        log_text(&line, "reason", tuned->note);
+        log_end(&line);
+    }
 }
 
 static int complain(const struct fault *fault)
@@ -41,6 +65,7 @@ int main(int argc, char **argv)
     static struct activation activation;
     static struct notify notify;
     static struct config config;
+    static struct tuned tuned;
     struct fault fault;
     int status;
 
@@ -49,9 +74,11 @@ int main(int argc, char **argv)
     status = mlid_options_parse(&options, argc, argv);
     if (status >= 0)
         return status;
-    if (configure(&config, &options, &fault) < 0)
+    if (configure(&config, &options, &tuned, &fault) < 0)
         return complain(&fault);
     if (options.check) {
+        if (*tuned.note)
+            fprintf(stderr, "mlid: %s\n", tuned.note);
         printf("the configuration is valid\n");
         return mlid_options_printed();
     }
@@ -61,6 +88,7 @@ int main(int argc, char **argv)
     log_set_journal(log_is_journal());
     log_set_level(config.log_level);
     log_set_format(config.log_format);
+    log_tuning(&tuned, config.tuning);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* the trace then gets EFBIG from write(2) */
     return process_run(&options, &config, &activation, &notify);

@@ -24,6 +24,8 @@ static const char help[] =
     "  --engine SPEC      Move bytes with NAME[:KEY=NUMBER,...] (default: threads).\n"
     "  --profile NAME     Emulate the board of a target profile: a name or path\n"
     "                     (default: none).\n"
+    "  --tuning FILE      Use the kernels' sizes that mlictl calibrate --kernels wrote to\n"
+    "                     FILE (default: those for the caches of this machine).\n"
     "  --log-level LEVEL  Log error, warning, info or debug (default: info).\n"
     "  --log-format NAME  Log as text or json (default: text).\n"
     "  --trace FILE       Write a timeline of the channels to FILE, for Perfetto\n"
@@ -44,6 +46,7 @@ static const struct option table[] = {
     {"engine", required_argument, NULL, 'e'},
     {"channels", required_argument, NULL, 'n'},
     {"profile", required_argument, NULL, 'p'},
+    {"tuning", required_argument, NULL, 'u'},
     {"log-level", required_argument, NULL, 'l'},
     {"log-format", required_argument, NULL, 'f'},
     {"trace", required_argument, NULL, 't'},
@@ -88,6 +91,8 @@ static const char **text_of(struct mlid_options *options, int letter)
         return &options->engine;
     case 'p':
         return &options->profile;
+    case 'u':
+        return &options->tuning;
     case 'l':
         return &options->log_level;
     case 'f':
@@ -185,6 +190,9 @@ static int override(struct config *config, const struct mlid_options *options, s
         return -1;
     if (options->profile && override_text(config->profile, sizeof config->profile, "--profile",
                                           options->profile, fault) < 0)
+        return -1;
+    if (options->tuning && override_text(config->tuning, sizeof config->tuning, "--tuning",
+                                         options->tuning, fault) < 0)
         return -1;
     if (options->trace &&
         override_text(config->trace, sizeof config->trace, "--trace", options->trace, fault) < 0)

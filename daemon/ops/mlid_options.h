@@ -15,7 +15,8 @@
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 
 struct mlid_options {
-    const char *config, *socket, *channels, *engine, *profile, *log_level, *log_format, *trace;
+    const char *config, *socket, *channels, *engine, *profile, *tuning, *log_level, *log_format,
+        *trace;
     bool allow_core, check;
 };
 
