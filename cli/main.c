@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/link/tuning_choice.h"
 #include "cli/term/cancel.h"
 #include "cli/term/colour.h"
 #include "cli/term/print.h"
@@ -207,6 +208,12 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     if (options_get(&options, "help")) {
         help_command(command);
         return EXIT_CODE_DONE;
+    }
+    if (options_has(command->options, "tuning")) {
+        const enum exit_code code = tuning_choose(&options);
+
+        if (code != EXIT_CODE_DONE)
+            return code;
     }
     return command->run(&options);
 }

@@ -13,6 +13,7 @@
 #include "cli/file/place.h"
 #include "cli/job/job_rules.h"
 #include "cli/link/embedded.h"
+#include "cli/link/tuning_choice.h"
 #include "cli/report/report.h"
 #include "cli/term/print.h"
 #include "proto/wire/wire_limits.h"
@@ -37,6 +38,7 @@ static const struct option options_table[] = {
     EMBEDDED_OPTIONS("all that the engine has"),
     EMBEDDED_LIMIT_OPTION,
     PROFILE_OPTION,
+    TUNING_OPTION,
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
     {"host", 'H', "URL", "Run on the daemon at ssh://[user@]host[:port] (default: none)."},
@@ -109,9 +111,10 @@ static int check(const struct options *options)
         return -1;
     }
     if (!connector_is_embedded(options) &&
-        (given(options, "engine") || given(options, "channels") || given(options, "profile"))) {
-        print_error("--engine, --channels and --profile cannot be combined with --socket or "
-                    "--host: a daemon has its own");
+        (given(options, "engine") || given(options, "channels") || given(options, "profile") ||
+         given(options, "tuning"))) {
+        print_error("--engine, --channels, --profile and --tuning cannot be combined with --socket "
+                    "or --host: a daemon has its own");
         return -1;
     }
     return cases_check_filter(options);

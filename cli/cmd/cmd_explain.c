@@ -19,6 +19,7 @@
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
 #include "cli/job/staging.h"
+#include "cli/link/tuning_choice.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 
@@ -35,6 +36,7 @@ static const struct option options_table[] = {
     {"profile", 0, "NAME",
      "Show the move on the board of this target profile, or of a file (default: none).",
      .takes = &value_profile},
+    TUNING_OPTION,
     {"descriptors", 0, "N", "Print at most N descriptors of each channel (default: 4)."},
     {"trace", 0, "FILE",
      "Write the timeline of the jobs on the --profile for Perfetto (default: none).",

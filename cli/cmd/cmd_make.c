@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/link/embedded.h"
+#include "cli/link/tuning_choice.h"
 #include "cli/make/make_job.h"
 #include "cli/make/make_request.h"
 #include "cli/words.h"
@@ -27,7 +28,7 @@ static const struct option make_table[] = {
         {"force", 'f', NULL, "Replace existing files: OUT and JOB.json."},                         \
         {"engine", 'e', "SPEC", "Move the bytes with this engine (default: the library's).",       \
          .takes = &value_engine},                                                                  \
-        EMBEDDED_LIMIT_OPTION,                                                                     \
+        EMBEDDED_LIMIT_OPTION, TUNING_OPTION,                                                      \
         {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",    \
          .takes = &value_file},                                                                    \
     {                                                                                              \

@@ -7,6 +7,7 @@
 #include "cli/job/sequence.h"
 #include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"
+#include "cli/link/tuning_choice.h"
 #include "daemon/service.h"
 
 enum { CHANNELS_MIN = 4 };
@@ -15,6 +16,7 @@ static const struct option options_table[] = {
     EMBEDDED_OPTIONS("as many as the jobs ask for, at least 4"),
     EMBEDDED_LIMIT_OPTION,
     PROFILE_OPTION,
+    TUNING_OPTION,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,

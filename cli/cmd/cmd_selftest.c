@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/engine_arg.h"
+#include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
 #include "cli/selftest/selftest_report.h"
 #include "cli/term/cancel.h"
@@ -51,6 +52,7 @@ static const struct option options_table[] = {
     {"keep", 0, "DIR", "Write the first failed case as jobs to DIR (default: selftest-SEED-INDEX).",
      .takes = &value_directory},
     {"fail-fast", 0, NULL, "Stop at the first case that fails."},
+    TUNING_OPTION,
     OPTIONS_COMMON,
 };
 

@@ -305,7 +305,7 @@ static enum exit_code finish(const struct make_request *request, struct job_spec
 /* Refuses options of the service inside this process if a daemon is named. */
 static int check_options(const struct make_request *request)
 {
-    static const char *const embedded[] = {"engine", "limit-bytes"};
+    static const char *const embedded[] = {"engine", "limit-bytes", "tuning"};
     const struct options *options = request->options;
 
     if (request->run && options_get(options, "output") && !target_of(request)) {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/calibrate/kernel_search.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/calibrate/kernel_race.h"
+#include "cli/term/cancel.h"
+#include "cli/term/clock_ns.h"
+#include "mli_helpers_api.h"
+
+#define SOURCE_MAX ((size_t)160 << 20)
+#define MIB        ((uint64_t)1 << 20)
+
+/* Limits of the decisions, as ratios of times. */
+static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst = 1.03;
+
+/* A candidate is found if at most one of LOSSES_OF moves loses: that may be a disturbance. */
+enum { LOSSES_OF = 8 };
+
+/* The sizes at which moves are timed with and without streaming; each twice the one before. */
+enum { LADDER_FIRST_KIB = 256, LADDER = 8, ELEMS = 3, SHAPES_MAX = 32 };
+enum { CELLS_MAX = SHAPES_MAX * ELEMS * LADDER, GROUPS_MAX = CELLS_MAX };
+enum { PLAIN, STREAMED, WAYS };
+enum { SIZES_PERCENT = 35, THRESHOLDS_PERCENT = 45, CONFIRM_PERCENT = 20 };
+
+/* Cells with one set of variants. */
+struct group {
+    size_t field, first, count; /* the cells [first, first + count) */
+    mli_tuning variants[KERNEL_VARIANTS];
+    size_t variant_count;
+};
+
+struct work {
+    struct kernel_search *search;
+    struct kernel_memory memory;
+    const struct kernel_progress *progress;
+    struct fault *fault;
+    struct kernel_cell *cells;
+    struct group *groups;
+    size_t cell_count, group_count;
+    uint64_t begin, end; /* of the whole search */
+};
+
+static size_t ladder_bytes(size_t step)
+{
+    return (size_t)LADDER_FIRST_KIB << 10 << step;
+}
+
+/* Sets all thresholds: 0 streams every move, UINT64_MAX none. */
+static void set_thresholds(mli_tuning *tuning, uint64_t bytes)
+{
+    for (size_t i = 0; i < TUNING_FIELDS; i++)
+        if (tuning_field_is_threshold(i))
+            tuning_field_set(tuning, i, bytes);
+}
+
+static struct group *add_group(struct work *work, size_t field)
+{
+    struct group *group = &work->groups[work->group_count++];
+
+    memset(group, 0, sizeof *group);
+    group->field = field;
+    group->first = work->cell_count;
+    return group;
+}
+
+static void add_variant(struct group *group, const mli_tuning *tuning)
+{
+    group->variants[group->variant_count++] = *tuning;
+}
+
+static void add_cell(struct work *work, struct group *group, const struct kernel_move *move)
+{
+    struct kernel_cell *cell = &work->cells[work->cell_count++];
+
+    memset(cell, 0, sizeof *cell);
+    cell->move = *move;
+    cell->variants = group->variant_count;
+    group->count++;
+}
+
+static int refused(struct work *work)
+{
+    return fault_set(work->fault, FAULT_INTERNAL, NULL, "a measurement failed: %s",
+                     mli_last_error());
+}
+
+/* Takes a sample of each variant of a cell. */
+static int pass(struct work *work, const struct group *group, struct kernel_cell *cell,
+                const char *what)
+{
+    if (cancel_requested())
+        return cancel_fault(work->fault);
+    if (kernel_cell_pass(cell, group->variants, &work->memory) < 0)
+        return refused(work);
+    work->progress->show(work->progress->context, what,
+                         (double)(clock_ns() - work->begin) / (double)(work->end - work->begin));
+    return 0;
+}
+
+/*
+ * Takes samples of all cells in turns until the time is over. After some passes, half of the passes
+ * are only for cells that lose with variant 1, if `losers`: more samples show whether that
+ * was a disturbance.
+ */
+static int measure(struct work *work, const char *what, bool losers, uint64_t until)
+{
+    for (uint32_t round = 0; work->group_count > 0 && clock_ns() < until; round++) {
+        const bool only_losers = losers && round >= KERNEL_PASSES_MIN && round % 2 == 0;
+
+        for (size_t g = 0; g < work->group_count; g++) {
+            const struct group *group = &work->groups[g];
+
+            for (size_t c = group->first; c < group->first + group->count; c++) {
+                if (only_losers && kernel_cell_ratio(&work->cells[c], 1) <= 1)
+                    continue;
+                if (clock_ns() >= until)
+                    return 0;
+                if (pass(work, group, &work->cells[c], what) < 0)
+                    return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Ratios of times: their logarithms added up, the worst, and the number of losses. */
+struct summary {
+    double logs, worst;
+    size_t count, losses;
+};
+
+static void add_ratio(struct summary *summary, double ratio)
+{
+    summary->logs += log(ratio);
+    summary->worst = summary->count == 0 || ratio > summary->worst ? ratio : summary->worst;
+    summary->losses += ratio > loss;
+    summary->count++;
+}
+
+static double mean_of(const struct summary *summary)
+{
+    return summary->count ? exp(summary->logs / (double)summary->count) : 1;
+}
+
+/* Returns whether a candidate is worth a confirmation. */
+static bool is_found(const struct summary *summary, double mean)
+{
+    return summary->count > 0 && mean_of(summary) <= mean &&
+           summary->losses <= summary->count / LOSSES_OF;
+}
+
+static bool is_confirmed(const struct summary *summary)
+{
+    return summary->count > 0 && mean_of(summary) <= kept_mean && summary->worst <= kept_worst;
+}
+
+static bool is_measured(const struct work *work, const struct group *group)
+{
+    for (size_t c = 0; c < group->count; c++)
+        if (!kernel_cell_is_measured(&work->cells[group->first + c]))
+            return false;
+    return group->count > 0;
+}
+
+static struct summary summary_of(const struct work *work, const struct group *group, size_t variant)
+{
+    struct summary summary = {0};
+
+    for (size_t c = 0; c < group->count; c++)
+        add_ratio(&summary, kernel_cell_ratio(&work->cells[group->first + c], variant));
+    return summary;
+}
+
+/* Part 1: sizes. */
+
+/* The stage has room for fewer rows if they are wider. */
+static void fit_stage(mli_tuning *tuning)
+{
+    const uint64_t most =
+        MLI_TUNING_STAGE_ROOM / (tuning->stage_width + MLI_TUNING_STAGE_EDGES) / 16 * 16;
+
+    if (tuning->stage_rows > most)
+        tuning->stage_rows = most;
+}
+
+static void add_size(struct work *work, const struct kernel_size *size)
+{
+    struct group *group = add_group(work, tuning_field_named(size->field));
+    mli_tuning base = work->search->defaults;
+
+    set_thresholds(&base, size->streamed ? 0 : UINT64_MAX);
+    add_variant(group, &base);
+    for (size_t i = 0; i < KERNEL_CANDIDATES && size->candidates[i]; i++) {
+        mli_tuning variant = base;
+
+        if (tuning_field_get(&base, group->field) == size->candidates[i])
+            continue;
+        tuning_field_set(&variant, group->field, size->candidates[i]);
+        fit_stage(&variant);
+        add_variant(group, &variant);
+    }
+    for (size_t i = 0; i < KERNEL_PROBES && size->probes[i].shape; i++) {
+        struct kernel_move move;
+
+        kernel_move_init(&move, kernel_shape_named(size->probes[i].shape), size->probes[i].elem,
+                         (size_t)size->probes[i].kib << 10);
+        add_cell(work, group, &move);
+    }
+}
+
+/* Takes over the best candidate of a size, if it is better than the default. */
+static void choose_size(struct work *work, const struct group *group)
+{
+    struct kernel_search *search = work->search;
+    double best = found_mean;
+
+    if (!is_measured(work, group))
+        return;
+    search->verdict[group->field] = KERNEL_KEPT;
+    for (size_t v = 1; v < group->variant_count; v++) {
+        const struct summary summary = summary_of(work, group, v);
+
+        if (!is_found(&summary, best))
+            continue;
+        best = mean_of(&summary);
+        search->verdict[group->field] = KERNEL_CHANGED;
+        tuning_field_set(&search->tuning, group->field,
+                         tuning_field_get(&group->variants[v], group->field));
+    }
+    fit_stage(&search->tuning);
+}
+
+static int search_sizes(struct work *work, uint64_t until)
+{
+    const bool streams = strncmp(mli_cpu_level(), "avx", 3) == 0;
+
+    for (const struct kernel_size *size = kernel_sizes; size->field; size++)
+        if ((!size->level || strcmp(size->level, mli_cpu_level()) == 0) &&
+            (streams || !size->streamed))
+            add_size(work, size);
+    if (measure(work, "sizes", false, until) < 0)
+        return -1;
+    for (size_t g = 0; g < work->group_count; g++)
+        choose_size(work, &work->groups[g]);
+    return 0;
+}
+
+/* Part 2: thresholds. Each group has one size of one threshold's moves. */
+
+static void add_threshold_cells(struct work *work, size_t field, size_t step)
+{
+    struct group *group = add_group(work, field);
+    mli_tuning way = work->search->tuning;
+
+    set_thresholds(&way, UINT64_MAX);
+    add_variant(group, &way);
+    set_thresholds(&way, 0);
+    add_variant(group, &way);
+    for (const struct kernel_shape *shape = kernel_shapes; shape->name; shape++) {
+        for (uint32_t elem = 1; elem <= 4; elem *= 2) {
+            struct kernel_move move;
+
+            kernel_move_init(&move, shape, elem, ladder_bytes(step));
+            if (kernel_move_place(&move, &work->memory) && kernel_move_threshold(&move) == field)
+                add_cell(work, group, &move);
+        }
+    }
+    if (group->count == 0)
+        work->group_count--;
+}
+
+/*
+ * Returns how much a threshold changes the times of its moves, compared with the default: moves of
+ * sizes between both thresholds stream with one of them only.
+ */
+static struct summary effect_of(const struct work *work, size_t field, uint64_t threshold)
+{
+    const uint64_t otherwise = tuning_field_get(&work->search->defaults, field);
+    struct summary summary = {0};
+
+    for (size_t g = 0; g < work->group_count; g++) {
+        const struct group *group = &work->groups[g];
+
+        for (size_t c = group->first; group->field == field && c < group->first + group->count;
+             c++) {
+            const struct kernel_cell *cell = &work->cells[c];
+            const bool now = cell->move.bytes >= otherwise, then = cell->move.bytes >= threshold;
+
+            if (now != then)
+                add_ratio(&summary, then ? kernel_cell_ratio(cell, STREAMED)
+                                         : 1 / kernel_cell_ratio(cell, STREAMED));
+        }
+    }
+    return summary;
+}
+
+/*
+ * Thresholds are a sixteenth below a size of the ladder, because a move of about this size should
+ * stream.
+ */
+static uint64_t candidate(size_t step)
+{
+    return ladder_bytes(step) / 16 * 15;
+}
+
+/*
+ * Returns the largest threshold to choose: the default for copies, which is about the core's share
+ * of the third-level cache. Larger destinations are in the caches during the measurement, but
+ * rarely in a program, and streaming is faster if they are not.
+ */
+static uint64_t most_threshold(const struct work *work)
+{
+    return work->search->defaults.stream_rows_min;
+}
+
+static void choose_threshold(struct work *work, size_t field)
+{
+    struct kernel_search *search = work->search;
+    double best = 0;
+
+    for (size_t g = 0; g < work->group_count; g++)
+        if (work->groups[g].field == field && !is_measured(work, &work->groups[g]))
+            return;
+    search->verdict[field] = KERNEL_KEPT;
+    for (size_t step = 0; step <= LADDER && candidate(step) <= most_threshold(work); step++) {
+        const struct summary effect = effect_of(work, field, candidate(step));
+
+        /* Take the candidate that saves most time in total. */
+        if (!is_found(&effect, found_mean) || effect.logs >= best)
+            continue;
+        best = effect.logs;
+        search->verdict[field] = KERNEL_CHANGED;
+        tuning_field_set(&search->tuning, field, candidate(step));
+    }
+}
+
+static int search_thresholds(struct work *work, uint64_t until)
+{
+    work->cell_count = work->group_count = 0;
+    for (size_t step = 0; step < LADDER; step++)
+        for (size_t i = 0; i < TUNING_FIELDS; i++)
+            if (tuning_field_is_threshold(i))
+                add_threshold_cells(work, i, step);
+    work->search->cells += work->cell_count;
+    if (measure(work, "thresholds", false, until) < 0)
+        return -1;
+    for (size_t i = 0; work->group_count > 0 && i < TUNING_FIELDS; i++)
+        if (tuning_field_is_threshold(i))
+            choose_threshold(work, i);
+    return 0;
+}
+
+/* Part 3: confirmation. */
+
+/* Adds the moves of a size again, with the default and with the new value. */
+static void confirm_size(struct work *work, size_t field)
+{
+    const struct kernel_size *size = kernel_sizes;
+    struct group *group;
+    size_t first;
+
+    while (strcmp(size->field, tuning_fields[field].name) != 0)
+        size++;
+    first = work->group_count;
+    add_size(work, size);
+    group = &work->groups[first];
+    group->variant_count = 2;
+    group->variants[1] = group->variants[0];
+    tuning_field_set(&group->variants[1], field, tuning_field_get(&work->search->tuning, field));
+    fit_stage(&group->variants[1]);
+    for (size_t c = group->first; c < work->cell_count; c++)
+        work->cells[c].variants = 2;
+}
+
+/* Adds the moves that a threshold affects again, with the default and with the new value. */
+static void confirm_threshold(struct work *work, size_t field)
+{
+    struct group *group = add_group(work, field);
+    const uint64_t otherwise = tuning_field_get(&work->search->defaults, field),
+                   threshold = tuning_field_get(&work->search->tuning, field);
+    mli_tuning variant = work->search->tuning;
+
+    tuning_field_set(&variant, field, otherwise);
+    add_variant(group, &variant);
+    add_variant(group, &work->search->tuning);
+    for (size_t step = 0; step < LADDER; step++) {
+        for (const struct kernel_shape *shape = kernel_shapes; shape->name; shape++) {
+            for (uint32_t elem = 1; elem <= 4; elem *= 2) {
+                struct kernel_move move;
+
+                kernel_move_init(&move, shape, elem, ladder_bytes(step));
+                if ((move.bytes >= otherwise) != (move.bytes >= threshold) &&
+                    kernel_move_place(&move, &work->memory) &&
+                    kernel_move_threshold(&move) == field)
+                    add_cell(work, group, &move);
+            }
+        }
+    }
+}
+
+static void judge(struct work *work, const struct group *group)
+{
+    struct kernel_search *search = work->search;
+    const struct summary summary = summary_of(work, group, 1);
+
+    if (is_measured(work, group) && is_confirmed(&summary)) {
+        search->gain[group->field] = 1 - mean_of(&summary);
+        return;
+    }
+    search->verdict[group->field] = KERNEL_UNSURE;
+    tuning_field_set(&search->tuning, group->field,
+                     tuning_field_get(&search->defaults, group->field));
+}
+
+static int confirm(struct work *work, uint64_t until)
+{
+    work->cell_count = work->group_count = 0;
+    for (size_t i = 0; i < TUNING_FIELDS; i++) {
+        if (work->search->verdict[i] != KERNEL_CHANGED)
+            continue;
+        if (tuning_field_is_threshold(i))
+            confirm_threshold(work, i);
+        else
+            confirm_size(work, i);
+    }
+    if (measure(work, "confirmation", true, until) < 0)
+        return -1;
+    for (size_t g = 0; g < work->group_count; g++)
+        judge(work, &work->groups[g]);
+    fit_stage(&work->search->tuning);
+    return 0;
+}
+
+static int search_all(struct work *work, uint64_t seconds)
+{
+    const uint64_t percent = seconds * UINT64_C(10000000);
+
+    work->begin = clock_ns();
+    work->end = work->begin + 100 * percent;
+    if (search_sizes(work, work->begin + SIZES_PERCENT * percent) < 0)
+        return -1;
+    work->search->cells = work->cell_count;
+    return search_thresholds(work, work->begin + (SIZES_PERCENT + THRESHOLDS_PERCENT) * percent) <
+                       0 ||
+                   confirm(work, work->end) < 0
+               ? -1
+               : 0;
+}
+
+int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, uint64_t seconds,
+                      const struct kernel_progress *progress, struct fault *fault)
+{
+    struct work work = {.search = search, .progress = progress, .fault = fault};
+    mli_tuning before = {.size = sizeof before};
+    int result;
+
+    memset(search, 0, sizeof *search);
+    search->tuning = search->defaults = *defaults;
+    for (size_t i = 0; i < TUNING_FIELDS; i++)
+        search->verdict[i] = KERNEL_UNMEASURED;
+    work.cells = calloc(CELLS_MAX, sizeof *work.cells);
+    work.groups = calloc(GROUPS_MAX, sizeof *work.groups);
+    if (!work.cells || !work.groups ||
+        kernel_memory_init(&work.memory, SOURCE_MAX, ladder_bytes(LADDER)) < 0) {
+        result = fault_set(fault, FAULT_INTERNAL, NULL,
+                           "no memory: %" PRIu64 " MiB are required for the moves",
+                           (uint64_t)(SOURCE_MAX + ladder_bytes(LADDER)) / MIB);
+    } else {
+        (void)mli_tuning_get(&before);
+        result = search_all(&work, seconds);
+        (void)mli_tuning_set(&before);
+    }
+    kernel_memory_finish(&work.memory);
+    free(work.cells);
+    free(work.groups);
+    return result;
+}

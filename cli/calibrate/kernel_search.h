@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chooses the tuning of libmli's kernels for this machine. Three parts, each with a share of the
+ * time:
+ *
+ *   1. Sizes: block sizes, stage sizes and prefetch distances (kernel_table.c). Each has a few
+ *      candidates and the moves that depend on it.
+ *   2. Thresholds of streaming: each move at many sizes, streamed and not.
+ *   3. Confirmation: each changed value again, against its default, at other places in memory.
+ *
+ * A value replaces its default only if the moves that depend on it gain at least 3 % on average and
+ * at most one of eight loses more than 2 %, and if the confirmation, too, finds a gain of
+ * at least 3 % on average, and no loss above 3 %.
+ *
+ * To measure another size, start here: a row in kernel_table.c.
+ */
+#ifndef CLI_KERNEL_SEARCH_H
+#define CLI_KERNEL_SEARCH_H
+
+#include <stdbool.h>
+
+#include "target/tuning/tuning_file.h"
+
+enum { KERNEL_CANDIDATES = 5, KERNEL_PROBES = 4 };
+
+/* A size with its candidates and the moves that depend on it. */
+struct kernel_size {
+    const char *field;
+    const char *level;                      /* the only level that has it; null: every level */
+    bool streamed;                          /* true: measured while every move streams */
+    uint32_t candidates[KERNEL_CANDIDATES]; /* 0 ends the list */
+    struct {
+        const char *shape;
+        uint32_t elem, kib;
+    } probes[KERNEL_PROBES]; /* a null name ends the list */
+};
+
+/** All sizes; the last has a null field. */
+extern const struct kernel_size kernel_sizes[];
+
+/* The result for one value. */
+enum kernel_verdict {
+    KERNEL_KEPT,       /* measured; no candidate was better */
+    KERNEL_CHANGED,    /* measured and confirmed */
+    KERNEL_UNSURE,     /* a candidate was better, but the confirmation was not */
+    KERNEL_UNMEASURED, /* this level does not have it, or the time was too short */
+};
+
+/* The result of a search. */
+struct kernel_search {
+    mli_tuning tuning, defaults;
+    enum kernel_verdict verdict[TUNING_FIELDS];
+    double gain[TUNING_FIELDS]; /* share of the time saved, by the confirmation; changed fields */
+    size_t cells;               /* moves that were timed */
+};
+
+/* A callback for the progress of the search: `done` is between 0 and 1. */
+struct kernel_progress {
+    void (*show)(void *context, const char *what, double done);
+    void *context;
+};
+
+/**
+ * Searches for about `seconds`. Returns 0, or -1 with *fault filled: a signal (FAULT_CANCELLED), no
+ * memory, or a move that the library refuses. Restores the tuning of the process.
+ */
+int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, uint64_t seconds,
+                      const struct kernel_progress *progress, struct fault *fault);
+
+#endif /* CLI_KERNEL_SEARCH_H */
