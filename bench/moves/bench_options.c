@@ -25,6 +25,8 @@ static const char help[] =
     "  --levels             the listed cases at each level of kernels too, and as element loops\n"
     "  --lines              what the cache lines of each move take alone, in the best of many\n"
     "                       orders: loaded and written, with nothing moved from one to the other\n"
+    "  --tuning FILE        the library with the values of `mlictl calibrate --kernels -o FILE`,\n"
+    "                       in turns with its defaults\n"
     "  --no-peers           only the library itself\n"
     "  --no-calls           without what a small call costs\n"
     "  --rounds N           samples of each cell; default: as many as its time allows\n"
@@ -40,6 +42,7 @@ static const char help[] =
     "examples:\n"
     "  bench-moves                                    all listed cases, about six minutes\n"
     "  bench-moves --quick --svg moves.svg            a first look\n"
+    "  bench-moves --tuning t.json --no-peers         calibrated beside defaults\n"
     "  bench-moves --size 384 --case HWC --elem 1     twelve cells\n"
     "  bench-moves --neighbours --levels --csv all.csv\n"
     "\n"
@@ -50,8 +53,8 @@ static const struct option names[] = {
     {"neighbours", 0, NULL, 'n'}, {"levels", 0, NULL, 'l'},   {"lines", 0, NULL, 'L'},
     {"no-peers", 0, NULL, 'P'},   {"no-calls", 0, NULL, 'C'}, {"rounds", 1, NULL, 'r'},
     {"quick", 0, NULL, 'q'},      {"seed", 1, NULL, 'S'},     {"csv", 1, NULL, 'v'},
-    {"json", 1, NULL, 'j'},       {"svg", 1, NULL, 'g'},      {"spoil", 0, NULL, 'x'},
-    {"help", 0, NULL, 'h'},       {NULL, 0, NULL, 0},
+    {"json", 1, NULL, 'j'},       {"tuning", 1, NULL, 't'},   {"svg", 1, NULL, 'g'},
+    {"spoil", 0, NULL, 'x'},      {"help", 0, NULL, 'h'},     {NULL, 0, NULL, 0},
 };
 
 static int wrong(const char *what, const char *given, const char *expected)
@@ -155,6 +158,9 @@ static int take(struct options *o, int option, const char *text)
         break;
     case 'q':
         o->quick = true;
+        break;
+    case 't':
+        o->tuning = text;
         break;
     case 'x':
         o->spoil = true;

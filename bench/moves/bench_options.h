@@ -20,6 +20,7 @@ struct options {
     int rounds; /* number of rounds; 0: as many as the time budget allows */
     uint64_t seed;
     const char *csv, *json, *svg;
+    const char *tuning; /* file of `mlictl calibrate --kernels`, or null */
 };
 
 /*

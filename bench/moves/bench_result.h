@@ -21,6 +21,10 @@ struct result {
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
+    struct figure tuned; /* ours with the tuning of a file; count 0: not measured */
+    double tuned_ratio;  /* its time divided by that with the defaults, median of the rounds; 0: not
+                            measured */
+    bool tuned_again;    /* true: the ratio is from another race, after one with a high ratio */
     struct figure lines; /* cost of the cache lines alone (lines.h); count 0: not measured */
     char lines_way[LINES_WAY];
 };

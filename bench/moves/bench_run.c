@@ -13,6 +13,13 @@
 /* The size from which moves are streamed by default: mli_cpu_set_stream_min(). */
 enum { STREAMED = 32 * 1024 * 1024 };
 
+/*
+ * A tuning that takes more than TUNED_AGAIN times the defaults is measured in up to TUNED_RACES
+ * further races of TUNED_ROUNDS rounds.
+ */
+#define TUNED_AGAIN 1.02
+enum { TUNED_RACES = 3, TUNED_ROUNDS = 21 };
+
 /* Returns the seed of a cell, so that its data does not depend on the cells measured before. */
 static uint64_t seed_of(const struct options *o, const struct result *r)
 {
@@ -68,11 +75,44 @@ static void add_lines(struct memory *memory, struct result *r, struct race *race
     last->unchecked = true;
 }
 
-static int cell(const struct options *o, struct memory *memory, const struct result_list *list,
-                struct result *r)
+/* Returns the contender for the library with another tuning than the first contender's. */
+static struct contender *add_tuned(struct race *race, const struct tuned *tuned)
+{
+    struct contender *c = &race->at[race->count++];
+
+    race->at[0].tuning = &tuned->defaults;
+    c->peer = &ours_peer;
+    c->tuning = &tuned->values;
+    return c;
+}
+
+/*
+ * Compares the times with the tuning and with the defaults in the same rounds. A high ratio is
+ * often a disturbance: races again without the peers and with more rounds, and takes that result.
+ */
+static void compare(struct race *race, const struct contender *tuned, struct result *r)
+{
+    r->tuned = tuned->ratio;
+    r->tuned_ratio = tuned->against_first;
+    for (int i = 1; i < race->count; i++)
+        race->at[i].sits_out = &race->at[i] != tuned;
+    for (int i = 0; i < TUNED_RACES && r->tuned_ratio > TUNED_AGAIN; i++) {
+        race->rounds_min = race->rounds_max = TUNED_ROUNDS;
+        race_run(race);
+        r->tuned_again = true;
+        if (tuned->against_first <= 0)
+            break;
+        r->tuned = tuned->ratio;
+        r->tuned_ratio = tuned->against_first;
+    }
+}
+
+static int cell(const struct options *o, const struct tuned *tuned, struct memory *memory,
+                const struct result_list *list, struct result *r)
 {
     const struct peer_list *peers = &list->peers;
     struct race race = {.memory = memory, .spoil = o->spoil, .count = 1 + peers->count};
+    struct contender *calibrated = NULL;
     struct job job;
 
     job_init(&job, r->kind, r->elem, (size_t)r->kib * 1024);
@@ -83,6 +123,8 @@ static int cell(const struct options *o, struct memory *memory, const struct res
     for (int i = 0; i < peers->count; i++)
         race.at[1 + i].peer = peers->at[i];
     pick_peers(o, list, r, &race);
+    if (tuned)
+        calibrated = add_tuned(&race, tuned);
     if (o->lines)
         add_lines(memory, r, &race);
     race_run(&race);
@@ -98,12 +140,20 @@ static int cell(const struct options *o, struct memory *memory, const struct res
         r->peer[i] = race.at[1 + i].ratio;
     }
     if (o->lines)
-        r->lines = race.at[1 + peers->count].ratio;
-    return judge(r, &race.at[0]);
+        r->lines = race.at[race.count - 1].ratio;
+    if (judge(r, &race.at[0]))
+        return 1;
+    if (!calibrated)
+        return 0;
+    if (judge(r, calibrated))
+        return 1;
+    compare(&race, calibrated, r);
+    (void)mli_tuning_set(&tuned->defaults);
+    return 0;
 }
 
-int run_size(const struct options *o, const struct case_list *cases, struct memory *memory,
-             uint32_t kib, struct result_list *list)
+int run_size(const struct options *o, const struct tuned *tuned, const struct case_list *cases,
+             struct memory *memory, uint32_t kib, struct result_list *list)
 {
     int wrong = 0;
 
@@ -117,7 +167,7 @@ int run_size(const struct options *o, const struct case_list *cases, struct memo
             r->elem = o->elem[e];
             r->kib = kib;
             plan_progress(result_listed(r) ? "cases" : "neighbours", r->kind->name, r->elem, kib);
-            wrong += cell(o, memory, list, r);
+            wrong += cell(o, tuned, memory, list, r);
         }
     }
     plan_progress_end();

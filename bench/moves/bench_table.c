@@ -51,6 +51,15 @@ static void print_lines(const struct options *o, double lines)
         printf("/ %5s", "-");
 }
 
+/* Prints the time with the tuning of a file. */
+static void print_tuned(const struct options *o, const struct result *r)
+{
+    if (o->tuning && r && r->tuned.count > 0)
+        printf("> %5.2f", r->tuned.median);
+    else if (o->tuning)
+        printf("> %5s", "-");
+}
+
 static void print_cell(const struct result_list *list, const struct options *o,
                        const struct result *r)
 {
@@ -65,13 +74,14 @@ static void print_cell(const struct result_list *list, const struct options *o,
         printf("  %6.2f%s / %5.2f %-7s", r->ours.median, mark(r, fastest), fastest,
                list->peers.at[best]->name);
     print_lines(o, r ? r->lines.median : 0);
+    print_tuned(o, r);
 }
 
 static void print_means(const struct result_list *list, const struct options *o, uint32_t kib)
 {
     printf("%-33s", "geometric mean, listed cases");
     for (int e = 0; e < o->elem_count; e++) {
-        struct mean ours = {0}, peers = {0}, lines = {0};
+        struct mean ours = {0}, peers = {0}, lines = {0}, calibrated = {0};
 
         for (int i = 0; i < CASE_LISTED; i++) {
             const struct result *r = result_find(list, i, o->elem[e], kib);
@@ -81,6 +91,8 @@ static void print_means(const struct result_list *list, const struct options *o,
                 mean_add(&ours, r->ours.median);
             if (best >= 0)
                 mean_add(&peers, r->peer[best].median);
+            if (r && r->tuned.count)
+                mean_add(&calibrated, r->tuned.median);
             if (r && r->lines.count)
                 mean_add(&lines, r->lines.median);
         }
@@ -89,6 +101,8 @@ static void print_means(const struct result_list *list, const struct options *o,
         else
             printf("  %6.2f  / %5s %-7s", mean_value(&ours), "-", "");
         print_lines(o, mean_value(&lines));
+        if (calibrated.count)
+            printf("> %5.2f", mean_value(&calibrated));
     }
     printf("\n");
 }
@@ -121,12 +135,13 @@ void table_size(const struct result_list *list, const struct options *o, uint32_
     char name[RESULT_NAME];
     int last = -1;
 
-    printf(
-        "\ntime / memcpy of the same bytes, destination %s: ours / best peer (!: it is faster)%s\n",
-        result_size(kib, name), o->lines ? " / its cache lines alone" : "");
+    printf("\ntime / memcpy of the same bytes, destination %s: ours / best peer (!: it is "
+           "faster)%s%s\n",
+           result_size(kib, name), o->lines ? " / its cache lines alone" : "",
+           o->tuning ? " > ours, calibrated" : "");
     printf("%-33s", "");
     for (int e = 0; e < o->elem_count; e++)
-        printf("  %u-byte elements%*s", o->elem[e], o->lines ? 14 : 7, "");
+        printf("  %u-byte elements%*s", o->elem[e], (o->lines ? 14 : 7) + (o->tuning ? 7 : 0), "");
     printf("\n");
     for (int i = 0; i < list->count; i++) {
         const struct result *r = &list->at[i];

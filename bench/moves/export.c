@@ -38,7 +38,7 @@ int export_csv(const struct result_list *list, const char *path)
         fprintf(f, ",%s_outcome,%s_min,%s_median,%s_max,%s_rounds", list->peers.at[p]->name,
                 list->peers.at[p]->name, list->peers.at[p]->name, list->peers.at[p]->name,
                 list->peers.at[p]->name);
-    fprintf(f, ",lines_median,lines_way\n");
+    fprintf(f, ",lines_median,lines_way,calibrated_median,calibrated_ratio\n");
     for (int i = 0; i < list->count; i++) {
         const struct result *r = &list->at[i];
         const int best = result_best(list, r);
@@ -58,7 +58,8 @@ int export_csv(const struct result_list *list, const char *path)
             fprintf(f, ",%s,%.4f,%.4f,%.4f,%d", outcomes[r->peer_outcome[p]], g->least, g->median,
                     g->most, g->count);
         }
-        fprintf(f, ",%.4f,\"%s\"\n", r->lines.median, r->lines_way);
+        fprintf(f, ",%.4f,\"%s\",%.4f,%.4f\n", r->lines.median, r->lines_way, r->tuned.median,
+                r->tuned_ratio);
     }
     return export_close(f, path);
 }
@@ -95,6 +96,10 @@ int export_json(const struct result_list *list, const char *path)
         if (r->lines.count > 0) {
             fprintf(f, ", \"lines_way\": \"%s\", \"lines\": ", r->lines_way);
             json_figure(f, "timed", &r->lines);
+        }
+        if (r->tuned.count > 0) {
+            fprintf(f, ", \"calibrated_ratio\": %.4f, \"calibrated\": ", r->tuned_ratio);
+            json_figure(f, "timed", &r->tuned);
         }
         fprintf(f, ", \"peers\": {");
         for (int p = 0; p < list->peers.count; p++) {

@@ -7,7 +7,8 @@
  *   memory, oracle       regions, expected bytes      race                  contenders at one job
  *   plan, run, levels    choice and order of cells    table, export, svg, verdict   reports
  *   calls                single small calls           known                 figures from elsewhere
- *   lines, lines_tiles   cache lines of a move alone
+ *   lines, lines_tiles   cache lines of a move alone  tuned                 the library as
+ * calibrated
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 static struct case_list cases;
 static struct levels levels;
 static struct calls calls;
+static struct tuned tuned;
 
 static int wanted_cases(const struct options *o)
 {
@@ -60,7 +62,7 @@ static int measure(const struct options *o, struct memory *memory, struct result
         calls_print(&calls);
     }
     for (int s = 0; s < o->kib_count; s++) {
-        wrong += run_size(o, &cases, memory, o->kib[s], list);
+        wrong += run_size(o, o->tuning ? &tuned : NULL, &cases, memory, o->kib[s], list);
         table_size(list, o, o->kib[s]);
     }
     if (o->levels) {
@@ -70,6 +72,7 @@ static int measure(const struct options *o, struct memory *memory, struct result
     }
     table_noise(list);
     verdict_print(list, o->calls ? &calls : NULL, o->levels ? &levels : NULL);
+    tuned_verdict(list);
     failed |= write_files(o, list) != 0;
     if (wrong)
         printf("\n%d cells with WRONG bytes or refused: see stderr\n", wrong);
@@ -97,6 +100,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench-moves: no case has such a name\n");
         return 2;
     }
+    if (o.tuning && tuned_load(&tuned, o.tuning))
+        return 2;
     const char *eviction = evict_init();
 
     plan_room(&o, &cases, &src, &dst);
@@ -109,6 +114,8 @@ int main(int argc, char **argv)
     if (o.peers)
         peers_open(&list.peers);
     table_header(&o, &list.peers, eviction);
+    if (o.tuning)
+        tuned_print(&tuned);
     status = measure(&o, &memory, &list);
     memory_finish(&memory);
     free(list.at);

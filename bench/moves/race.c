@@ -63,8 +63,11 @@ static double memcpy_once(const struct race *r)
     return (clock_ns() - begin) / (double)memcpy_repeat;
 }
 
-static void set_level(const struct contender *c)
+/* Sets what the library uses for the samples of a contender. */
+static void set_library(const struct contender *c)
 {
+    if (c->tuning)
+        (void)mli_tuning_set(c->tuning);
     if (c->masked)
         mli_cpu_set_mask(c->mask);
 }
@@ -105,7 +108,7 @@ static double sample(struct race *r, struct contender *c)
     double least = 0;
 
     if (c)
-        set_level(c);
+        set_library(c);
     for (int i = 0; i < TRIES; i++) {
         const long before = interruptions();
         const double ns = c ? contender_once(r, c) : memcpy_once(r);
@@ -142,7 +145,7 @@ static void check(struct race *r, struct contender *c)
     int failed;
 
     memory_clear(r->job);
-    set_level(c);
+    set_library(c);
     c->once = timed_once(c, &failed);
     c->outcome = RACE_TIMED;
     if (failed)
@@ -240,8 +243,22 @@ static void one_round(struct race *r)
     }
 }
 
+/* Returns the median of the ratios of two contenders that took part in the same rounds. */
+static double paired(const struct contender *c, const struct contender *first)
+{
+    static double ratios[RACE_ROUNDS];
+
+    if (c->ratio.count == 0 || c->ratio.count != first->ratio.count)
+        return 0;
+    for (int i = 0; i < c->ratio.count; i++)
+        ratios[i] = c->samples[i] / first->samples[i];
+    return figure_of(ratios, c->ratio.count).median;
+}
+
 static void finish(struct race *r)
 {
+    for (int i = 0; i < r->count; i++)
+        r->at[i].against_first = paired(&r->at[i], &r->at[0]);
     r->memcpy_ns = figure_of(memcpy_samples, memcpy_count).median;
     for (int i = 0; i < r->count; i++) {
         struct contender *c = &r->at[i];

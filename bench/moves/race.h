@@ -9,8 +9,9 @@
 #include "bench/moves/bench_peer.h"
 #include "bench/moves/figure.h"
 #include "bench/moves/memory.h"
+#include "mli_tuning.h"
 
-enum { RACE_CONTENDERS = 2 + PEER_MAX, RACE_ROUNDS = 1001 };
+enum { RACE_CONTENDERS = 3 + PEER_MAX, RACE_ROUNDS = 1001 };
 
 /* From this number of bytes on, the caches are evicted before every sample. */
 #define RACE_COLD ((size_t)64 << 20)
@@ -21,14 +22,17 @@ struct contender {
     const struct peer *peer;
     bool masked; /* true: `mask` is set before each sample */
     uint32_t mask;
-    bool unchecked; /* true: the race does not compare the destination */
-    bool sits_out;  /* true: the contender does not take part */
+    const mli_tuning *tuning; /* tuning of the library for its samples; null: any */
+    bool unchecked;           /* true: the race does not compare the destination */
+    bool sits_out;            /* true: the contender does not take part */
     /* results */
     enum outcome outcome;
-    struct figure ratio; /* in times of memcpy; count 0: dropped out because it was much slower */
-    double ns;           /* nanoseconds of the fastest sample */
-    int64_t differs_at;  /* offset of the first wrong byte in the destination */
-    uint8_t values[2];   /* the value found and the value expected at that offset */
+    struct figure ratio;  /* in times of memcpy; count 0: dropped out because it was much slower */
+    double against_first; /* median of its times divided by those of the first contender in the
+                             same rounds; 0: dropped out */
+    double ns;            /* nanoseconds of the fastest sample */
+    int64_t differs_at;   /* offset of the first wrong byte in the destination */
+    uint8_t values[2];    /* the value found and the value expected at that offset */
     /* private */
     void *state;
     size_t repeat;
