@@ -8,6 +8,8 @@
  *            -> explained_json.c   one JSON object for programs
  *            -> c_function.c       a C function that makes the move
  *            -> explained_board.c  struct explained_board: the move on the board of a profile
+ *                 -> board_remarks.c   advice on slow addresses
+ *                 -> timeline.c        all jobs on the channels of the board (timeline.h)
  *            -> picture.c          struct picture: the cells of source and destination (picture.h)
  *                 -> picture_block.c   places the cells, in characters or pixels
  *                      -> picture_text.c   the text picture, on a canvas (canvas.h)

@@ -3,7 +3,8 @@
  * Helpers: properties of tensors, sub-tensors without copying, conversion of elements, texts of
  * statuses, processor levels, target profile.
  * Implements spec "Helper Functions Group" (helper_functions.rst). Every function is thread-safe
- * except mli_cpu_set_mask(), mli_cpu_set_stream_min() and mli_profile_set().
+ * except mli_cpu_set_mask(), mli_cpu_set_stream_min(), mli_profile_set() and
+ * mli_profile_set_vector_memories().
  */
 #ifndef MLI_HELPERS_API_H
 #define MLI_HELPERS_API_H
