@@ -193,7 +193,7 @@ class Tile(Case):
     def test_pictures(self):
         self.ctl("tile", "--shape", "40x30x8", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--budget",
                  "8KiB", "--compute", "0.5", "--svg", "tiles.svg", "--timeline", "time.svg", code=0)
-        for name, words in (("tiles.svg", ("40 rows in", "30 columns in", "8 channels in")),
+        for name, words in (("tiles.svg", ("rows: 40 in", "columns: 30 in", "input channels: 8 in")),
                             ("time.svg", ("model of vpx5-nsim", "core", "vccm"))):
             text = self.read(name).decode()
             xml.dom.minidom.parseString(text)
