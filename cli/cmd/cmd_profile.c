@@ -171,8 +171,29 @@ static void print_dma(const struct print_style *style, const struct target_profi
     print_figure(style, profile, "/dma", "burst_bytes", dma->burst_bytes, " B");
 }
 
+/* Prints the classes of measured costs; the figures are in the file. */
+static void print_measured(const struct print_style *style, const struct target_profile *profile)
+{
+    const struct measured_costs *measured = &profile->measured;
+    char figure[96], pointer[FAULT_POINTER_MAX];
+
+    print_line(style, "measured costs of the processor");
+    for (uint32_t i = 0; i < MOVE_CLASSES; i++) {
+        if (!measured->class[i].present)
+            continue;
+        snprintf(pointer, sizeof pointer, "/costs/measured/classes/%s", move_class_keys[i]);
+        print_source(style, profile, pointer, move_class_keys[i]);
+    }
+    snprintf(figure, sizeof figure, "%-16s %" PRIu32, "trees", measured->trees);
+    print_source(style, profile, "/costs/measured/trees", figure);
+}
+
 static void print_costs(const struct print_style *style, const struct target_profile *profile)
 {
+    if (profile->measured.present) {
+        print_measured(style, profile);
+        return;
+    }
     print_line(style, "costs in cycles");
     for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
         char cost[PROFILE_COST_TEXT_MAX], figure[96], pointer[FAULT_POINTER_MAX];

@@ -48,6 +48,8 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
     write_cycles(w, "cycles", cost->total);
     jsonw_uint(w, "ns", cost_ns(board->profile, cost->total));
     jsonw_string(w, "dominant", cost_part_key(cost->dominant));
+    if (board->profile->measured.present)
+        jsonw_string(w, "class", move_class_keys[cost->class]);
     jsonw_object_begin(w, "parts");
     for (enum cost_part part = 0; part < COST_PARTS; part++)
         write_cycles(w, cost_part_key(part), cost->part[part]);

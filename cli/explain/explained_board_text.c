@@ -53,8 +53,12 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     put_cost(&grid, board->profile, "memcpy by the core", cost->memcpy_total);
     grid_write(&grid, INDENT, w);
     grid_finish(&grid);
-    textw_printf(w, INDENT "%s takes most; reading and writing overlap\n",
-                 cost_part_words(cost->dominant));
+    if (board->profile->measured.present)
+        textw_printf(w, INDENT "%s takes most; the move is of class %s, by measured costs\n",
+                     cost_part_words(cost->dominant), move_class_keys[cost->class]);
+    else
+        textw_printf(w, INDENT "%s takes most; reading and writing overlap\n",
+                     cost_part_words(cost->dominant));
 }
 
 static void put_counts(struct textw *w, const struct explained_board *board)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/cost/cost.h"
 
+#include <math.h>
 #include <stdbool.h>
+
+#include "target/cost/measured_cost.h"
+
+#define MEASURED_CYCLES_MAX 1e12 /* costs of longer times do not fit */
 
 const char *cost_part_words(enum cost_part part)
 {
@@ -109,6 +114,76 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
+/* Returns cycles as a cost. */
+static profile_cost cost_of_cycles(double cycles)
+{
+    return (profile_cost)llround(fmin(cycles, MEASURED_CYCLES_MAX) * (double)PROFILE_CYCLE);
+}
+
+/* The time of a channel that is a processor: all parts add up. */
+static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct traffic *read,
+                                         struct traffic *written,
+                                         const struct target_profile *profile,
+                                         const struct cost_memories *memories,
+                                         const struct mli_plan *plan)
+{
+    const struct traffic_units from = units_of(profile, memories->src);
+    const struct traffic_units to = units_of(profile, memories->dst);
+    struct measured_time time;
+
+    *read = *written = (struct traffic){0};
+    traffic_add_read(read, plan, &from);
+    traffic_add_written(written, plan, &to);
+    measured_time(&time, &profile->measured, plan);
+    for (enum cost_part i = 0; i < COST_PARTS; i++)
+        part[i] = 0;
+    part[COST_START] = cost_of_cycles(time.start);
+    part[COST_DESCRIPTORS] = cost_of_cycles(time.calls);
+    part[COST_ROWS] = cost_of_cycles(time.rows);
+    part[COST_READ] = cost_of_cycles(time.read);
+    part[COST_WRITTEN] = cost_of_cycles(time.written);
+    return time.class;
+}
+
+/* Returns the time of a move of `bytes` contiguous bytes by a processor. */
+static profile_cost processor_memcpy(const struct target_profile *profile, uint64_t bytes)
+{
+    const struct mli_plan plan = {.bytes = (size_t)bytes, .box = {.run = (size_t)bytes}};
+    struct measured_time time;
+
+    measured_time(&time, &profile->measured, &plan);
+    return cost_of_cycles(time.total);
+}
+
+/* Computes the cost of a move by a processor: that of the slowest channel. */
+static void cost_on_processor(struct move_cost *cost, const struct target_profile *profile,
+                              const struct cost_memories *memories,
+                              const struct cost_channel *channels, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        profile_cost part[COST_PARTS], total = 0;
+        struct traffic read, written;
+
+        const enum move_class class =
+            cost_of_processor(part, &read, &written, profile, memories, channels[i].plan);
+        add_traffic(&cost->read, &read);
+        add_traffic(&cost->written, &written);
+        cost->descriptors += channels[i].descriptors;
+        for (enum cost_part p = 0; p < COST_PARTS; p++)
+            total = plus(total, part[p]);
+        if (total < cost->total)
+            continue;
+        cost->total = total;
+        cost->class = class;
+        for (enum cost_part p = 0; p < COST_PARTS; p++)
+            cost->part[p] = part[p];
+    }
+    for (enum cost_part p = 0; p < COST_PARTS; p++)
+        if (cost->part[p] > cost->part[cost->dominant])
+            cost->dominant = p;
+    cost->memcpy_total = processor_memcpy(profile, cost->written.bytes);
+}
+
 /* Reading and writing overlap: returns true for the shorter of the two, which adds no time. */
 static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
 {
@@ -134,6 +209,10 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
     profile_cost slowest = 0, reading = 0, writing = 0;
 
     *cost = (struct move_cost){.channels = count};
+    if (profile->measured.present) {
+        cost_on_processor(cost, profile, memories, channels, count);
+        return;
+    }
     cost->part[COST_START] = costs->start;
     cost->part[COST_FINISH] = costs->finish;
     for (uint32_t i = 0; i < count; i++) {

@@ -16,6 +16,10 @@
  *     total    = start + the larger of (overhead + data of the slowest channel) and (data of all
  *                channels) + finish
  *
+ * If the profile has the measured costs of a processor (measured_cost.h), the total is the measured
+ * time of the slowest channel; "starting" has the figures start, loop and slab, "descriptors" those
+ * of kernel calls, and all parts add up.
+ *
  * For comparison, a memcpy of all bytes by the core: core_call + beats * core_beat.
  *
  * To add a figure to the model, start here: add it to struct profile_costs and to the formulas in
@@ -57,6 +61,7 @@ struct move_cost {
     enum cost_part dominant;       /* the largest part that counts */
     profile_cost total;
     profile_cost memcpy_total; /* cost of a memcpy of all bytes by the core */
+    enum move_class class;     /* measured costs: class of the slowest channel's move */
 };
 
 /* The input of the model for one channel. */

@@ -11,11 +11,11 @@
 #include "target/profile/profile_check.h"
 #include "target/profile/target_profile.h"
 
-enum { COST_DIGITS = 6, COST_CYCLES_MAX = 1000 * 1000 * 1000, COSTS_MAX = 15 };
+enum { COSTS_MAX = 15 };
 #define SIZE_TOP                                                                                   \
     ((INT64_C(1) << 52) - 1) /* largest size: base + size stays an exact number of JSON */
 
-static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 6, .values = 2000};
+static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 8, .values = 8000};
 
 static const struct number dma_numbers[] = {
     NUMBER(struct profile_dma, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 1),
@@ -74,55 +74,13 @@ static int read_address(const struct json *object, const char *key, uint64_t *ou
     return address_read(&value, SIZE_TOP, out);
 }
 
-/* Reads digits, and up to six digits after a decimal point. Returns -1 for other text. */
-static int parse_cost(const char *text, profile_cost *out)
-{
-    uint64_t whole = 0, scale = PROFILE_CYCLE, part = 0;
-    size_t digits = strspn(text, "0123456789");
-
-    if (digits == 0 || digits > 9)
-        return -1;
-    for (size_t i = 0; i < digits; i++)
-        whole = whole * 10 + (uint64_t)(text[i] - '0');
-    text += digits;
-    if (*text == '.') {
-        digits = strspn(++text, "0123456789");
-        if (digits == 0 || digits > COST_DIGITS)
-            return -1;
-        for (size_t i = 0; i < digits; i++) {
-            scale /= 10;
-            part += (uint64_t)(text[i] - '0') * scale;
-        }
-        text += digits;
-    }
-    *out = whole * PROFILE_CYCLE + part;
-    return *text == '\0' ? 0 : -1;
-}
-
-/* Reads cycles: an integer, or a string with a decimal fraction; 0 if the member is absent. */
+/* Reads cycles; 0 if the member is absent. */
 static int read_cost(const struct json *object, const char *key, profile_cost *out)
 {
     struct json value = json_member(object, key);
-    const char *text;
-    int64_t number;
 
     *out = 0;
-    if (!json_present(&value))
-        return 0;
-    if (json_is_string(&value)) {
-        if (json_string(&value, 16, &text) < 0)
-            return -1;
-        if (parse_cost(text, out) < 0)
-            return json_complain(&value,
-                                 "\"%s\" given; cycles are required: at most 9 digits, and at most "
-                                 "6 after a point",
-                                 text);
-        return 0;
-    }
-    if (json_int(&value, 0, COST_CYCLES_MAX, &number) < 0)
-        return -1;
-    *out = (uint64_t)number * PROFILE_CYCLE;
-    return 0;
+    return json_present(&value) ? profile_cost_read(&value, out) : 0;
 }
 
 static int read_memory(struct profile_memory *memory, const struct json *object)
@@ -181,13 +139,13 @@ static int read_dma(struct target_profile *profile, const struct json *root)
 static int read_costs(struct target_profile *profile, const struct json *root)
 {
     struct json costs = json_member(root, "costs");
-    const char *keys[COSTS_MAX + 1];
-    size_t count = 0;
+    const char *keys[COSTS_MAX + 2] = {"measured"};
+    size_t count = 1;
 
     if (!json_present(&costs))
         return 0;
     for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
-        assert(count < COSTS_MAX);
+        assert(count <= COSTS_MAX);
         keys[count++] = m->key;
     }
     keys[count] = NULL;
@@ -200,7 +158,7 @@ static int read_costs(struct target_profile *profile, const struct json *root)
             return -1;
         memcpy((char *)&profile->costs + m->at, &cost, sizeof cost);
     }
-    return 0;
+    return measured_costs_read(&profile->measured, &costs);
 }
 
 static int read_sources(struct target_profile *profile, const struct json *root)

@@ -7,18 +7,6 @@
 
 enum { PARENT_MAX = 33, POINTER_MAX = 2 * PARENT_MAX };
 
-const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost)
-{
-    int length = snprintf(out, PROFILE_COST_TEXT_MAX, "%" PRIu64 ".%06" PRIu64,
-                          cost / PROFILE_CYCLE, cost % PROFILE_CYCLE);
-
-    while (out[length - 1] == '0')
-        out[--length] = '\0';
-    if (out[length - 1] == '.')
-        out[--length] = '\0';
-    return out;
-}
-
 /*
  * Writes members of one object. A member without a source was absent from the file. The writer
  * leaves it out, so that the written profile is valid.
@@ -51,14 +39,8 @@ static void write_flag(const struct figures *f, const char *key, bool flag)
 
 static void write_cost(const struct figures *f, const char *key, profile_cost cost)
 {
-    char text[PROFILE_COST_TEXT_MAX];
-
-    if (!has_source(f, key))
-        return;
-    if (cost % PROFILE_CYCLE == 0)
-        jsonw_uint(f->w, key, cost / PROFILE_CYCLE);
-    else
-        jsonw_string(f->w, key, profile_cost_text(text, cost));
+    if (has_source(f, key))
+        profile_cost_write(f->w, key, cost);
 }
 
 static void write_address(const struct figures *f, const char *key, uint64_t address)
@@ -120,6 +102,7 @@ static void write_costs(struct jsonw *w, const struct target_profile *profile)
     jsonw_object_begin(w, "costs");
     for (const struct profile_cost_member *m = profile_cost_members; m->key; m++)
         write_cost(&f, m->key, profile_cost_of(&profile->costs, m));
+    measured_costs_write(w, &profile->measured);
     jsonw_object_end(w);
 }
 

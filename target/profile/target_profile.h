@@ -24,23 +24,21 @@
 #include "mli_engine.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
+#include "target/profile/measured_costs.h"
+#include "target/profile/profile_cost.h"
 
 enum {
-    PROFILE_NAME_MAX = 32,       /* bytes of a name with the zero byte */
-    PROFILE_TITLE_MAX = 128,     /* bytes of a title with the zero byte */
-    PROFILE_SOURCE_MAX = 512,    /* bytes of a source with the zero byte */
-    PROFILE_MEMORIES_MAX = 16,   /* memories of a profile */
-    PROFILE_SOURCES_MAX = 64,    /* sources of a profile */
-    PROFILE_FILE_MAX = 64 * 1024 /* bytes of a file */
+    PROFILE_NAME_MAX = 32,        /* bytes of a name with the zero byte */
+    PROFILE_TITLE_MAX = 128,      /* bytes of a title with the zero byte */
+    PROFILE_SOURCE_MAX = 512,     /* bytes of a source with the zero byte */
+    PROFILE_MEMORIES_MAX = 16,    /* memories of a profile */
+    PROFILE_SOURCES_MAX = 64,     /* sources of a profile */
+    PROFILE_FILE_MAX = 512 * 1024 /* bytes of a file */
 };
 
 /* Bits of profile_memory.reached_by: the parts of the board that can access the memory. */
 enum { PROFILE_CORE = 1, PROFILE_DMA = 2, PROFILE_HOST = 4 };
 extern const char *const profile_reach_words[]; /* the words of bits 0, 1 ..; ends with null */
-
-/* A cost in millionths of a cycle. The file has cycles, as 12 or "0.125". */
-typedef uint64_t profile_cost;
-#define PROFILE_CYCLE UINT64_C(1000000)
 
 struct profile_memory {
     char name[PROFILE_NAME_MAX];
@@ -121,6 +119,7 @@ struct target_profile {
     struct profile_memory memories[PROFILE_MEMORIES_MAX];
     struct profile_dma dma;
     struct profile_costs costs;
+    struct measured_costs measured; /* costs of a processor that moves the data */
     struct profile_source sources[PROFILE_SOURCES_MAX];
 };
 
@@ -134,10 +133,6 @@ int profile_read(struct target_profile *profile, const char *text, size_t length
 
 /** Writes the profile as the member `key`, in the form that profile_read() accepts. */
 void profile_write(struct jsonw *w, const char *key, const struct target_profile *profile);
-
-enum { PROFILE_COST_TEXT_MAX = 24 };
-/** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
-const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
 
 /** Returns a cost of the table above. */
 profile_cost profile_cost_of(const struct profile_costs *costs,
