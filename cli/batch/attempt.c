@@ -192,7 +192,12 @@ static void on_moved(void *context, const struct job_file *file, const struct re
     struct attempt *attempt = context;
 
     (void)outcome;
-    timeline_predict(&attempt->timeline, file, &attempt->places, resolved);
+    timeline_predict(&attempt->timeline,
+                     &(struct job_board_context){.profile = attempt->plan->profile,
+                                                 .file = file,
+                                                 .buffers = &attempt->places,
+                                                 .produced = &attempt->produced},
+                     resolved);
 }
 
 static void run_job(struct attempt *attempt, struct execution *execution,

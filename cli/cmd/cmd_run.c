@@ -32,11 +32,7 @@ struct run {
 static void advise(void *context, const struct job_file *file, const struct resolved *resolved,
                    struct outcome *outcome)
 {
-    struct explained explained;
-    struct fault fault;
-
-    if (explained_init(&explained, file, resolved, resolved->job->common.channels, &fault) == 0)
-        job_rules_advise(context, file, resolved, &explained, &outcome->remarks);
+    job_rules_advise(context, file, resolved, NULL, &outcome->remarks);
 }
 
 static int begin_file(void *context, const struct job_file *file, struct fault *fault)

@@ -56,8 +56,7 @@ static int check_job(struct validation *validation, const struct job_file *file,
         check_rules(validation, file, resolved, &explained, fault))
         return -1;
     races_add(&validation->races, resolved, &explained);
-    if (!is_staged(resolved->job))
-        job_rules_advise(&validation->rules, file, resolved, &explained, &outcome->remarks);
+    job_rules_advise(&validation->rules, file, resolved, &validation->produced, &outcome->remarks);
     return 0;
 }
 

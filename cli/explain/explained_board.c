@@ -204,6 +204,8 @@ void explained_board_append(struct explained_board *sum, const struct explained_
 {
     const profile_cost left = UINT64_MAX - sum->cost.total;
 
+    sum->stage.memory = sum->dst.memory;
+    sum->stage.bytes += sum->dst.bytes;
     sum->dst = next->dst;
     sum->count.descriptors += next->count.descriptors;
     sum->cost.written.bytes += next->cost.written.bytes;

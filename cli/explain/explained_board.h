@@ -37,6 +37,7 @@ struct board_place {
 struct explained_board {
     const struct target_profile *profile;
     struct board_place src, dst;
+    struct board_place stage;     /* of a staged job: memory and bytes of its two buffers */
     uint64_t list_address, zeros; /* addresses of the descriptors and the block of zeros */
     uint32_t channels;            /* number of channels that share the move */
     struct mli_plan

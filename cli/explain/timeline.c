@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/explained.h"
 #include "cli/term/print.h"
 
 void timeline_init(struct timeline *timeline, const struct target_profile *profile)
@@ -49,7 +48,7 @@ static int make_room(struct timeline *timeline)
         return 0;
     if (grow(&timeline->slots, capacity, sizeof *timeline->slots) < 0 ||
         grow(&timeline->bytes, capacity, sizeof *timeline->bytes) < 0 ||
-        grow(&timeline->uses, 2 * capacity, sizeof *timeline->uses) < 0)
+        grow(&timeline->uses, 3 * capacity, sizeof *timeline->uses) < 0)
         return -1;
     timeline->slot_capacity = capacity;
     return 0;
@@ -163,6 +162,7 @@ static void use_buffer(struct timeline *timeline, struct buffer_life *life,
     life->read |= !writes;
 }
 
+/* Adds the use of a place. `spec`: the tensor there, or null for the buffers of a staged job. */
 static void add_use(struct timeline *timeline, const struct job_file *file,
                     const struct tensor_spec *spec, const struct board_place *place,
                     const struct timeline_slot *slot, bool writes)
@@ -172,7 +172,7 @@ static void add_use(struct timeline *timeline, const struct job_file *file,
                                .end_ns = slot->end_ns,
                                .bytes = place->bytes};
 
-    if (spec->buffer) {
+    if (spec && spec->buffer) {
         use.bytes = file->list.buffers[spec->buffer_index].bytes;
         use_buffer(timeline, &timeline->lives[spec->buffer_index], &use, writes);
     } else {
@@ -216,6 +216,8 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
     slot.lanes = board->channels;
     add_use(timeline, file, &job->src, &board->src, &slot, false);
     add_use(timeline, file, &job->dst, &board->dst, &slot, true);
+    if (board->stage.memory)
+        add_use(timeline, file, NULL, &board->stage, &slot, true);
     timeline->ends[index] = place.end;
     timeline->slot_of[index] = timeline->slot_count;
     timeline->bytes[timeline->slot_count] = board->cost.written.bytes;
@@ -224,18 +226,14 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
     add_to_total(&timeline->all, board, place.end);
 }
 
-void timeline_predict(struct timeline *timeline, const struct job_file *file,
-                      const struct buffer_places *buffers, const struct resolved *resolved)
+void timeline_predict(struct timeline *timeline, const struct job_board_context *context,
+                      const struct resolved *resolved)
 {
-    const uint32_t channels = resolved->job->common.channels;
+    const struct job_file *file = context->file;
     struct explained_board board;
-    struct explained explained;
     struct fault fault;
 
-    if (explained_init(&explained, file, resolved, channels, &fault))
-        return;
-    const struct board_move move = board_move_of(&explained, file, buffers, channels);
-    if (explained_board_init(&board, timeline->profile, resolved, &move, 0, &fault) == 0)
+    if (job_board_init(&board, context, resolved, &fault) == 0)
         timeline_add(timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
 }
 

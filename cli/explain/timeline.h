@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "cli/explain/explained_board.h"
+#include "cli/explain/job_board.h"
 #include "cli/explain/measured.h"
 #include "cli/explain/timeline_chart.h"
 #include "cli/job/buffer_places.h"
@@ -50,7 +50,7 @@ struct timeline {
     struct timeline_slot *slots; /* one for each job; `after` of each is owned */
     uint64_t *bytes;             /* bytes that each job writes */
     size_t slot_count, slot_capacity;
-    struct timeline_use *uses; /* at most two for each job */
+    struct timeline_use *uses; /* at most three for each job */
     size_t use_count;
     size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
     profile_cost *ends;
@@ -67,9 +67,9 @@ void timeline_finish(struct timeline *timeline);
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);
 
-/** Adds a job that was resolved, unless it cannot be on the board. `buffers`: those of `file`. */
-void timeline_predict(struct timeline *timeline, const struct job_file *file,
-                      const struct buffer_places *buffers, const struct resolved *resolved);
+/** Adds a job that was resolved, unless it cannot be on the board. */
+void timeline_predict(struct timeline *timeline, const struct job_board_context *context,
+                      const struct resolved *resolved);
 
 /** Ends the use of all buffers. Call it after the last job, before the functions below. */
 void timeline_end(struct timeline *timeline);

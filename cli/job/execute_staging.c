@@ -69,7 +69,7 @@ static int run_in_buffers(const struct execution *execution, struct staging *sta
     int status;
 
     steps.rules = NULL; /* staging_check_rules() has checked them */
-    steps.moved = NULL; /* its callbacks describe the job as one move */
+    steps.moved = NULL; /* called for the whole job */
     limit_steps(&steps, r->job);
     status = job_buffers_extend(&steps.buffers, &execution->buffers, execution->link, &stage->file,
                                 &outcome->fault);
@@ -98,6 +98,8 @@ int execution_run_staging(const struct execution *execution, const struct job_fi
         status = staging_check_rules(&stage, execution->rules, produced, fault);
     if (status == 0)
         status = run_in_buffers(execution, &stage, step, r, outcome);
+    if (outcome->moved && execution->moved)
+        execution->moved(execution->context, file, r, outcome);
     if (r->src.header.rank > 0)
         outcome_describe(outcome, r);
     staging_finish(&stage);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/explain/explained_board.h"
+#include "cli/explain/job_board.h"
 #include "proto/json/json_file.h"
 #include "target/profile/profile_load.h"
 #include "target/profile/profile_rules.h"
@@ -131,17 +131,16 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
 }
 
 void job_rules_advise(const struct job_rules *rules, const struct job_file *file,
-                      const struct resolved *resolved, const struct explained *explained,
+                      const struct resolved *resolved, const struct produced *produced,
                       struct board_remarks *remarks)
 {
-    const struct board_move move =
-        board_move_of(explained, file, &rules->buffers, resolved->job->common.channels);
+    const struct job_board_context context = {
+        .profile = rules->profile, .file = file, .buffers = &rules->buffers, .produced = produced};
     struct explained_board board;
     struct fault fault;
 
     *remarks = (struct board_remarks){0};
-    if (!rules->profile ||
-        explained_board_init(&board, rules->profile, resolved, &move, 0, &fault) < 0)
+    if (!rules->profile || job_board_init(&board, &context, resolved, &fault) < 0)
         return;
     *remarks = board.remarks;
     board_remarks_retain_addresses(remarks);

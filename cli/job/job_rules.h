@@ -42,10 +42,11 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
 
 /**
  * Makes the remarks about addresses of a job, if there is a profile and the job can be on its
- * board. They are about the addresses that the job has if it is alone on the board.
+ * board. They are about the addresses that the job has if it is alone on the board. `produced`:
+ * files that count as existing, or null.
  */
 void job_rules_advise(const struct job_rules *rules, const struct job_file *file,
-                      const struct resolved *resolved, const struct explained *explained,
+                      const struct resolved *resolved, const struct produced *produced,
                       struct board_remarks *remarks);
 
 #endif /* CLI_JOB_RULES_H */

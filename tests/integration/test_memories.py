@@ -62,6 +62,19 @@ class Memories(Case):
         raw = {"file": "in.raw", "format": "raw", "offset": 3, "type": "fx16", "shape": [4]}
         self.assert_fault(mov(raw), "REFUSED", "/src/offset", "(rule element-alignment)")
 
+    def test_staged_jobs_have_times_memories_and_remarks(self):
+        """A staged job counts as its three steps, in explain and batch alike."""
+        self.write_npy("in.npy", "|i1", (8, 64))
+        self.write("staged.json", dict(permute(src=None, dst=None), stage="vccm", cfg={"perm_dim": [0, 1]}))
+        total = self.ctl("explain", "--json", "--no-memcpy", *STRICT, "staged.json", code=0).json[-1]["timeline"]
+        self.assertEqual([(memory["name"], memory["bytes_max"]) for memory in total["memories"]],
+                         [("vccm", 1024), ("ddr", 1024)])
+        case = self.ctl("batch", *STRICT, "--keep", "none", "--json", "staged.json", code=0).json[1]
+        self.assertEqual(case["predicted_ns"], total["ns"])
+        for command in ("validate", "run"):
+            result = self.ctl(command, "--json", *STRICT, "staged.json", code=0).json[0]
+            self.assertEqual([remark["rule"] for remark in result["remarks"]], ["same-bank"], command)
+
     def test_a_schedule_that_breaks_a_rule_fails_with_its_name(self):
         """Each rule, in the second job of a schedule, with each command that knows a board."""
         self.write("in.raw", bytes(64))
