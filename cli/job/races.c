@@ -121,7 +121,7 @@ static void print_race(const struct races *races, const struct race_access *a,
     const char *buffer = file->list.buffers[a->buffer].name;
     const uint64_t begin = a->bytes.begin > b->bytes.begin ? a->bytes.begin : b->bytes.begin;
     const uint64_t a_end = byte_set_end(&a->bytes), b_end = byte_set_end(&b->bytes);
-    char text[FAULT_TEXT_MAX], one[JOB_TEXT_MAX], two[JOB_TEXT_MAX];
+    char text[2 * FAULT_TEXT_MAX], one[JOB_TEXT_MAX], two[JOB_TEXT_MAX];
     struct jsonw w;
 
     snprintf(text, sizeof(text),

@@ -140,7 +140,12 @@ static void draw_loads(const struct picture_of_tiles *p)
     }
 }
 
-/* Draws the lines between tiles: where the next tile's first window begins, without the halo. */
+static bool has_halo(const struct side *side)
+{
+    return side->span->reach > side->span->step;
+}
+
+/* Draws lines between tiles without a halo; with a halo the tiles are visible by its colour. */
 static void draw_cuts(const struct picture_of_tiles *p)
 {
     static const char style[] = "stroke=\"#fff\" stroke-width=\"1\"";
@@ -148,12 +153,13 @@ static void draw_cuts(const struct picture_of_tiles *p)
     const int left = at(&p->columns, 0), right = at(&p->columns, p->columns.extent);
     uint64_t begin, size;
 
-    for (uint64_t r = 1; r < p->rows.cut->count; r += stride_of(&p->rows)) {
+    for (uint64_t r = 1; r < p->rows.cut->count && !has_halo(&p->rows); r += stride_of(&p->rows)) {
         tile_cut_range(p->rows.cut, r, &begin, &size);
         begin = begin * p->rows.span->step + p->rows.span->pad;
         svgw_line(p->w, left, at(&p->rows, begin), right, at(&p->rows, begin), style);
     }
-    for (uint64_t c = 1; c < p->columns.cut->count; c += stride_of(&p->columns)) {
+    for (uint64_t c = 1; c < p->columns.cut->count && !has_halo(&p->columns);
+         c += stride_of(&p->columns)) {
         tile_cut_range(p->columns.cut, c, &begin, &size);
         begin = begin * p->columns.span->step + p->columns.span->pad;
         svgw_line(p->w, at(&p->columns, begin), top, at(&p->columns, begin), bottom, style);
@@ -207,14 +213,14 @@ static void draw_frame(const struct picture_of_tiles *p)
 
     svgw_box(p->w, box, "fill=\"none\" stroke=\"#000\" stroke-width=\"2\"");
     svgw_text(p->w, box.x + box.width / 2, at(&p->rows, p->rows.extent) + 18, &across,
-              "%" PRIu64 " %s in %" PRIu64 " tile%s", p->columns.span->extent,
-              tile_axis_name(p->result->plan.layer, p->columns.axis, name), p->columns.cut->count,
-              print_s(p->columns.cut->count));
+              "%s: %" PRIu64 " in %" PRIu64 " tile%s",
+              tile_axis_name(p->result->plan.layer, p->columns.axis, name), p->columns.span->extent,
+              p->columns.cut->count, print_s(p->columns.cut->count));
     if (p->rows.used)
         svgw_text(p->w, p->columns.origin - 12, box.y + box.height / 2, &upwards,
-                  "%" PRIu64 " %s in %" PRIu64 " tile%s", p->rows.span->extent,
-                  tile_axis_name(p->result->plan.layer, p->rows.axis, name), p->rows.cut->count,
-                  print_s(p->rows.cut->count));
+                  "%s: %" PRIu64 " in %" PRIu64 " tile%s",
+                  tile_axis_name(p->result->plan.layer, p->rows.axis, name), p->rows.span->extent,
+                  p->rows.cut->count, print_s(p->rows.cut->count));
 }
 
 /* Draws an axis that is not in the plane as a strip of ranges. */
@@ -240,8 +246,8 @@ static void draw_strip(const struct picture_of_tiles *p, uint32_t axis, int x, i
             svgw_text(p->w, x + STRIP / 2, box.y + box.height / 2 + LABEL / 3, &label,
                       size > 1 ? "%" PRIu64 "-%" PRIu64 : "%" PRIu64, begin, begin + size - 1);
     }
-    svgw_text(p->w, x - 8, TOP + height / 2, &upwards, "%" PRIu64 " %s in %" PRIu64 " tile%s",
-              cut->extent, tile_axis_name(p->result->plan.layer, axis, name), cut->count,
+    svgw_text(p->w, x - 8, TOP + height / 2, &upwards, "%s: %" PRIu64 " in %" PRIu64 " tile%s",
+              tile_axis_name(p->result->plan.layer, axis, name), cut->extent, cut->count,
               print_s(cut->count));
 }
 
@@ -260,7 +266,7 @@ static void draw_words(const struct picture_of_tiles *p)
               print_bytes(used, plan->used), print_bytes(budget, plan->memory.bytes));
     svgw_text(p->w, MARGIN, 54, &text, "loops, the outermost first: %s", order);
     svgw_text(p->w, MARGIN, 72, &text,
-              "blue: loaded, darker: by several tiles; dashed: what one tile loads; black: the "
+              "blue: loaded, darker: by several tiles; dashed: the input of one tile; black: the "
               "tensor, around it zeros");
 }
 

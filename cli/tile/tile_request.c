@@ -412,7 +412,7 @@ static void list_memories(const struct target_profile *profile, char *out, size_
     }
 }
 
-/* Finds the memory for the buffers: --memory, else the vector memory of the profile. */
+/* Finds the memory for the buffers: --memory, else the largest vector memory of the profile. */
 static int find_memory(struct tile_request *r)
 {
     const char *name = given(r, "memory");
@@ -421,7 +421,8 @@ static int find_memory(struct tile_request *r)
     for (uint32_t i = 0; i < r->profile.memory_count; i++) {
         const struct profile_memory *memory = &r->profile.memories[i];
 
-        if (name ? strcmp(memory->name, name) == 0 : memory->vector)
+        if (name ? strcmp(memory->name, name) == 0
+                 : memory->vector && (!r->inside || memory->size > r->inside->size))
             r->inside = memory;
     }
     if (r->inside && r->inside->reached_by & PROFILE_DMA)

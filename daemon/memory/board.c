@@ -5,12 +5,45 @@
 #include <stdio.h>
 
 #include "daemon/base/uid.h"
+#include "daemon/memory/board_holders.h"
 #include "target/profile/profile_rules.h"
 
-enum {
-    HOLDERS_NAMED = 3, /* largest holders that a message names */
-    HUNDRED = 100      /* percent */
-};
+enum { HUNDRED = 100 }; /* percent */
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_sizes(const struct treap_node *left, const struct treap_node *right)
+{
+    const struct board_gap *a = TREAP_OWNER(left, struct board_gap, by_size);
+    const struct board_gap *b = TREAP_OWNER(right, struct board_gap, by_size);
+
+    return a->usable != b->usable ? order(a->usable, b->usable) : order(a->from, b->from);
+}
+
+static int compare_addresses(const struct treap_node *left, const struct treap_node *right)
+{
+    return order(TREAP_OWNER(left, struct board_gap, by_address)->from,
+                 TREAP_OWNER(right, struct board_gap, by_address)->from);
+}
+
+static const struct treap_kind by_size = {.compare = compare_sizes};
+static const struct treap_kind by_address = {.compare = compare_addresses};
+
+/* Sets the bytes of a gap, which must not be in the tree by size, and adds it there. */
+static void add_gap(struct board_memory *memory, struct board_gap *gap, uint64_t from, uint64_t end)
+{
+    const uint64_t alignment = profile_range_alignment(memory->described);
+    const uint64_t excess = (memory->described->base + from) & (alignment - 1);
+    const uint64_t skipped = excess > 0 ? alignment - excess : 0;
+
+    gap->from = from;
+    gap->end = end;
+    gap->usable = end - from > skipped ? end - from - skipped : 0;
+    treap_insert(&memory->gaps_by_size, &gap->by_size);
+}
 
 void board_init(struct board *board, const struct target_profile *profile)
 {
@@ -20,6 +53,12 @@ void board_init(struct board *board, const struct target_profile *profile)
 
         *memory = (struct board_memory){.described = &board->profile.memories[i]};
         link_init(&memory->pieces);
+        treap_init(&memory->gaps_by_size, &by_size);
+        treap_init(&memory->gaps_by_address, &by_address);
+        treap_init(&memory->pieces_by_user, &board_by_user);
+        memory->gap.before = &memory->pieces;
+        add_gap(memory, &memory->gap, 0, memory->described->size);
+        treap_insert(&memory->gaps_by_address, &memory->gap.by_address);
     }
 }
 
@@ -33,183 +72,62 @@ static struct board_piece *piece_of(struct link *link)
     return LINK_OWNER(link, struct board_piece, link);
 }
 
-/* A free range, as offsets from the base of the memory. `before`: the piece that follows it. */
-struct gap {
-    uint64_t begin, size;
-    struct link *before;
-};
-
-/* Sets the range between two pieces, from the first aligned address on. Returns its size. */
-static uint64_t measure(struct gap *gap, const struct board_memory *memory, uint64_t begin,
-                        struct link *before, uint32_t alignment)
+/* Returns the gap behind the piece of a link, or the one before the first piece. */
+static struct board_gap *gap_behind(struct board_memory *memory, struct link *link)
 {
-    const uint64_t base = memory->described->base;
-    const uint64_t end =
-        before == &memory->pieces ? memory->described->size : piece_of(before)->address - base;
-    const uint64_t excess = (base + begin) & (alignment - 1);
-    const uint64_t skipped = excess > 0 ? alignment - excess : 0;
-
-    *gap = (struct gap){.before = before};
-    if (end - begin <= skipped)
-        return 0;
-    gap->begin = begin + skipped;
-    gap->size = end - gap->begin;
-    return gap->size;
+    return link == &memory->pieces ? &memory->gap : &piece_of(link)->gap;
 }
 
-/*
- * Finds the smallest free range of at least `bytes`. Returns its size, or 0 if no range is large
- * enough. *largest receives the size of the largest free range.
+/* Finds the smallest gap of at least `bytes` usable bytes, the first of equal ones. Returns 0 or
+ * -1.
  */
-static uint64_t find_gap(const struct board_memory *memory, uint64_t bytes, struct gap *best,
-                         uint64_t *largest)
+static int find_gap(struct board_memory *memory, uint64_t bytes, struct board_gap **gap)
 {
-    const uint32_t alignment = profile_range_alignment(memory->described);
-    struct link *before = memory->pieces.next;
-    uint64_t begin = 0;
+    const struct board_gap key = {.usable = bytes};
+    const struct treap_node *node = treap_from(&memory->gaps_by_size, &key.by_size);
 
-    *largest = 0;
-    best->size = 0;
-    for (;; before = before->next) {
-        struct gap gap;
-        const uint64_t size = measure(&gap, memory, begin, before, alignment);
-
-        if (size > *largest)
-            *largest = size;
-        if (size >= bytes && (best->size == 0 || size < best->size))
-            *best = gap;
-        if (before == &memory->pieces)
-            return best->size;
-        begin = piece_of(before)->address - memory->described->base + piece_of(before)->size;
-    }
+    if (!node)
+        return -1;
+    *gap = gap_behind(memory, TREAP_OWNER(node, struct board_gap, by_size)->before);
+    return 0;
 }
 
-/* The holders of a memory, for a message. */
-struct census {
-    const struct board_piece
-        *largest[HOLDERS_NAMED]; /* the largest visible pieces; null: no more */
-    uint64_t more, more_bytes;   /* count and bytes of the smaller visible pieces */
-    uint64_t hidden_bytes;       /* bytes of other users */
-};
-
-static void count_visible(struct census *census, const struct board_piece *piece)
+/* Returns the last gap that begins at or before an offset. */
+static struct board_gap *find_gap_at(struct board_memory *memory, uint64_t offset)
 {
-    for (uint32_t i = 0; i < HOLDERS_NAMED; i++) {
-        const struct board_piece *other = census->largest[i];
+    const struct board_gap key = {.from = offset};
+    const struct treap_node *node = treap_until(&memory->gaps_by_address, &key.by_address);
 
-        if (other && other->size >= piece->size)
-            continue;
-        census->largest[i] = piece;
-        if (!other)
-            return;
-        piece = other;
-    }
-    census->more++;
-    census->more_bytes += piece->size;
-}
-
-static void take_census(struct census *census, const struct board_memory *memory, uid_t reader)
-{
-    const bool sees_all = uid_is_master(reader);
-
-    *census = (struct census){0};
-    for (struct link *l = memory->pieces.next; l != &memory->pieces; l = l->next) {
-        const struct board_piece *piece = piece_of(l);
-
-        if (sees_all || piece->holder.uid == reader)
-            count_visible(census, piece);
-        else
-            census->hidden_bytes += piece->size;
-    }
-}
-
-static const char *const kind_words[] = {"buffer", "job", "prepared job"};
-
-/* Writes "; buffer 3 of client 2 (uid 1000) holds 131072 B; ...". Cuts a text that is too long. */
-static void name_holders(char *out, size_t size, const struct census *census)
-{
-    size_t length = 0;
-
-    out[0] = '\0';
-    if (census->hidden_bytes > 0)
-        length =
-            (size_t)snprintf(out, size, "; other users hold %" PRIu64 " B", census->hidden_bytes);
-    for (uint32_t i = 0; i < HOLDERS_NAMED && census->largest[i] && length < size; i++) {
-        const struct board_piece *piece = census->largest[i];
-        const struct board_holder *holder = &piece->holder;
-
-        length += (size_t)snprintf(out + length, size - length,
-                                   "; %s %" PRIu64 " of client %" PRIu64 " (uid %" PRIu32
-                                   ") holds %" PRIu64 " B",
-                                   kind_words[holder->kind], holder->number, holder->client,
-                                   (uint32_t)holder->uid, piece->size);
-    }
-    if (census->more > 0 && length < size)
-        snprintf(out + length, size - length, "; %" PRIu64 " more hold %" PRIu64 " B", census->more,
-                 census->more_bytes);
+    return gap_behind(memory, TREAP_OWNER(node, struct board_gap, by_address)->before);
 }
 
 static int complain_room(const struct board_memory *memory, const struct board_want *want,
-                         uint64_t largest, struct fault *fault)
+                         struct fault *fault)
 {
     const struct profile_memory *described = memory->described;
     char holders[FAULT_TEXT_MAX];
-    struct census census;
 
-    take_census(&census, memory, want->use->holder.uid);
-    name_holders(holders, sizeof holders, &census);
+    board_holders_text(holders, sizeof holders, memory, want->use->holder.uid);
     return fault_set(fault, FAULT_NO_ROOM, want->pointer,
                      "%s: %" PRIu64 " B wanted, but %s has %" PRIu64 " of %" PRIu64
                      " B free, the largest piece %" PRIu64 " B%s",
                      want->name, want->bytes, described->name, described->size - memory->used,
-                     described->size, largest, holders);
+                     described->size, board_largest(memory), holders);
 }
 
 static int complain_occupied(const struct board_want *want, const struct board_piece *piece,
                              struct fault *fault)
 {
-    const struct board_holder *holder = &piece->holder;
     const uid_t reader = want->use->holder.uid;
-    char who[128] = "another user";
+    char who[BOARD_HOLDER_TEXT_MAX] = "another user";
 
-    if (uid_is_master(reader) || holder->uid == reader)
-        snprintf(who, sizeof who, "%s %" PRIu64 " of client %" PRIu64 " (uid %" PRIu32 ")",
-                 kind_words[holder->kind], holder->number, holder->client, (uint32_t)holder->uid);
+    if (uid_is_master(reader) || piece->holder.uid == reader)
+        board_holder_text(who, &piece->holder);
     return fault_set(fault, FAULT_NO_ROOM, "/address",
                      "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
                      " to 0x%" PRIx64 " of %s",
                      want->bytes, want->address, who, piece->address,
                      piece->address + piece->size - 1, piece->memory->described->name);
-}
-
-/* Finds the place of a piece with an exact address in the list of pieces. */
-static int find_exact(const struct board_memory *memory, const struct board_want *want,
-                      struct gap *gap, struct fault *fault)
-{
-    struct link *l = memory->pieces.next;
-
-    if (profile_check_range(memory->described, want->address, want->bytes, fault) < 0) {
-        const struct fault bare = *fault;
-
-        return fault_set(fault, bare.code, "/address", "address: %s", bare.text);
-    }
-    while (l != &memory->pieces && piece_of(l)->address + piece_of(l)->size <= want->address)
-        l = l->next;
-    if (l != &memory->pieces && piece_of(l)->address < want->address + want->bytes)
-        return complain_occupied(want, piece_of(l), fault);
-    *gap = (struct gap){.begin = want->address - memory->described->base, .before = l};
-    return 0;
-}
-
-/* Returns the bytes that a user holds in a memory. */
-static uint64_t held_by(const struct board_memory *memory, uid_t uid)
-{
-    uint64_t bytes = 0;
-
-    for (struct link *l = memory->pieces.next; l != &memory->pieces; l = l->next)
-        if (piece_of(l)->holder.uid == uid)
-            bytes += piece_of(l)->size;
-    return bytes;
 }
 
 static int check_quota(const struct board_memory *memory, const struct board_want *want,
@@ -223,7 +141,7 @@ static int check_quota(const struct board_memory *memory, const struct board_wan
     /* In two parts: the size times 100 may exceed 64 bits. */
     allowed = memory->described->size / HUNDRED * percent +
               memory->described->size % HUNDRED * percent / HUNDRED;
-    held = held_by(memory, want->use->holder.uid);
+    held = board_sums_of_user(memory, want->use->holder.uid).bytes;
     if (held <= allowed && want->bytes <= allowed - held)
         return 0;
     return fault_set(fault, FAULT_LIMIT, want->pointer,
@@ -232,37 +150,86 @@ static int check_quota(const struct board_memory *memory, const struct board_wan
                      want->bytes, memory->described->name, held, allowed, percent);
 }
 
+/* Finds the gap with the exact address of a piece. Returns 0, or -1 with *fault filled. */
+static int find_exact(struct board_memory *memory, const struct board_want *want,
+                      struct board_gap **gap, struct fault *fault)
+{
+    const uint64_t offset = want->address - memory->described->base;
+
+    if (profile_check_range(memory->described, want->address, want->bytes, fault) < 0) {
+        const struct fault bare = *fault;
+
+        return fault_set(fault, bare.code, "/address", "address: %s", bare.text);
+    }
+    *gap = find_gap_at(memory, offset);
+    if ((*gap)->end >= offset + want->bytes)
+        return 0;
+    /* The memory has the whole range, so the gap ends because of a piece. */
+    return complain_occupied(want, piece_of((*gap)->before->next), fault);
+}
+
 uint64_t board_largest(const struct board_memory *memory)
 {
-    struct gap gap;
-    uint64_t largest;
+    return TREAP_OWNER(treap_last(&memory->gaps_by_size), struct board_gap, by_size)->usable;
+}
 
-    find_gap(memory, UINT64_MAX, &gap, &largest);
-    return largest;
+/* Places a piece in a gap, at an offset from the base of the memory. */
+static void occupy(struct board_memory *memory, struct board_gap *gap, struct board_piece *piece,
+                   uint64_t offset, const struct board_want *want)
+{
+    const uint64_t end = gap->end;
+
+    *piece = (struct board_piece){
+        .memory = memory,
+        .address = memory->described->base + offset,
+        .size = want->bytes,
+        .holder = want->use->holder,
+        .gap.before = &piece->link,
+    };
+    link_append(gap->before->next, &piece->link); /* behind the piece before the gap */
+    treap_remove(&memory->gaps_by_size, &gap->by_size);
+    add_gap(memory, gap, gap->from, offset);
+    add_gap(memory, &piece->gap, offset + want->bytes, end);
+    treap_insert(&memory->gaps_by_address, &piece->gap.by_address);
+    treap_insert(&memory->pieces_by_user, &piece->by_user);
+    memory->used += want->bytes;
+    memory->count++;
 }
 
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault)
 {
-    struct gap gap = {0};
-    uint64_t largest;
+    struct board_gap *gap = NULL;
 
     if (check_quota(memory, want, fault) < 0)
         return -1;
     if (want->exact) {
         if (find_exact(memory, want, &gap, fault) < 0)
             return -1;
-    } else if (find_gap(memory, want->bytes, &gap, &largest) == 0) {
-        return complain_room(memory, want, largest, fault);
+        occupy(memory, gap, piece, want->address - memory->described->base, want);
+        return 0;
     }
-    *piece = (struct board_piece){
-        .memory = memory,
-        .address = memory->described->base + gap.begin,
-        .size = want->bytes,
-        .holder = want->use->holder,
-    };
-    link_append(gap.before, &piece->link); /* in front of the piece that follows the range */
-    memory->used += want->bytes;
-    memory->count++;
+    if (find_gap(memory, want->bytes, &gap) < 0)
+        return complain_room(memory, want, fault);
+    occupy(memory, gap, piece, gap->end - gap->usable, want);
     return 0;
+}
+
+void board_remove(struct board_piece *piece)
+{
+    struct board_memory *memory = piece->memory;
+    struct board_gap *before;
+
+    if (!memory)
+        return;
+    before = gap_behind(memory, piece->link.prev);
+    treap_remove(&memory->gaps_by_size, &before->by_size);
+    treap_remove(&memory->gaps_by_size, &piece->gap.by_size);
+    treap_remove(&memory->gaps_by_address, &piece->gap.by_address);
+    treap_remove(&memory->pieces_by_user, &piece->by_user);
+    add_gap(memory, before, before->from, piece->gap.end);
+    link_remove(&piece->link);
+    memory->used -= piece->size;
+    memory->count--;
+    piece->memory = NULL;
 }

@@ -8,10 +8,11 @@
  *     buffer.alloc, a job with "memory" --> board_place() --> region->piece
  *     the last holder of the region leaves --> board_remove()
  *
- * A memory keeps its pieces in the order of their addresses; the free ranges are between them.
- * Placing looks at all pieces of the memory and takes the smallest free range that is large enough,
- * the first of equal ones. Removing takes constant time. There is no other state that could become
- * fragmented, and no allocation: the piece is in the structure of its holder.
+ * A memory keeps its pieces in the order of their addresses. Before the first piece and behind each
+ * piece is a gap, the free bytes up to the next piece, possibly none. Placing takes the smallest
+ * gap that is large enough, the first of equal ones. Trees of the gaps (by size, by address) and of
+ * the pieces (by user) make placing, removing and their messages take O(log n) steps. There is no
+ * allocation: the piece and the gap behind it are in the structure of their holder.
  *
  * Only the loop's thread may call these functions.
  */
@@ -23,6 +24,7 @@
 #include <sys/types.h>
 
 #include "daemon/base/link.h"
+#include "daemon/base/treap.h"
 #include "target/profile/target_profile.h"
 
 enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
@@ -35,19 +37,37 @@ struct board_holder {
     uint64_t number; /* number of the buffer, job or prepared job */
 };
 
+/* Free bytes behind a piece or at the beginning of a memory. Offsets count from its base. */
+struct board_gap {
+    struct treap_node by_size, by_address;
+    struct link *before; /* link of the piece before the gap; or memory->pieces */
+    uint64_t from, end;  /* offsets of the free bytes */
+    uint64_t usable;     /* bytes from the first aligned address on */
+};
+
+/* Sums over pieces. */
+struct board_sums {
+    uint64_t bytes, count, largest;
+};
+
 /* A range of addresses. Zeros are a piece that is in no memory. */
 struct board_piece {
     struct link link;            /* in memory->pieces */
     struct board_memory *memory; /* null: in no memory */
     uint64_t address, size;
     struct board_holder holder;
+    struct board_gap gap;      /* behind the piece */
+    struct treap_node by_user; /* ordered by user, then by address */
+    struct board_sums sums;    /* over the subtree of by_user */
 };
 
 struct board_memory {
     const struct profile_memory *described; /* in board->profile */
     struct link pieces;                     /* struct board_piece, in the order of addresses */
-    uint64_t used;                          /* bytes of all pieces */
-    uint32_t count;                         /* number of pieces */
+    struct board_gap gap;                   /* before the first piece */
+    struct treap gaps_by_size, gaps_by_address, pieces_by_user;
+    uint64_t used;  /* bytes of all pieces */
+    uint32_t count; /* number of pieces */
 };
 
 struct board {
@@ -91,14 +111,6 @@ int board_place(struct board_memory *memory, struct board_piece *piece,
 uint64_t board_largest(const struct board_memory *memory);
 
 /** Takes the piece out of its memory. Does nothing if it is in no memory. */
-static inline void board_remove(struct board_piece *piece)
-{
-    if (!piece->memory)
-        return;
-    link_remove(&piece->link);
-    piece->memory->used -= piece->size;
-    piece->memory->count--;
-    piece->memory = NULL;
-}
+void board_remove(struct board_piece *piece);
 
 #endif /* DAEMON_BOARD_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/file/buffer_spec.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,17 @@ void buffer_specs_write(struct jsonw *w, const struct buffer_spec *buffers, size
     jsonw_array_begin(w, "buffers");
     for (size_t i = 0; i < count; i++) {
         const struct buffer_spec *buffer = &buffers[i];
+        char address[32];
 
         jsonw_object_begin(w, NULL);
         jsonw_string(w, "name", buffer->name);
         jsonw_uint(w, "bytes", buffer->bytes);
         if (buffer->memory[0] != '\0')
             jsonw_string(w, "memory", buffer->memory);
-        if (buffer->has_address)
-            jsonw_uint(w, "address", buffer->address);
+        if (buffer->has_address) {
+            snprintf(address, sizeof address, "0x%" PRIx64, buffer->address);
+            jsonw_string(w, "address", address);
+        }
         jsonw_object_end(w);
     }
     jsonw_array_end(w);

@@ -8,7 +8,7 @@ import random
 import shlex
 import xml.dom.minidom
 
-from harness import SOURCE, Case, main, npy
+from harness import SOURCE, Case, main, npy, wait_for
 
 SEED = 12
 
@@ -89,7 +89,7 @@ class Tile(Case):
 
     def test_a_move_on_a_board(self):
         """The buffers are at their addresses in VCCM, in this process and in mlid."""
-        self.random_file(random.Random(SEED), (64, 40, 24))
+        self.random_file(random.Random(SEED), (64, 40, 24))  # 61 440 bytes through 16 KiB
         plan = self.plan("in.npy", "out.npy", "--perm", "2,0,1", "--profile", "vpx5-nsim", "--budget", "16KiB", "-o",
                          "tiles.json")
         self.ctl("mov", "in.npy", "want.npy", "--perm", "2,0,1", code=0)
@@ -105,6 +105,10 @@ class Tile(Case):
         daemon = self.start_daemon(board, "--profile", "vpx5-nsim")
         self.ctl("submit", "--socket", daemon.socket, "tiles.json", code=0)
         self.assertEqual(self.read("out.npy"), self.read("want.npy"))
+        # Detached jobs are ordered by `after` alone.
+        (self.dir / "out.npy").unlink()
+        self.ctl("submit", "--socket", daemon.socket, "--detach", "tiles.json", code=0)
+        self.assertTrue(wait_for(lambda: self.exists("out.npy") and self.read("out.npy") == self.read("want.npy")))
         self.assertEqual(daemon.stop(), 0)
 
     def test_elementwise(self):
@@ -129,14 +133,18 @@ class Tile(Case):
                          budget, "-o", "tiles.json", "--tiles", "tiles", "--stitch", "stitch.json", "-f", *more)
         self.assertNotIn("race", self.ctl("validate", "tiles.json", code=0).err)
         self.ctl("run", "tiles.json", code=0)
+        sums = {}
         for tile in plan["tiles"]:
             tile_shape, data = parse_npy(self.read(f"tiles/in_{tile['in']['number']}.npy"))
             self.assertEqual(list(tile_shape), tile["in"]["shape"])
             first, count = tile["out"]["at"][2], tile["out"]["shape"][2]
-            out_shape, out = convolve(Grid(tile_shape, data), weights, kernel, stride, dilation,
+            part = {(y, x, c - tile["in"]["at"][2], n): weight for (y, x, c, n), weight in weights.items()}
+            out_shape, out = convolve(Grid(tile_shape, data), part, kernel, stride, dilation,
                                       range(first, first + count))
             self.assertEqual(list(out_shape), tile["out"]["shape"])
-            self.write(f"tiles/out_{tile['out']['number']}.npy", npy("|i1", out_shape, out))
+            number = tile["out"]["number"]
+            sums[number] = bytes(sum(pair) % 256 for pair in zip(out, sums.get(number, bytes(len(out)))))
+            self.write(f"tiles/out_{number}.npy", npy("|i1", out_shape, sums[number]))
         self.assertNotIn("race", self.ctl("validate", "stitch.json", code=0).err)
         self.ctl("run", "-f" if "-f" in more else "-q", "stitch.json", code=0)
         top, bottom, left, right = pad
@@ -152,6 +160,8 @@ class Tile(Case):
         self.assertGreater(plan["steps"], 3)
         self.check_convolution(rng, (13, 9, 2), (3, 2), (2, 1), (1, 2), (0, 2, 1, 0), 3, 250)
         self.check_convolution(rng, (7, 7, 2), (1, 1), (3, 3), (1, 1), (0, 0, 0, 0), 5, 60, "--buffers", "1", "--hold")
+        plan = self.check_convolution(rng, (6, 6, 24), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 2, 300, "--accumulator", "2")
+        self.assertGreater(len(plan["tiles"]), 1 + max(tile["out"]["number"] for tile in plan["tiles"]))
 
     def test_weights_are_loaded(self):
         rng = random.Random(SEED)
@@ -183,7 +193,7 @@ class Tile(Case):
     def test_pictures(self):
         self.ctl("tile", "--shape", "40x30x8", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--budget",
                  "8KiB", "--compute", "0.5", "--svg", "tiles.svg", "--timeline", "time.svg", code=0)
-        for name, words in (("tiles.svg", ("40 rows in", "30 columns in", "8 channels in")),
+        for name, words in (("tiles.svg", ("rows: 40 in", "columns: 30 in", "input channels: 8 in")),
                             ("time.svg", ("model of vpx5-nsim", "core", "vccm"))):
             text = self.read(name).decode()
             xml.dom.minidom.parseString(text)

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include "daemon/memory/board.h"
+#include "daemon/memory/board_holders.h"
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
+#include "tests/unit/daemon/costs.h"
 
-enum { SIZE = 1024, PIECES = 64, ROUNDS = 4000 };
+enum { SIZE = 1024, PIECES = 64, ROUNDS = 4000, USERS = 3 };
 #define BASE UINT64_C(0xfffffffffffff000)
 
 static struct target_profile profile;
@@ -95,6 +97,73 @@ static int choose(int bytes, int alignment)
     return best;
 }
 
+/* Writes the holders that the message of a refused piece must name, by looking at all pieces. */
+static void list_holders(char *out, size_t size, const struct board_piece *pieces)
+{
+    bool named[PIECES] = {false};
+    uint64_t hidden = 0, more = 0, more_bytes = 0;
+    size_t length = 0;
+
+    for (int i = 0; i < PIECES; i++) {
+        const bool mine = pieces[i].memory && pieces[i].holder.uid == use.holder.uid;
+
+        hidden += pieces[i].memory && !mine ? pieces[i].size : 0;
+        more += mine;
+        more_bytes += mine ? pieces[i].size : 0;
+    }
+    out[0] = '\0';
+    if (hidden > 0)
+        length = (size_t)snprintf(out, size, "; other users hold %" PRIu64 " B", hidden);
+    for (int k = 0; k < 3 && more > 0; k++) {
+        int largest = -1;
+
+        for (int i = 0; i < PIECES; i++) {
+            const struct board_piece *piece = &pieces[i],
+                                     *best = &pieces[largest < 0 ? i : largest];
+
+            if (!piece->memory || named[i] || piece->holder.uid != use.holder.uid)
+                continue;
+            if (largest < 0 || piece->size > best->size ||
+                (piece->size == best->size && piece->address < best->address))
+                largest = i;
+        }
+        named[largest] = true;
+        more--;
+        more_bytes -= pieces[largest].size;
+        length += (size_t)snprintf(out + length, size - length,
+                                   "; buffer %d of client 2 (uid %u) holds %" PRIu64 " B", largest,
+                                   use.holder.uid, pieces[largest].size);
+    }
+    if (more > 0)
+        snprintf(out + length, size - length, "; %" PRIu64 " more hold %" PRIu64 " B", more,
+                 more_bytes);
+}
+
+static void check_holders(const struct board_piece *pieces)
+{
+    const struct board_memory *memory = &board.memories[0];
+    uint64_t bytes = 0, count = 0;
+    char holders[FAULT_TEXT_MAX];
+    struct board_sums sums;
+
+    for (int i = 0; i < PIECES; i++) {
+        const bool mine = pieces[i].memory && pieces[i].holder.uid == use.holder.uid;
+
+        bytes += mine ? pieces[i].size : 0;
+        count += mine;
+    }
+    sums = board_sums_of_user(memory, use.holder.uid);
+    assert_int_equal(sums.bytes, bytes);
+    assert_int_equal(sums.count, count);
+    list_holders(holders, sizeof holders, pieces);
+    assert_int_equal(place(&(struct board_piece){0}, SIZE + 1), -1);
+    assert_non_null(strstr(fault.text, "largest piece"));
+    if (holders[0] != '\0')
+        assert_string_equal(strchr(fault.text, ';'), holders);
+    else
+        assert_null(strchr(fault.text, ';'));
+}
+
 static void check_counts(const struct board_piece *pieces)
 {
     const struct board_memory *memory = &board.memories[0];
@@ -161,6 +230,8 @@ static void test_against_model(void **state)
         for (int round = 0; round < ROUNDS; round++) {
             const int i = (int)rng_below(&rng, PIECES);
 
+            use.holder.uid = geteuid() + 1 + rng_below(&rng, USERS);
+            use.holder.number = (uint64_t)i;
             if (pieces[i].memory) {
                 memset(model + (pieces[i].address - BASE), 0, pieces[i].size);
                 board_remove(&pieces[i]);
@@ -169,6 +240,8 @@ static void test_against_model(void **state)
             } else {
                 refused++;
             }
+            if (round % 16 == 0)
+                check_holders(pieces);
             if (round % 64 == 0)
                 check_counts(pieces);
         }
@@ -321,12 +394,94 @@ static void test_remove_twice(void **state)
     assert_int_equal(board.memories[0].count, 0);
 }
 
+/* Board memory with a free range between each two of `count` pieces, and the users of the pieces.
+ */
+struct crowd {
+    struct board_piece *pieces;
+    size_t count, next;
+};
+
+enum { FEW = 64, MANY = 16384, CALLS = 2000 };
+
+static void set_up_crowd(struct crowd *crowd, size_t count)
+{
+    static struct board_piece pieces[2 * MANY];
+
+    memset(pieces, 0, sizeof pieces);
+    *crowd = (struct crowd){pieces, count, 0};
+    set_up(0, UINT64_C(1) << 40, 64);
+    for (size_t i = 0; i < 2 * count; i++) {
+        use.holder.uid = geteuid() + 1 + (uid_t)(i % USERS);
+        assert_int_equal(place(&pieces[i], 64 * (1 + i * 7 % 5)), 0);
+    }
+    for (size_t i = 0; i < count; i++)
+        board_remove(&pieces[2 * i]);
+}
+
+/* Places a piece in one of the free ranges, exactly or not, and removes it. */
+static void place_and_remove(void *context)
+{
+    struct crowd *crowd = context;
+
+    for (int i = 0; i < CALLS; i++) {
+        struct board_piece *piece = &crowd->pieces[2 * (crowd->next++ * 37 % crowd->count)];
+
+        assert_int_equal(i % 2 ? place_at(piece, 64, piece->address)
+                               : place(piece, 64 * (1 + (uint64_t)i % 5)),
+                         0);
+        board_remove(piece);
+    }
+}
+
+static void refuse(void *context)
+{
+    (void)context;
+    for (int i = 0; i < CALLS; i++)
+        assert_int_equal(place(&(struct board_piece){0}, UINT64_C(1) << 41), -1);
+}
+
+static void refuse_by_quota(void *context)
+{
+    (void)context;
+    for (int i = 0; i < CALLS; i++)
+        assert_int_equal(place(&(struct board_piece){0}, UINT64_C(1) << 40), -1);
+}
+
+/* The costs of all operations grow with the logarithm of the number of pieces. */
+static void test_costs(void **state)
+{
+    static const struct {
+        const char *name;
+        cost_round *round;
+        uint32_t percent;
+    } operations[] = {{"placing and removing", place_and_remove, 100},
+                      {"refusing for room", refuse, 100},
+                      {"refusing by the quota", refuse_by_quota, 50}};
+    struct crowd crowd;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        double few, many;
+
+        set_up_crowd(&crowd, FEW);
+        use.percent = operations[i].percent;
+        few = cost_of(operations[i].round, &crowd);
+        set_up_crowd(&crowd, MANY);
+        use.percent = operations[i].percent;
+        many = cost_of(operations[i].round, &crowd);
+        print_message("%s among %d pieces: %.2f us, %.1f times as much as among %d\n",
+                      operations[i].name, MANY, many / CALLS / 1e3, many / few, FEW);
+        assert_true(many < few * COST_RATIO_MAX);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_model), cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_fragmentation), cmocka_unit_test(test_holders),
         cmocka_unit_test(test_quota),         cmocka_unit_test(test_remove_twice),
+        cmocka_unit_test(test_costs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
