@@ -471,7 +471,7 @@ static int read_memory(struct tile_request *r)
         return -1;
     r->memory = (struct tile_memory){.alignment = ALIGNMENT_DEFAULT,
                                      .buffers = (uint32_t)buffers,
-                                     .hold = given(r, "hold") != NULL};
+                                     .hold = given(r, "no-hold") == NULL};
     if (r->has_board) {
         r->memory.bytes = r->inside->size;
         r->memory.base = r->inside->base;

@@ -111,8 +111,11 @@ static int load(struct builder *b, uint32_t operand)
     if (b->jobs->program == TILE_FILES) {
         wait_for(job, tiles->file[number - buffers]);
     } else {
-        wait_for(job, b->end[last_use(b, operand, number - buffers)]);
-        if (b->jobs->program == TILE_MOVES && b->plan->layer->reduces)
+        const uint32_t last = last_use(b, operand, number - buffers);
+
+        wait_for(job, b->end[last]);
+        /* A store follows the loads of its step, but a step without results has no store. */
+        if (b->jobs->program == TILE_MOVES && !tile_plan_completes(b->plan, last))
             wait_for(job, tiles->load[number - buffers]);
     }
     return 0;

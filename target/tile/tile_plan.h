@@ -36,7 +36,8 @@ enum {
  * Figures to estimate the time of a plan, with which plans are compared:
  *
  *     transfer = start + rows * (row + bursts of a row * burst + beats of a row * beat)
- *     plan     = the larger of all transfers / channels and all kernels, and a tile of the smaller
+ *     core     = all kernels, and all transfers of tensors with one buffer
+ *     plan     = the larger of all transfers / channels and core, and a tile of the smaller
  */
 struct tile_estimate {
     profile_cost start, row, burst, beat; /* costs of each transfer, row, burst and beat */

@@ -339,11 +339,19 @@ static struct rows rows_of(const struct tile_plan *plan, const struct tile_opera
     return rows;
 }
 
+/*
+ * Returns the aligned units that a row touches. Rows that divide a unit, or are a multiple, are
+ * taken to be aligned; others begin anywhere in a unit, and the result is the mean.
+ */
 static double units_of(uint64_t bytes, uint32_t unit)
 {
-    const uint64_t units = bytes / unit + (bytes % unit != 0);
+    const uint64_t whole = bytes / unit;
 
-    return (double)units;
+    if (bytes % unit == 0)
+        return (double)whole;
+    if (unit % bytes == 0)
+        return 1;
+    return (double)(bytes - 1) / unit + 1;
 }
 
 /* Returns the time of all transfers of an operand: that of the largest tile, scaled to the bytes.
@@ -364,16 +372,20 @@ static profile_cost estimate_time(const struct search *s, const struct tile_plan
                                   const struct loops loops[TILE_OPERANDS])
 {
     const double compute = (double)plan->layer->results * (double)s->estimate.compute;
-    double moving = 0, sum;
+    double moving = 0, waiting = compute, sum;
 
-    for (uint32_t i = 0; i < plan->layer->operands; i++)
-        moving += moving_time(&s->estimate, plan, i, &loops[i]);
-    if (plan->memory.buffers == 1)
-        sum = moving + compute;
-    else if (moving / s->estimate.channels > compute)
-        sum = moving / s->estimate.channels + compute / (double)plan->steps;
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        const double time = moving_time(&s->estimate, plan, i, &loops[i]);
+
+        moving += time;
+        if (plan->buffers[i].count == 1 && loops[i].changes > 1)
+            waiting += time; /* no kernel works on the buffer meanwhile */
+    }
+    moving /= s->estimate.channels;
+    if (moving > waiting)
+        sum = moving + waiting / (double)plan->steps;
     else
-        sum = compute + moving / (double)plan->steps;
+        sum = waiting + moving / (double)plan->steps;
     return sum < (double)(UINT64_MAX / 2) ? (profile_cost)sum : UINT64_MAX / 2;
 }
 

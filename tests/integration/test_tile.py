@@ -159,7 +159,7 @@ class Tile(Case):
         plan = self.check_convolution(rng, (12, 11, 3), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 4, 600)
         self.assertGreater(plan["steps"], 3)
         self.check_convolution(rng, (13, 9, 2), (3, 2), (2, 1), (1, 2), (0, 2, 1, 0), 3, 250)
-        self.check_convolution(rng, (7, 7, 2), (1, 1), (3, 3), (1, 1), (0, 0, 0, 0), 5, 60, "--buffers", "1", "--hold")
+        self.check_convolution(rng, (7, 7, 2), (1, 1), (3, 3), (1, 1), (0, 0, 0, 0), 5, 60, "--buffers", "1", "--no-hold")
         plan = self.check_convolution(rng, (6, 6, 24), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 2, 300, "--accumulator", "2")
         self.assertGreater(len(plan["tiles"]), 1 + max(tile["out"]["number"] for tile in plan["tiles"]))
 
@@ -186,9 +186,24 @@ class Tile(Case):
             return [(e["ts"], e["ts"] + e["dur"]) for e in events if e["name"].startswith(prefix)]
 
         def overlapping(name):
-            return sum(a[0] < b[1] and b[0] < a[1] for a in spans(name, "load") for b in spans(name, "kernel"))
+            return sum(a[0] + 0.01 < b[1] and b[0] + 0.01 < a[1] for a in spans(name, "load") for b in spans(name, "kernel"))
         self.assertEqual(overlapping("1.json"), 0)
         self.assertGreater(overlapping("2.json"), 1)
+
+    def test_the_time_is_that_of_explain(self):
+        """Without kernels the schedule of the plan is that of the job file; both are computed separately."""
+        rng = random.Random(SEED)
+        self.random_file(rng, (60, 50, 16))
+        for kernel, channels in ((3, 16), (1, 90)):
+            self.random_file(rng, (kernel, kernel, 16, channels), "w.npy")
+            plan = self.plan("in.npy", "--window", kernel, "--out-channels", channels, "--weights", "w.npy", "--profile",
+                             "vpx5-nsim", "--budget", "24KiB", "-o", "jobs.json", "-f")
+            self.assertGreater(plan["steps"], 4)
+            explained = self.ctl("explain", "--json", "--no-memcpy", "--profile", "vpx5-nsim", "jobs.json",
+                                 code=0).json[-1]["timeline"]
+            self.assertEqual(explained["jobs"], sum(part["transfers"] for part in plan["traffic"].values()
+                                                    if isinstance(part, dict)))
+            self.assertAlmostEqual(explained["ns"] / plan["time"]["ns"], 1, delta=0.02)
 
     def test_pictures(self):
         self.ctl("tile", "--shape", "40x30x8", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--budget",

@@ -4,9 +4,10 @@
  *
  *     test_target_tile_layers LAYERS.txt [-v]
  *
- * Prints the traffic compared with the least possible, and the time of planning; -v prints each
- * layer. Fails if a plan takes 100 ms of processor time, if the traffic exceeds 1.05 of the best of
- * all integer tile sizes (layers with up to 60 000 sizes), or if the checker refuses its jobs.
+ * Prints the traffic compared with the least possible, the time of planning, and the time of the
+ * plans predicted for the profile vpx5-nsim without kernels; -v prints each layer. Fails if a plan
+ * takes 100 ms of processor time, if the traffic exceeds 1.05 of the best of all integer tile sizes
+ * (layers with up to 60 000 sizes), or if the checker refuses its jobs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "target/tile/tile_jobs.h"
+#include "target/profile/profile_load.h"
+#include "target/tile/tile_time.h"
 
 enum { SIZES_MAX = 60000, AXIS_MAX = 2048 };
 #ifdef __SANITIZE_ADDRESS__
@@ -24,14 +26,8 @@ enum { SIZES_MAX = 60000, AXIS_MAX = 2048 };
 #endif
 #define PLAN_NS_MAX (SLOWER * 100 * UINT64_C(1000000))
 
-static const struct tile_estimate estimate = {.start = 300,
-                                              .row = 4,
-                                              .burst = 8,
-                                              .beat = 1,
-                                              .bus_bytes = 16,
-                                              .burst_bytes = 256,
-                                              .channels = 1,
-                                              .slack = 5};
+static struct target_profile board;
+static const struct profile_memory *vccm;
 
 static uint64_t cpu_ns(void)
 {
@@ -83,11 +79,14 @@ static uint64_t traffic_of(const struct sizes *sizes, const uint64_t size[TILE_A
         const struct tile_operand *operand = &layer->operand[i];
         uint64_t bytes = operand->unit * operand->repeats, traffic = bytes;
         uint64_t outside = 1, times = 1, tiles = 1;
+        bool held = false;
 
         for (uint32_t n = 0; n < layer->axes; n++) {
             const uint32_t a = order[n];
             const uint64_t count = (layer->extent[a] + size[a] - 1) / size[a];
 
+            if (count > 1)
+                held = !operand->span[a].used;
             if (operand->span[a].used) {
                 bytes *= (size[a] - 1) * operand->span[a].step + operand->span[a].reach;
                 traffic *= sizes->sum[a][i][size[a]];
@@ -99,7 +98,8 @@ static uint64_t traffic_of(const struct sizes *sizes, const uint64_t size[TILE_A
             }
         }
         total += traffic * times;
-        for (uint32_t b = 0; b < (tiles == 1 ? 1 : memory->buffers) && !operand->in_place; b++)
+        for (uint32_t b = 0; b < (tiles == 1 || held ? 1 : memory->buffers) && !operand->in_place;
+             b++)
             used = (used + memory->alignment - 1) / memory->alignment * memory->alignment + bytes;
     }
     return used > memory->bytes ? UINT64_MAX : total;
@@ -137,24 +137,33 @@ static uint64_t exhaustive(const struct tile_layer *layer, const struct tile_mem
 struct result {
     uint32_t layers, checked;
     uint64_t total, least, slowest_ns;
+    uint64_t ns, least_traffic_ns; /* predicted times, with the usual slack and with none */
     double worst, worst_exhaustive;
 };
 
-/* Returns 0, or -1 after a message. */
-static int check_jobs(const struct tile_plan *plan)
+/* Checks the jobs of a plan and adds their predicted time. Returns 0, or -1 after a message. */
+static int time_jobs(const struct tile_plan *plan, uint64_t *ns)
 {
-    struct tile_jobs jobs;
+    const struct tile_board on = {&board, vccm, tile_board_outside(&board, vccm),
+                                  board.dma.channels, 0};
     struct tile_use *uses = NULL;
+    struct tile_times times = {0};
+    struct tile_jobs jobs;
     struct fault fault = {0};
     int status = tile_jobs_init(&jobs, plan, TILE_FIRMWARE, 7);
 
     if (status == 0) {
         uses = tile_jobs_uses(&jobs);
-        status = tile_check(uses, jobs.count, plan->memory.bytes, &fault);
+        status = tile_check(uses, jobs.count, plan->memory.bytes, &fault) ||
+                         tile_times_init(&times, &jobs, &on, &fault)
+                     ? -1
+                     : 0;
         if (status < 0)
             printf("FAILED: %s\n", fault.text);
+        *ns += cost_ns(&board, times.end);
     }
     free(uses);
+    tile_times_finish(&times);
     tile_jobs_finish(&jobs);
     return status;
 }
@@ -162,27 +171,37 @@ static int check_jobs(const struct tile_plan *plan)
 static int plan_layer(struct result *result, const struct tile_layer *layer, uint64_t budget,
                       bool verbose)
 {
-    const struct tile_memory memory = {.bytes = budget, .alignment = 16, .buffers = 2};
+    const struct tile_memory memory = {
+        .bytes = budget, .base = vccm->base, .alignment = 16, .buffers = 2, .hold = true};
     const uint64_t best = exhaustive(layer, &memory), from = cpu_ns();
-    struct tile_plan plan;
+    struct tile_estimate estimate = tile_estimate_of(&board, tile_board_outside(&board, vccm));
+    struct tile_plan plan, least;
     struct fault fault;
-    uint64_t ns;
+    uint64_t ns, times[2] = {0};
     double ratio;
 
+    estimate.slack = 5;
     if (tile_plan_find(&plan, layer, &memory, &estimate, &fault)) {
         printf("FAILED: %s\n", fault.text);
         return -1;
     }
     ns = cpu_ns() - from;
+    estimate.slack = 0;
+    if (tile_plan_find(&least, layer, &memory, &estimate, &fault) || time_jobs(&plan, &times[0]) ||
+        time_jobs(&least, &times[1]))
+        return -1;
     ratio = (double)plan.total / (double)plan.least_total;
     if (verbose)
         printf("  %8" PRIu64 " tiles  %" PRIu64 "x%" PRIu64 "x%" PRIu64 "  traffic %10" PRIu64
-               " B, least * %.3f  %.2f ms\n",
+               " B, least * %.3f  predicted %" PRIu64 " us, with the least traffic %" PRIu64
+               " us  planned in %.2f ms\n",
                plan.steps, plan.cut[0].size, plan.cut[1].size, plan.cut[2].size, plan.total, ratio,
-               (double)ns / 1e6);
+               times[0] / 1000, times[1] / 1000, (double)ns / 1e6);
     result->layers++;
     result->total += plan.total;
     result->least += plan.least_total;
+    result->ns += times[0];
+    result->least_traffic_ns += times[1];
     result->worst = ratio > result->worst ? ratio : result->worst;
     result->slowest_ns = ns > result->slowest_ns ? ns : result->slowest_ns;
     if (best > 0) {
@@ -192,7 +211,11 @@ static int plan_layer(struct result *result, const struct tile_layer *layer, uin
         result->worst_exhaustive =
             exact > result->worst_exhaustive ? exact : result->worst_exhaustive;
     }
-    return check_jobs(&plan);
+    if (least.total > plan.total || (best > 0 && least.total > best)) {
+        printf("FAILED: the least traffic is not the least\n");
+        return -1;
+    }
+    return 0;
 }
 
 /* Reads a line of the list. Returns 1 for a layer, 0 for another line, -1 for a mistake. */
@@ -239,9 +262,11 @@ static int plan_list(FILE *list, uint64_t budget, bool verbose)
         failed |= plan_layer(&result, &layer, budget, verbose) < 0;
     }
     printf("%3" PRIu64 " KiB: %u layers, traffic / least %.3f in all, %.3f at most; traffic / best "
-           "of all sizes %.4f at most (%u layers); planning %.1f ms at most\n",
+           "of all sizes %.4f at most (%u layers); planning %.1f ms at most; predicted %.1f ms in "
+           "all, with the least traffic %.1f ms\n",
            budget / 1024, result.layers, (double)result.total / (double)result.least, result.worst,
-           result.worst_exhaustive, result.checked, (double)result.slowest_ns / 1e6);
+           result.worst_exhaustive, result.checked, (double)result.slowest_ns / 1e6,
+           (double)result.ns / 1e6, (double)result.least_traffic_ns / 1e6);
     if (result.worst_exhaustive > 1.05 || result.slowest_ns > PLAN_NS_MAX || result.layers == 0 ||
         result.checked == 0) {
         printf("FAILED: at most 1.05 and %" PRIu64 " ms are allowed\n", PLAN_NS_MAX / 1000000);
@@ -254,9 +279,11 @@ int main(int argc, char **argv)
 {
     FILE *list = argc > 1 ? fopen(argv[1], "r") : NULL;
     const bool verbose = argc > 2 && strcmp(argv[2], "-v") == 0;
+    struct fault fault;
     int status = 0;
 
-    if (!list) {
+    if (!list || profile_load(&board, "vpx5-nsim", &fault) < 0 ||
+        !(vccm = profile_memory_named(&board, "vccm"))) {
         fprintf(stderr, "usage: test_target_tile_layers LAYERS.txt [-v]\n");
         return 2;
     }
