@@ -9,17 +9,23 @@
 
 #include "cli/calibrate/kernel_search.h"
 #include "cli/file/output.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/grid.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
 enum { SECONDS = 60, VALUE_TEXT = 32 };
 
+/* Shows the progress at most ten times a second; *context is the time of the last line. */
 static void show(void *context, const char *what, double done)
 {
     char line[PRINT_TEXT_MAX];
+    uint64_t *shown_ns = context;
+    const uint64_t now = clock_ns();
 
-    (void)context;
+    if (now - *shown_ns < UINT64_C(100) * CLOCK_NS_PER_MS)
+        return;
+    *shown_ns = now;
     snprintf(line, sizeof line, "kernels: %s, %.0f %%", what, done > 1 ? 100 : done * 100);
     terminal_line_show(line);
 }
@@ -176,7 +182,8 @@ static int check_output(const char *path, struct fault *fault)
 static int measure(struct kernel_search *search, const struct machine *machine, uint64_t seconds,
                    const struct print_style *style, struct fault *fault)
 {
-    static const struct kernel_progress progress = {.show = show};
+    uint64_t shown_ns = 0;
+    const struct kernel_progress progress = {.show = show, .context = &shown_ns};
     mli_tuning defaults = {.size = sizeof defaults};
     const bool live = !style->json && !style->quiet && terminal_draws(STDERR_FILENO);
     int result;

@@ -11,14 +11,14 @@
 
 enum { SIZE_LEAST = 16, SIZE_MOST = 4096, SIZE_MULTIPLE = 8 };
 
-/* The caches of the machine on which the defaults were measured. */
-static const mli_caches measured = {48 * 1024, 2 * 1024 * 1024, 105 * 1024 * 1024};
-
 _Static_assert(MLI_TUNING_STAGE_ROOM == TUNE_STAGE_ROOM &&
                    MLI_TUNING_STAGE_EDGES == TUNE_STAGE_EDGES,
                "the limit of stage_rows is the room of the stage");
 
 #ifndef MLI_NO_TUNING
+
+/* The caches of the machine on which the defaults were measured. */
+static const mli_caches measured = {48 * 1024, 2 * 1024 * 1024, 105 * 1024 * 1024};
 
 /* Returns a legal value near `value`. */
 static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most, uint64_t multiple)
@@ -123,7 +123,7 @@ mli_status mli_tuning_set(const mli_tuning *tuning)
 {
     (void)tuning;
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning",
-                  ": this library was built with -Dtuning=false, and has constants");
+                  ": this library has constants; a build with -Dtuning=true is required");
 }
 
 #else
