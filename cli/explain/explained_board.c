@@ -180,6 +180,18 @@ struct board_move board_move_of(const struct explained *explained, const struct 
                                .channels = channels};
 }
 
+/* Returns the first address of the source's memory behind all buffers and both tensors. */
+static uint64_t end_of_tensors(const struct explained_board *board, const struct board_move *move)
+{
+    uint64_t end = end_of_buffers(board->src.memory, move);
+
+    if (board->src.address + board->src.bytes > end)
+        end = board->src.address + board->src.bytes;
+    if (board->dst.memory == board->src.memory && board->dst.address + board->dst.bytes > end)
+        end = board->dst.address + board->dst.bytes;
+    return end;
+}
+
 int explained_board_init(struct explained_board *board, const struct target_profile *profile,
                          const struct resolved *resolved, const struct board_move *move,
                          uint64_t shown, struct fault *fault)
@@ -187,10 +199,7 @@ int explained_board_init(struct explained_board *board, const struct target_prof
     *board = (struct explained_board){.profile = profile, .shown = shown};
     if (place_tensors(board, resolved, move, fault) < 0)
         return -1;
-    board->list_address =
-        align_up(board->dst.memory == board->src.memory ? board->dst.address + board->dst.bytes
-                                                        : board->src.address + board->src.bytes,
-                 CONTROLLER_ZEROS_SIZE);
+    board->list_address = align_up(end_of_tensors(board, move), CONTROLLER_ZEROS_SIZE);
     board->zeros = board->list_address;
     board->list_address += CONTROLLER_ZEROS_SIZE;
     split(board, move);

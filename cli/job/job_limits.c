@@ -84,11 +84,15 @@ int job_limits_check_buffers(const struct job_limits *limits, const struct job_f
                          list->buffer_count, limits->buffers, limits->source);
     for (size_t i = 0; i < list->buffer_count; i++) {
         sum += list->buffers[i].bytes;
-        if (sum > limits->buffer_bytes)
-            return fault_set(fault, FAULT_LIMIT, "/buffers",
-                             "the first %zu buffers have %" PRIu64
-                             " B; a job file may have %" PRIu64 " B (%s)",
-                             i + 1, sum, limits->buffer_bytes, limits->source);
+        if (sum > limits->buffer_bytes) {
+            char pointer[FAULT_POINTER_MAX];
+
+            snprintf(pointer, sizeof(pointer), "/buffers/%zu/bytes", i);
+            return fault_set(fault, FAULT_LIMIT, pointer,
+                             "bytes: with this buffer the file has buffers of %" PRIu64
+                             " B; at most %" PRIu64 " B are allowed (%s)",
+                             sum, limits->buffer_bytes, limits->source);
+        }
     }
     return 0;
 }

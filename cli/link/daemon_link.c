@@ -111,10 +111,12 @@ static void disconnect(struct daemon_link *link)
 /* Adds the origin of the limit to a fault of the service in this process. */
 static int explain_own_limit(const struct daemon_link *link, struct fault *fault)
 {
-    static const char job_bytes[] = "limits.job_bytes: ";
+    static const char job_bytes[] = "limits.job_bytes: ",
+                      buffer_bytes[] = "limits.buffer_bytes_per_client: ";
     const struct fault bare = *fault;
 
-    if (!link->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
+    if (!link->limit_source || (strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0 &&
+                                strncmp(bare.text, buffer_bytes, sizeof(buffer_bytes) - 1) != 0))
         return -1;
     return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s (%s)", bare.text,
                      link->limit_source);

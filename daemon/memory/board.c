@@ -115,19 +115,19 @@ static int complain_room(const struct board_memory *memory, const struct board_w
                      described->size, board_largest(memory), holders);
 }
 
-static int complain_occupied(const struct board_want *want, const struct board_piece *piece,
-                             struct fault *fault)
+static void complain_occupied(const struct board_want *want, const struct board_piece *piece,
+                              struct fault *fault)
 {
     const uid_t reader = want->use->holder.uid;
     char who[BOARD_HOLDER_TEXT_MAX] = "another user";
 
     if (uid_is_master(reader) || piece->holder.uid == reader)
         board_holder_text(who, &piece->holder);
-    return fault_set(fault, FAULT_NO_ROOM, "/address",
-                     "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
-                     " to 0x%" PRIx64 " of %s",
-                     want->bytes, want->address, who, piece->address,
-                     piece->address + piece->size - 1, piece->memory->described->name);
+    fault_set(fault, FAULT_NO_ROOM, "/address",
+              "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
+              " to 0x%" PRIx64 " of %s",
+              want->bytes, want->address, who, piece->address, piece->address + piece->size - 1,
+              piece->memory->described->name);
 }
 
 static int check_quota(const struct board_memory *memory, const struct board_want *want,
@@ -159,13 +159,15 @@ static int find_exact(struct board_memory *memory, const struct board_want *want
     if (profile_check_range(memory->described, want->address, want->bytes, fault) < 0) {
         const struct fault bare = *fault;
 
-        return fault_set(fault, bare.code, "/address", "address: %s", bare.text);
+        fault_set(fault, bare.code, "/address", "address: %s", bare.text);
+        return -1;
     }
     *gap = find_gap_at(memory, offset);
     if ((*gap)->end >= offset + want->bytes)
         return 0;
     /* The memory has the whole range, so the gap ends because of a piece. */
-    return complain_occupied(want, piece_of((*gap)->before->next), fault);
+    complain_occupied(want, piece_of((*gap)->before->next), fault);
+    return -1;
 }
 
 uint64_t board_largest(const struct board_memory *memory)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing the jobs of an accepted file as an array, and reading the array, gives the same jobs. */
+/* Writing the buffers and jobs of an accepted file, and reading the text, gives the same file. */
+#include <string.h>
+
 #include "proto/file/job_file.h"
 #include "proto/file/slice.h"
 #include "tests/fuzz/fuzz.h"
@@ -8,10 +10,13 @@ enum { INPUT_MAX = 8192 };
 
 static void write_jobs(struct jsonw *w, const struct job_list *list)
 {
-    jsonw_array_begin(w, NULL);
+    jsonw_object_begin(w, NULL);
+    buffer_specs_write(w, list->buffers, list->buffer_count);
+    jsonw_array_begin(w, "jobs");
     for (size_t i = 0; i < list->count; i++)
         job_file_write(w, NULL, &list->jobs[i]);
     jsonw_array_end(w);
+    jsonw_object_end(w);
     FUZZ_ASSERT(jsonw_text(w));
 }
 
@@ -47,12 +52,30 @@ static void check_expectation(const struct expectation *expect)
     FUZZ_ASSERT(!expect->pointer || (error && expect->pointer[0] == '/'));
 }
 
+/* A tensor is in a file or in a buffer of the job file. */
+static void check_place(const struct tensor_spec *spec, const struct job_list *list)
+{
+    FUZZ_ASSERT(!spec->file != !spec->buffer);
+    FUZZ_ASSERT(!spec->file || spec->file[0]);
+    if (!spec->buffer)
+        return;
+    FUZZ_ASSERT(spec->buffer_index < list->buffer_count);
+    FUZZ_ASSERT(strcmp(spec->buffer, list->buffers[spec->buffer_index].name) == 0);
+    FUZZ_ASSERT(!spec->memory[0] && !spec->update && !spec->params && !spec->tensor);
+}
+
+static void check_buffer(const struct buffer_spec *buffer)
+{
+    FUZZ_ASSERT(buffer->name[0] && buffer->bytes >= 1);
+    FUZZ_ASSERT(!buffer->has_address || buffer->memory[0]);
+}
+
 /* Checks the invariants of accepted jobs. */
-static void check_job(const struct job_spec *job)
+static void check_job(const struct job_spec *job, const struct job_list *list)
 {
     FUZZ_ASSERT(job->common.op == JOB_OP_MOV || job->common.op == JOB_OP_PERMUTE);
-    FUZZ_ASSERT(job->src.file[0]);
-    FUZZ_ASSERT(job->dst.file[0]);
+    check_place(&job->src, list);
+    check_place(&job->dst, list);
     FUZZ_ASSERT(job->common.channels >= 1 && job->common.channels <= MLI_MOV_MAX_CHANNELS);
     FUZZ_ASSERT(job->common.priority >= -1 && job->common.priority <= 1);
     FUZZ_ASSERT(job->src.desc.rank <= MLI_MAX_RANK && job->dst.desc.rank <= MLI_MAX_RANK);
@@ -60,7 +83,7 @@ static void check_job(const struct job_spec *job)
     FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_spec_format(&job->src)));
     FUZZ_ASSERT(tensor_spec_format(&job->src) != FILE_FORMAT_RAW ||
                 (job->src.desc.rank > 0 && job->src.desc.has_type));
-    FUZZ_ASSERT(job->dst.update || job->dst.desc.rank == 0);
+    FUZZ_ASSERT(job->dst.update || job->dst.buffer || job->dst.desc.rank == 0);
     for (int i = 0; i < MLI_MAX_RANK; i++) {
         FUZZ_ASSERT(job->common.cfg.sub_sample_step[i] >= 1);
         FUZZ_ASSERT(job->common.cfg.perm_dim[i] < MLI_MAX_RANK);
@@ -88,12 +111,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (job_file_parse((const char *)data, size, &list, &fault) < 0) {
         fuzz_check_fault(&fault);
-        FUZZ_ASSERT(list.count == 0 && !list.jobs);
+        FUZZ_ASSERT(list.count == 0 && !list.jobs && list.buffer_count == 0 && !list.buffers);
         return 0;
     }
     FUZZ_ASSERT(list.count >= 1);
     for (size_t i = 0; i < list.count; i++)
-        check_job(&list.jobs[i]);
+        check_job(&list.jobs[i], &list);
+    for (size_t i = 0; i < list.buffer_count; i++)
+        check_buffer(&list.buffers[i]);
     jsonw_init(&first);
     jsonw_init(&second);
     write_jobs(&first, &list);
