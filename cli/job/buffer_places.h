@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The buffers of a job file on a board, placed as the service places them when nothing else is on
- * the board: first the buffers with an address, then the others in the order of the file, each in
- * the smallest free range that is large enough.
+ * The buffers of a job file on a board without other holders, placed as the service does: first the
+ * buffers with an address, then all others in the order of the file. Each of these gets the
+ * smallest free range that is large enough.
  */
 #ifndef CLI_BUFFER_PLACES_H
 #define CLI_BUFFER_PLACES_H
@@ -22,8 +22,8 @@ struct buffer_places {
 };
 
 /**
- * Places the buffers of `file` on the board of `profile`. Returns 0, or -1 with the fault, whose
- * pointer is relative to the file; buffer_places_finish() is legal after both.
+ * Places the buffers of `file` on the board of `profile`. Returns 0, or -1 with the fault and a
+ * pointer relative to the file; buffer_places_finish() is legal after both.
  */
 int buffer_places_init(struct buffer_places *places, const struct target_profile *profile,
                        const struct job_file *file, struct fault *fault);

@@ -79,8 +79,8 @@ static bool is_run(const struct part *part)
     return part->level == part->set->loops;
 }
 
-/* Sets the iterations of the outermost loop of `part` whose spans meet the span of `other`, which
- * meets that of `part`. */
+/* Finds the first and last iteration of the outermost loop of `part` with a span that meets the
+ * span of `other`. The spans of both parts must meet. */
 static void narrow(const struct part *part, const struct part *other, uint64_t *first,
                    uint64_t *last)
 {

@@ -11,8 +11,8 @@ typedef int execution_step(const struct execution *execution, const struct job_f
 
 /**
  * Runs the three jobs of a staged job with `step`. *r becomes the whole job, with the output of the
- * last step; the caller finishes it, also on failure. Returns 0, or -1 with outcome->fault, whose
- * pointer is relative to the job.
+ * last step; the caller finishes it, also on failure. Returns 0, or -1 with outcome->fault and a
+ * pointer relative to the job.
  */
 int execution_run_staging(const struct execution *execution, const struct job_file *file,
                           const struct job_spec *job, execution_step *step, struct resolved *r,

@@ -26,15 +26,15 @@ int job_buffers_check_link(const struct job_file *file, bool remote, struct faul
 /**
  * Allocates the buffers of `file`, first those with an address. *buffers must be empty but for
  * keep_fds; the caller
- * calls job_buffers_end() also on failure. Returns 0, or -1 with the fault, whose pointer is
- * relative to the file.
+ * calls job_buffers_end() also on failure. Returns 0, or -1 with the fault and a pointer relative
+ * to the file.
  */
 int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
                       const struct job_file *file, struct fault *fault);
 
 /**
- * Takes over the buffers of `base` without owning them, and allocates the others of `file`, whose
- * first buffers are those of `base`. Otherwise as job_buffers_begin().
+ * Borrows the buffers of `base`, and allocates the further buffers of `file`. The first buffers of
+ * `file` are the buffers of `base`. Otherwise as job_buffers_begin().
  */
 int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *base,
                        struct daemon_link *link, const struct job_file *file, struct fault *fault);

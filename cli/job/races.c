@@ -166,7 +166,7 @@ static bool is_race(struct search *search, const struct race_access *a, const st
     return byte_sets_meet(&a->bytes, &b->bytes, &search->budget);
 }
 
-/* Compares each access with those behind it whose spans meet its span. */
+/* Compares each access with the later accesses that begin inside its span. */
 static void search_all(struct search *search)
 {
     const struct races *races = search->races;

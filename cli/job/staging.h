@@ -43,12 +43,12 @@ void staging_finish(struct staging *stage);
 /** Moves a fault of job_buffers_extend() or buffer_places_init() to the member "stage" of the job.
  * Returns -1. */
 int staging_blame(struct fault *fault);
-/** Does the same for a fault of a step about a tensor in one of the two buffers. */
+/** Moves a fault of a step about one of the two buffers to "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
 
 /**
  * Checks each of the three jobs against the rules, the two buffers beside those of the job file.
- * `produced` as for resolved_plan(). Returns 0, or -1 with a fault whose pointer is relative to the
+ * `produced` as for resolved_plan(). Returns 0, or -1 with a fault and a pointer relative to the
  * job.
  */
 int staging_check_rules(struct staging *stage, const struct job_rules *rules,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ordered sets without allocation: binary search trees whose nodes are in their owners. Each node
- * has a random priority and stands above all nodes of lower priority, so a tree of n nodes is
- * O(log n) deep whatever the order of insertions is.
+ * Ordered sets without allocation: binary search trees of nodes inside the caller's structures.
+ * Each node has a random priority and is above all nodes of lower priority, so a tree of n nodes is
+ * O(log n) deep for any order of insertions.
  */
 #ifndef DAEMON_TREAP_H
 #define DAEMON_TREAP_H
@@ -29,7 +29,7 @@ struct treap {
     uint64_t random; /* state of the generator of priorities */
 };
 
-/** Returns the structure of `type` whose member `member` is the node, which must not be null. */
+/** Returns the structure of `type` that has the node as `member`. The node must not be null. */
 #define TREAP_OWNER(node, type, member)                                                            \
     ((const type *)(const void *)((const char *)(node)-offsetof(type, member)))
 
