@@ -330,7 +330,7 @@ int make_job_source(const struct options *options, const char *in, struct job_sp
     return check_format(options, &job->src);
 }
 
-static int read_expect(const struct options *options, struct job_spec *job)
+int make_job_expect(const struct options *options, struct job_spec *job)
 {
     const char *text = options_get(options, "expect");
     struct expectation *expect = &job->expect;
@@ -378,7 +378,7 @@ int make_job(const struct make_request *request, struct job_spec *job)
     job_spec_init(job);
     job->common.op = request->op;
     if (make_job_cfg(options, job) || make_job_source(options, request->in, job) ||
-        read_expect(options, job) || read_rest(options, request->out, job))
+        make_job_expect(options, job) || read_rest(options, request->out, job))
         return -1;
     return 0;
 }

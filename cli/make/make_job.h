@@ -55,4 +55,7 @@ int make_job_cfg(const struct options *options, struct job_spec *job);
  */
 int make_job_source(const struct options *options, const char *in, struct job_spec *job);
 
+/** Sets job->expect to the value of --expect. Returns 0, or -1 after printing what is wrong. */
+int make_job_expect(const struct options *options, struct job_spec *job);
+
 #endif /* CLI_MAKE_JOB_H */

@@ -22,7 +22,8 @@ struct writer {
     const struct tile_result *result;
     const char *path;
     struct jsonw w;
-    char *in, *second, *weights, *out, *directory; /* relative to the job file; or null */
+    /* File names relative to the job file; or null: */
+    char *in, *second, *weights, *out, *golden, *directory;
     const struct tile_jobs *jobs;
     uint64_t host_bytes;
 };
@@ -82,6 +83,7 @@ static int writer_init(struct writer *writer, const struct tile_result *result, 
         localise(writer, r->second, &writer->second, fault) ||
         localise(writer, r->weights, &writer->weights, fault) ||
         localise(writer, r->out, &writer->out, fault) ||
+        localise(writer, r->job.expect.golden.file, &writer->golden, fault) ||
         localise(writer, r->directory, &writer->directory, fault))
         return -1;
     return 0;
@@ -93,6 +95,7 @@ static void writer_finish(struct writer *writer)
     free(writer->second);
     free(writer->weights);
     free(writer->out);
+    free(writer->golden);
     free(writer->directory);
     jsonw_finish(&writer->w);
 }
@@ -270,6 +273,8 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     spec.common.name = name;
     set_buffer(writer, &spec.src, host, rank, shape);
     spec.dst.file = writer->out;
+    spec.expect = writer->result->request->job.expect;
+    spec.expect.golden.file = writer->golden;
     spec.after = names;
     spec.after_count = after_count;
     job_file_write(&writer->w, NULL, &spec);
@@ -383,10 +388,11 @@ static int write_stitches(const struct tile_result *result, struct fault *fault)
 /* Refuses to write two outputs to one file, or an output over an input. */
 static int check_apart(const struct tile_request *r, struct fault *fault)
 {
-    const char *const files[] = {r->in, r->second, r->weights, r->out, r->output, r->stitch};
+    const char *const files[] = {r->in,  r->second, r->weights, r->job.expect.golden.file,
+                                 r->out, r->output, r->stitch};
     const size_t count = sizeof files / sizeof files[0];
 
-    for (size_t i = 3; i < count; i++) {
+    for (size_t i = 4; i < count; i++) {
         for (size_t k = 0; k < count; k++) {
             if (i != k && files[i] && files[k] && place_same_file(files[i], files[k]))
                 return fault_set(fault, FAULT_INVALID_PARAMS, NULL,

@@ -532,6 +532,8 @@ static int check_outputs(const struct tile_request *r, enum tile_kind kind)
         print_error("--stitch requires --tiles and OUT: it assembles the results of the tiles");
     else if (r->out && !r->output)
         print_error("OUT requires --output: without it no job writes a tensor");
+    else if (given(r, "expect") && !r->out)
+        print_error("--expect requires OUT, the file that is compared");
     else if (r->out && !saves && !r->stitch)
         print_error("OUT requires --stitch: mlictl moves bytes and computes no %s",
                     kind == TILE_WINDOW ? "convolution" : "result");
@@ -563,7 +565,8 @@ enum exit_code tile_request_init(struct tile_request *r, const struct options *o
     if (make_layer(r, kind, &fault) < 0)
         return fault.code == FAULT_NONE ? EXIT_CODE_INVALID : print_failure(&style, NULL, &fault);
     set_board(r);
-    return EXIT_CODE_DONE;
+    /* After make_layer(), which explains the job as if it expected nothing. */
+    return make_job_expect(options, &r->job) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
 }
 
 void tile_request_finish(struct tile_request *r)

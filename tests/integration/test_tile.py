@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mlictl tile: tiled moves equal untiled ones, a convolution computed tile by tile equals the whole one."""
 import ast
+import hashlib
 import itertools
 import json
 import random
@@ -122,6 +123,19 @@ class Tile(Case):
         self.assertIn("second1", jobs)
         self.ctl("run", "tiles.json", code=0)
         self.assertEqual(parse_npy(self.read("out.npy")), parse_npy(self.read("in.npy")))
+
+    def test_a_batch_compares_the_result(self):
+        self.random_file(random.Random(SEED), (9, 8, 7))
+        self.ctl("mov", "in.npy", "golden.npy", "--perm", "2,0,1", code=0)
+        (self.dir / "cases").mkdir()
+        for golden, code in (("golden.npy", 0), ("in.npy", 1)):
+            self.plan("in.npy", "out.npy", "--perm", "2,0,1", "--budget", "300", "--expect", golden, "-o",
+                      "cases/tiles.json", "-f")
+            self.ctl("batch", "cases", code=code)
+        self.plan("in.npy", "out.npy", "--perm", "2,0,1", "--budget", "300", "--expect",
+                  "sha256:" + hashlib.sha256(self.read("golden.npy")).hexdigest(), "-o", "cases/tiles.json", "-f")
+        self.ctl("batch", "cases", "--profile", "vpx5-nsim", code=0)
+        self.assertFalse(self.exists("out.npy"))
 
     def check_convolution(self, rng, shape, kernel, stride, dilation, pad, channels, budget, *more):
         self.random_file(rng, shape)
