@@ -285,11 +285,17 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
                           char out[TILE_NAME_MAX])
 {
     static const char *const words[] = {"load", "kernel", "file", "store"};
-    const char *word = words[job->kind];
+    const char *word = words[job->kind], *before = "";
 
-    if (job->kind == TILE_JOB_LOAD && job->operand > 0)
-        word = jobs->plan->layer->operand[job->operand].role == TILE_WEIGHTS ? "weights" : "second";
-    snprintf(out, TILE_NAME_MAX, "%s%" PRIu32, word, job->number);
+    /* Each operand counts its own tiles, so the name tells the operands apart. */
+    if (job->operand > 0 && (job->kind == TILE_JOB_LOAD || job->kind == TILE_JOB_FILE)) {
+        before =
+            jobs->plan->layer->operand[job->operand].role == TILE_WEIGHTS ? "weights" : "second";
+        if (job->kind == TILE_JOB_LOAD)
+            word = "";
+    }
+    snprintf(out, TILE_NAME_MAX, "%s%s%s%" PRIu32, before, *before && *word ? "_" : "", word,
+             job->number);
     return out;
 }
 

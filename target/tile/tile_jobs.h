@@ -55,7 +55,10 @@ int tile_jobs_init(struct tile_jobs *jobs, const struct tile_plan *plan, enum ti
                    uint32_t loaded);
 void tile_jobs_finish(struct tile_jobs *jobs);
 
-/** Writes the name of a job: "load3", "second3", "weights3", "kernel3", "file3", "store3". */
+/**
+ * Writes the name of a job, which no other job of the program has: "load3", "second3", "weights3",
+ * "kernel3", "file3", "second_file3", "weights_file3", "store3".
+ */
 const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *job,
                           char out[TILE_NAME_MAX]);
 

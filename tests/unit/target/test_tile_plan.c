@@ -48,7 +48,20 @@ static void check_buffers(const struct tile_plan *plan)
     assert_true(end <= plan->memory.bytes);
 }
 
-/* Checks that the jobs of all programs use the memory safely. */
+static int compare_uses(const void *a, const void *b)
+{
+    return strcmp(((const struct tile_use *)a)->name, ((const struct tile_use *)b)->name);
+}
+
+/* Checks that no two jobs have one name. Changes the order of the uses. */
+static void check_names(struct tile_use *uses, size_t count)
+{
+    qsort(uses, count, sizeof *uses, compare_uses);
+    for (size_t i = 1; i < count; i++)
+        assert_string_not_equal(uses[i - 1].name, uses[i].name);
+}
+
+/* Checks that the jobs of all programs have different names and use the memory safely. */
 static void check_jobs(const struct tile_plan *plan)
 {
     for (int program = TILE_FIRMWARE; program <= TILE_FILES; program++) {
@@ -61,6 +74,7 @@ static void check_jobs(const struct tile_plan *plan)
         assert_non_null(uses);
         if (tile_check(uses, jobs.count, plan->memory.bytes, &fault))
             fail_msg("program %d: %s", program, fault.text);
+        check_names(uses, jobs.count);
         free(uses);
         tile_jobs_finish(&jobs);
     }
