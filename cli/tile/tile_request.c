@@ -276,6 +276,10 @@ static int make_window(struct tile_request *r, const mli_explanation *move, stru
     channels = w->shape[2];
     w->depthwise = given(r, "depthwise") || given(r, "pool");
     w->weights = !given(r, "pool");
+    if (given(r, "depthwise") && given(r, "pool"))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--depthwise cannot be combined with --pool: give --pool for a layer "
+                         "without weights, --depthwise for one with weights");
     if (w->depthwise && given(r, "out-channels"))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--out-channels cannot be combined with --depthwise or --pool: the output "
@@ -441,7 +445,7 @@ static int read_board(struct tile_request *r)
 {
     const struct print_style style = options_style(r->options);
     const char *name = given(r, "profile");
-    static const char *const needs_board[] = {"memory", "timeline", "trace"};
+    static const char *const needs_board[] = {"memory", "channels", "timeline", "trace"};
     struct fault fault;
 
     for (size_t i = 0; !name && i < sizeof needs_board / sizeof needs_board[0]; i++) {
@@ -460,14 +464,27 @@ static int read_board(struct tile_request *r)
     return find_memory(r);
 }
 
+/* Reads the number of DMA channels, which the board limits. */
+static int read_channels(const struct tile_request *r, uint64_t *channels)
+{
+    *channels = r->has_board ? r->profile.dma.channels : 1;
+    if (options_uint(r->options, "channels", 1, MLI_MOV_MAX_CHANNELS, channels))
+        return -1;
+    if (!r->has_board || *channels <= r->profile.dma.channels)
+        return 0;
+    print_error("--channels %" PRIu64 ": the board of profile %s has %" PRIu32 " DMA channel%s",
+                *channels, r->profile.name, r->profile.dma.channels,
+                print_s(r->profile.dma.channels));
+    return -1;
+}
+
 static int read_memory(struct tile_request *r)
 {
-    uint64_t buffers = 2, channels = r->has_board ? r->profile.dma.channels : 1;
-    uint64_t slack = SLACK_DEFAULT;
+    uint64_t buffers = 2, channels, slack = SLACK_DEFAULT;
 
     if (options_uint(r->options, "buffers", 1, TILE_BUFFERS_MAX, &buffers) ||
-        options_uint(r->options, "channels", 1, channels, &channels) ||
-        options_uint(r->options, "slack", 0, 1000, &slack) || read_compute(r, &r->board.compute))
+        read_channels(r, &channels) || options_uint(r->options, "slack", 0, 1000, &slack) ||
+        read_compute(r, &r->board.compute))
         return -1;
     r->memory = (struct tile_memory){.alignment = ALIGNMENT_DEFAULT,
                                      .buffers = (uint32_t)buffers,

@@ -123,6 +123,18 @@ class Tile(Case):
         self.assertIn("second1", jobs)
         self.ctl("run", "tiles.json", code=0)
         self.assertEqual(parse_npy(self.read("out.npy")), parse_npy(self.read("in.npy")))
+        # The sum, computed for each tile and assembled.
+        plan = self.plan("in.npy", "sum.npy", "--elementwise", "--with", "second.npy", "--budget", "600", "-o",
+                         "tiles.json", "--tiles", "tiles", "--stitch", "stitch.json", "-f")
+        self.ctl("run", "tiles.json", code=0)
+        for tile in plan["tiles"]:
+            shape, first = parse_npy(self.read(f"tiles/in_{tile['in']['number']}.npy"))
+            second = parse_npy(self.read(f"tiles/second_{tile['second']['number']}.npy"))[1]
+            self.write(f"tiles/out_{tile['out']['number']}.npy",
+                       npy("|i1", shape, bytes(sum(pair) % 256 for pair in zip(first, second))))
+        self.ctl("run", "stitch.json", code=0)
+        both = (parse_npy(self.read(name))[1] for name in ("in.npy", "second.npy"))
+        self.assertEqual(parse_npy(self.read("sum.npy"))[1], bytes(sum(pair) % 256 for pair in zip(*both)))
 
     def test_a_batch_compares_the_result(self):
         self.random_file(random.Random(SEED), (9, 8, 7))
@@ -186,6 +198,12 @@ class Tile(Case):
         jobs = json.loads(self.read("tiles.json"))["jobs"]
         self.assertTrue(any(job["src"].get("file") == "w.npy" for job in jobs))
         self.ctl("run", "tiles.json", code=0)
+        # With --tiles, the jobs save the tiles of the weights, too.
+        self.plan("in.npy", "--window", "3", "--out-channels", "6", "--weights", "w.npy", "--budget", "1000", "-o",
+                  "tiles.json", "--tiles", "tiles", "-f")
+        self.ctl("run", "tiles.json", code=0)
+        for name in ("in_0.npy", "weights_0.npy"):
+            self.assertTrue(self.exists(f"tiles/{name}"), name)
 
     def test_double_buffering_overlaps(self):
         """With two buffers loads overlap kernels, so the same tiles take less time than with one."""
@@ -307,6 +325,11 @@ class Tile(Case):
                 "--memory is needed": (*shape, "--profile", "bcm2835"),
                 "--budget: 1048576 B given, but vccm": (*shape, "--profile", "vpx5-nsim", "--budget", "1MiB"),
                 "--timeline requires --profile": (*shape, "--budget", "100", "--timeline", "t.svg"),
+                "--channels requires --profile": (*shape, "--budget", "100", "--channels", "2"),
+                "--channels 2: the board of profile vpx5-nsim has 1 DMA channel\n": (*shape, "--profile", "vpx5-nsim",
+                                                                                     "--channels", "2"),
+                "--depthwise cannot be combined with --pool": (*shape, "--window", "3", "--depthwise", "--pool",
+                                                               "--budget", "9K"),
                 "--compute x": (*shape, "--budget", "100", "--compute", "x"),
                 "--accumulator: a dense --window": (*shape, "--window", "3", "--depthwise", "--accumulator", "4",
                                                     "--budget", "9K"),
