@@ -42,17 +42,32 @@ void print_error(const char *format, ...)
             clean(line));
 }
 
+/* Appends a token of a JSON pointer with "~1" as '/' and "~0" as '~'. Returns the new length. */
+static size_t append_token(char out[PRINT_PLACE_MAX], size_t length, const char *token, size_t size)
+{
+    for (size_t i = 0; i < size && length + 1 < PRINT_PLACE_MAX; i++) {
+        const bool escape = token[i] == '~' && i + 1 < size && strchr("01", token[i + 1]);
+
+        out[length++] = !escape ? token[i] : token[++i] == '1' ? '/' : '~';
+    }
+    out[length] = '\0';
+    return length;
+}
+
 /* Writes the place "jobs[0].cfg.offset[1]" of the JSON pointer "/jobs/0/cfg/offset/1". */
 static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
 {
     size_t length = 0;
     out[0] = '\0';
-    while (*pointer == '/' && length < PRINT_PLACE_MAX) {
+    while (*pointer == '/') {
         const size_t token = strcspn(++pointer, "/");
         const bool index = token > 0 && strspn(pointer, "0123456789") == token;
-        const char *before = index ? "[" : length > 0 ? "." : "";
-        length += (size_t)snprintf(out + length, PRINT_PLACE_MAX - length, "%s%.*s%s", before,
-                                   (int)token, pointer, index ? "]" : "");
+
+        if (index || length > 0)
+            length = append_token(out, length, index ? "[" : ".", 1);
+        length = append_token(out, length, pointer, token);
+        if (index)
+            length = append_token(out, length, "]", 1);
         pointer += token;
     }
 }
