@@ -34,7 +34,7 @@ struct side {
 static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
 {
     (void)profile;
-    controller_tighten_loops(caps, DIMENSIONS - 1);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_AIE]);
     controller_tighten(&caps->count_max, WRAP_MAX);
     controller_tighten(&caps->run_max, (size_t)WRAP_MAX * WORD);
     controller_tighten(&caps->step_max, (size_t)STEP_MAX * WORD);

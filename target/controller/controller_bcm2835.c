@@ -36,7 +36,7 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
 {
     (void)profile;
     (void)fill;
-    controller_tighten_loops(caps, 1);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_BCM2835]);
     controller_tighten(&caps->run_max, caps->loops > 0 ? X_MAX : LITE_MAX);
     controller_tighten(&caps->count_max, ROWS_MAX);
 }

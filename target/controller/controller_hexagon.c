@@ -19,7 +19,7 @@ enum {
 static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
 {
     (void)profile;
-    controller_tighten_loops(caps, 1);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_HEXAGON]);
     controller_tighten(&caps->count_max, FIELD_MAX);
     controller_tighten(&caps->run_max, FIELD_MAX);
     controller_tighten(&caps->step_max, FIELD_MAX);

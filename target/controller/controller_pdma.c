@@ -20,7 +20,7 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
 {
     (void)profile;
     (void)fill;
-    controller_tighten_loops(caps, 0);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_PDMA]);
 }
 
 static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)

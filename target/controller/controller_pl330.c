@@ -87,7 +87,7 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
 {
     (void)profile;
     (void)fill;
-    controller_tighten_loops(caps, 1);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_PL330]);
     controller_tighten(&caps->count_max, ITERATIONS_MAX);
     controller_tighten(&caps->run_max, ROW_MAX);
 }

@@ -22,7 +22,7 @@ static void limit(const struct target_profile *profile, bool fill, struct mli_ch
 {
     (void)profile;
     (void)fill;
-    controller_tighten_loops(caps, 0);
+    controller_tighten_loops(caps, profile_controller_loops[PROFILE_ZDMA]);
     controller_tighten(&caps->run_max, SIZE_MAX_BYTES);
 }
 

@@ -54,6 +54,11 @@ static int check_banks(const struct profile_memory *memory, const struct json *o
                                    memory->bank_bytes);
     if (!is_power_of_two(memory->banks))
         return complain_power(object, "banks", memory->banks);
+    if (!json_present(&bank_bytes))
+        return json_complain(&bank_bytes,
+                             "missing; a memory with %" PRIu32
+                             " banks requires the bytes of a bank, a power of two",
+                             memory->banks);
     if (!is_power_of_two(memory->bank_bytes))
         return complain_power(object, "bank_bytes", memory->bank_bytes);
     if (memory->size % ((uint64_t)memory->banks * memory->bank_bytes) != 0)
@@ -87,6 +92,8 @@ int profile_check_dma(const struct profile_dma *dma, const struct json *object)
 {
     struct json run = json_member(object, "run_max"), burst = json_member(object, "burst_bytes");
     struct json count = json_member(object, "count_max"), bytes = json_member(object, "bytes_max");
+    struct json loops = json_member(object, "loops");
+    const uint32_t loops_max = profile_controller_loops[dma->controller];
 
     if (!is_power_of_two(dma->granularity))
         return complain_power(object, "granularity", dma->granularity);
@@ -98,14 +105,20 @@ int profile_check_dma(const struct profile_dma *dma, const struct json *object)
         return json_complain(&burst, "%" PRIu32 " is not a multiple of bus_bytes, %" PRIu32,
                              dma->burst_bytes, dma->bus_bytes);
     if (dma->bytes_max && dma->run_max > dma->bytes_max)
-        return json_complain(&run, "%" PRIu64 " exceeds bytes_max, %" PRIu64, dma->run_max,
-                             dma->bytes_max);
+        return json_complain(
+            &run, "%" PRIu64 " exceeds bytes_max, %" PRIu64 "; lower it, or leave it out",
+            dma->run_max, dma->bytes_max);
     if (dma->bytes_max && dma->bytes_max < dma->granularity)
         return json_complain(&bytes, "%" PRIu64 " is less than the granularity, %" PRIu32,
                              dma->bytes_max, dma->granularity);
     if (dma->run_max && dma->run_max < dma->granularity)
         return json_complain(&run, "%" PRIu64 " is less than the granularity, %" PRIu32,
                              dma->run_max, dma->granularity);
+    if (json_present(&loops) && dma->loops > loops_max)
+        return json_complain(
+            &loops, "%" PRIu32 " given; a descriptor of controller %s has %s%" PRIu32 " loop%s",
+            dma->loops, profile_controller_words[dma->controller], loops_max > 0 ? "at most " : "",
+            loops_max, loops_max == 1 ? "" : "s");
     if (dma->loops > 0 && dma->count_max == 1)
         return json_complain(&count, "1 given: a loop of one iteration moves nothing more");
     return 0;

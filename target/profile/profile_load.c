@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "proto/json/json_file.h"
+#include "proto/json/nearest.h"
 
-enum { NAMES_MAX = 256 };
+enum { NAMES_MAX = 256, WORDS_MAX = 32 };
 
 const struct profile_text *profile_built_in_named(const char *name)
 {
@@ -39,12 +40,21 @@ static int load_file(struct target_profile *profile, const char *path, struct fa
 
 static int complain_unknown(const char *name, struct fault *fault)
 {
+    const char *words[WORDS_MAX + 1] = {NULL}, *near;
     char names[NAMES_MAX] = "";
-    size_t length = 0;
+    size_t length = 0, count = 0;
 
-    for (const struct profile_text *text = profile_built_in; text->name; text++)
+    for (const struct profile_text *text = profile_built_in; text->name; text++) {
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                    length > 0 ? ", " : "", text->name);
+        if (count < WORDS_MAX)
+            words[count++] = text->name;
+    }
+    near = nearest_word(name, words);
+    if (near)
+        return fault_set(fault, FAULT_NOT_FOUND, NULL,
+                         "profile \"%s\" is not known; did you mean \"%s\"? known profiles: %s",
+                         name, near, names);
     return fault_set(fault, FAULT_NOT_FOUND, NULL,
                      "profile \"%s\" is not known; known profiles: %s; the path of a file contains "
                      "'/' or ends with .json",

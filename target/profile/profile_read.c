@@ -210,6 +210,26 @@ static int read_head(struct target_profile *profile, const struct json *root)
     return 0;
 }
 
+/* Extends the fault of a number with a fraction where a cost may be: the string form is allowed. */
+static int complain_text(struct fault *fault)
+{
+    static const char latency[] = "/latency";
+    const size_t size = strlen(fault->pointer);
+    const bool is_cost =
+        strncmp(fault->pointer, "/costs/", strlen("/costs/")) == 0 ||
+        (size > strlen(latency) && strcmp(fault->pointer + size - strlen(latency), latency) == 0);
+    char message[FAULT_TEXT_MAX];
+
+    if (fault->code != FAULT_PARSE_ERROR || !fault->has_pointer || !is_cost ||
+        !strstr(fault->text, "fraction"))
+        return -1;
+    snprintf(message, sizeof message,
+             "%.*s; write cycles with a fraction as a string, such as \"0.5\"", FAULT_TEXT_MAX / 2,
+             fault->text);
+    strcpy(fault->text, message);
+    return -1;
+}
+
 int profile_read(struct target_profile *profile, const char *text, size_t length,
                  struct fault *fault)
 {
@@ -218,7 +238,7 @@ int profile_read(struct target_profile *profile, const char *text, size_t length
 
     *profile = (struct target_profile){0};
     if (json_parse(text, length, &limits, &root, fault) < 0)
-        return -1;
+        return complain_text(fault);
     result = read_head(profile, &root) < 0 || read_memories(profile, &root) < 0 ||
              read_dma(profile, &root) < 0 || read_costs(profile, &root) < 0 ||
              profile_check(profile, &root) < 0 || read_sources(profile, &root) < 0;

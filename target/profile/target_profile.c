@@ -6,6 +6,13 @@
 const char *const profile_reach_words[] = {"core", "dma", "host", NULL};
 const char *const profile_controller_words[] = {"boxes", "zdma",    "bcm2835", "pdma",
                                                 "pl330", "hexagon", "aie",     NULL};
+const uint32_t profile_controller_loops[] = {[PROFILE_BOXES] = MLI_MAX_RANK,
+                                             [PROFILE_ZDMA] = 0,
+                                             [PROFILE_BCM2835] = 1,
+                                             [PROFILE_PDMA] = 0,
+                                             [PROFILE_PL330] = 1,
+                                             [PROFILE_HEXAGON] = 1,
+                                             [PROFILE_AIE] = 3};
 
 #define COST(member, what)                                                                         \
     {                                                                                              \

@@ -62,6 +62,7 @@ enum profile_controller {
     PROFILE_AIE
 };
 extern const char *const profile_controller_words[]; /* in the order of the enum; ends with null */
+extern const uint32_t profile_controller_loops[];    /* most loops around a run in a descriptor */
 
 /* The DMA controller. A limit of 0 means no limit. */
 struct profile_dma {
