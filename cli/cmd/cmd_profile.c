@@ -8,6 +8,7 @@
 #include "cli/file/text.h"
 #include "cli/term/grid.h"
 #include "cli/term/print.h"
+#include "proto/json/nearest.h"
 #include "target/profile/profile_load.h"
 
 static const struct option options_table[] = {
@@ -276,9 +277,9 @@ static enum exit_code check(const struct print_style *style, const char *name)
     if (profile_load(&profile, name, &fault) < 0)
         return fail(style, name, &fault);
     print_line(style,
-               "%s: valid, %" PRIu32 " memories, %" PRIu32 " of %" PRIu32
-               " sources are assumptions",
-               name, profile.memory_count, count_assumed(&profile), profile.source_count);
+               "%s: valid, %" PRIu32 " memor%s, %" PRIu32 " of %" PRIu32 " sources are assumptions",
+               name, profile.memory_count, profile.memory_count == 1 ? "y" : "ies",
+               count_assumed(&profile), profile.source_count);
     if (style->json) {
         jsonw_init(&w);
         jsonw_object_begin(&w, NULL);
@@ -306,6 +307,16 @@ static enum exit_code for_each(const struct options *options, const struct print
     return code;
 }
 
+/* Reports wrong arguments, with a suggestion for a misspelt verb. */
+static enum exit_code misused(const char *verb)
+{
+    const char *near = nearest_word(verb, verbs);
+
+    if (near && strcmp(near, verb) != 0)
+        print_error("profile %s: not known; did you mean \"%s\"?", verb, near);
+    return command_misused(&cmd_profile);
+}
+
 static enum exit_code run(const struct options *options)
 {
     const struct print_style style = options_style(options);
@@ -318,7 +329,7 @@ static enum exit_code run(const struct options *options)
         return for_each(options, &style, file ? show_file : show);
     if (strcmp(verb, "check") == 0 && options->argument_count > 1 && !file)
         return for_each(options, &style, check);
-    return command_misused(&cmd_profile);
+    return misused(verb);
 }
 
 static const struct example examples[] = {

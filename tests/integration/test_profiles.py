@@ -58,6 +58,8 @@ BAD = [
     (("dma", "alignment"), 0, "/dma/alignment", "1"),
     (("costs", "rows"), 1, "/costs/rows", "row"),
     (("costs", "row"), "4 cycles", "/costs/row", "cycles are required"),
+    (("costs", "row"), 0.5, "/costs/row", 'as a string, such as "0.5"'),
+    (("memories", 0, "latency"), 1.5, "/memories/0/latency", 'as a string, such as "0.5"'),
     (("sources",), REMOVED, "/sources", "missing"),
     (("sources", "/costs"), "", "/sources/~1costs", ""),
 ]
@@ -65,6 +67,7 @@ PROGRAM = [
     (("memories", 0, "size"), 0, "/memories/0/size", "at least 1 B"),
     (("memories", 0, "alignment"), 3, "/memories/0/alignment", "power of two"),
     (("memories", 0, "bank_bytes"), 3, "/memories/0/bank_bytes", "power of two"),
+    (("memories", 0, "bank_bytes"), REMOVED, "/memories/0/bank_bytes", "missing; a memory with 32 banks"),
     (("memories", 0, "banks"), 1, "/memories/0/bank_bytes", "one bank"),
     (("memories", 0, "size"), 100, "/memories/0/banks", "do not divide"),
     (("memories", 1, "base"), "0x9003fffc", "/memories/1/base", "overlap \"vccm\""),
@@ -75,6 +78,8 @@ PROGRAM = [
     (("dma", "bus_bytes"), 12, "/dma/bus_bytes", "power of two"),
     (("dma", "granularity"), 6, "/dma/granularity", "power of two"),
     (("dma", "count_max"), 1, "/dma/count_max", "one iteration"),
+    (("dma",), {"controller": "pl330", "loops": 3}, "/dma/loops", "pl330 has at most 1 loop"),
+    (("dma",), {"controller": "zdma", "loops": 1}, "/dma/loops", "zdma has 0 loops"),
     (("sources", "/costs"), REMOVED, "/costs/start", "does not say"),
     (("sources", "/dma/speed"), "a manual", "/sources/~1dma~1speed", "not the JSON pointer"),
     (("sources", "/memories/3"), "a manual", "/sources/~1memories~13", "not the JSON pointer"),
@@ -152,7 +157,14 @@ class Profiles(Case):
                 self.assertIn(source, text)
 
     def test_files(self):
-        self.assertIn("known profiles: ", self.ctl("profile", "show", "vpx", code=2).err)
+        self.assertIn("known profiles: ", self.ctl("profile", "show", "board", code=2).err)
+        self.assertIn('did you mean "vpx5-nsim"', self.ctl("profile", "show", "vpx5", code=2).err)
+        self.assertIn("valid, 1 memory, ", self.ctl("profile", "check", "host", code=0).out)
+        good = json.loads((FOLDER / "vpx5-nsim.json").read_text())
+        self.write("board.json", json.dumps(changed(good, ("sources", "/memories/7"), "a manual")).encode())
+        self.assertEqual(self.ctl("profile", "check", "board.json", code=2).err,
+                         'mlictl: board.json: sources./memories/7: "/memories/7" is not the JSON pointer of a '
+                         'figure in this file\n')
         self.assertIn("No such file", self.ctl("profile", "check", "./none", code=2).err)
         self.assertIn("regular file", self.ctl("profile", "check", "/dev/zero", code=2).err)
         self.write("board.json", b'{"name": "x",\n  name: "y"}')
@@ -161,6 +173,7 @@ class Profiles(Case):
     def test_usage(self):
         for arguments in ((), ("list", "x"), ("show",), ("check",), ("remove", "x"), ("list", "--file")):
             self.assertIn("usage", self.ctl("profile", *arguments, code=2).err)
+        self.assertIn('did you mean "list"?', self.ctl("profile", "lst", code=2).err)
         self.assertIn("not a built-in", self.ctl("profile", "show", "--file", "./x", code=2).err)
 
 
