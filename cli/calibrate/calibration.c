@@ -14,7 +14,7 @@
 #define MAX_BYTES    (UINT64_C(32) << 20)
 #define CHECK_SEED   UINT64_C(0x636865636b) /* the check's moves differ from those of the sweep */
 #define MEMORY_SHARE 8                      /* part of a board's memory for a tensor */
-enum { ROUNDS = 4, LEAST_BYTES = 2048, LINES = 5 };
+enum { LEAST_BYTES = 2048, LINES = 5 };
 
 static int compare(const void *a, const void *b)
 {
@@ -106,6 +106,7 @@ static int init_measure(struct measure *measure, uint64_t *max_bytes, const stru
         return -1;
     if (rules->now_ns)
         measure->now_ns = rules->now_ns;
+    measure->by_thread = !rules->now_ns && strcmp(mli_mov_engine_name(), "inline") == 0;
     measure->src_address = (memory->base + SWEEP_SLACK - 1) / SWEEP_SLACK * SWEEP_SLACK;
     measure->dst_address = measure->src_address + measure->bytes / SWEEP_SLACK * SWEEP_SLACK;
     return 0;
@@ -286,7 +287,7 @@ static void show_progress(void *context, double done, size_t moves)
 }
 
 /* Measures, fits and reads the profile back. Returns 0, 1 if stopped, or -1. */
-static int learn(struct calibration *c, const struct measure *measure,
+static int learn(struct calibration *c, struct measure *measure,
                  const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {
     const uint64_t begin = measure->now_ns();
@@ -294,7 +295,6 @@ static int learn(struct calibration *c, const struct measure *measure,
     const struct sweep_rules sweep_rules = {.seed = rules->seed,
                                             .max_bytes = max_bytes,
                                             .time_ns = rules->time_ns,
-                                            .rounds = ROUNDS,
                                             .dense = true,
                                             .clock_hz = (double)c->profile.clock_hz,
                                             .stop = rules->stop,
@@ -305,6 +305,7 @@ static int learn(struct calibration *c, const struct measure *measure,
 
     c->moves = sweep.count;
     c->repeat = sweep.repeat;
+    c->left_out = sweep.left_out;
     c->seconds = (double)(measure->now_ns() - begin) / 1e9;
     c->stopped = sweep.stopped;
     if (result == 0 && !sweep.stopped)
@@ -317,14 +318,13 @@ static int learn(struct calibration *c, const struct measure *measure,
     return result;
 }
 
-static int verify(struct calibration *c, const struct measure *measure,
+static int verify(struct calibration *c, struct measure *measure,
                   const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {
     struct step step = {rules, "checking"};
     const struct sweep_rules sweep_rules = {.seed = rules->seed ^ CHECK_SEED,
                                             .max_bytes = max_bytes,
                                             .count = rules->check,
-                                            .rounds = ROUNDS,
                                             .clock_hz = (double)c->profile.clock_hz,
                                             .stop = rules->stop,
                                             .progress = show_progress,
@@ -333,6 +333,7 @@ static int verify(struct calibration *c, const struct measure *measure,
     int result = sweep_run(&sweep, measure, &sweep_rules, fault);
 
     c->stopped = sweep.stopped;
+    c->left_out += sweep.left_out;
     if (result == 0 && !sweep.stopped)
         result = check(c, &sweep, fault);
     if (result == 0 && !sweep.stopped)

@@ -108,8 +108,10 @@ static void put_figures(struct textw *w, const struct calibration *c)
 
 void calibration_text(struct textw *w, const struct calibration *c, const char *output)
 {
-    textw_printf(w, "%s: %zu moves in %.1f s; two measurements of a move differ by %.1f %%\n\n",
+    textw_printf(w, "%s: %zu moves in %.1f s; two measurements of a move differ by %.1f %%\n",
                  c->engine, c->moves, c->seconds, c->repeat * 100);
+    textw_printf(w, "%zu disturbed move%s left out: no two measurements within 5 %%\n\n",
+                 c->left_out, print_s(c->left_out));
     if (!c->processor)
         put_figures(w, c);
     if (c->all.moves > 0)
@@ -163,6 +165,7 @@ void calibration_json(struct jsonw *w, const struct calibration *c, uint64_t see
     jsonw_uint(w, "moves", c->moves);
     jsonw_uint(w, "ms", (uint64_t)(c->seconds * 1000));
     write_fraction(w, "repeat_difference", c->repeat);
+    jsonw_uint(w, "left_out", c->left_out);
     if (!c->processor)
         write_figures(w, c);
     write_summary(w, "check", &c->all);

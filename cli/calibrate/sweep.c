@@ -7,7 +7,19 @@
 
 #include "cli/selftest/draw.h"
 
-enum { BATCH = 250, LARGE_BYTES = 1000 * 1000, GROWTH = 4096 };
+enum {
+    BATCH = 250,
+    LARGE_BYTES = 1000 * 1000,
+    LONG_RUN = 64,
+    GROWTH = 4096,
+    QUIET_LEAST = 2,
+    ROUNDS_MOST = 6,
+    LEFT_OUT_MOST = 4
+};
+#define NS_LEAST 1e-3
+#define EQUAL    0.02 /* relative difference of two times that are regarded as equal */
+#define DISTURBED                                                                                  \
+    0.05 /* relative difference of the two shortest times of a move that is left out */
 
 /* A batch: indices of moves, and their shortest times. */
 struct batch {
@@ -15,7 +27,7 @@ struct batch {
     uint64_t index[BATCH];
     struct mli_plan plan[BATCH];
     double best[BATCH], second[BATCH];
-    uint8_t kind[BATCH];
+    uint8_t kind[BATCH], quiet[BATCH]; /* quiet: number of quiet measurements */
 };
 
 static int compare(const void *a, const void *b)
@@ -26,17 +38,19 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Returns whether a dense sweep leaves out a move: five of six copies of one run, which are easy
- * to predict, and two of three large moves, which take most of the time.
+ * Returns whether a dense sweep leaves out a move: five of six copies of one run and half of the
+ * moves of long runs, which are easy to predict, and two of three large moves, which take most of
+ * the time.
  */
 static bool is_left_out(const struct sweep_rules *rules, const struct mli_plan *plan,
                         uint64_t index)
 {
     struct draw draw = draw_init(~rules->seed, index);
     const bool row = plan->box.run > 0 && plan->box.loops == 0 && !draw_once_in(&draw, 6);
+    const bool rows = plan->box.run > LONG_RUN && plan->box.loops > 0 && draw_once_in(&draw, 2);
     const bool large = plan->bytes > LARGE_BYTES && !draw_once_in(&draw, 3);
 
-    return rules->dense && (row || large);
+    return rules->dense && (row || rows || large);
 }
 
 /* Chooses the next moves, from index *next on. */
@@ -55,6 +69,7 @@ static void choose(struct batch *batch, const struct measure *measure,
             continue;
         batch->index[batch->count] = index;
         batch->kind[batch->count] = (uint8_t)move.kind;
+        batch->quiet[batch->count] = 0;
         batch->best[batch->count] = batch->second[batch->count] = HUGE_VAL;
         batch->count++;
     }
@@ -72,8 +87,11 @@ static void shuffle(struct draw *draw, size_t *order, size_t count)
     }
 }
 
-static void note(struct batch *batch, size_t i, double ns)
+static void note(struct batch *batch, size_t i, const struct measured_ns *time)
 {
+    const double ns = fmax(time->ns, NS_LEAST);
+
+    batch->quiet[i] += time->quiet;
     if (ns < batch->best[i]) {
         batch->second[i] = batch->best[i];
         batch->best[i] = ns;
@@ -82,28 +100,36 @@ static void note(struct batch *batch, size_t i, double ns)
     }
 }
 
+/* Returns whether a move needs no other round. */
+static bool is_certain(const struct batch *batch, size_t i)
+{
+    return batch->quiet[i] >= QUIET_LEAST && batch->second[i] < (1 + EQUAL) * batch->best[i];
+}
+
 /* Measures the batch. Returns 0, 1 if stopped, or -1 with the fault. */
-static int measure_batch(struct batch *batch, const struct measure *measure,
+static int measure_batch(struct batch *batch, struct measure *measure,
                          const struct sweep_rules *rules, struct fault *fault)
 {
     struct draw draw = draw_init(rules->seed, ~batch->index[0]);
     size_t order[BATCH];
     struct sweep_move move;
     struct mli_plan plan;
-    double ns;
+    struct measured_ns time;
 
-    for (uint32_t round = 0; round < rules->rounds; round++) {
+    for (uint32_t round = 0; round < ROUNDS_MOST; round++) {
         shuffle(&draw, order, batch->count);
         for (size_t k = 0; k < batch->count; k++) {
             const size_t i = order[k];
 
             if (rules->stop && rules->stop())
                 return 1;
+            if (is_certain(batch, i))
+                continue;
             sweep_move_draw(&move, rules->seed, batch->index[i], rules->max_bytes);
             measure_plan(measure, &move, &plan);
-            if (measure_move(measure, &move, &ns, fault) < 0)
+            if (measure_move(measure, &move, &time, fault) < 0)
                 return -1;
-            note(batch, i, fmax(ns, 1e-3));
+            note(batch, i, &time);
         }
     }
     return 0;
@@ -124,10 +150,14 @@ static int keep(struct sweep *sweep, const struct batch *batch, double clock_hz,
             return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory for measured moves");
         sweep->capacity = capacity;
     }
-    for (size_t i = 0; i < batch->count; i++, sweep->count++) {
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->second[i] > (1 + DISTURBED) * batch->best[i]) {
+            sweep->left_out++;
+            continue;
+        }
         sweep->moves[sweep->count] =
             (struct measured_move){batch->plan[i], batch->best[i] * clock_hz / 1e9};
-        sweep->kinds[sweep->count] = batch->kind[i];
+        sweep->kinds[sweep->count++] = batch->kind[i];
     }
     return 0;
 }
@@ -143,16 +173,17 @@ static double repeat_of(const struct batch *batch)
     return gap[batch->count / 2];
 }
 
-/* Returns the done part of the sweep, 0 to 1. */
+/* Returns the done part of the sweep, 0 to 1. A sweep of many disturbed moves ends early. */
 static double done(const struct sweep *sweep, const struct sweep_rules *rules, uint64_t ns)
 {
-    const double by_count = rules->count ? (double)sweep->count / (double)rules->count : 0;
+    const double moves = fmax((double)sweep->count, (double)sweep->left_out / LEFT_OUT_MOST);
+    const double by_count = rules->count ? moves / (double)rules->count : 0;
     const double by_time = rules->time_ns ? (double)ns / (double)rules->time_ns : 0;
 
     return fmin(fmax(by_count, by_time), 1);
 }
 
-int sweep_run(struct sweep *sweep, const struct measure *measure, const struct sweep_rules *rules,
+int sweep_run(struct sweep *sweep, struct measure *measure, const struct sweep_rules *rules,
               struct fault *fault)
 {
     const uint64_t begin = measure->now_ns();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sweep measures random moves in batches. Each batch is measured in several rounds, each in
+ * A sweep measures random moves in batches. Each batch is measured in two to six rounds, each in
  * another random order, and the shortest time of a move counts: a processor that is shared slows
- * down for some milliseconds at a time.
+ * down for some milliseconds at a time. A move leaves the rounds when two quiet measurements
+ * (measure.h) differ by less than 2 %. If the two shortest times of a move differ by more than 5 %
+ * after all rounds, the move is left out, whatever its time is.
  */
 #ifndef CLI_CALIBRATE_SWEEP_H
 #define CLI_CALIBRATE_SWEEP_H
@@ -15,7 +17,6 @@ struct sweep_rules {
     uint64_t seed, max_bytes;
     size_t count;       /* number of moves; 0: no limit */
     uint64_t time_ns;   /* the sweep ends after the batch in which this time passes; 0: no limit */
-    uint32_t rounds;    /* of each batch */
     bool dense;         /* true: few copies of one run and few large moves, more of all others */
     double clock_hz;    /* for cycles */
     bool (*stop)(void); /* returns true to stop early; or null */
@@ -27,12 +28,13 @@ struct sweep {
     struct measured_move *moves;
     uint8_t *kinds; /* enum sweep_kind of each move */
     size_t count, capacity;
-    double repeat; /* median of second shortest / shortest round - 1 */
-    bool stopped;  /* `stop` returned true */
+    double repeat;   /* median of second shortest / shortest round - 1 */
+    size_t left_out; /* moves whose measurements differ too much */
+    bool stopped;    /* `stop` returned true */
 };
 
 /** Measures moves. Returns 0 or -1 with the fault; call sweep_finish() in both cases. */
-int sweep_run(struct sweep *sweep, const struct measure *measure, const struct sweep_rules *rules,
+int sweep_run(struct sweep *sweep, struct measure *measure, const struct sweep_rules *rules,
               struct fault *fault);
 void sweep_finish(struct sweep *sweep);
 

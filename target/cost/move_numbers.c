@@ -322,7 +322,11 @@ static void set_zeros(struct move_numbers *n, const struct mli_plan *plan)
         number[NUMBER_ZERO_BYTES] += zeros.rows * side.run;
         number[i == 0 ? NUMBER_FIRST_ZEROS : NUMBER_LAST_ZEROS] = side.run;
         number[NUMBER_LAST_ZERO_LOOPS] = (double)side.loops;
+        number[NUMBER_ZERO_COUNT] = side.loops > 0 ? side.loop[side.loops - 1].count : 0;
+        number[NUMBER_ZERO_STEP] = side.loops > 0 ? side.loop[side.loops - 1].step : 0;
+        number[NUMBER_LARGEST_ZEROS] = fmax(number[NUMBER_LARGEST_ZEROS], zeros.rows * side.run);
     }
+    number[NUMBER_ZERO_LINES] = n->level[MEASURED_ZERO_LINES];
     number[NUMBER_ZERO_ROWS] = n->figure[MEASURED_ZERO_ROW];
 }
 

@@ -133,7 +133,11 @@ enum measured_level {
     X(ZERO_ROWS, "zero_rows")                                                                      \
     X(FIRST_ZEROS, "first_zeros")                                                                  \
     X(LAST_ZEROS, "last_zeros")                                                                    \
-    X(LAST_ZERO_LOOPS, "last_zero_loops")
+    X(LAST_ZERO_LOOPS, "last_zero_loops")                                                          \
+    X(ZERO_LINES, "zero_lines")                                                                    \
+    X(ZERO_COUNT, "zero_count")                                                                    \
+    X(ZERO_STEP, "zero_step")                                                                      \
+    X(LARGEST_ZEROS, "largest_zeros")
 
 enum move_number {
 #define MOVE_NUMBER_ENUM(name, key) NUMBER_##name,

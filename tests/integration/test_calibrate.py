@@ -31,15 +31,16 @@ class Calibrate(Case):
     def test_processor(self):
         fact = self.calibrate("--json", "-o", "host.json", "--check", "50").json[-1]
         self.assertEqual((fact["engine"], fact["seed"], fact["output"]), ("inline", 7, "host.json"))
-        self.assertGreaterEqual(fact["moves"], 250)
-        self.assertEqual(fact["check"]["moves"], 50)
+        self.assertGreaterEqual(fact["moves"] + fact["left_out"], 250)
+        checked = fact["check"]["moves"]  # others are left out on a busy machine
+        self.assertTrue(0 < checked <= 50, fact)
         self.assertLess(float(fact["check"]["median_error"]), 1)
-        self.assertEqual(sum(kind["moves"] for kind in fact["kinds"].values()), 50)
-        self.assertEqual(sum(one["moves"] for one in fact["classes"].values()), 50)
+        self.assertEqual(sum(kind["moves"] for kind in fact["kinds"].values()), checked)
+        self.assertEqual(sum(one["moves"] for one in fact["classes"].values()), checked)
         self.ctl("profile", "check", "host.json", code=0)
         profile = json.loads((self.dir / "host.json").read_text())
         self.assertIn("measured on inline, ", profile["sources"]["/costs/measured"])
-        self.assertIn("; 50 other moves: median error ", profile["sources"]["/costs/measured"])
+        self.assertIn(f"; {checked} other moves: median error ", profile["sources"]["/costs/measured"])
         self.assertEqual(set(profile["costs"]), {"measured"})
         if jsonschema:
             schema = json.loads((SOURCE / "conf/profile.schema.json").read_text())

@@ -79,7 +79,7 @@ static void calibrate(void)
 {
     const struct calibration_rules rules = {.engine = "known",
                                             .seed = seed,
-                                            .time_ns = 40000000000,
+                                            .time_ns = UINT64_C(80000000000),
                                             .check = 200,
                                             .date = "2000-01-01",
                                             .now_ns = now_ns};
@@ -95,7 +95,7 @@ static void calibrate(void)
 static void expect_cost(enum formula_figure figure, profile_cost expected, profile_cost found)
 {
     const double error = calibration.error[figure] * (double)PROFILE_CYCLE;
-    const double allowed = fmax(0.12 * (double)expected, 6 * error);
+    const double allowed = fmax(0.12 * (double)expected, 4 * error);
 
     if (fabs((double)found - (double)expected) > allowed || error > 0.2 * (double)expected)
         fail_msg("seed %llu: %s: %llu expected, %llu found, standard error %.0f",
