@@ -129,7 +129,7 @@ static void put_heading(struct textw *w, int x, int y, const char *what,
     static const struct svgw_font line = {11, SVGW_START, "#5b6575"};
     char file[PICTURE_FILE_MAX], shape[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
     svgw_text(w, x, y + 14, &head, "%s", what);
-    svgw_text(w, x + svgw_text_width(what, 14) + 12, y + 14, &line, "%s",
+    svgw_text(w, x + svgw_text_width(what, 14) + 12, y + 14, &line, "%s%s", explained_kind(side),
               picture_file(file, explained_place(side)));
     svgw_text(w, x, y + 30, &line, "%s, %s%s", picture_side_shape(shape, side),
               print_bytes(bytes, side->bytes), update ? ", updated" : "");

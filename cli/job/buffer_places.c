@@ -10,24 +10,26 @@
 
 enum { MEMBER_MAX_CHARS = 64 };
 
-/* A range of a memory that a buffer has. */
+/* A range of a memory: of a buffer with an address, or free. */
 struct range {
     uint64_t begin, end;
-    size_t buffer; /* index in the file */
+    size_t buffer; /* index of the buffer in the file */
 };
 
-/* The ranges of one memory, in the order of their addresses. */
-struct ranges {
-    const struct profile_memory *memory;
-    struct range *list;
-    size_t count;
+/* One memory. Placing a buffer at the begin of a gap adds no gap, so the gaps are as few as the
+ * buffers with an address. */
+struct room {
+    const struct profile_memory *memory; /* null: no buffer is in this memory */
+    struct range *exact, *gaps;          /* in the order of their addresses */
+    size_t exact_count, gap_count;
     uint64_t used; /* bytes */
 };
 
 struct placing {
+    const struct target_profile *profile;
     struct buffer_places *places;
     const struct job_list *jobs;
-    struct ranges memories[PROFILE_MEMORIES_MAX];
+    struct room rooms[PROFILE_MEMORIES_MAX];
     struct fault *fault;
 };
 
@@ -48,37 +50,91 @@ static int complain(const struct placing *placing, enum fault_code code, size_t 
     return fault_set(placing->fault, code, pointer, "%s: %s", member, text);
 }
 
-/* Inserts a range before the range `at`. */
-static void insert(struct ranges *ranges, size_t at, uint64_t begin, uint64_t bytes, size_t buffer)
-{
-    for (size_t i = ranges->count; i > at; i--)
-        ranges->list[i] = ranges->list[i - 1];
-    ranges->list[at] = (struct range){begin, begin + bytes, buffer};
-    ranges->count++;
-    ranges->used += bytes;
-}
-
-static int place_exact(struct placing *placing, struct ranges *ranges, size_t index)
+/* Finds the memory of a buffer, and makes room for the ranges of all buffers there. */
+static int find_room(struct placing *placing, size_t index, struct room **found)
 {
     const struct buffer_spec *buffer = &placing->jobs->buffers[index];
-    const uint64_t begin = buffer->address, end = begin + buffer->bytes;
-    struct fault why;
-    size_t at = 0;
+    const struct profile_memory *memory;
+    char pointer[MEMBER_MAX_CHARS];
+    struct room *room;
 
-    if (profile_check_range(ranges->memory, begin, buffer->bytes, &why) < 0)
+    snprintf(pointer, sizeof(pointer), "/buffers/%zu/memory", index);
+    memory =
+        profile_find_memory(placing->profile, buffer->memory, "memory", pointer, placing->fault);
+    if (!memory)
+        return -1;
+    placing->places->places[index].memory = memory;
+    *found = room = &placing->rooms[memory - placing->profile->memories];
+    if (room->memory)
+        return 0;
+    room->memory = memory;
+    room->exact = calloc(placing->jobs->buffer_count, sizeof(*room->exact));
+    room->gaps = calloc(placing->jobs->buffer_count + 1, sizeof(*room->gaps));
+    return room->exact && room->gaps
+               ? 0
+               : fault_set(placing->fault, FAULT_INTERNAL, NULL, "out of memory");
+}
+
+/* Adds the range of a buffer with an address. */
+static int add_exact(struct placing *placing, size_t index)
+{
+    const struct buffer_spec *buffer = &placing->jobs->buffers[index];
+    struct room *room;
+    struct fault why;
+
+    if (find_room(placing, index, &room))
+        return -1;
+    if (profile_check_range(room->memory, buffer->address, buffer->bytes, &why) < 0)
         return complain(placing, FAULT_INVALID_PARAMS, index, "address", "%s", why.text);
-    while (at < ranges->count && ranges->list[at].end <= begin)
-        at++;
-    if (at < ranges->count && ranges->list[at].begin < end) {
-        const struct range *other = &ranges->list[at];
-        return complain(placing, FAULT_NO_ROOM, index, "address",
-                        "%" PRIu64 " B wanted at 0x%" PRIx64 ", but buffer \"%s\" has 0x%" PRIx64
-                        " to 0x%" PRIx64,
-                        buffer->bytes, begin, placing->jobs->buffers[other->buffer].name,
-                        other->begin, other->end - 1);
+    room->exact[room->exact_count++] =
+        (struct range){buffer->address, buffer->address + buffer->bytes, index};
+    room->used += buffer->bytes;
+    placing->places->places[index].address = buffer->address;
+    return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->buffer > b->buffer) - (a->buffer < b->buffer);
+}
+
+static int complain_overlap(const struct placing *placing, const struct range *a,
+                            const struct range *b)
+{
+    const struct range *later = a->buffer > b->buffer ? a : b, *other = later == a ? b : a;
+
+    return complain(placing, FAULT_NO_ROOM, later->buffer, "address",
+                    "%" PRIu64 " B wanted at 0x%" PRIx64 ", but buffer \"%s\" has 0x%" PRIx64
+                    " to 0x%" PRIx64,
+                    later->end - later->begin, later->begin,
+                    placing->jobs->buffers[other->buffer].name, other->begin, other->end - 1);
+}
+
+/* Checks that the buffers with an address do not overlap, and finds the gaps between them. */
+static int find_gaps(struct placing *placing, struct room *room)
+{
+    uint64_t begin;
+
+    if (!room->memory)
+        return 0;
+    begin = room->memory->base;
+    qsort(room->exact, room->exact_count, sizeof(*room->exact), by_address);
+    for (size_t i = 0; i < room->exact_count; i++) {
+        const struct range *range = &room->exact[i];
+
+        if (i > 0 && range->begin < room->exact[i - 1].end)
+            return complain_overlap(placing, range, &room->exact[i - 1]);
+        if (begin < range->begin)
+            room->gaps[room->gap_count++] = (struct range){.begin = begin, .end = range->begin};
+        begin = range->end;
     }
-    insert(ranges, at, begin, buffer->bytes, index);
-    placing->places->places[index].address = begin;
+    if (begin < room->memory->base + room->memory->size)
+        room->gaps[room->gap_count++] =
+            (struct range){.begin = begin, .end = room->memory->base + room->memory->size};
     return 0;
 }
 
@@ -87,19 +143,21 @@ static uint64_t align_up(uint64_t address, uint64_t alignment)
     return (address + alignment - 1) / alignment * alignment;
 }
 
-static int place_best(struct placing *placing, struct ranges *ranges, size_t index)
+/* Places a buffer without an address. */
+static int place_best(struct placing *placing, size_t index)
 {
     const struct buffer_spec *buffer = &placing->jobs->buffers[index];
-    const struct profile_memory *memory = ranges->memory;
-    const uint64_t alignment = profile_range_alignment(memory);
     uint64_t best = UINT64_MAX, begin = 0, largest = 0;
-    size_t at = 0;
+    struct range *gap = NULL;
+    struct room *room;
 
-    for (size_t i = 0; i <= ranges->count; i++) {
-        const uint64_t from = align_up(i > 0 ? ranges->list[i - 1].end : memory->base, alignment);
-        const uint64_t end =
-            i < ranges->count ? ranges->list[i].begin : memory->base + memory->size;
-        const uint64_t size = from < end ? end - from : 0;
+    if (find_room(placing, index, &room))
+        return -1;
+    if (room->gap_count == 0 && room->used == 0 && find_gaps(placing, room))
+        return -1; /* the memory has no buffer with an address */
+    for (size_t i = 0; i < room->gap_count; i++) {
+        const uint64_t from = align_up(room->gaps[i].begin, profile_range_alignment(room->memory));
+        const uint64_t size = from < room->gaps[i].end ? room->gaps[i].end - from : 0;
 
         if (size > largest)
             largest = size;
@@ -107,50 +165,34 @@ static int place_best(struct placing *placing, struct ranges *ranges, size_t ind
             continue;
         best = size;
         begin = from;
-        at = i;
+        gap = &room->gaps[i];
     }
-    if (best == UINT64_MAX)
+    if (!gap)
         return complain(placing, FAULT_NO_ROOM, index, "memory",
                         "%" PRIu64 " B wanted, but beside the other buffers %s has %" PRIu64
                         " of %" PRIu64 " B free, the largest piece %" PRIu64 " B",
-                        buffer->bytes, memory->name, memory->size - ranges->used, memory->size,
-                        largest);
-    insert(ranges, at, begin, buffer->bytes, index);
+                        buffer->bytes, room->memory->name, room->memory->size - room->used,
+                        room->memory->size, largest);
+    gap->begin = begin + buffer->bytes;
+    room->used += buffer->bytes;
     placing->places->places[index].address = begin;
     return 0;
 }
 
-/* Places one buffer if it has an address and `exact` is true, or if both are not so. */
-static int place(struct placing *placing, const struct target_profile *profile, size_t index,
-                 bool exact)
+static int place_all(struct placing *placing)
 {
-    const struct buffer_spec *buffer = &placing->jobs->buffers[index];
-    const struct profile_memory *memory;
-    struct ranges *ranges;
-    char pointer[MEMBER_MAX_CHARS];
+    const struct buffer_spec *buffers = placing->jobs->buffers;
 
-    if (buffer->memory[0] == '\0' || buffer->has_address != exact)
-        return 0;
-    snprintf(pointer, sizeof(pointer), "/buffers/%zu/memory", index);
-    memory = profile_find_memory(profile, buffer->memory, "memory", pointer, placing->fault);
-    if (!memory)
-        return -1;
-    placing->places->places[index].memory = memory;
-    ranges = &placing->memories[memory - profile->memories];
-    ranges->memory = memory;
-    if (!ranges->list)
-        ranges->list = calloc(placing->jobs->buffer_count, sizeof(*ranges->list));
-    if (!ranges->list)
-        return fault_set(placing->fault, FAULT_INTERNAL, NULL, "out of memory");
-    return exact ? place_exact(placing, ranges, index) : place_best(placing, ranges, index);
-}
-
-static int place_all(struct placing *placing, const struct target_profile *profile)
-{
-    for (size_t i = 0; i < 2 * placing->jobs->buffer_count; i++) {
-        const bool exact = i < placing->jobs->buffer_count;
-
-        if (place(placing, profile, exact ? i : i - placing->jobs->buffer_count, exact) < 0)
+    for (size_t i = 0; i < placing->jobs->buffer_count; i++) {
+        if (buffers[i].has_address && add_exact(placing, i))
+            return -1;
+    }
+    for (size_t i = 0; i < PROFILE_MEMORIES_MAX; i++) {
+        if (find_gaps(placing, &placing->rooms[i]))
+            return -1;
+    }
+    for (size_t i = 0; i < placing->jobs->buffer_count; i++) {
+        if (buffers[i].memory[0] != '\0' && !buffers[i].has_address && place_best(placing, i))
             return -1;
     }
     return 0;
@@ -159,7 +201,8 @@ static int place_all(struct placing *placing, const struct target_profile *profi
 int buffer_places_init(struct buffer_places *places, const struct target_profile *profile,
                        const struct job_file *file, struct fault *fault)
 {
-    struct placing placing = {.places = places, .jobs = &file->list, .fault = fault};
+    struct placing placing = {
+        .profile = profile, .places = places, .jobs = &file->list, .fault = fault};
     int status;
 
     *places = (struct buffer_places){0};
@@ -168,9 +211,11 @@ int buffer_places_init(struct buffer_places *places, const struct target_profile
     places->places = calloc(file->list.buffer_count, sizeof(*places->places));
     if (!places->places)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    status = place_all(&placing, profile);
-    for (size_t i = 0; i < PROFILE_MEMORIES_MAX; i++)
-        free(placing.memories[i].list);
+    status = place_all(&placing);
+    for (size_t i = 0; i < PROFILE_MEMORIES_MAX; i++) {
+        free(placing.rooms[i].exact);
+        free(placing.rooms[i].gaps);
+    }
     return status;
 }
 

@@ -93,6 +93,20 @@ static int parse_job_file(struct fault *fault)
     return 0;
 }
 
+static int parse_buffers(struct fault *fault)
+{
+    static const char text[] =
+        "{\"buffers\":[{\"name\":\"a\",\"bytes\":4},{\"name\":\"b\",\"bytes\":4}],\"jobs\":[{"
+        "\"op\":\"mov\",\"src\":{\"buffer\":\"a\",\"type\":\"fx8\",\"shape\":[4]},\"dst\":{"
+        "\"buffer\":\"b\"}}]}";
+    struct job_list list;
+
+    if (job_file_parse(text, strlen(text), &list, fault) < 0)
+        return -1;
+    job_list_finish(&list);
+    return 0;
+}
+
 static int parse_single_job(struct fault *fault)
 {
     static const char text[] = "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\"},"
@@ -279,6 +293,7 @@ static int make_frame(struct fault *fault)
         sweep(operation);                                                                          \
     }
 SWEEP_TEST(parse_job_file)
+SWEEP_TEST(parse_buffers)
 SWEEP_TEST(parse_single_job)
 SWEEP_TEST(parse_request)
 SWEEP_TEST(parse_reply)
@@ -312,13 +327,13 @@ static void test_writer_recovers(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse_job_file),  cmocka_unit_test(test_parse_single_job),
-        cmocka_unit_test(test_parse_request),   cmocka_unit_test(test_parse_reply),
-        cmocka_unit_test(test_parse_large),     cmocka_unit_test(test_parse_calls),
-        cmocka_unit_test(test_print_text),      cmocka_unit_test(test_write_text),
-        cmocka_unit_test(test_copy_desc),       cmocka_unit_test(test_make_frame),
-        cmocka_unit_test(test_writer_recovers), cmocka_unit_test(test_parse_safetensors),
-        cmocka_unit_test(test_outline_npy),
+        cmocka_unit_test(test_parse_job_file),    cmocka_unit_test(test_parse_buffers),
+        cmocka_unit_test(test_parse_single_job),  cmocka_unit_test(test_parse_request),
+        cmocka_unit_test(test_parse_reply),       cmocka_unit_test(test_parse_large),
+        cmocka_unit_test(test_parse_calls),       cmocka_unit_test(test_print_text),
+        cmocka_unit_test(test_write_text),        cmocka_unit_test(test_copy_desc),
+        cmocka_unit_test(test_make_frame),        cmocka_unit_test(test_writer_recovers),
+        cmocka_unit_test(test_parse_safetensors), cmocka_unit_test(test_outline_npy),
     };
 
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
