@@ -27,6 +27,11 @@ const struct result *result_find(const struct result_list *list, int number, uin
     return NULL;
 }
 
+bool result_has_goal(const struct result *r)
+{
+    return r->kib == 384 || r->kib == 8192 || r->kib == 131072;
+}
+
 bool result_listed(const struct result *r)
 {
     return r->number < CASE_LISTED;

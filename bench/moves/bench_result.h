@@ -45,6 +45,10 @@ const struct result *result_find(const struct result_list *list, int number, uin
 
 bool result_listed(const struct result *r);
 
+/* Returns whether goals exist for the size of a cell: one size for the second-level cache, one for
+ * the third-level cache, one for memory. */
+bool result_has_goal(const struct result *r);
+
 /* Writes the name of a cell: "transpose, odd, 2-byte, 384 KiB". */
 enum { RESULT_NAME = 96 };
 const char *result_name(const struct result *r, char name[RESULT_NAME]);

@@ -90,40 +90,47 @@ static void compare_defaults(const struct result_list *list)
     }
 }
 
-static void compare_peers(const struct result_list *list)
+/* Returns the best peer of a calibrated cell if the cell is slower, or -1. */
+static int faster_peer(const struct result_list *list, const struct result *r)
+{
+    const int best = result_best(list, r);
+
+    return best >= 0 && r->tuned.median > TOLERANCE * r->peer[best].median ? best : -1;
+}
+
+static void compare_peers(const struct result_list *list, bool goal, const char *sizes)
 {
     int behind = 0, count = 0;
     char name[RESULT_NAME];
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < list->count; i++) {
-            const struct result *r = &list->at[i];
-            const int best = result_best(list, r);
+    for (int i = 0; i < list->count; i++) {
+        const struct result *r = &list->at[i];
 
-            if (r->tuned_ratio <= 0 || best < 0)
-                continue;
-            const bool is_behind = r->tuned.median > TOLERANCE * r->peer[best].median;
+        if (r->tuned_ratio <= 0 || result_has_goal(r) != goal || result_best(list, r) < 0)
+            continue;
+        count++;
+        behind += faster_peer(list, r) >= 0;
+    }
+    if (count == 0)
+        return;
+    printf(
+        "  (i) %s  no calibrated cell slower than its best peer%s, 3 %% tolerated: %d of %d cells "
+        "are\n",
+        behind == 0 ? "holds " : "missed", sizes, behind, count);
+    for (int i = 0; i < list->count; i++) {
+        const struct result *r = &list->at[i];
+        const int peer = faster_peer(list, r);
 
-            if (pass == 0) {
-                count++;
-                behind += is_behind;
-            } else if (is_behind) {
-                printf("        %s  %6.2f against %5.2f, x %.2f  %s\n", result_name(r, name),
-                       r->tuned.median, r->peer[best].median,
-                       r->tuned.median / r->peer[best].median, list->peers.at[best]->name);
-            }
-        }
-        if (pass == 0 && count == 0)
-            return;
-        if (pass == 0)
-            printf("  (i) %s  no calibrated cell slower than its best peer, 3 %% tolerated: %d of "
-                   "%d cells are\n",
-                   behind == 0 ? "holds " : "missed", behind, count);
+        if (r->tuned_ratio > 0 && result_has_goal(r) == goal && peer >= 0)
+            printf("        %s  %6.2f against %5.2f, x %.2f  %s\n", result_name(r, name),
+                   r->tuned.median, r->peer[peer].median, r->tuned.median / r->peer[peer].median,
+                   list->peers.at[peer]->name);
     }
 }
 
 void tuned_verdict(const struct result_list *list)
 {
     compare_defaults(list);
-    compare_peers(list);
+    compare_peers(list, true, "");
+    compare_peers(list, false, " at other sizes");
 }

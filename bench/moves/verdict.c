@@ -55,15 +55,6 @@ static void judge(char letter, const char *goal, struct pair *pairs, int count, 
     }
 }
 
-/*
- * The sizes for which goals exist: one for the second-level cache, one for the third-level cache,
- * one for memory.
- */
-static bool is_goal_size(uint32_t kib)
-{
-    return kib == 384 || kib == 8192 || kib == 131072;
-}
-
 static void judge_peers(const struct result_list *list, struct pair *pairs)
 {
     static const struct {
@@ -84,7 +75,7 @@ static void judge_peers(const struct result_list *list, struct pair *pairs)
             const int best = result_best(list, r);
 
             if (best >= 0 && r->ours.count > 0 && result_listed(r) == groups[g].listed &&
-                is_goal_size(r->kib) == groups[g].goal_size)
+                result_has_goal(r) == groups[g].goal_size)
                 pairs[count++] = (struct pair){r, r->peer[best].median, list->peers.at[best]->name};
         }
         if (count > 0 || g == 0)

@@ -20,16 +20,22 @@ static long interruptions(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* Moves as often as a sample needs. Returns the nanoseconds, or 0 if a move is refused. */
+/* Moves until the caches are as this move leaves them. Returns 0, or -1 if a move is refused. */
+static int warm_up(struct kernel_cell *cell)
+{
+    const int moves = cell->move.bytes > WARM_IN_ONE ? 2 : 1;
+
+    for (int i = 0; i < moves; i++)
+        if (kernel_move_run(&cell->move) < 0)
+            return -1;
+    return 0;
+}
+
+/* Moves as often as a sample needs. Returns the nanoseconds. */
 static uint64_t sample(struct kernel_cell *cell)
 {
-    const int warm = cell->move.bytes > WARM_IN_ONE ? 2 : 1;
-    uint64_t begin;
+    const uint64_t begin = clock_ns();
 
-    for (int i = 0; i < warm; i++)
-        if (kernel_move_run(&cell->move) < 0)
-            return 0;
-    begin = clock_ns();
     for (uint32_t i = 0; i < cell->repeat; i++)
         (void)kernel_move_run(&cell->move);
     return clock_ns() - begin + 1;
@@ -40,29 +46,34 @@ static int choose_repeat(struct kernel_cell *cell)
 {
     uint64_t ns;
 
+    if (warm_up(cell) < 0)
+        return -1;
     cell->repeat = 1;
     ns = sample(cell);
-    if (ns == 0)
-        return -1;
     cell->repeat = ns >= SAMPLE_NS ? 1 : (uint32_t)(SAMPLE_NS / ns + 1);
     if (cell->repeat > REPEAT_MAX)
         cell->repeat = REPEAT_MAX;
     return 0;
 }
 
-/* Takes a sample again if another program interrupts it. Returns the shortest time. */
+/*
+ * Takes a sample again if another program interrupts it. Returns the shortest time, or 0 if the
+ * move is refused.
+ */
 static uint64_t undisturbed_sample(struct kernel_cell *cell)
 {
     uint64_t least = 0;
 
+    if (warm_up(cell) < 0)
+        return 0;
     for (int i = 0; i < TRIES; i++) {
         const long before = interruptions();
         const uint64_t ns = sample(cell);
 
         if (least == 0 || ns < least)
             least = ns;
-        if (ns == 0 || interruptions() == before)
-            return ns == 0 ? 0 : least;
+        if (interruptions() == before)
+            break;
     }
     return least;
 }

@@ -21,10 +21,10 @@ static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst
 enum { LOSSES_OF = 8 };
 
 /* The sizes at which moves are timed with and without streaming; each twice the one before. */
-enum { LADDER_FIRST_KIB = 256, LADDER = 8, ELEMS = 3, SHAPES_MAX = 32 };
+enum { LADDER_FIRST_KIB = 256, LADDER = 7, ELEMS = 3, SHAPES_MAX = 32 };
 enum { CELLS_MAX = SHAPES_MAX * ELEMS * LADDER, GROUPS_MAX = CELLS_MAX };
 enum { PLAIN, STREAMED, WAYS };
-enum { SIZES_PERCENT = 35, THRESHOLDS_PERCENT = 45, CONFIRM_PERCENT = 20 };
+enum { SIZES_PERCENT = 30, THRESHOLDS_PERCENT = 45 };
 
 /* Cells with one set of variants. */
 struct group {
@@ -80,6 +80,8 @@ static void add_cell(struct work *work, struct group *group, const struct kernel
     cell->move = *move;
     cell->variants = group->variant_count;
     group->count++;
+    if (work->search->verdict[group->field] == KERNEL_ABSENT)
+        work->search->verdict[group->field] = KERNEL_UNMEASURED;
 }
 
 static int refused(struct work *work)
@@ -218,8 +220,10 @@ static void choose_size(struct work *work, const struct group *group)
     struct kernel_search *search = work->search;
     double best = found_mean;
 
-    if (!is_measured(work, group))
+    if (!is_measured(work, group)) {
+        search->incomplete = true;
         return;
+    }
     search->verdict[group->field] = KERNEL_KEPT;
     for (size_t v = 1; v < group->variant_count; v++) {
         const struct summary summary = summary_of(work, group, v);
@@ -250,6 +254,33 @@ static int search_sizes(struct work *work, uint64_t until)
 }
 
 /* Part 2: thresholds. Each group has one size of one threshold's moves. */
+
+/*
+ * Thresholds are a sixteenth below a size of the ladder, because a move of about this size should
+ * stream.
+ */
+static uint64_t candidate(size_t step)
+{
+    return ladder_bytes(step) / 16 * 15;
+}
+
+/*
+ * Returns the largest threshold to choose: the default for copies, which is about the core's share
+ * of the third-level cache. Larger destinations are in the caches during the measurement, but
+ * rarely in a program, and streaming is faster if they are not.
+ */
+static uint64_t most_threshold(const struct work *work)
+{
+    return work->search->defaults.stream_rows_min;
+}
+
+/* Returns whether a threshold that may be chosen decides about moves of this size of the ladder. */
+static bool matters(const struct work *work, size_t field, size_t step)
+{
+    const uint64_t bytes = ladder_bytes(step);
+
+    return bytes < most_threshold(work) || bytes < tuning_field_get(&work->search->defaults, field);
+}
 
 static void add_threshold_cells(struct work *work, size_t field, size_t step)
 {
@@ -298,35 +329,20 @@ static struct summary effect_of(const struct work *work, size_t field, uint64_t 
     return summary;
 }
 
-/*
- * Thresholds are a sixteenth below a size of the ladder, because a move of about this size should
- * stream.
- */
-static uint64_t candidate(size_t step)
-{
-    return ladder_bytes(step) / 16 * 15;
-}
-
-/*
- * Returns the largest threshold to choose: the default for copies, which is about the core's share
- * of the third-level cache. Larger destinations are in the caches during the measurement, but
- * rarely in a program, and streaming is faster if they are not.
- */
-static uint64_t most_threshold(const struct work *work)
-{
-    return work->search->defaults.stream_rows_min;
-}
-
 static void choose_threshold(struct work *work, size_t field)
 {
     struct kernel_search *search = work->search;
     double best = 0;
 
+    if (search->verdict[field] == KERNEL_ABSENT)
+        return;
     for (size_t g = 0; g < work->group_count; g++)
-        if (work->groups[g].field == field && !is_measured(work, &work->groups[g]))
+        if (work->groups[g].field == field && !is_measured(work, &work->groups[g])) {
+            search->incomplete = true;
             return;
+        }
     search->verdict[field] = KERNEL_KEPT;
-    for (size_t step = 0; step <= LADDER && candidate(step) <= most_threshold(work); step++) {
+    for (size_t step = 0; step < LADDER && candidate(step) <= most_threshold(work); step++) {
         const struct summary effect = effect_of(work, field, candidate(step));
 
         /* Take the candidate that saves most time in total. */
@@ -343,12 +359,11 @@ static int search_thresholds(struct work *work, uint64_t until)
     work->cell_count = work->group_count = 0;
     for (size_t step = 0; step < LADDER; step++)
         for (size_t i = 0; i < TUNING_FIELDS; i++)
-            if (tuning_field_is_threshold(i))
+            if (tuning_field_is_threshold(i) && matters(work, i, step))
                 add_threshold_cells(work, i, step);
-    work->search->cells += work->cell_count;
     if (measure(work, "thresholds", false, until) < 0)
         return -1;
-    for (size_t i = 0; work->group_count > 0 && i < TUNING_FIELDS; i++)
+    for (size_t i = 0; i < TUNING_FIELDS; i++)
         if (tuning_field_is_threshold(i))
             choose_threshold(work, i);
     return 0;
@@ -393,7 +408,8 @@ static void confirm_threshold(struct work *work, size_t field)
                 struct kernel_move move;
 
                 kernel_move_init(&move, shape, elem, ladder_bytes(step));
-                if ((move.bytes >= otherwise) != (move.bytes >= threshold) &&
+                if (matters(work, field, step) &&
+                    (move.bytes >= otherwise) != (move.bytes >= threshold) &&
                     kernel_move_place(&move, &work->memory) &&
                     kernel_move_threshold(&move) == field)
                     add_cell(work, group, &move);
@@ -443,7 +459,6 @@ static int search_all(struct work *work, uint64_t seconds)
     work->end = work->begin + 100 * percent;
     if (search_sizes(work, work->begin + SIZES_PERCENT * percent) < 0)
         return -1;
-    work->search->cells = work->cell_count;
     return search_thresholds(work, work->begin + (SIZES_PERCENT + THRESHOLDS_PERCENT) * percent) <
                        0 ||
                    confirm(work, work->end) < 0
@@ -461,7 +476,7 @@ int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, 
     memset(search, 0, sizeof *search);
     search->tuning = search->defaults = *defaults;
     for (size_t i = 0; i < TUNING_FIELDS; i++)
-        search->verdict[i] = KERNEL_UNMEASURED;
+        search->verdict[i] = KERNEL_ABSENT;
     work.cells = calloc(CELLS_MAX, sizeof *work.cells);
     work.groups = calloc(GROUPS_MAX, sizeof *work.groups);
     if (!work.cells || !work.groups ||

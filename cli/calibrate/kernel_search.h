@@ -43,7 +43,8 @@ enum kernel_verdict {
     KERNEL_KEPT,       /* measured; no candidate was better */
     KERNEL_CHANGED,    /* measured and confirmed */
     KERNEL_UNSURE,     /* a candidate was better, but the confirmation was not */
-    KERNEL_UNMEASURED, /* this level does not have it, or the time was too short */
+    KERNEL_UNMEASURED, /* the time was too short */
+    KERNEL_ABSENT,     /* no kernel of this level depends on it */
 };
 
 /* The result of a search. */
@@ -51,7 +52,7 @@ struct kernel_search {
     mli_tuning tuning, defaults;
     enum kernel_verdict verdict[TUNING_FIELDS];
     double gain[TUNING_FIELDS]; /* share of the time saved, by the confirmation; changed fields */
-    size_t cells;               /* moves that were timed */
+    bool incomplete;            /* the time was too short for a value that this level has */
 };
 
 /* A callback for the progress of the search: `done` is between 0 and 1. */

@@ -107,6 +107,8 @@ static const char *verdict_text(char out[PRINT_TEXT_MAX], const struct kernel_se
         return "not confirmed";
     case KERNEL_UNMEASURED:
         return "not measured";
+    case KERNEL_ABSENT:
+        return "none";
     default:
         return "";
     }
@@ -160,6 +162,9 @@ static void print_result(const struct print_style *style, const struct tuning_fi
         return;
     print_machine(style, &file->machine);
     print_table(search);
+    if (search->incomplete)
+        print_line(style, "values that were not measured need more time: --seconds %" PRIu64,
+                   2 * file->seconds);
     if (output)
         print_line(style, "wrote %s; --tuning and $MLI_TUNING name it", output);
     else
