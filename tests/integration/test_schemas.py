@@ -41,6 +41,10 @@ class Schemas(Case):
         named = dict(job, **{"$schema": "../share/mli/job.schema.json"})
         partial = {"dst": {"file": "b.npy"}}
         defaults = {"op": "mov", "src": {"file": "a.npy"}}
+        into = dict(job, dst={"buffer": "b"})
+
+        def with_buffer(**more):
+            return {"buffers": [dict({"name": "b", "bytes": 6}, **more)], "jobs": [into]}
         for good, value in (
                 (True, job), (True, named), (True, [job]), (True, {"jobs": [job]}),
                 (True, {"$schema": "x", "jobs": [job]}),
@@ -50,7 +54,10 @@ class Schemas(Case):
                 (False, {"defaults": {"$schema": "x"}, "jobs": [job]}),
                 (False, dict(job, channel=1)), (False, [dict(job, channel=1)]),
                 (False, {"jobs": [dict(job, channel=1)]}), (False, {"$schema": "x"}),
-                (False, dict(job, src={"file": "a.npy", "$schema": "x"}))):
+                (False, dict(job, src={"file": "a.npy", "$schema": "x"})),
+                (True, with_buffer()), (False, with_buffer(bytes=0)), (False, with_buffer(size=6)),
+                (False, with_buffer(name="b b")), (False, with_buffer(address="0x10")), (False, into), (False, [into]),
+                (False, with_buffer(memory="vccm", address="90")), (False, dict(job, stage=""))):
             self.write("job.json", json.dumps(value).encode())
             result = self.ctl("validate", "job.json")
             self.assertEqual(result.code == 0, good, f"{value}: {result}")

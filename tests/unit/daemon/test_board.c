@@ -401,7 +401,7 @@ struct crowd {
     size_t count, next;
 };
 
-enum { FEW = 64, MANY = 16384, CALLS = 2000 };
+enum { FEW = 64, MANY = 16384, CALLS = 500 };
 
 static void set_up_crowd(struct crowd *crowd, size_t count)
 {
