@@ -55,9 +55,12 @@ bool backlog_has_room_for_jobs(const struct client *client)
 /* Returns whether requests wait until this client reads. */
 static bool is_awaited(const struct client *client)
 {
-    return client->state == CLIENT_OPEN && client->backlog.unread > 0 &&
-           (client->congested || client->held == HOLD_REPLIES || client->held == HOLD_UNREAD ||
-            client->held == HOLD_DESCRIPTORS);
+    if (client->state != CLIENT_OPEN)
+        return false;
+    if (client->held == HOLD_DESCRIPTORS)
+        return true;
+    return client->backlog.unread > 0 &&
+           (client->congested || client->held == HOLD_REPLIES || client->held == HOLD_UNREAD);
 }
 
 static void on_timer(uv_timer_t *timer)

@@ -93,6 +93,7 @@ static void client_close(struct client *client, const char *why)
     client->state = CLIENT_CLOSED;
     client->session.closing = true;
     client_unhold(client);
+    client_stop_retry(client);
     link_remove(&client->unsent_link);
     link_remove(&client->full_link);
     chore_remove(&client->more_lines);
@@ -215,6 +216,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->peer_shut = true;
     if (events & UV_WRITABLE)
         error = outbox_flush(&client->out, client->fd);
+    if (client->out.refused)
+        client_retry(client);
     backlog_count(client);
     if (client->backlog.unread < BACKLOG_LOW)
         client->congested = false;
@@ -247,7 +250,8 @@ void client_settle(struct client *client)
         set_flush_timer(client);
     if (client_takes_input(client) && !client->input_ended)
         events |= UV_READABLE;
-    if (outbox_pending(&client->out) > 0 && link_empty(&client->unsent_link))
+    if (outbox_pending(&client->out) > 0 && link_empty(&client->unsent_link) &&
+        link_empty(&client->refused_link))
         events |= UV_WRITABLE;
     if (!client->peer_shut)
         events |= UV_DISCONNECT;
@@ -291,6 +295,7 @@ static struct client *client_new(struct net *net, int fd)
     link_init(&client->of_user);
     link_init(&client->held_link);
     link_init(&client->unsent_link);
+    link_init(&client->refused_link);
     link_init(&client->full_link);
     chore_init(&client->more_lines, intake_go_on);
     client_drop_init(client);

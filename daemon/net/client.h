@@ -60,6 +60,7 @@ struct client {
     struct link full_link;              /* in the list net->full */
     size_t counted_fds;                 /* number of descriptors counted in user->waiting_fds */
     struct link held_link, unsent_link; /* links in net->held and net->unsent */
+    struct link refused_link;           /* link in net->held.refused */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */
     bool listing;                       /* true: a job.list is under way (listing.c) */
 
@@ -92,7 +93,7 @@ bool client_send_event(struct client *client, const char *bytes, size_t length);
  *  true. */
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
 /** Returns false while too many replies with descriptors are unsent. */
-bool client_has_room_for_fd(const struct client *client);
+bool client_has_room_for_fd(struct client *client);
 /** Sends until the socket is full, at most 64 KiB; the next rounds send the rest. Never closes the
  * client. */
 void client_flush(struct client *client);

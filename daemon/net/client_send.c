@@ -19,6 +19,10 @@ void client_flush(struct client *client)
         return;
     error = outbox_flush(&client->out, client->fd);
     backlog_count(client);
+    if (client->out.refused)
+        client_retry(client);
+    else
+        client_stop_retry(client);
     if (error < 0)
         client_doom(client, strerror(-error));
     else if (client->backlog.unread > BACKLOG_UNREAD_MAX)
@@ -83,9 +87,9 @@ void client_send_fd(struct client *client, const char *bytes, size_t length, int
     client_send(client, bytes, length);
 }
 
-bool client_has_room_for_fd(const struct client *client)
+bool client_has_room_for_fd(struct client *client)
 {
-    return client->out.fd_count < OUTBOX_FDS_MAX;
+    return outbox_has_room_for_fd(&client->out, client->fd);
 }
 
 void client_send_all(struct net *net)

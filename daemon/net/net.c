@@ -102,7 +102,7 @@ void net_init(struct net *net, const struct net_setup *setup)
     link_init(&net->clients);
     link_init(&net->unsent);
     link_init(&net->full);
-    held_init(&net->held);
+    held_init(&net->held, net->loop);
     chore_init(&net->ending, on_ending);
     link_init(&net->drains);
     stats_init(&net->stats);
@@ -113,7 +113,7 @@ void net_init(struct net *net, const struct net_setup *setup)
 
 void net_close(struct net *net)
 {
-    chore_remove(&net->held.again);
+    held_close(&net->held);
     chore_remove(&net->ending);
     subscriptions_close(&net->subscriptions);
     uv_close((uv_handle_t *)&net->round, NULL);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
@@ -48,6 +49,18 @@ void outbox_finish(struct outbox *box)
     while (box->first)
         drop_first(box);
     *box = (struct outbox){0};
+}
+
+bool outbox_has_room_for_fd(struct outbox *box, int socket)
+{
+    int unread;
+
+    if (box->fd_count + box->unread_fds < OUTBOX_FDS_MAX)
+        return true;
+    /* The number of bytes includes memory of the system; only 0 is certain. */
+    if (ioctl(socket, TIOCOUTQ, &unread) == 0 && unread == 0)
+        box->unread_fds = 0;
+    return box->fd_count + box->unread_fds < OUTBOX_FDS_MAX;
 }
 
 void outbox_attach(struct outbox *box, int fd)
@@ -123,7 +136,8 @@ int outbox_adopt(struct outbox *box, char *text, size_t length)
 }
 
 /* Sends bytes, and *fd with the first of them unless `fd` is null. Returns the number of bytes that
- * the socket took, 0 if it is full, or -errno. */
+ * the socket took, 0 if it is full, or -errno. ETOOMANYREFS: all processes of this user have sent
+ * too many descriptors that nobody has read. */
 static ssize_t try_send(int socket, const char *bytes, size_t length, const int *fd)
 {
     ssize_t sent;
@@ -138,6 +152,7 @@ static ssize_t try_send(int socket, const char *bytes, size_t length, const int 
 static void drop_fd(struct outbox *box)
 {
     close(box->fds[0].fd);
+    box->unread_fds++;
     box->fd_count--;
     memmove(box->fds, box->fds + 1, box->fd_count * sizeof *box->fds);
 }
@@ -175,8 +190,9 @@ static ssize_t send_some(struct outbox *box, int socket, size_t max)
     if (next < box->fd_count && box->fds[next].at - box->sent < length)
         length = (size_t)(box->fds[next].at - box->sent);
     sent = try_send(socket, first->bytes + first->begin, length, with_fd ? &box->fds[0].fd : NULL);
+    box->refused = sent == -ETOOMANYREFS;
     if (sent <= 0)
-        return sent;
+        return box->refused ? 0 : sent;
     if (with_fd)
         drop_fd(box);
     take_off(box, (size_t)sent);

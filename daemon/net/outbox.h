@@ -3,10 +3,11 @@
 #ifndef DAEMON_OUTBOX_H
 #define DAEMON_OUTBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OUTBOX_FDS_MAX = 16 }; /* number of descriptors that may wait */
+enum { OUTBOX_FDS_MAX = 16 }; /* number of descriptors that may wait or be unread */
 
 /* An owned descriptor, and the byte that it is sent with. */
 struct outbox_fd {
@@ -22,6 +23,8 @@ struct outbox {
     uint64_t sent;                     /* number of bytes sent since the start */
     struct outbox_fd fds[OUTBOX_FDS_MAX];
     size_t fd_count;
+    size_t unread_fds; /* number of descriptors sent since the peer had read everything */
+    bool refused;      /* true: the system took no descriptor; flush again after a pause */
 };
 
 static inline size_t outbox_pending(const struct outbox *box)
@@ -43,8 +46,13 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length);
  */
 int outbox_adopt(struct outbox *box, char *text, size_t length);
 /**
- * Attaches a descriptor to the byte that is appended next. Takes ownership. There must be room:
- * fd_count < OUTBOX_FDS_MAX.
+ * Returns whether a descriptor may be attached: fewer than OUTBOX_FDS_MAX descriptors wait or are
+ * unread by the peer. The system counts unread descriptors for the sending user, and takes no more
+ * than a process may have open: without a limit here, one peer that does not read would use all.
+ */
+bool outbox_has_room_for_fd(struct outbox *box, int socket);
+/**
+ * Attaches a descriptor to the byte that is appended next. Takes ownership. There must be room.
  */
 void outbox_attach(struct outbox *box, int fd);
 /** Sends until the socket is full, at most 64 KiB. Returns 0, also if bytes still wait, or -errno.

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends lines with and without descriptors through a socket that takes little at a time. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
@@ -81,7 +84,7 @@ static void test_descriptors_keep_to_their_lines(void **state)
     outbox_init(&box);
     while (received < LINES) {
         if (sent < LINES && rng_below(&rng, 3) > 0) {
-            const bool with_fd = box.fd_count < OUTBOX_FDS_MAX && rng_below(&rng, 2);
+            const bool with_fd = outbox_has_room_for_fd(&box, ends[0]) && rng_below(&rng, 2);
 
             append(&box, sent++, with_fd, rng_below(&rng, 100) ? rng_below(&rng, 60) : 15000);
         }
@@ -157,6 +160,89 @@ static void test_many_unread_replies(void **state)
     close(ends[1]);
 }
 
+/* Appends lines with a descriptor until there is no room for more. Returns the number of lines. */
+static unsigned append_all(struct outbox *box, int socket, unsigned number)
+{
+    unsigned count = 0;
+
+    for (; outbox_has_room_for_fd(box, socket) && count < 100; count++) {
+        append(box, number + count, true, 10);
+        assert_int_equal(outbox_flush(box, socket), 0);
+    }
+    return count;
+}
+
+/* A peer that does not read keeps few descriptors on their way. */
+static void test_unread_descriptors_are_bounded(void **state)
+{
+    const int before = count_fds();
+    struct outbox box;
+    struct frame in;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    assert_int_equal(frame_init(&in, 64 * 1024), 0);
+    outbox_init(&box);
+    assert_int_equal(append_all(&box, ends[0], 0), OUTBOX_FDS_MAX);
+    assert_int_equal(outbox_pending(&box), 0); /* the socket has all of them */
+    assert_false(outbox_has_room_for_fd(&box, ends[0]));
+    for (unsigned received = 0; received < OUTBOX_FDS_MAX;)
+        received = receive(ends[1], &in, 1000, received);
+    assert_int_equal(append_all(&box, ends[0], OUTBOX_FDS_MAX), OUTBOX_FDS_MAX);
+    outbox_finish(&box);
+    frame_finish(&in);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(count_fds(), before);
+}
+
+enum { ALLOWED = 8, WHOLE = 0, PARTLY = 1, UNPRIVILEGED = 65534 };
+
+/* In a process that may have ALLOWED descriptors on their way. Returns an exit status. */
+static int send_too_many(void)
+{
+    const struct rlimit few = {ALLOWED, ALLOWED};
+    char bytes[1000];
+    struct outbox box;
+    int ends[2], status;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
+        return 10;
+    outbox_init(&box);
+    for (unsigned i = 0; i < OUTBOX_FDS_MAX; i++)
+        append(&box, i, true, 0);
+    if ((geteuid() == 0 && setuid(UNPRIVILEGED) < 0) || setrlimit(RLIMIT_NOFILE, &few) < 0)
+        return 11;
+    if (outbox_flush(&box, ends[0]) != 0 || box.refused != (outbox_pending(&box) > 0))
+        return 12;
+    status = box.refused ? PARTLY : WHOLE;
+    for (int i = 0; i < 100 && outbox_pending(&box) > 0; i++) {
+        if (read(ends[1], bytes, sizeof bytes) < 0 && errno != EAGAIN) /* drops the descriptors */
+            return 13;
+        if (outbox_flush(&box, ends[0]) != 0)
+            return 14;
+    }
+    return outbox_pending(&box) > 0 || box.refused ? 15 : status;
+}
+
+/* The system takes only so many descriptors that nobody has read. The rest is sent later. */
+static void test_refused_descriptors_stay(void **state)
+{
+    const pid_t child = fork();
+    int status;
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(send_too_many());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == WHOLE)
+        skip(); /* this system does not limit them */
+    assert_int_equal(WEXITSTATUS(status), PARTLY);
+}
+
 /* A flush sends a part of a long text only, so that other clients do not wait for it. */
 static void test_flush_is_bounded(void **state)
 {
@@ -191,6 +277,8 @@ int main(void)
         cmocka_unit_test(test_descriptors_keep_to_their_lines),
         cmocka_unit_test(test_finish_with_descriptors),
         cmocka_unit_test(test_many_unread_replies),
+        cmocka_unit_test(test_unread_descriptors_are_bounded),
+        cmocka_unit_test(test_refused_descriptors_stay),
         cmocka_unit_test(test_flush_is_bounded),
     };
 
