@@ -51,7 +51,7 @@ struct calibration {
     char engine[64];               /* name of the engine */
     bool processor;                /* true: the profile gets the costs of a processor */
     size_t moves;                  /* measured moves of the sweep */
-    size_t left_out;               /* moves of sweep and check that were disturbed */
+    size_t left_out;               /* moves that the check left out, because they were disturbed */
     double seconds;                /* time of the sweep */
     double repeat;                 /* median difference of two rounds of one move */
     double error[FORMULA_FIGURES]; /* not a processor: standard errors of the figures in cycles */

@@ -12,8 +12,7 @@ enum {
     LARGE_BYTES = 1000 * 1000,
     LONG_RUN = 64,
     GROWTH = 4096,
-    QUIET_LEAST = 2,
-    ROUNDS_MOST = 6,
+    ROUNDS_MOST = 4,
     LEFT_OUT_MOST = 4
 };
 #define NS_LEAST 1e-3
@@ -103,7 +102,7 @@ static void note(struct batch *batch, size_t i, const struct measured_ns *time)
 /* Returns whether a move needs no other round. */
 static bool is_certain(const struct batch *batch, size_t i)
 {
-    return batch->quiet[i] >= QUIET_LEAST && batch->second[i] < (1 + EQUAL) * batch->best[i];
+    return batch->quiet[i] > 0 && batch->second[i] < (1 + EQUAL) * batch->best[i];
 }
 
 /* Measures the batch. Returns 0, 1 if stopped, or -1 with the fault. */
@@ -135,7 +134,7 @@ static int measure_batch(struct batch *batch, struct measure *measure,
     return 0;
 }
 
-static int keep(struct sweep *sweep, const struct batch *batch, double clock_hz,
+static int keep(struct sweep *sweep, const struct batch *batch, const struct sweep_rules *rules,
                 struct fault *fault)
 {
     if (sweep->count + batch->count > sweep->capacity) {
@@ -151,12 +150,12 @@ static int keep(struct sweep *sweep, const struct batch *batch, double clock_hz,
         sweep->capacity = capacity;
     }
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->second[i] > (1 + DISTURBED) * batch->best[i]) {
+        if (!rules->dense && batch->second[i] > (1 + DISTURBED) * batch->best[i]) {
             sweep->left_out++;
             continue;
         }
         sweep->moves[sweep->count] =
-            (struct measured_move){batch->plan[i], batch->best[i] * clock_hz / 1e9};
+            (struct measured_move){batch->plan[i], batch->best[i] * rules->clock_hz / 1e9};
         sweep->kinds[sweep->count++] = batch->kind[i];
     }
     return 0;
@@ -204,7 +203,7 @@ int sweep_run(struct sweep *sweep, struct measure *measure, const struct sweep_r
         choose(batch, measure, rules, left < BATCH ? left : BATCH, &next);
         result = measure_batch(batch, measure, rules, fault);
         if (result == 0) {
-            result = keep(sweep, batch, rules->clock_hz, fault);
+            result = keep(sweep, batch, rules, fault);
             repeats += repeat_of(batch);
             batches++;
         }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sweep measures random moves in batches. Each batch is measured in two to six rounds, each in
+ * A sweep measures random moves in batches. Each batch is measured in two to four rounds, each in
  * another random order, and the shortest time of a move counts: a processor that is shared slows
- * down for some milliseconds at a time. A move leaves the rounds when two quiet measurements
- * (measure.h) differ by less than 2 %. If the two shortest times of a move differ by more than 5 %
- * after all rounds, the move is left out, whatever its time is.
+ * down for some milliseconds at a time. A move leaves the rounds when two measurements, of which at
+ * least one is quiet (measure.h), differ by less than 2 %. If the two shortest times of a move
+ * differ by more than 5 % after all rounds, a sweep that is not dense leaves the move out, whatever
+ * its time is. A fit can use such moves.
  */
 #ifndef CLI_CALIBRATE_SWEEP_H
 #define CLI_CALIBRATE_SWEEP_H

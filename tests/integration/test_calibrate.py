@@ -31,7 +31,7 @@ class Calibrate(Case):
     def test_processor(self):
         fact = self.calibrate("--json", "-o", "host.json", "--check", "50").json[-1]
         self.assertEqual((fact["engine"], fact["seed"], fact["output"]), ("inline", 7, "host.json"))
-        self.assertGreaterEqual(fact["moves"] + fact["left_out"], 250)
+        self.assertGreaterEqual(fact["moves"], 250)
         checked = fact["check"]["moves"]  # others are left out on a busy machine
         self.assertTrue(0 < checked <= 50, fact)
         self.assertLess(float(fact["check"]["median_error"]), 1)
