@@ -159,8 +159,8 @@ static void compute_cost(struct explained_board *board)
     for (uint32_t i = 0; i < board->channels; i++) {
         const struct list_count count = list_count(board->profile, &board->part[i]);
 
-        channels[i] =
-            (struct cost_channel){&board->part[i], count.descriptors, count.core, count.core_bytes};
+        channels[i] = (struct cost_channel){&board->part[i], count.descriptors, count.core,
+                                            count.core_bytes, count.fills};
         board->count.descriptors += count.descriptors;
         board->count.least += count.least;
         board->count.core += count.core;

@@ -164,6 +164,7 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry);
 /* The number of descriptors of a plan, and its lower bound (box_cutter.h has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */
+    uint64_t fills;       /* those that write zeros and read nothing */
     uint64_t core;        /* number of pieces that the core moves */
     uint64_t core_bytes;
     uint64_t least; /* lower bound of `descriptors` in every list for the same bytes */

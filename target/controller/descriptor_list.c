@@ -345,6 +345,8 @@ struct list_count list_count(const struct target_profile *profile, const struct 
                 count_refused(profile, controller, &cutter, &own);
         }
         count.descriptors += own.descriptors;
+        if (index > 0 && profile->dma.fills && !(controller && controller->reads_zeros))
+            count.fills += own.descriptors;
         count.core += own.core;
         count.core_bytes += own.core_bytes;
         count.least += own.least;

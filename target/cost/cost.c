@@ -110,7 +110,8 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_CONFLICTS] = times(plus(read->conflicts, written->conflicts), costs->conflict);
     part[COST_READ] = on_bus(costs, read);
     if (read->bytes > 0)
-        part[COST_READ] = plus(part[COST_READ], times(channel->descriptors, latency));
+        part[COST_READ] =
+            plus(part[COST_READ], times(channel->descriptors - channel->fills, latency));
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 

@@ -5,7 +5,7 @@
  * show).
  *
  *     overhead = descriptors * descriptor + rows * row + conflicts * conflict
- *     read     = descriptors * latency of the source + bursts * burst + beats * beat
+ *     read     = descriptors that read * latency of the source + bursts * burst + beats * beat
  *     written  = bursts * burst + beats * beat
  *     data     = the larger of read and written: a bus has separate lines for both
  *     core     = pieces that the core moves * core_call + their beats * core_beat
@@ -69,6 +69,7 @@ struct cost_channel {
     const struct mli_plan *plan;      /* with board addresses */
     uint64_t descriptors;             /* descriptors of the controller */
     uint64_t core_pieces, core_bytes; /* pieces and bytes that the core moves instead */
+    uint64_t fills; /* descriptors of `descriptors` that read nothing: no latency */
 };
 
 /* The memories of source and destination. A null memory has no latency and no banks. */

@@ -104,9 +104,10 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job, 
     if (status != MLI_STATUS_OK)
         return fault_set_refused(fault, status, mli_last_error());
     count = list_count(board->profile, &move.plan);
-    cost_of_move(
-        &total, board->profile, &memories,
-        &(struct cost_channel){&move.plan, count.descriptors, count.core, count.core_bytes}, 1);
+    cost_of_move(&total, board->profile, &memories,
+                 &(struct cost_channel){&move.plan, count.descriptors, count.core, count.core_bytes,
+                                        count.fills},
+                 1);
     *cost = total.total;
     return 0;
 }

@@ -141,6 +141,22 @@ static void test_formula(void **state)
     assert_int_equal(cost_ns(&profile, cost.total), 261 * 2);
 }
 
+/* Descriptors of fills read nothing: they have no latency of the source. */
+static void test_fills_have_no_latency(void **state)
+{
+    const struct target_profile profile = board();
+    const struct profile_memory src = {.banks = 1, .latency = 20 * PROFILE_CYCLE};
+    const struct cost_memories memories = {&src, NULL};
+    const struct mli_plan plan = four_rows();
+    struct cost_channel channel = {.plan = &plan, .descriptors = 3, .fills = 2};
+    struct move_cost cost;
+
+    (void)state;
+    cost_of_move(&cost, &profile, &memories, &channel, 1);
+    assert_int_equal(cost.part[COST_READ], (1 * 20 + 8 * 3 + 16) * PROFILE_CYCLE);
+    assert_int_equal(cost.part[COST_DESCRIPTORS], 3 * 10 * PROFILE_CYCLE);
+}
+
 /* Two channels with equal parts: their overheads overlap, their data does not. */
 static void test_channels_share_the_bus(void **state)
 {
@@ -205,8 +221,11 @@ static void test_numbers_stop_at_the_largest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_traffic_of_random_plans),     cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_channels_share_the_bus),      cmocka_unit_test(test_core_moves),
+        cmocka_unit_test(test_traffic_of_random_plans),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_fills_have_no_latency),
+        cmocka_unit_test(test_channels_share_the_bus),
+        cmocka_unit_test(test_core_moves),
         cmocka_unit_test(test_numbers_stop_at_the_largest),
     };
 

@@ -307,6 +307,7 @@ static struct list_count run_list(const struct target_profile *profile, const st
             assert_null(entry.why);
             expect_within(&limits, &entry.piece);
             count.descriptors++;
+            count.fills += profile->dma.fills && controller_fills(&entry.piece);
         }
     }
     assert_false(list_next(&list, &entry));
@@ -319,6 +320,7 @@ static void expect_counted(const struct target_profile *profile, const struct ml
     const struct list_count counted = list_count(profile, plan);
 
     assert_int_equal(counted.descriptors, made->descriptors);
+    assert_int_equal(counted.fills, made->fills);
     assert_int_equal(counted.core, made->core);
     assert_int_equal(counted.core_bytes, made->core_bytes);
     assert_true(counted.least <= counted.descriptors);
