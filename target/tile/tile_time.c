@@ -9,6 +9,8 @@
 #include "target/cost/schedule.h"
 #include "target/tile/tile_transfer.h"
 
+__extension__ typedef unsigned __int128 wide;
+
 /* The addresses on the board, and the schedule of the jobs that are placed. */
 struct timer {
     const struct tile_board *board;
@@ -112,7 +114,18 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job, 
     return 0;
 }
 
-/* Returns the cost of a kernel: by its results, and by its share of the input channels. */
+/* Returns cost * part / whole, rounded down; `part` is at most `whole`. */
+static profile_cost share_of(profile_cost cost, uint64_t part, uint64_t whole)
+{
+    const uint64_t rest = cost % whole;
+
+    return cost / whole * part + (uint64_t)((wide)rest * part / whole);
+}
+
+/*
+ * Returns the cost of a kernel: by its results, and by its share of the input channels. The shares
+ * of all kernels add up to the whole: each is the difference of two rounded costs.
+ */
 static profile_cost kernel_cost(const struct timer *timer, const struct tile_job *job)
 {
     const struct tile_plan *plan = timer->plan;
@@ -127,8 +140,11 @@ static profile_cost kernel_cost(const struct timer *timer, const struct tile_job
     }
     if (!layer->reduces)
         return tile_times(results, timer->board->compute);
-    return tile_times(tile_times(results, timer->board->compute) / plan->cut[TILE_REDUCED].extent,
-                      size);
+    tile_cut_range(&plan->cut[TILE_REDUCED], index[TILE_REDUCED], &begin, &size);
+    return share_of(tile_times(results, timer->board->compute), begin + size,
+                    plan->cut[TILE_REDUCED].extent) -
+           share_of(tile_times(results, timer->board->compute), begin,
+                    plan->cut[TILE_REDUCED].extent);
 }
 
 static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,

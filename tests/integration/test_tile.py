@@ -222,6 +222,13 @@ class Tile(Case):
         self.assertEqual(overlapping("1.json"), 0)
         self.assertGreater(overlapping("2.json"), 1)
 
+    def test_the_kernels_add_up(self):
+        """Three input channels and 0.5 cycles for each result: the shares of the kernels lose nothing."""
+        plan = json.loads(self.ctl("tile", "--shape", "64x64x3", "--type", "sa8", "--window", "7x7", "--stride",
+                                   "2", "--pad", "same", "--out-channels", "64", "--profile", "vpx5-nsim",
+                                   "--compute", "0.5", "--json", code=0).out)
+        self.assertNotIn(".", plan["time"]["cycles"])
+
     def test_the_time_is_that_of_explain(self):
         """Without kernels the schedule of the plan is that of the job file; both are computed separately."""
         rng = random.Random(SEED)
