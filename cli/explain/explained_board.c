@@ -219,6 +219,8 @@ void explained_board_append(struct explained_board *sum, const struct explained_
     sum->count.descriptors += next->count.descriptors;
     sum->cost.written.bytes += next->cost.written.bytes;
     sum->cost.total += next->cost.total < left ? next->cost.total : left;
+    sum->cost.bus +=
+        next->cost.bus < UINT64_MAX - sum->cost.bus ? next->cost.bus : UINT64_MAX - sum->cost.bus;
     sum->cost.memcpy_total = next->cost.memcpy_total;
     if (next->channels > sum->channels)
         sum->channels = next->channels;

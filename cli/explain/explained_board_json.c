@@ -48,6 +48,8 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
     write_cycles(w, "cycles", cost->total);
     jsonw_uint(w, "ns", cost_ns(board->profile, cost->total));
     jsonw_string(w, "dominant", cost_part_key(cost->dominant));
+    jsonw_string(w, "limit", cost->bus_bound ? "bus" : "channel");
+    write_cycles(w, "bus_cycles", cost->bus);
     if (board->profile->measured.present)
         jsonw_string(w, "class", move_class_keys[cost->class]);
     jsonw_object_begin(w, "parts");

@@ -59,6 +59,15 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     else
         textw_printf(w, INDENT "%s takes most; reading and writing overlap\n",
                      cost_part_words(cost->dominant));
+    if (cost->bus_bound)
+        textw_printf(w,
+                     INDENT "the bus is the limit: reading and writing are those of all %" PRIu32
+                            " channels;\n" INDENT
+                            "the other parts of the channels take place in the same time\n",
+                     cost->channels);
+    else if (cost->channels > 1)
+        textw_printf(w, INDENT "the parts are those of the slowest of %" PRIu32 " channels\n",
+                     cost->channels);
 }
 
 static void put_counts(struct textw *w, const struct explained_board *board)

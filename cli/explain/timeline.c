@@ -25,6 +25,7 @@ void timeline_finish(struct timeline *timeline)
     free(timeline->slot_of);
     free(timeline->ends);
     free(timeline->lives);
+    schedule_finish(&timeline->schedule);
 }
 
 /* Grows an array to `count` elements. Returns 0, or -1 if out of memory. */
@@ -209,7 +210,8 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
         return;
     }
     place = schedule_place(&timeline->schedule, ready_at(timeline, file, index), board->channels,
-                           board->cost.total);
+                           &(struct schedule_job){board->cost.total, board->cost.bus});
+    timeline->failed |= timeline->schedule.failed;
     slot.start_ns = cost_ns(timeline->profile, place.start);
     slot.end_ns = cost_ns(timeline->profile, place.end);
     slot.lane = place.first_channel;

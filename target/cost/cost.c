@@ -224,8 +224,10 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         add_traffic(&cost->read, &read);
         add_traffic(&cost->written, &written);
         cost->descriptors += channels[i].descriptors;
-        reading = plus(reading, part[COST_READ]);
-        writing = plus(writing, part[COST_WRITTEN]);
+        if (channels[i].descriptors > 0) {
+            reading = plus(reading, on_bus(costs, &read));
+            writing = plus(writing, on_bus(costs, &written));
+        }
         if (own_time(part) >= slowest) {
             slowest = own_time(part);
             for (enum cost_part p = 0; p < COST_PARTS; p++)
@@ -233,8 +235,10 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         }
     }
     /* The bus carries the data of all channels. */
-    if (count > 1 && larger(reading, writing) > slowest) {
-        slowest = larger(reading, writing);
+    cost->bus = larger(reading, writing);
+    if (count > 1 && cost->bus > slowest) {
+        cost->bus_bound = true;
+        slowest = cost->bus;
         cost->part[COST_READ] = reading;
         cost->part[COST_WRITTEN] = writing;
     }

@@ -14,7 +14,7 @@
  * Channels that share a move work in parallel, but share the bus:
  *
  *     total    = start + the larger of (overhead + data of the slowest channel) and (data of all
- *                channels) + finish
+ *                channels, without latencies) + finish
  *
  * If the profile has the measured costs of a processor (measured_cost.h), the total is the measured
  * time of the slowest channel; "starting" has the figures start, loop and slab, "descriptors" those
@@ -27,6 +27,8 @@
  */
 #ifndef TARGET_COST_H
 #define TARGET_COST_H
+
+#include <stdbool.h>
 
 #include "target/cost/bus_traffic.h"
 #include "target/profile/target_profile.h"
@@ -60,6 +62,8 @@ struct move_cost {
     profile_cost part[COST_PARTS]; /* times of the slowest channel; READ and WRITTEN overlap */
     enum cost_part dominant;       /* the largest part that counts */
     profile_cost total;
+    profile_cost bus; /* part of the total in which the bus is busy; at most the total */
+    bool bus_bound;   /* true: the data of all channels on the bus takes longer than any channel */
     profile_cost memcpy_total; /* cost of a memcpy of all bytes by the core */
     enum move_class class;     /* measured costs: class of the slowest channel's move */
 };

@@ -2,12 +2,18 @@
 /*
  * A schedule of jobs on the channels of a board, by the cost model. Jobs are placed in the order in
  * which they are given, each as early as possible after the jobs that it waits for, on the first
- * neighbouring channels that are free then. A job never overtakes an earlier job on a channel. The
- * time of a job is its time alone: parallel jobs do not slow each other down.
+ * neighbouring channels that are free then. A job never overtakes an earlier job on a channel.
+ *
+ * Jobs share the bus: a job that takes `cost` alone and keeps the bus busy for `bus` of this time
+ * needs the part bus / cost of the bus. If the jobs placed before leave less, the job runs slower
+ * by that factor until one of them ends. Jobs that are placed later do not slow it down, so the
+ * schedule is never shorter than the sum of the times on the bus.
  */
 #ifndef TARGET_SCHEDULE_H
 #define TARGET_SCHEDULE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mli_mov_api.h"
@@ -16,9 +22,17 @@
 struct schedule {
     uint32_t channels;
     profile_cost free_at[MLI_MOV_MAX_CHANNELS]; /* end of the latest job of each channel */
-    profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* sum of the jobs of each channel */
+    profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* time in which each channel has jobs */
     profile_cost end;                           /* end of the last job */
-    profile_cost sum;                           /* sum of all jobs */
+    profile_cost sum;                           /* sum of all jobs, each alone */
+    bool failed;                                /* out of memory: some jobs did not share the bus */
+    struct bus_span *spans;                     /* the load of the bus over time */
+    size_t span_count, span_capacity;
+};
+
+struct schedule_job {
+    profile_cost cost; /* time of the job alone */
+    profile_cost bus;  /* part of that time in which the bus is busy */
 };
 
 /* The place of a job in the schedule. */
@@ -30,11 +44,14 @@ struct schedule_slot {
 /** Begins a schedule on `channels` channels, 1 to MLI_MOV_MAX_CHANNELS. */
 void schedule_init(struct schedule *schedule, uint32_t channels);
 
+/** Frees the memory of a schedule; legal for zeros too. The times stay valid. */
+void schedule_finish(struct schedule *schedule);
+
 /**
- * Places a job that takes `cost` on `channels` neighbouring channels (at most all),
- * not before `ready`. Returns its place.
+ * Places a job on `channels` neighbouring channels (at most all), not before `ready`. Returns its
+ * place. Out of memory: sets schedule->failed.
  */
 struct schedule_slot schedule_place(struct schedule *schedule, profile_cost ready,
-                                    uint32_t channels, profile_cost cost);
+                                    uint32_t channels, const struct schedule_job *job);
 
 #endif /* TARGET_SCHEDULE_H */

@@ -86,8 +86,8 @@ static void set_tensors(const struct timer *timer, const struct tile_job *job,
                                  : dst->mem_stride[d + 1] * (int32_t)transfer->dst_shape[d + 1];
 }
 
-static int transfer_cost(const struct timer *timer, const struct tile_job *job, profile_cost *cost,
-                         struct fault *fault)
+static int transfer_cost(const struct timer *timer, const struct tile_job *job,
+                         struct schedule_job *cost, struct fault *fault)
 {
     const struct tile_board *board = timer->board;
     const bool load = job->kind == TILE_JOB_LOAD;
@@ -110,7 +110,7 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job, 
                  &(struct cost_channel){&move.plan, count.descriptors, count.core, count.core_bytes,
                                         count.fills},
                  1);
-    *cost = total.total;
+    *cost = (struct schedule_job){total.total, total.bus};
     return 0;
 }
 
@@ -152,8 +152,9 @@ static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
 {
     const struct tile_job *job = &jobs->job[at];
     const bool kernel = job->kind == TILE_JOB_KERNEL;
-    profile_cost ready = 0, cost = 0;
+    struct schedule_job cost = {0};
     struct schedule_slot slot;
+    profile_cost ready = 0;
 
     for (uint32_t i = 0; i < job->after_count; i++) {
         const profile_cost end = times->slot[job->after[i]].end;
@@ -161,17 +162,17 @@ static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
         ready = end > ready ? end : ready;
     }
     if (kernel)
-        cost = kernel_cost(timer, job);
+        cost.cost = kernel_cost(timer, job);
     else if (transfer_cost(timer, job, &cost, fault) < 0)
         return -1;
-    slot = schedule_place(kernel ? &timer->core : &timer->dma, ready, 1, cost);
+    slot = schedule_place(kernel ? &timer->core : &timer->dma, ready, 1, &cost);
     times->slot[at] = (struct tile_slot){slot.start, slot.end, slot.first_channel};
     if (kernel)
-        times->kernels = tile_plus(times->kernels, cost);
+        times->kernels = tile_plus(times->kernels, cost.cost);
     else if (job->kind == TILE_JOB_LOAD)
-        times->loads = tile_plus(times->loads, cost);
+        times->loads = tile_plus(times->loads, cost.cost);
     else
-        times->stores = tile_plus(times->stores, cost);
+        times->stores = tile_plus(times->stores, cost.cost);
     return 0;
 }
 
@@ -192,6 +193,10 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
     times->end = timer.dma.end > timer.core.end ? timer.dma.end : timer.core.end;
     for (uint32_t i = 0; i < board->channels; i++)
         times->busy = timer.dma.busy[i] > times->busy ? timer.dma.busy[i] : times->busy;
+    if (status == 0 && timer.dma.failed)
+        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    schedule_finish(&timer.dma);
+    schedule_finish(&timer.core);
     if (status < 0)
         tile_times_finish(times);
     return status;

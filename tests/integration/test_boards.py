@@ -172,6 +172,36 @@ class Boards(Case):
                      if event.get("cat") == "transfer" and event["name"] == "next")
         self.assertAlmostEqual(after["ts"], parts[0]["dur"], delta=0.002)
 
+    def test_parallel_jobs_share_the_bus(self):
+        """Two jobs on two channels take no less than the data of both on the bus."""
+        self.write("long.bin", bytes(1 << 17))
+        jobs = [{"op": "mov", "name": name, "dst": {"file": f"{name}.npy"},
+                 "src": {"file": "long.bin", "type": "sa8", "shape": [1 << 16], "offset": at}}
+                for at, name in ((0, "first"), (1 << 16, "second"))]
+        self.write("jobs.json", json.dumps(jobs).encode())
+        for profile in ("zynqmp-zdma", "zynq7000-pl330", "hexagon-v68"):
+            lines = self.ctl("explain", "--json", "--no-memcpy", "--profile", profile, "jobs.json",
+                             code=0).out.splitlines()
+            costs = [json.loads(line)["board"]["cost"] for line in lines[:-1]]
+            total = json.loads(lines[-1])["timeline"]
+            self.assertEqual([slot["channel"] for slot in total["slots"]], [0, 1])
+            self.assertGreaterEqual(float(total["cycles"]), sum(float(cost["bus_cycles"]) for cost in costs))
+            self.assertLess(total["ns"], total["sum_ns"])
+
+    def test_the_bus_is_the_limit(self):
+        """The table of a job on four channels says why its parts do not add up."""
+        self.write("long.bin", bytes(1 << 17))
+        self.write("job.json", json.dumps({"op": "mov", "dst": {"file": "out.npy"}, "channels": 4,
+                                           "src": {"file": "long.bin", "type": "sa8", "shape": [4, 1 << 15]}})
+                   .encode())
+        arguments = ("explain", "--no-memcpy", "--profile", "zynqmp-zdma", "job.json")
+        cost = json.loads(self.ctl(*arguments, "--json", code=0).out.splitlines()[0])["board"]["cost"]
+        part = {key: float(value) for key, value in cost["parts"].items()}
+        self.assertEqual(cost["limit"], "bus")
+        self.assertAlmostEqual(float(cost["cycles"]),
+                               part["start"] + max(part["read"], part["written"]) + part["finish"], places=3)
+        self.assertIn("the bus is the limit", self.ctl(*arguments, "--no-picture", code=0).out)
+
     def tiles(self, count):
         """Writes jobs that load, permute and store tiles in the vector memory."""
         jobs = []

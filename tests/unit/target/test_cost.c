@@ -172,10 +172,14 @@ static void test_channels_share_the_bus(void **state)
     cost_of_move(&two, &profile, &memories, channels, 2);
     assert_int_equal(one.total, (100 + 10 + 8 + 40 + 50) * PROFILE_CYCLE);
     assert_int_equal(two.total, (100 + 80 + 50) * PROFILE_CYCLE); /* 2 * 40 > 10 + 8 + 40 */
+    assert_true(two.bus_bound && !one.bus_bound);
+    assert_int_equal(one.bus, 40 * PROFILE_CYCLE);
+    assert_int_equal(two.bus, 80 * PROFILE_CYCLE);
     profile.costs.descriptor = 1000 * PROFILE_CYCLE;
     cost_of_move(&two, &profile, &memories, channels, 2);
     assert_int_equal(two.total, (100 + 1000 + 8 + 40 + 50) * PROFILE_CYCLE);
     assert_int_equal(two.dominant, COST_DESCRIPTORS);
+    assert_false(two.bus_bound);
     assert_int_equal(two.descriptors, 2);
 }
 
