@@ -217,7 +217,9 @@ static struct mli_plan draw_plan(struct rng *rng)
     loop[1] = (struct mli_copy_loop){inner, run + gap + run * rng_below(rng, 4), run + gap};
     loop[0] = (struct mli_copy_loop){2 + rng_below(rng, 50), loop[1].src_step * inner,
                                      loop[1].dst_step * inner + 64};
-    return plan_of(run, rng_below(rng, 3), loop + rng_below(rng, 2));
+    const size_t first = rng_below(rng, 2);
+
+    return plan_of(run, rng_below(rng, (uint32_t)(3 - first)), loop + first);
 }
 
 /* The time that the fit must find: a formula and a jump, with noise and outliers. */
