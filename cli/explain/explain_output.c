@@ -2,6 +2,7 @@
 #include "cli/explain/explain_output.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/explain/c_function.h"
 #include "cli/file/place.h"
@@ -104,7 +105,7 @@ static void print(struct explain_output *output, struct explained *e,
         print_as_c(output, e, resolved);
     else if (output->style.json)
         print_as_json(e);
-    else if (!output->style.quiet && !svg_target_is_stdout(&output->svg))
+    else if (!output->style.quiet && !output->on_stdout)
         print_as_text(output, e);
     output->explained++;
 }
@@ -116,7 +117,7 @@ void explain_output_job(struct explain_output *output, size_t number, const stru
     draw(output, number, file, resolved, e);
 }
 
-/* Prints the sums of the jobs. */
+/* Prints the sums of the jobs, unless a drawing or a trace goes to standard output. */
 static void print_sums(const struct explain_output *output, const struct timeline *timeline)
 {
     struct textw text;
@@ -126,7 +127,7 @@ static void print_sums(const struct explain_output *output, const struct timelin
         jsonw_init(&w);
         timeline_json(&w, timeline);
         print_json(&w);
-    } else if (!output->style.quiet && !output->c && !svg_target_is_stdout(&output->svg)) {
+    } else if (!output->style.quiet && !output->c && !output->on_stdout) {
         textw_init(&text);
         timeline_text(&text, timeline);
         print_text(&text);
@@ -206,6 +207,30 @@ static int check_files(const struct options *options, const char *one, const cha
     return -1;
 }
 
+/* Refuses two options that write to standard output. Sets output->on_stdout to the option with "-".
+ * Returns 0, or -1 after an error message. */
+static int check_stdout(struct explain_output *output, const struct options *options)
+{
+    static const char *const names[] = {"svg", "trace", "timeline", "c", "json"};
+    const char *first = NULL;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = options_get(options, names[i]);
+        const bool is_file = i < 3; /* the others always write to standard output */
+
+        if (!value || (is_file && strcmp(value, "-") != 0))
+            continue;
+        if (first) {
+            print_error("--%s%s and --%s%s cannot be combined: both write to standard output",
+                        first, output->on_stdout ? " -" : "", names[i], is_file ? " -" : "");
+            return -1;
+        }
+        first = names[i];
+        output->on_stdout |= is_file;
+    }
+    return 0;
+}
+
 int explain_output_read(struct explain_output *output, const struct options *options)
 {
     if (choose_colours(options))
@@ -218,19 +243,12 @@ int explain_output_read(struct explain_output *output, const struct options *opt
                                       .trace = options_get(options, "trace"),
                                       .timeline = options_get(options, "timeline"),
                                       .measured = options_get(options, "measured")};
-    if (check_profile(options) || check_files(options, "trace", "measured") ||
-        check_files(options, "timeline", "measured") || check_files(options, "svg", "timeline") ||
+    if (check_profile(options) || check_stdout(output, options) ||
+        check_files(options, "trace", "measured") || check_files(options, "timeline", "measured") ||
+        check_files(options, "svg", "timeline") || check_files(options, "svg", "trace") ||
         check_files(options, "trace", "timeline"))
         return -1;
     output->memcpy = !output->c && !options_get(options, "no-memcpy");
-    if (output->c && (output->style.json || svg_target_is_stdout(&output->svg))) {
-        print_error("--c cannot be combined with --json and --svg -: all write to standard output");
-        return -1;
-    }
-    if (svg_target_is_stdout(&output->svg) && output->style.json) {
-        print_error("--svg - and --json cannot be combined: both write to standard output");
-        return -1;
-    }
     if (output->svg.path && !*output->svg.path) {
         print_error("--svg requires the name of a file, or - for standard output");
         return -1;

@@ -19,6 +19,7 @@ struct explain_output {
     bool memcpy;      /* true: measure a memcpy of each job's bytes */
     bool c;           /* --c */
     bool picture;     /* true: print the text picture */
+    bool on_stdout;   /* --svg, --trace or --timeline is "-": print nothing else */
     struct picture_text_style characters;
     struct svg_target svg;                   /* the caller sets the numbers of jobs and files */
     const char *trace, *timeline, *measured; /* paths of these options, or null */

@@ -78,10 +78,14 @@ void timeline_end(struct timeline *timeline);
 void timeline_text(struct textw *w, const struct timeline *timeline);
 void timeline_json(struct jsonw *w, const struct timeline *timeline);
 
-/** Writes the trace to a file. Returns 0, or -1 with the fault. */
+/**
+ * Writes the trace to a file, or to standard output if `path` is "-". Replaces an existing file
+ * only if it is empty or a trace. Returns 0, or -1 with the fault.
+ */
 int timeline_trace_save(const struct timeline *timeline, const char *path, struct fault *fault);
 
-/** Draws the timeline to an SVG file. Returns 0, or -1 with the fault. */
+/** Draws the timeline to an SVG file, or to standard output if `path` is "-". Returns 0, or -1 with
+ * the fault. */
 int timeline_draw(const struct timeline *timeline, const char *path, struct fault *fault);
 
 #endif /* CLI_TIMELINE_H */

@@ -230,7 +230,9 @@ int timeline_chart_save(const struct timeline_chart *chart, const char *path, st
     textw_init(&w);
     timeline_chart(&w, chart);
     status = w.failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0) {
+    if (status == 0 && strcmp(path, "-") == 0) {
+        print_text(&w);
+    } else if (status == 0) {
         status = output_init(&output, path, NULL, fault);
         if (status == 0)
             status = output_check_markup(&output, "a drawing", fault);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/explain/timeline.h"
 #include "cli/file/output.h"
+#include "cli/term/print.h"
 #include "proto/wire/chrome_trace.h"
 
 /* The trace's time of cycle 0, in ns: a trace event has no time 0. */
@@ -49,34 +51,22 @@ static void write_trace(struct textw *w, const struct timeline *timeline)
     chrome_trace_end(&trace, w);
 }
 
-/* Refuses to replace a file that is not a trace: a trace begins with '['. */
-static int check_replaced(const char *path, struct fault *fault)
-{
-    FILE *file = fopen(path, "rb");
-    const int first = file ? fgetc(file) : EOF;
-
-    if (file)
-        fclose(file);
-    if (first == EOF || first == '[')
-        return 0;
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%s: exists and is not a trace; choose another file", path);
-}
-
 int timeline_trace_save(const struct timeline *timeline, const char *path, struct fault *fault)
 {
     struct output output;
     struct textw w;
     int status;
 
-    if (check_replaced(path, fault))
-        return -1;
     textw_init(&w);
     write_trace(&w, timeline);
     status =
         w.failed || timeline->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0) {
+    if (status == 0 && strcmp(path, "-") == 0) {
+        print_text(&w);
+    } else if (status == 0) {
         status = output_init(&output, path, NULL, fault);
+        if (status == 0)
+            status = output_check_begin(&output, CHROME_TRACE_BEGIN, "a trace of mli", fault);
         if (status == 0)
             status = output_write(&output, w.data, w.length, 0, fault);
         if (status == 0)

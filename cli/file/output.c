@@ -199,19 +199,26 @@ int output_check_fresh(const struct output *output, bool replace, struct fault *
                      output->path);
 }
 
-int output_check_markup(const struct output *output, const char *what, struct fault *fault)
+int output_check_begin(const struct output *output, const char *begin, const char *what,
+                       struct fault *fault)
 {
-    char first, shown[PRINT_PATH_MAX];
+    const size_t length = strlen(begin);
+    char found[OUTPUT_BEGIN_MAX], shown[PRINT_PATH_MAX];
     int fd = output->mode < 0 ? -1 : open(output->target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return 0;
-    ssize_t size = read(fd, &first, 1);
+    ssize_t size = read(fd, found, length);
     close(fd);
-    if (size <= 0 || first == '<')
+    if (size <= 0 || ((size_t)size == length && memcmp(found, begin, length) == 0))
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, output->pointer,
                      "%s exists and is not %s; only an empty file or %s is replaced",
                      print_path(shown, output->path), what, what);
+}
+
+int output_check_markup(const struct output *output, const char *what, struct fault *fault)
+{
+    return output_check_begin(output, "<", what, fault);
 }
 
 int output_reserve(struct output *output, uint64_t size, struct fault *fault)

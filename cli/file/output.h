@@ -18,6 +18,8 @@
 
 #include "proto/json/fault.h"
 
+enum { OUTPUT_BEGIN_MAX = 64 };
+
 struct output {
     const char *path;    /* borrowed; for messages */
     const char *pointer; /* JSON pointer for faults, or null */
@@ -57,9 +59,15 @@ int output_take(struct output *output);
 int output_check_fresh(const struct output *output, bool replace, struct fault *fault);
 
 /**
- * Refuses to replace a file that is neither empty nor begins with '<', so that a report or a
- * drawing never overwrites a job file or a tensor. `what` names the expected content in the
- * message: "a drawing". Returns 0, or -1 with the fault.
+ * Refuses to replace a file that is neither empty nor begins with the text `begin` (at most
+ * OUTPUT_BEGIN_MAX bytes), so that a report or a drawing never overwrites a job file or a tensor.
+ * `what` names the expected content in the message: "a drawing". Call it after output_init(), which
+ * refuses FIFOs and devices: opening them may wait forever. Returns 0, or -1 with the fault.
+ */
+int output_check_begin(const struct output *output, const char *begin, const char *what,
+                       struct fault *fault);
+
+/** Refuses to replace a file that is neither empty nor begins with '<'. See output_check_begin().
  */
 int output_check_markup(const struct output *output, const char *what, struct fault *fault);
 

@@ -12,6 +12,9 @@
 #include "proto/json/textw.h"
 #include "proto/wire/events.h"
 
+/* The first bytes of each trace. */
+#define CHROME_TRACE_BEGIN "[\n{\"ph\":\"M\",\"name\":\"process_name\""
+
 struct chrome_trace {
     uint64_t origin_ns; /* time of the first event; 0: no event yet */
     int pid;            /* number before that of the first process */

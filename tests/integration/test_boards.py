@@ -2,6 +2,7 @@
 """mlictl explain --profile: places, descriptors, costs and remarks of a move on a board."""
 import itertools
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 
 from harness import SOURCE, Case, main, npy, ramp
@@ -316,6 +317,32 @@ class Boards(Case):
         self.assertIn("is not a trace", self.ctl(*options, "in.npy", "job.json", code=2).err)
         self.assertEqual((self.dir / "in.npy").read_bytes(), before)
         self.assertIn("requires --profile", self.ctl("explain", "--trace", "t", "job.json", code=2).err)
+        self.write("empty.json", b"")
+        self.ctl(*options, "empty.json", "job.json", code=0)
+        self.assertGreater(len(json.loads((self.dir / "empty.json").read_text())), 2)
+        self.write("list.json", b"[]")
+        self.assertIn("is not a trace", self.ctl(*options, "list.json", "job.json", code=2).err)
+        self.assertEqual((self.dir / "list.json").read_bytes(), b"[]")
+        os.mkfifo(self.dir / "fifo")
+        self.assertIn("not a regular file",
+                      self.ctl(*options, "fifo", "job.json", code=2).err)
+        self.assertIn("not a regular file",
+                      self.ctl(*options, "/dev/stdout", "job.json", code=2).err)
+
+    def test_standard_output(self):
+        """With -, the trace or the drawing is the only output."""
+        options = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", self.job())
+        events = json.loads(self.ctl(*options, "--trace", "-", code=0).out)
+        self.assertEqual(events[0]["args"]["name"], "model of vpx5-nsim")
+        drawing = self.ctl(*options, "--timeline", "-", "--trace", "t.json", code=0).out
+        self.assertTrue(ElementTree.fromstring(drawing).tag.endswith("svg"))
+        self.assertFalse((self.dir / "-").exists())
+        for first, second in (("--trace -", "--timeline -"), ("--svg -", "--trace -"),
+                              ("--trace -", "--json"), ("--timeline -", "--c")):
+            error = self.ctl(*options, *first.split(), *second.split(), code=2).err
+            self.assertIn("both write to standard output", error)
+            self.assertIn(first, error)
+            self.assertIn(second, error)
 
     def test_rules(self):
         """A permute outside the vector memory is explained, and then refused."""
