@@ -7,6 +7,7 @@
 
 #include "cli/file/text.h"
 #include "mli_mov_api.h"
+#include "proto/json/json_file.h"
 
 enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 32 << 20, TEXT_BYTES_MAX = 512 };
 
@@ -244,7 +245,7 @@ int measured_load(struct measured *measured, const char *path, struct fault *fau
     if (status == 0)
         status = make_strict(&text, &strict, fault);
     if (status == 0)
-        status = json_parse(strict.bytes, strict.length, &limits, &measured->root, fault);
+        status = json_file_parse(strict.bytes, strict.length, &limits, &measured->root, fault);
     if (status == 0)
         status = read_events(measured, fault);
     free(strict.bytes);

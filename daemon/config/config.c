@@ -242,7 +242,7 @@ int config_read(struct config *config, const char *text, size_t length, struct f
     struct json root;
     int result;
 
-    if (json_parse(text, length, &rpc_request_limits, &root, fault) < 0)
+    if (json_file_parse(text, length, &rpc_request_limits, &root, fault) < 0)
         return -1;
     result = read_root(&changed, &root);
     json_free(&root);

@@ -5,14 +5,20 @@
 
 #include <stddef.h>
 
-#include "proto/json/fault.h"
+#include "proto/json/json.h"
 
 /**
  * Reads a regular file of at most `max` bytes. Returns 0 with *text to be passed to free(), or -1
- * with *fault filled; its text does not name the file. Reads one byte more than `max` of a larger
- * file, so that the parser refuses it with its own message.
+ * with *fault filled; its text does not name the file.
  */
 int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault);
+
+/**
+ * Parses the text of a file as json_parse() does. A text beyond the limits is FAULT_INVALID_PARAMS:
+ * the file is at fault, not the load of a service.
+ */
+int json_file_parse(const char *text, size_t length, const struct json_limits *limits,
+                    struct json *root, struct fault *fault);
 
 /** Puts "PATH:LINE:COLUMN: ", or "PATH: " without a line, before the fault's text. */
 void json_file_name(struct fault *fault, const char *path);

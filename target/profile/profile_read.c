@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/json/json.h"
+#include "proto/json/json_file.h"
 #include "proto/json/members.h"
 #include "proto/json/number.h"
 #include "target/profile/profile_check.h"
@@ -237,7 +238,7 @@ int profile_read(struct target_profile *profile, const char *text, size_t length
     int result;
 
     *profile = (struct target_profile){0};
-    if (json_parse(text, length, &limits, &root, fault) < 0)
+    if (json_file_parse(text, length, &limits, &root, fault) < 0)
         return complain_text(fault);
     result = read_head(profile, &root) < 0 || read_memories(profile, &root) < 0 ||
              read_dma(profile, &root) < 0 || read_costs(profile, &root) < 0 ||

@@ -179,7 +179,7 @@ int tuning_file_parse(struct tuning_file *file, const char *text, size_t length,
     int result;
 
     memset(file, 0, sizeof *file);
-    if (json_parse(text, length, &limits, &root, fault) < 0)
+    if (json_file_parse(text, length, &limits, &root, fault) < 0)
         return -1;
     result = read_root(file, &root);
     json_free(&root);

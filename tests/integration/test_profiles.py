@@ -170,6 +170,14 @@ class Profiles(Case):
         self.write("board.json", b'{"name": "x",\n  name: "y"}')
         self.assertIn("board.json:2:", self.ctl("profile", "check", "board.json", code=2).err)
 
+    def test_files_beyond_the_limits(self):
+        """A file that is too large or nested too deep is invalid, not a failure of the program."""
+        for content, words in ((b" " * 1000000, ": the file has 1000000 bytes; at most 524288 are accepted"),
+                               (b'{"a":' * 50 + b"1" + b"}" * 50, "nested more than 8 deep")):
+            self.write("board.json", content)
+            for verb in ("check", "show"):
+                self.assertIn(words, self.ctl("profile", verb, "board.json", code=2).err)
+
     def test_usage(self):
         for arguments in ((), ("list", "x"), ("show",), ("check",), ("remove", "x"), ("list", "--file")):
             self.assertIn("usage", self.ctl("profile", *arguments, code=2).err)

@@ -96,6 +96,16 @@ class Tuning(Case):
             self.assertIn(words, check.stderr)
         self.ctl("run", "job.json", "--tuning", "absent.json", code=2)
 
+    def test_files_beyond_the_limits(self):
+        """A file that is too large or nested too deep is invalid, for mlictl and mlid."""
+        for content, words in ((" " * 100000, "the file has 100000 bytes; at most 65536 are accepted"),
+                               ('{"a":' * 9 + "1" + "}" * 9, "nested more than 4 deep")):
+            path = self.write("bad.json", content)
+            self.assertIn(words, self.ctl("run", "job.json", "--tuning", "bad.json", code=2).err)
+            check = subprocess.run([MLID, "--check", "--tuning", path], text=True, capture_output=True)
+            self.assertEqual(check.returncode, 2, check)
+            self.assertIn(words, check.stderr)
+
     def test_the_result_is_the_same(self):
         """Moves with extreme values write the same bytes."""
         self.ctl("run", "job.json", code=0)
