@@ -45,12 +45,17 @@ static const struct option options_table[] = {
     {"buffers", 0, "N", "Give each tensor that changes N buffers, from 1 to 4 (default: 2)."},
     {"no-hold", 0, NULL,
      "Give --buffers to each tensor that changes, also if the innermost loop holds it."},
+    {"least", 0, "FIGURE",
+     "Choose the plan with the least time or traffic (default: time; without --profile: traffic).",
+     .takes = &tile_least_value},
     {"slack", 0, "PERCENT",
-     "Let the traffic exceed the least by so much, for a shorter time (default: 5 percent)."},
+     "Prefer plans with at most PERCENT more traffic than the least (default: 5 percent)."},
     {"channels", 0, "N",
      "Use N DMA channels for the predicted time (default: those of --profile)."},
     {"compute", 0, "CYCLES",
      "Add the time of kernels: cycles for each element of the output (default: 0 cycles)."},
+    {"call", 0, "CYCLES",
+     "Add this time for each call of the kernel (default: core_call of --profile)."},
     {"output", 'o', "JOBS.json", "Write the jobs that move the tiles to this file (default: none).",
      .takes = &value_job_file},
     {"tiles", 0, "DIR", "Save the tiles of the inputs as files in DIR (default: none).",
@@ -140,9 +145,10 @@ const struct command cmd_tile = {
     .name = "tile",
     .arguments = "[IN [OUT]]",
     .summary = "plan a layer in tiles that fit into a memory",
-    .details = "Finds the tiles with the least traffic: of a move, of a layer with a kernel "
-               "(--window), or\nof an elementwise layer. Writes jobs that move the tiles through "
-               "buffers in the memory.\n",
+    .details =
+        "Finds the tiles with the shortest predicted time (--profile) or the least traffic: of a "
+        "move,\nof a layer with a kernel (--window), or of an elementwise layer. Writes jobs "
+        "that move the\ntiles through buffers in the memory.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

@@ -141,17 +141,24 @@ static void traffic_text(struct textw *w, const struct tile_result *result)
     grid_cell(&grid, "%.3f", ratio(plan->total, plan->least_total));
     grid_write(&grid, "", w);
     grid_finish(&grid);
-    if (plan->total > plan->least_found)
+    if (!result->request->has_board && plan->total > plan->least_found)
         textw_printf(w, "the plan with the least traffic, %" PRIu64 " B, is slower (--slack 0)\n",
                      plan->least_found);
 }
 
-/* Returns the longest of the three sums, in words. */
-static const char *dominant(const struct tile_times *times)
+/* What the time of a plan depends on most. */
+enum limit { LIMIT_CHANNELS, LIMIT_BUS, LIMIT_KERNELS, LIMIT_WAITS };
+static const char *const limit_words[] = {"channels", "bus", "kernels", "waits"};
+
+/* Returns what is busy for most of the time. Of equal times, the channels come first. */
+static enum limit limit_of(const struct tile_times *times)
 {
-    if (times->kernels >= times->loads && times->kernels >= times->stores)
-        return "kernels";
-    return times->loads >= times->stores ? "loads" : "stores";
+    const profile_cost busy[] = {times->busy, times->bus, times->kernels};
+    enum limit longest = LIMIT_CHANNELS;
+
+    for (enum limit i = LIMIT_BUS; i < LIMIT_WAITS; i++)
+        longest = busy[i] > busy[longest] ? i : longest;
+    return busy[longest] < times->end / 4 * 3 ? LIMIT_WAITS : longest;
 }
 
 static uint64_t ns_of(const struct tile_result *result, profile_cost cost)
@@ -159,24 +166,63 @@ static uint64_t ns_of(const struct tile_result *result, profile_cost cost)
     return cost_ns(&result->request->profile, cost);
 }
 
+/* Writes what limits the time. */
+static void limit_text(struct textw *w, const struct tile_result *result)
+{
+    const bool one = result->request->board.channels == 1;
+
+    switch (limit_of(&result->times)) {
+    case LIMIT_CHANNELS:
+        textw_printf(w, "the %s the time\n", one ? "channel limits" : "channels limit");
+        break;
+    case LIMIT_BUS:
+        textw_printf(w, "the bus, which the channels share, limits the time\n");
+        break;
+    case LIMIT_KERNELS:
+        textw_printf(w, "the kernels limit the time\n");
+        break;
+    case LIMIT_WAITS:
+        textw_printf(w, "loads, kernels and stores wait for one another\n");
+        break;
+    }
+}
+
+/* Writes the best plan by the other objective. */
+static void other_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_timed *other = &result->other;
+    const bool traffic = result->request->objective == TILE_LEAST_TIME;
+    char time[PRINT_TEXT_MAX];
+
+    if (tile_result_has_other(result))
+        textw_printf(w, "%s: %" PRIu64 " tile%s, %s%s, %" PRIu64 " B (%s)\n",
+                     traffic ? "least traffic" : "shortest time", other->plan.steps,
+                     print_s(other->plan.steps), other->scheduled ? "" : "about ",
+                     print_time(time, ns_of(result, other->time)), other->plan.total,
+                     traffic ? "--least traffic --slack 0" : "--least time");
+}
+
 static void time_text(struct textw *w, const struct tile_result *result)
 {
     const struct tile_times *times = &result->times;
     const struct tile_request *r = result->request;
+    const char *word = r->board.channels == 1 ? "the channel is busy for" : "a channel is busy for";
     char end[PRINT_TEXT_MAX], loads[PRINT_TEXT_MAX], stores[PRINT_TEXT_MAX];
-    char kernels[PRINT_TEXT_MAX], cycles[PROFILE_COST_TEXT_MAX];
+    char busy[PRINT_TEXT_MAX], kernels[PRINT_TEXT_MAX], cycles[PROFILE_COST_TEXT_MAX];
 
     if (!r->has_board)
         return;
-    textw_printf(w,
-                 "\n%s with %" PRIu32 " channel%s: %s cycles, %s predicted; loads take %s, stores "
-                 "%s, kernels %s%s; %s take most\n",
-                 r->profile.name, r->board.channels, print_s(r->board.channels),
-                 profile_cost_text(cycles, times->end), print_time(end, ns_of(result, times->end)),
+    textw_printf(w, "\n%s with %" PRIu32 " channel%s: %s cycles, %s predicted\n", r->profile.name,
+                 r->board.channels, print_s(r->board.channels),
+                 profile_cost_text(cycles, times->end), print_time(end, ns_of(result, times->end)));
+    textw_printf(w, "loads take %s, stores %s: %s %s; kernels take %s%s: ",
                  print_time(loads, ns_of(result, times->loads)),
-                 print_time(stores, ns_of(result, times->stores)),
+                 print_time(stores, ns_of(result, times->stores)), word,
+                 print_time(busy, ns_of(result, times->busy)),
                  print_time(kernels, ns_of(result, times->kernels)),
-                 r->board.compute == 0 ? " (--compute is not given)" : "", dominant(times));
+                 r->board.compute == 0 ? " (--compute is not given)" : "");
+    limit_text(w, result);
+    other_text(w, result);
 }
 
 void tile_report_text(struct textw *w, const struct tile_result *result)
@@ -308,7 +354,18 @@ static void time_json(struct jsonw *w, const struct tile_result *result)
     jsonw_uint(w, "loads_ns", ns_of(result, times->loads));
     jsonw_uint(w, "stores_ns", ns_of(result, times->stores));
     jsonw_uint(w, "kernels_ns", ns_of(result, times->kernels));
-    jsonw_string(w, "dominant", dominant(times));
+    jsonw_uint(w, "channel_ns", ns_of(result, times->busy));
+    jsonw_uint(w, "bus_ns", ns_of(result, times->bus));
+    jsonw_string(w, "dominant", limit_words[limit_of(times)]);
+    jsonw_object_end(w);
+    if (!tile_result_has_other(result))
+        return;
+    jsonw_object_begin(w, result->request->objective == TILE_LEAST_TIME ? "least_traffic"
+                                                                        : "least_time");
+    jsonw_uint(w, "steps", result->other.plan.steps);
+    jsonw_uint(w, "bytes", result->other.plan.total);
+    jsonw_uint(w, "ns", ns_of(result, result->other.time));
+    jsonw_bool(w, "scheduled", result->other.scheduled);
     jsonw_object_end(w);
 }
 

@@ -27,6 +27,10 @@ enum {
 #define SRC_ADDRESS ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
 #define DST_ADDRESS (SRC_ADDRESS | SRC_ADDRESS >> 1)
 
+/* In the order of enum tile_objective. */
+static const char *const least_words[] = {"time", "traffic", NULL};
+const struct value tile_least_value = {VALUE_WORD, least_words};
+
 static const char *given(const struct tile_request *r, const char *name)
 {
     return options_get(r->options, name);
@@ -378,26 +382,29 @@ static int read_budget(const struct tile_request *r, uint64_t *bytes)
     return -1;
 }
 
-/* Reads cycles with up to six digits after the point, as "0.125". */
-static int read_compute(const struct tile_request *r, profile_cost *cost)
+/* Reads cycles with up to six digits after the point, as "0.125". Keeps *cost without the option.
+ */
+static int read_cycles(const struct tile_request *r, const char *option, const char *each,
+                       profile_cost *cost)
 {
-    const char *text = given(r, "compute"), *rest = text;
+    const char *text = given(r, option), *rest = text;
     profile_cost unit = PROFILE_CYCLE;
 
+    if (!text)
+        return 0;
     *cost = 0;
-    for (; rest && *rest >= '0' && *rest <= '9' && *cost < UINT64_C(1) << 40; rest++)
+    for (; *rest >= '0' && *rest <= '9' && *cost < UINT64_C(1) << 40; rest++)
         *cost = *cost * 10 + (profile_cost)(*rest - '0');
     *cost *= PROFILE_CYCLE;
-    if (rest && rest > text && *rest == '.') {
+    if (rest > text && *rest == '.') {
         for (rest++; *rest >= '0' && *rest <= '9' && unit > 1; rest++) {
             unit /= 10;
             *cost += (profile_cost)(*rest - '0') * unit;
         }
     }
-    if (!rest || (rest > text && *rest == '\0'))
+    if (rest > text && *rest == '\0')
         return 0;
-    print_error("--compute %s: cycles for each element of the output are needed, as in 4 or 0.125",
-                text);
+    print_error("--%s %s: cycles for each %s are needed, as in 4 or 0.125", option, text, each);
     return -1;
 }
 
@@ -478,13 +485,45 @@ static int read_channels(const struct tile_request *r, uint64_t *channels)
     return -1;
 }
 
+/* Reads the objective of the plan and the figures that the time depends on. */
+static int read_objective(struct tile_request *r, enum tile_kind kind)
+{
+    uint64_t slack = SLACK_DEFAULT, channels;
+    size_t word = r->has_board ? TILE_LEAST_TIME : TILE_LEAST_TRAFFIC;
+
+    if (options_choice(r->options, "least", &word) || read_channels(r, &channels) ||
+        options_uint(r->options, "slack", 0, 1000, &slack))
+        return -1;
+    if (word == TILE_LEAST_TIME && !r->has_board) {
+        print_error("--least time requires --profile: the time is that of a board");
+        return -1;
+    }
+    if (r->has_board)
+        r->estimate = tile_estimate_of(&r->profile, tile_board_outside(&r->profile, r->inside));
+    else
+        r->estimate = (struct tile_estimate){.start = 300 * PROFILE_CYCLE,
+                                             .row = 4 * PROFILE_CYCLE,
+                                             .burst = 8 * PROFILE_CYCLE,
+                                             .beat = PROFILE_CYCLE,
+                                             .bus_bytes = ALIGNMENT_DEFAULT,
+                                             .burst_bytes = BURST_DEFAULT,
+                                             .loops = 1};
+    if (kind == TILE_MOVE)
+        r->estimate.call = 0; /* a move has no kernel */
+    if (read_cycles(r, "call", "call of the kernel", &r->estimate.call) ||
+        read_cycles(r, "compute", "element of the output", &r->estimate.compute))
+        return -1;
+    r->objective = (enum tile_objective)word;
+    r->estimate.slack = (uint32_t)slack;
+    r->estimate.channels = (uint32_t)channels;
+    return 0;
+}
+
 static int read_memory(struct tile_request *r)
 {
-    uint64_t buffers = 2, channels, slack = SLACK_DEFAULT;
+    uint64_t buffers = 2;
 
-    if (options_uint(r->options, "buffers", 1, TILE_BUFFERS_MAX, &buffers) ||
-        read_channels(r, &channels) || options_uint(r->options, "slack", 0, 1000, &slack) ||
-        read_compute(r, &r->board.compute))
+    if (options_uint(r->options, "buffers", 1, TILE_BUFFERS_MAX, &buffers))
         return -1;
     r->memory = (struct tile_memory){.alignment = ALIGNMENT_DEFAULT,
                                      .buffers = (uint32_t)buffers,
@@ -508,28 +547,19 @@ static int read_memory(struct tile_request *r)
                     r->memory.bytes, r->inside->name, r->profile.name, r->inside->size);
         return -1;
     }
-    r->board.channels = (uint32_t)channels;
-    r->slack = (uint32_t)slack;
     return 0;
 }
 
 static void set_board(struct tile_request *r)
 {
-    r->estimate = (struct tile_estimate){.start = 300 * PROFILE_CYCLE,
-                                         .row = 4 * PROFILE_CYCLE,
-                                         .burst = 8 * PROFILE_CYCLE,
-                                         .beat = PROFILE_CYCLE,
-                                         .bus_bytes = ALIGNMENT_DEFAULT,
-                                         .burst_bytes = BURST_DEFAULT};
-    if (r->has_board) {
-        r->board.profile = &r->profile;
-        r->board.inside = r->inside;
-        r->board.outside = tile_board_outside(&r->profile, r->inside);
-        r->estimate = tile_estimate_of(&r->profile, r->board.outside);
-    }
-    r->estimate.compute = r->board.compute;
-    r->estimate.channels = r->board.channels;
-    r->estimate.slack = r->slack;
+    if (!r->has_board)
+        return;
+    r->board = (struct tile_board){.profile = &r->profile,
+                                   .inside = r->inside,
+                                   .outside = tile_board_outside(&r->profile, r->inside),
+                                   .channels = r->estimate.channels,
+                                   .call = r->estimate.call,
+                                   .compute = r->estimate.compute};
 }
 
 /* Refuses combinations of output files that make no sense. */
@@ -577,7 +607,7 @@ enum exit_code tile_request_init(struct tile_request *r, const struct options *o
     r->directory = given(r, "tiles");
     r->stitch = given(r, "stitch");
     if (read_kind(r, &kind) || check_outputs(r, kind) || read_board(r) || read_memory(r) ||
-        read_source(r, kind))
+        read_objective(r, kind) || read_source(r, kind))
         return EXIT_CODE_INVALID;
     if (make_layer(r, kind, &fault) < 0)
         return fault.code == FAULT_NONE ? EXIT_CODE_INVALID : print_failure(&style, NULL, &fault);

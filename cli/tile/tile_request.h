@@ -17,8 +17,7 @@
 
 #include "cli/options.h"
 #include "proto/file/job_file.h"
-#include "target/tile/tile_plan.h"
-#include "target/tile/tile_time.h"
+#include "target/tile/tile_choice.h"
 
 struct tile_request {
     const struct options *options;
@@ -30,13 +29,16 @@ struct tile_request {
     struct tile_window window; /* TILE_WINDOW */
     struct tile_layer layer;
     struct tile_memory memory;
-    uint32_t slack; /* --slack */
+    enum tile_objective objective; /* --least */
     struct tile_estimate estimate;
     bool has_board;                      /* --profile */
     struct target_profile profile;       /* with has_board */
     const struct profile_memory *inside; /* memory of the buffers; with has_board */
     struct tile_board board;             /* with has_board */
 };
+
+/* The words of --least. */
+extern const struct value tile_least_value;
 
 /**
  * Reads the options and opens the tensors to check their shapes. Borrows the options. Returns

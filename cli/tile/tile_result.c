@@ -14,6 +14,22 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Finds the plan: on a board by the predicted times, else by an estimate. */
+static int choose_plan(struct tile_result *result, struct fault *fault)
+{
+    const struct tile_request *r = result->request;
+    struct tile_choice choice;
+
+    if (!r->has_board)
+        return tile_plan_find(&result->plan, &r->layer, &r->memory, &r->estimate, fault);
+    if (tile_choose(&choice, r->objective, &r->layer, &r->memory, &r->estimate, &r->board, fault) <
+        0)
+        return -1;
+    result->plan = choice.best.plan;
+    result->other = choice.other;
+    return 0;
+}
+
 static int find_plan(struct tile_result *result, struct fault *fault)
 {
     const struct tile_request *r = result->request;
@@ -21,7 +37,7 @@ static int find_plan(struct tile_result *result, struct fault *fault)
     struct tile_memory single = r->memory;
     uint64_t smallest;
 
-    if (tile_plan_find(&result->plan, &r->layer, &r->memory, &r->estimate, fault) == 0) {
+    if (choose_plan(result, fault) == 0) {
         result->plan_ns = cpu_ns() - begin;
         return 0;
     }
@@ -77,6 +93,15 @@ void tile_result_finish(struct tile_result *result)
     tile_times_finish(&result->times);
     free(result->uses);
     result->uses = NULL;
+}
+
+bool tile_result_has_other(const struct tile_result *result)
+{
+    if (!result->request->has_board)
+        return false;
+    return result->request->objective == TILE_LEAST_TIME
+               ? result->other.plan.total < result->plan.total
+               : result->other.time < result->times.end;
 }
 
 uint64_t tile_result_transfers(const struct tile_result *result, uint32_t operand)

@@ -9,6 +9,7 @@
 struct tile_result {
     const struct tile_request *request; /* borrowed */
     struct tile_plan plan;
+    struct tile_timed other;   /* the best plan by the other objective; only with a board */
     struct tile_jobs firmware; /* loads, kernels and stores as firmware makes them */
     struct tile_use *uses;     /* of the firmware's jobs */
     struct tile_times times;   /* of the firmware's jobs; only with a board */
@@ -24,6 +25,9 @@ struct tile_result {
 int tile_result_init(struct tile_result *result, const struct tile_request *request,
                      struct fault *fault);
 void tile_result_finish(struct tile_result *result);
+
+/** Returns whether there is another plan, which is better by the other objective. */
+bool tile_result_has_other(const struct tile_result *result);
 
 /** Returns the number of transfers of an operand: loads, or stores of the output. */
 uint64_t tile_result_transfers(const struct tile_result *result, uint32_t operand);

@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/tile/tile_plan.h"
 
-struct tile_estimate tile_estimate_of(const struct target_profile *profile,
-                                      const struct profile_memory *outside)
-{
-    const struct profile_costs *costs = &profile->costs;
-
-    return (struct tile_estimate){.start = costs->start + costs->finish + costs->descriptor +
-                                           (outside ? outside->latency : 0),
-                                  .row = costs->row,
-                                  .burst = costs->burst,
-                                  .beat = costs->beat,
-                                  .bus_bytes = profile->dma.bus_bytes,
-                                  .burst_bytes = profile->dma.burst_bytes,
-                                  .channels = profile->dma.channels};
-}
-
 void tile_plan_step(const struct tile_plan *plan, uint64_t step, uint64_t index[TILE_AXES])
 {
     for (uint32_t i = plan->layer->axes; i-- > 0;) {

@@ -13,9 +13,9 @@
  * not fit, and the kernel waits while it is loaded.
  *
  * The search takes all counts of tiles that differ in the size of the largest tile, and all orders.
- * It finds the least traffic, and then the plan with the shortest estimated time and at most
- * `slack` percent more traffic: the least traffic alone leads to short rows, which take long. Equal
- * plans are ordered by traffic, tiles and memory.
+ * It finds the least traffic, and then the plans with the shortest estimated times: of those with
+ * at most `slack` percent more traffic, and of all. The least traffic alone leads to short rows,
+ * which take long. Equal plans are ordered by traffic, tiles and memory.
  *
  * The traffic is linear in each count (except for ranges in the padding), so of
  * all counts with one size of the largest tile, the smallest count or a neighbouring size is best.
@@ -32,19 +32,17 @@ enum {
     TILE_STEPS_MAX = 64 * 1024 /* tiles of a plan */
 };
 
-/*
- * Figures to estimate the time of a plan, with which plans are compared:
- *
- *     transfer = start + rows * (row + bursts of a row * burst + beats of a row * beat)
- *     core     = all kernels, and all transfers of tensors with one buffer
- *     plan     = the larger of all transfers / channels and core, and a tile of the smaller
- */
+/* Figures to estimate the time of a plan (tile_estimate.h), with which plans are compared. */
 struct tile_estimate {
-    profile_cost start, row, burst, beat; /* costs of each transfer, row, burst and beat */
-    uint32_t bus_bytes, burst_bytes;      /* bytes of a beat and of a burst, at least 1 */
-    uint32_t channels;                    /* DMA channels, at least 1 */
+    profile_cost start, descriptor;  /* costs of each transfer, and of each descriptor */
+    profile_cost row, burst, beat;   /* costs of each row, burst and beat */
+    uint32_t bus_bytes, burst_bytes; /* bytes of a beat and of a burst, at least 1 */
+    uint32_t channels;               /* DMA channels, at least 1 */
+    uint32_t loops;                  /* dimensions of rows that a descriptor moves */
+    uint64_t run_max, count_max;     /* bytes of a row, iterations of a loop; 0: no limit */
+    profile_cost call;               /* cost of each call of the kernel */
     profile_cost compute; /* cost of the kernel for each element of the output; 0: unknown */
-    uint32_t slack;       /* percent of traffic above the least that a plan may have to be faster */
+    uint32_t slack;       /* percent of traffic above the least of plans that are near the least */
 };
 
 /* The memory for the buffers. */
@@ -81,15 +79,44 @@ struct tile_plan {
     bool exhaustive;                 /* false: the layer is so large that sizes were left out */
 };
 
+enum { TILE_CANDIDATES = 48 };
+
+/* The best plans of a search. */
+struct tile_list {
+    uint32_t count;
+    uint8_t order[TILE_CANDIDATES]; /* places in `plan`, the shortest estimated time first */
+    struct tile_plan plan[TILE_CANDIDATES];
+};
+
+static inline const struct tile_plan *tile_list_at(const struct tile_list *list, uint32_t i)
+{
+    return &list->plan[list->order[i]];
+}
+
+struct tile_candidates {
+    struct tile_list least; /* plans with the least traffic; never empty */
+    struct tile_list near;  /* plans with at most `slack` percent more traffic; never empty */
+    struct tile_list fast;  /* plans of any traffic */
+};
+
 /**
- * Returns the estimate that a profile gives, without kernels and slack. `outside` is the memory of
- * the operands, or null.
+ * Finds the plans that are worth a closer look. Borrows the layer. `fast` false: leaves the list of
+ * any traffic empty. Fails as tile_plan_find() does.
+ */
+int tile_candidates_find(struct tile_candidates *found, const struct tile_layer *layer,
+                         const struct tile_memory *memory, const struct tile_estimate *estimate,
+                         bool fast, struct fault *fault);
+
+/**
+ * Returns the estimate that a profile gives, without the compute time of kernels and slack.
+ * `outside` is the memory of the operands, or null.
  */
 struct tile_estimate tile_estimate_of(const struct target_profile *profile,
                                       const struct profile_memory *outside);
 
 /**
- * Finds the best plan. Borrows the layer. Returns 0, or -1 with FAULT_REFUSED and the smallest
+ * Finds the plan with the shortest estimated time of those with at most `slack` percent more
+ * traffic than the least. Borrows the layer. Returns 0, or -1 with FAULT_REFUSED and the smallest
  * budget that would fit in the message: the layer does not fit, or has more than TILE_STEPS_MAX
  * tiles.
  */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/tile/tile_plan.h"
+#include "target/tile/tile_estimate.h"
 
 enum {
-    COMBINATIONS_MAX = 400 * 1000, /* beyond, sizes are left out evenly */
+    COMBINATIONS_MAX = 150 * 1000, /* beyond, sizes are left out evenly */
     UNEVEN_MAX = 64                /* indices of an axis that is cut unevenly, too */
 };
 
@@ -39,10 +39,14 @@ struct search {
     struct tile_memory memory;
     struct tile_estimate estimate;
     enum { LEAST_TRAFFIC, SHORTEST_TIME, LEAST_MEMORY } wanted;
-    uint64_t limit; /* traffic of a plan at most */
+    uint64_t limit; /* traffic of a plan at most; SHORTEST_TIME: of those near the least */
+    uint64_t least; /* SHORTEST_TIME: the least traffic */
     struct choices axis[TILE_AXES];
-    struct tile_plan best; /* steps 0: none yet */
-    bool exhaustive;       /* no size is left out */
+    struct tile_plan best;         /* steps 0: none yet */
+    struct tile_candidates *found; /* SHORTEST_TIME */
+    bool fast;                     /* plans of any traffic are wanted */
+    uint64_t candidates;
+    bool exhaustive; /* no size is left out */
 };
 
 static uint64_t align_up(uint64_t bytes, uint64_t alignment)
@@ -228,36 +232,6 @@ static bool combine(const struct search *s, struct combination *c)
     return sum <= s->memory.bytes;
 }
 
-/* The loops of a plan: for an operand, how often its tile changes. */
-struct loops {
-    uint64_t changes; /* tiles that are loaded or stored */
-    uint64_t reloads; /* times that each of its tiles is loaded */
-    bool held;        /* the innermost loop of more than one tile does not change the tile */
-};
-
-static struct loops loops_of(const struct tile_plan *plan, const struct tile_operand *operand)
-{
-    struct loops loops = {.changes = 1, .reloads = 1};
-    uint64_t outer = 1, outer_unused = 1;
-
-    for (uint32_t i = 0; i < plan->layer->axes; i++) {
-        const uint32_t axis = plan->order[i];
-        const uint64_t count = plan->cut[axis].count;
-
-        if (count == 1)
-            continue;
-        outer = tile_times(outer, count);
-        if (operand->span[axis].used) {
-            loops.changes = outer;
-            loops.reloads = outer_unused;
-        } else {
-            outer_unused = tile_times(outer_unused, count);
-        }
-        loops.held = !operand->span[axis].used;
-    }
-    return loops;
-}
-
 /* Places the buffers, each behind the one before. */
 static void place_buffers(struct tile_plan *plan)
 {
@@ -277,7 +251,7 @@ static void place_buffers(struct tile_plan *plan)
  * needed to fit. Returns false if the buffers do not fit.
  */
 static bool choose_buffers(const struct search *s, struct tile_plan *plan,
-                           const struct loops loops[TILE_OPERANDS])
+                           const struct tile_loops loops[TILE_OPERANDS])
 {
     const uint32_t operands = plan->layer->operands;
 
@@ -308,87 +282,6 @@ static bool choose_buffers(const struct search *s, struct tile_plan *plan,
     return false;
 }
 
-/* Rows of equal length. */
-struct rows {
-    uint64_t count, bytes; /* number of rows, and bytes of each */
-};
-
-/* Returns the contiguous rows of the largest tile of an operand in memory outside. */
-static struct rows rows_of(const struct tile_plan *plan, const struct tile_operand *operand)
-{
-    struct rows rows = {operand->repeats, operand->unit};
-    uint32_t left = operand->dimensions, merged = 0;
-    bool whole = true;
-
-    for (; left > 0 && merged < operand->merging && whole; left--, merged++) {
-        const uint32_t axis = operand->axis[left - 1];
-        const struct tile_span *span = &operand->span[axis];
-        const uint64_t extent = tile_span_extent(span, plan->cut[axis].size);
-
-        rows.bytes = tile_times(rows.bytes, extent);
-        whole = plan->cut[axis].count == 1 && extent == span->extent;
-    }
-    if (left == 0 && whole)
-        return (struct rows){1, tile_times(rows.bytes, operand->repeats)};
-    for (; left > 0; left--) {
-        const uint32_t axis = operand->axis[left - 1];
-
-        rows.count =
-            tile_times(rows.count, tile_span_extent(&operand->span[axis], plan->cut[axis].size));
-    }
-    return rows;
-}
-
-/*
- * Returns the aligned units that a row touches. Rows that divide a unit, or are a multiple, are
- * taken to be aligned; others begin anywhere in a unit, and the result is the mean.
- */
-static double units_of(uint64_t bytes, uint32_t unit)
-{
-    const uint64_t whole = bytes / unit;
-
-    if (bytes % unit == 0)
-        return (double)whole;
-    if (unit % bytes == 0)
-        return 1;
-    return (double)(bytes - 1) / unit + 1;
-}
-
-/* Returns the time of all transfers of an operand: that of the largest tile, scaled to the bytes.
- */
-static double moving_time(const struct tile_estimate *e, const struct tile_plan *plan,
-                          uint32_t operand, const struct loops *loops)
-{
-    const struct rows rows = rows_of(plan, &plan->layer->operand[operand]);
-    const double each = (double)e->row + units_of(rows.bytes, e->burst_bytes) * (double)e->burst +
-                        units_of(rows.bytes, e->bus_bytes) * (double)e->beat;
-    const double tiles = (double)plan->traffic[operand] / ((double)rows.count * (double)rows.bytes);
-
-    return (double)loops->changes * (double)e->start + tiles * (double)rows.count * each;
-}
-
-/* Estimates the time of a plan (struct tile_estimate). */
-static profile_cost estimate_time(const struct search *s, const struct tile_plan *plan,
-                                  const struct loops loops[TILE_OPERANDS])
-{
-    const double compute = (double)plan->layer->results * (double)s->estimate.compute;
-    double moving = 0, waiting = compute, sum;
-
-    for (uint32_t i = 0; i < plan->layer->operands; i++) {
-        const double time = moving_time(&s->estimate, plan, i, &loops[i]);
-
-        moving += time;
-        if (plan->buffers[i].count == 1 && loops[i].changes > 1)
-            waiting += time; /* no kernel works on the buffer meanwhile */
-    }
-    moving /= s->estimate.channels;
-    if (moving > waiting)
-        sum = moving + waiting / (double)plan->steps;
-    else
-        sum = waiting + moving / (double)plan->steps;
-    return sum < (double)(UINT64_MAX / 2) ? (profile_cost)sum : UINT64_MAX / 2;
-}
-
 /* Returns whether the plan is better than the best one. */
 static bool is_better(const struct search *s, const struct tile_plan *plan)
 {
@@ -398,8 +291,6 @@ static bool is_better(const struct search *s, const struct tile_plan *plan)
         return true;
     if (s->wanted == LEAST_MEMORY)
         return plan->used < best->used;
-    if (s->wanted == SHORTEST_TIME && plan->estimate != best->estimate)
-        return plan->estimate < best->estimate;
     if (plan->total != best->total)
         return plan->total < best->total;
     if (plan->steps != best->steps)
@@ -407,22 +298,86 @@ static bool is_better(const struct search *s, const struct tile_plan *plan)
     return plan->used < best->used;
 }
 
-/* Takes the plan if it fits and is better than the best one. Its counts and order are set. */
+/* Compares plans by rounded estimate, traffic, tiles, memory and estimate, as strcmp() does. */
+static int compare_plans(const struct tile_plan *a, const struct tile_plan *b)
+{
+    const uint64_t left[] = {tile_estimate_round(a->estimate), a->total, a->steps, a->used,
+                             a->estimate};
+    const uint64_t right[] = {tile_estimate_round(b->estimate), b->total, b->steps, b->used,
+                              b->estimate};
+
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Adds a plan to a list of the best. Of plans that compare equal, the first one stays. */
+static void add_plan(struct tile_list *list, const struct tile_plan *plan)
+{
+    const bool full = list->count == TILE_CANDIDATES;
+    uint32_t low = 0, high = list->count;
+    uint8_t place;
+
+    if (full && compare_plans(plan, tile_list_at(list, list->count - 1)) >= 0)
+        return;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        const int order = compare_plans(plan, tile_list_at(list, middle));
+
+        if (order == 0)
+            return;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    place = full ? list->order[list->count - 1] : (uint8_t)list->count;
+    list->count += !full;
+    memmove(&list->order[low + 1], &list->order[low], (list->count - 1 - low) * sizeof place);
+    list->order[low] = place;
+    list->plan[place] = *plan;
+}
+
+/* Returns whether plans of this traffic are out of the question. */
+static bool is_excessive(const struct search *s, uint64_t traffic)
+{
+    const struct tile_list *fast;
+
+    if (traffic <= s->limit)
+        return false;
+    if (s->wanted != SHORTEST_TIME || !s->fast)
+        return true;
+    fast = &s->found->fast;
+    return fast->count == TILE_CANDIDATES &&
+           (double)traffic / s->estimate.bus_bytes * (double)s->estimate.beat >
+               (double)tile_list_at(fast, fast->count - 1)->estimate;
+}
+
+/* Takes the plan if it fits and is better than the best ones. Its counts and order are set. */
 static void consider(struct search *s, const struct combination *c, struct tile_plan *plan)
 {
-    struct loops loops[TILE_OPERANDS] = {0};
+    struct tile_loops loops[TILE_OPERANDS] = {0};
 
     plan->total = 0;
     for (uint32_t i = 0; i < s->layer->operands; i++) {
-        loops[i] = loops_of(plan, &s->layer->operand[i]);
+        loops[i] = tile_loops_of(plan, i);
         plan->traffic[i] = tile_times(c->once[i], loops[i].reloads);
         plan->total = tile_plus(plan->total, plan->traffic[i]);
     }
-    if (plan->total > s->limit)
+    if (is_excessive(s, plan->total) || !choose_buffers(s, plan, loops))
         return;
-    if (!choose_buffers(s, plan, loops))
+    if (s->wanted == SHORTEST_TIME) {
+        plan->estimate = tile_estimate_time(&s->estimate, plan, loops);
+        if (plan->total <= s->least)
+            add_plan(&s->found->least, plan);
+        if (plan->total <= s->limit)
+            add_plan(&s->found->near, plan);
+        if (s->fast)
+            add_plan(&s->found->fast, plan);
         return;
-    plan->estimate = estimate_time(s, plan, loops);
+    }
     if (!is_better(s, plan))
         return;
     s->best = *plan;
@@ -487,7 +442,7 @@ static void try_combination(struct search *s, struct combination *c)
         plan.buffers[i].bytes = c->bytes[i];
         least = tile_plus(least, c->once[i]);
     }
-    if (least > s->limit)
+    if (is_excessive(s, least))
         return;
     plan.steps = c->steps;
     for (uint32_t a = 0; a < layer->axes; a++) {
@@ -572,17 +527,13 @@ static void end(struct search *s)
 static void run(struct search *s)
 {
     s->best.steps = 0;
-    s->best.candidates = try_all(s);
-    s->best.exhaustive = s->exhaustive;
+    s->candidates = try_all(s);
 }
 
 uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_memory *memory)
 {
-    struct search s = {.layer = layer,
-                       .memory = *memory,
-                       .estimate = {.bus_bytes = 1, .burst_bytes = 1, .channels = 1},
-                       .wanted = LEAST_MEMORY,
-                       .limit = UINT64_MAX};
+    struct search s = {
+        .layer = layer, .memory = *memory, .wanted = LEAST_MEMORY, .limit = UINT64_MAX};
     int status;
 
     s.memory.bytes = UINT64_MAX;
@@ -593,45 +544,59 @@ uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_me
     return status < 0 || s.best.steps == 0 ? UINT64_MAX : s.best.used;
 }
 
-/* Finds the least traffic, and then the shortest time near it. */
-static int find(struct search *s)
+/* Sets the members of the plans that are known after the search. */
+static void complete(const struct search *s, struct tile_list *list)
 {
+    for (uint32_t i = 0; i < list->count; i++) {
+        find_least(&list->plan[i]);
+        list->plan[i].least_found = s->least;
+        list->plan[i].candidates = s->candidates;
+        list->plan[i].exhaustive = s->exhaustive;
+    }
+}
+
+/* Finds the least traffic, and then the shortest times. */
+static int search(struct search *s)
+{
+    struct tile_candidates *found = s->found;
     int status = begin(s);
 
-    if (status == 0) {
+    found->least.count = found->near.count = found->fast.count = 0;
+    if (status == 0)
         run(s);
-        if (s->best.steps > 0) {
-            const uint64_t total = s->best.total;
+    if (status == 0 && s->best.steps > 0) {
+        const uint64_t total = s->best.total;
 
-            s->limit = tile_plus(total, tile_times(total / 100, s->estimate.slack) +
-                                            total % 100 * s->estimate.slack / 100);
-            s->wanted = SHORTEST_TIME;
-            run(s);
-            s->best.least_found = total;
-        }
+        s->least = total;
+        s->limit = tile_plus(total, tile_times(total / 100, s->estimate.slack) +
+                                        total % 100 * s->estimate.slack / 100);
+        s->wanted = SHORTEST_TIME;
+        run(s);
+        complete(s, &found->least);
+        complete(s, &found->near);
+        complete(s, &found->fast);
     }
     end(s);
     return status;
 }
 
-int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
-                   const struct tile_memory *memory, const struct tile_estimate *estimate,
-                   struct fault *fault)
+int tile_candidates_find(struct tile_candidates *found, const struct tile_layer *layer,
+                         const struct tile_memory *memory, const struct tile_estimate *estimate,
+                         bool fast, struct fault *fault)
 {
     struct search s = {.layer = layer,
                        .memory = *memory,
                        .estimate = *estimate,
                        .wanted = LEAST_TRAFFIC,
-                       .limit = UINT64_MAX};
+                       .limit = UINT64_MAX,
+                       .found = found,
+                       .fast = fast};
     uint64_t smallest;
 
-    if (find(&s) < 0)
+    if (search(&s) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (s.best.steps > 0) {
-        *plan = s.best;
-        find_least(plan);
+    if (found->least.count > 0)
         return 0;
-    }
     smallest = tile_plan_smallest(layer, memory);
     if (smallest == UINT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -641,4 +606,20 @@ int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
         "%" PRIu64 " B are too small for %" PRIu32
         " buffer%s of each tensor and at most %d tiles: at least %" PRIu64 " B are needed",
         memory->bytes, memory->buffers, memory->buffers == 1 ? "" : "s", TILE_STEPS_MAX, smallest);
+}
+
+int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
+                   const struct tile_memory *memory, const struct tile_estimate *estimate,
+                   struct fault *fault)
+{
+    struct tile_candidates *found = malloc(sizeof *found);
+    int status;
+
+    if (!found)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    status = tile_candidates_find(found, layer, memory, estimate, false, fault);
+    if (status == 0)
+        *plan = *tile_list_at(&found->near, 0);
+    free(found);
+    return status;
 }

@@ -87,7 +87,7 @@ static void set_tensors(const struct timer *timer, const struct tile_job *job,
 }
 
 static int transfer_cost(const struct timer *timer, const struct tile_job *job,
-                         struct schedule_job *cost, struct fault *fault)
+                         struct move_cost *cost, struct fault *fault)
 {
     const struct tile_board *board = timer->board;
     const bool load = job->kind == TILE_JOB_LOAD;
@@ -98,7 +98,6 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job,
     mli_explanation move;
     mli_status status;
     struct list_count count;
-    struct move_cost total;
 
     tile_transfer_init(&transfer, timer->plan, job);
     set_tensors(timer, job, &transfer, &src, &dst);
@@ -106,11 +105,33 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job,
     if (status != MLI_STATUS_OK)
         return fault_set_refused(fault, status, mli_last_error());
     count = list_count(board->profile, &move.plan);
-    cost_of_move(&total, board->profile, &memories,
+    cost_of_move(cost, board->profile, &memories,
                  &(struct cost_channel){&move.plan, count.descriptors, count.core, count.core_bytes,
                                         count.fills},
                  1);
-    *cost = (struct schedule_job){total.total, total.bus};
+    return 0;
+}
+
+int tile_time_sample(const struct tile_plan *plan, const struct tile_board *board, uint32_t operand,
+                     profile_cost *total, profile_cost *data, uint64_t *bytes, struct fault *fault)
+{
+    const bool output = plan->layer->operand[operand].role == TILE_OUTPUT;
+    struct tile_job job = {.kind = output ? TILE_JOB_STORE : TILE_JOB_LOAD, .operand = operand};
+    struct timer timer = {.board = board, .plan = plan};
+    struct move_cost cost;
+
+    /* The middle of each loop, away from the padding. */
+    for (uint32_t i = 0; i < plan->layer->axes; i++) {
+        const uint64_t count = plan->cut[plan->order[i]].count;
+
+        job.step = (uint32_t)(job.step * count + count / 2);
+    }
+    place_operands(&timer);
+    if (transfer_cost(&timer, &job, &cost, fault) < 0)
+        return -1;
+    *total = cost.total;
+    *data = cost.bus;
+    *bytes = output ? cost.written.bytes : cost.read.bytes > 0 ? cost.read.bytes : 1;
     return 0;
 }
 
@@ -153,6 +174,7 @@ static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
     const struct tile_job *job = &jobs->job[at];
     const bool kernel = job->kind == TILE_JOB_KERNEL;
     struct schedule_job cost = {0};
+    struct move_cost move = {0};
     struct schedule_slot slot;
     profile_cost ready = 0;
 
@@ -161,10 +183,12 @@ static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
 
         ready = end > ready ? end : ready;
     }
-    if (kernel)
-        cost.cost = kernel_cost(timer, job);
-    else if (transfer_cost(timer, job, &cost, fault) < 0)
+    if (!kernel && transfer_cost(timer, job, &move, fault) < 0)
         return -1;
+    cost = (struct schedule_job){move.total, move.bus};
+    if (kernel)
+        cost.cost = tile_plus(timer->board->call, kernel_cost(timer, job));
+    times->bus = tile_plus(times->bus, cost.bus);
     slot = schedule_place(kernel ? &timer->core : &timer->dma, ready, 1, &cost);
     times->slot[at] = (struct tile_slot){slot.start, slot.end, slot.first_channel};
     if (kernel)
@@ -191,8 +215,7 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
     for (size_t i = 0; i < jobs->count && status == 0; i++)
         status = place(&timer, jobs, i, times, fault);
     times->end = timer.dma.end > timer.core.end ? timer.dma.end : timer.core.end;
-    for (uint32_t i = 0; i < board->channels; i++)
-        times->busy = timer.dma.busy[i] > times->busy ? timer.dma.busy[i] : times->busy;
+    times->busy = tile_plus(times->loads, times->stores) / board->channels;
     if (status == 0 && timer.dma.failed)
         status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     schedule_finish(&timer.dma);

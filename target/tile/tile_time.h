@@ -16,6 +16,7 @@ struct tile_board {
     const struct profile_memory *inside;  /* the memory of the buffers */
     const struct profile_memory *outside; /* the memory of the operands */
     uint32_t channels;                    /* DMA channels, 1 to MLI_MOV_MAX_CHANNELS */
+    profile_cost call;                    /* cost of each call of a kernel */
     profile_cost compute;                 /* cost of a kernel for each element of the output */
 };
 
@@ -28,12 +29,20 @@ struct tile_times {
     struct tile_slot *slot;              /* for each job */
     profile_cost end;                    /* end of the last job */
     profile_cost loads, stores, kernels; /* sums */
-    profile_cost busy;                   /* time of the busiest channel */
+    profile_cost busy;                   /* loads and stores, divided by the channels */
+    profile_cost bus;                    /* time in which loads and stores need the whole bus */
 };
 
 /** Returns the largest memory that the DMA controller reaches, besides `inside` if there is one. */
 const struct profile_memory *tile_board_outside(const struct target_profile *profile,
                                                 const struct profile_memory *inside);
+
+/**
+ * Computes the cost of one transfer of an operand, in the middle of the layer: *total alone, *data
+ * on the bus, and the *bytes that it moves. Returns 0, or -1 with the fault as tile_times_init().
+ */
+int tile_time_sample(const struct tile_plan *plan, const struct tile_board *board, uint32_t operand,
+                     profile_cost *total, profile_cost *data, uint64_t *bytes, struct fault *fault);
 
 /**
  * Places all jobs. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
