@@ -20,7 +20,10 @@ struct progress {
     enum exit_code exit; /* the first exit code that is not DONE */
     bool stopped;        /* true: no further job begins */
     size_t not_run;      /* number of jobs that were not begun because of `stopped` */
+    size_t skipped;      /* number of jobs that were skipped after a failed job */
 };
+
+enum { SKIPS_SHOWN = 10 /* skipped jobs that people see */ };
 
 static enum exit_code load_failure(const struct sequence *sequence, const char *path,
                                    struct fault *fault)
@@ -189,6 +192,18 @@ static int begin_file(const struct sequence *sequence, const struct sequence_wor
     return -1;
 }
 
+/*
+ * Returns whether a job is reported: of the jobs that are skipped after a failure, people see the
+ * first ones. --json prints all.
+ */
+static bool shows(const struct sequence *sequence, const struct outcome *outcome,
+                  struct progress *progress)
+{
+    if (!outcome->skipped || sequence->style.json)
+        return true;
+    return ++progress->skipped <= SKIPS_SHOWN;
+}
+
 static void run_file(const struct sequence *sequence, const struct sequence_work *work,
                      const struct job_file *file, struct mark *marks, struct progress *progress)
 {
@@ -206,7 +221,8 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
             work->job(work->context, file, job, &outcome);
         remember(marks, index, &outcome);
         if (wanted) {
-            work->report(&sequence->style, file, job, &outcome);
+            if (shows(sequence, &outcome, progress))
+                work->report(&sequence->style, file, job, &outcome);
             if (progress->exit == EXIT_CODE_DONE)
                 progress->exit = outcome.exit;
         }
@@ -235,6 +251,10 @@ enum exit_code sequence_run(struct sequence *sequence, const struct sequence_wor
             free(marks[k].why);
         free(marks);
     }
+    if (progress.skipped > SKIPS_SHOWN)
+        print_error("%zu more job%s not run, because jobs before failed (--json lists all)",
+                    progress.skipped - SKIPS_SHOWN,
+                    progress.skipped - SKIPS_SHOWN == 1 ? " was" : "s were");
     if (progress.not_run)
         print_error("%zu job%s not run", progress.not_run, progress.not_run == 1 ? "" : "s");
     return progress.exit;

@@ -346,6 +346,16 @@ class SeveralJobs(Case):
         self.assertIn('jobs[4].after[0]: not run, "d" was not run because "a" failed\n', result.err)
         self.assertEqual([self.exists(n + ".npy") for n in "abcde"], [False, False, True, False, False])
 
+    def test_many_skipped_jobs_are_summed_up(self):
+        jobs = [self.job("a", "no.npy")] + [self.job(f"j{n}", after=["a"]) for n in range(300)]
+        self.write("jobs.json", {"defaults": {"op": "mov"}, "jobs": jobs})
+        lines = self.ctl("run", "jobs.json", code=2).err.splitlines()
+        self.assertEqual(len([line for line in lines if 'not run, "a" failed' in line]), 10)
+        self.assertEqual(lines[-1], "mlictl: 290 more jobs were not run, because jobs before failed (--json lists all)")
+        self.assertEqual(len(self.run_all(jobs, code=2).json), 301)
+        self.write("jobs.json", {"defaults": {"op": "mov"}, "jobs": jobs[:12]})
+        self.assertIn("1 more job was not run", self.ctl("run", "jobs.json", code=2).err)
+
     def test_fail_fast(self):
         jobs = [self.job("a"), self.job("b", "no.npy"), self.job("c"), self.job("d")]
         result = self.run_all(jobs, "--fail-fast", code=2)
