@@ -2,10 +2,8 @@
 /* mlictl tile: plans a layer in tiles that fit into a memory, and writes their job file. */
 #include "cli/command.h"
 #include "cli/make/make_job.h"
-#include "cli/tile/tile_file.h"
-#include "cli/tile/tile_picture.h"
+#include "cli/tile/tile_outputs.h"
 #include "cli/tile/tile_report.h"
-#include "cli/tile/tile_timeline.h"
 
 static const struct option options_table[] = {
     {"shape", 0, "LIST",
@@ -93,20 +91,18 @@ static void print_plan(const struct print_style *style, const struct tile_result
     }
 }
 
-/* Writes all files that the options name. */
+/* Writes all files that the options name, or none. */
 static enum exit_code save(const struct print_style *style, const struct tile_result *result)
 {
-    const struct options *options = result->request->options;
-    const char *svg = options_get(options, "svg"), *timeline = options_get(options, "timeline");
+    struct tile_outputs outputs;
     struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
 
-    if (tile_file_save(result, &fault) < 0)
-        return print_failure(style, NULL, &fault);
-    if (svg && tile_picture_save(result, svg, &fault) < 0)
-        return print_file_failure(style, svg, &fault);
-    if (tile_timeline_save(result, timeline, options_get(options, "trace"), &fault) < 0)
-        return print_failure(style, NULL, &fault);
-    return EXIT_CODE_DONE;
+    if (tile_outputs_init(&outputs, result, &fault) < 0 ||
+        tile_outputs_commit(&outputs, &fault) < 0)
+        code = print_file_failure(style, outputs.at_fault, &fault);
+    tile_outputs_finish(&outputs);
+    return code;
 }
 
 static enum exit_code tile(const struct options *options)
@@ -124,7 +120,7 @@ static enum exit_code tile(const struct options *options)
         code = print_failure(&style, NULL, &fault);
     if (code == EXIT_CODE_DONE)
         code = save(&style, &result);
-    if (code == EXIT_CODE_DONE)
+    if (code == EXIT_CODE_DONE && !tile_outputs_on_stdout(options))
         print_plan(&style, &result);
     tile_result_finish(&result);
     tile_request_finish(&request);

@@ -78,6 +78,9 @@ void timeline_end(struct timeline *timeline);
 void timeline_text(struct textw *w, const struct timeline *timeline);
 void timeline_json(struct jsonw *w, const struct timeline *timeline);
 
+/** Writes the trace: model and measured timeline as two processes. */
+void timeline_trace(struct textw *w, const struct timeline *timeline);
+
 /**
  * Writes the trace to a file, or to standard output if `path` is "-". Replaces an existing file
  * only if it is empty or a trace. Returns 0, or -1 with the fault.

@@ -30,8 +30,7 @@ static void write_slot(struct chrome_trace *trace, struct textw *w,
     chrome_trace_event(trace, &event, w);
 }
 
-/* Writes model and measured timeline as two processes. */
-static void write_trace(struct textw *w, const struct timeline *timeline)
+void timeline_trace(struct textw *w, const struct timeline *timeline)
 {
     const struct measured *measured = timeline->measured;
     struct chrome_trace trace;
@@ -58,7 +57,7 @@ int timeline_trace_save(const struct timeline *timeline, const char *path, struc
     int status;
 
     textw_init(&w);
-    write_trace(&w, timeline);
+    timeline_trace(&w, timeline);
     status =
         w.failed || timeline->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
     if (status == 0 && strcmp(path, "-") == 0) {

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/tile/tile_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cli/file/output.h"
-#include "cli/file/place.h"
 #include "cli/make/relocate.h"
 #include "proto/file/buffer_spec.h"
 #include "target/tile/tile_transfer.h"
@@ -45,7 +41,8 @@ const char *tile_file_path(const char *directory, const char *operand, uint64_t 
     return out;
 }
 
-/* Sets *to to a file name that is relative to the job file. */
+/* Sets *to to a file name that is relative to the job file. A job file "-" is read by
+ * `mlictl run -`, which opens relative names from the working directory. */
 static int localise(const struct writer *writer, const char *name, char **to, struct fault *fault)
 {
     struct job_spec job;
@@ -57,7 +54,7 @@ static int localise(const struct writer *writer, const char *name, char **to, st
     job.src.file = strdup(name);
     if (!job.src.file)
         status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (status == 0)
+    if (status == 0 && strcmp(writer->path, "-") != 0)
         status = relocate(&job, writer->path, fault);
     if (status == 0) {
         *to = job.src.file;
@@ -100,25 +97,17 @@ static void writer_finish(struct writer *writer)
     jsonw_finish(&writer->w);
 }
 
-/* Writes the text atomically. */
-static int save(struct writer *writer, struct fault *fault)
+/* Hands over the text. */
+static int take(struct writer *writer, struct textw *text, struct fault *fault)
 {
-    const bool force = options_get(writer->result->request->options, "force") != NULL;
-    struct output output;
-    int status;
+    const char *job_file;
 
     jsonw_newline(&writer->w);
-    if (!jsonw_text(&writer->w))
+    job_file = jsonw_text(&writer->w);
+    if (!job_file)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    status = output_init(&output, writer->path, NULL, fault);
-    if (status == 0)
-        status = output_check_fresh(&output, force, fault);
-    if (status == 0)
-        status = output_write(&output, writer->w.data, writer->w.length, 0, fault);
-    if (status == 0)
-        status = output_commit(&output, !force, fault);
-    output_finish(&output);
-    return status;
+    textw_printf(text, "%s", job_file);
+    return 0;
 }
 
 /* Writes the buffers of the plan, at their addresses, and the host's buffer. */
@@ -294,13 +283,13 @@ static size_t last_stores(const struct writer *writer, char names[][TILE_NAME_MA
     return count;
 }
 
-/* Writes the jobs that move the tiles. */
-static int write_tiles(const struct tile_result *result, struct fault *fault)
+int tile_file_jobs(struct textw *text, const struct tile_result *result, const char *path,
+                   struct fault *fault)
 {
     const struct tile_request *r = result->request;
     const bool stores = !r->directory, saves = stores && r->out;
     struct writer writer;
-    int status = writer_init(&writer, result, r->output, fault);
+    int status = writer_init(&writer, result, path, fault);
 
     if (status == 0) {
         jsonw_object_begin(&writer.w, NULL);
@@ -319,7 +308,7 @@ static int write_tiles(const struct tile_result *result, struct fault *fault)
         }
         jsonw_array_end(&writer.w);
         jsonw_object_end(&writer.w);
-        status = save(&writer, fault);
+        status = take(&writer, text, fault);
     }
     writer_finish(&writer);
     return status;
@@ -353,13 +342,13 @@ static void write_stitch(struct writer *writer, const struct tile_job *job)
     job_file_write(&writer->w, NULL, &spec);
 }
 
-/* Writes the jobs that assemble the files of results into the output. */
-static int write_stitches(const struct tile_result *result, struct fault *fault)
+int tile_file_stitch(struct textw *text, const struct tile_result *result, const char *path,
+                     struct fault *fault)
 {
     char names[STITCHES][TILE_NAME_MAX], *after[STITCHES];
     uint32_t stores = 0, last = 0;
     struct writer writer;
-    int status = writer_init(&writer, result, result->request->stitch, fault);
+    int status = writer_init(&writer, result, path, fault);
 
     writer.jobs = NULL; /* no buffers of the plan */
     if (status == 0) {
@@ -379,42 +368,8 @@ static int write_stitches(const struct tile_result *result, struct fault *fault)
         write_save(&writer, after, last);
         jsonw_array_end(&writer.w);
         jsonw_object_end(&writer.w);
-        status = save(&writer, fault);
+        status = take(&writer, text, fault);
     }
     writer_finish(&writer);
     return status;
-}
-
-/* Refuses to write two outputs to one file, or an output over an input. */
-static int check_apart(const struct tile_request *r, struct fault *fault)
-{
-    const char *const files[] = {r->in,  r->second, r->weights, r->job.expect.golden.file,
-                                 r->out, r->output, r->stitch};
-    const size_t count = sizeof files / sizeof files[0];
-
-    for (size_t i = 4; i < count; i++) {
-        for (size_t k = 0; k < count; k++) {
-            if (i != k && files[i] && files[k] && place_same_file(files[i], files[k]))
-                return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                                 "%s: the jobs read or write this file already; give another name",
-                                 files[i]);
-        }
-    }
-    return 0;
-}
-
-int tile_file_save(const struct tile_result *result, struct fault *fault)
-{
-    const struct tile_request *r = result->request;
-
-    if (!r->output)
-        return 0;
-    if (check_apart(r, fault))
-        return -1;
-    if (r->directory && mkdir(r->directory, 0777) < 0 && errno != EEXIST)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--tiles %s: %s", r->directory,
-                         strerror(errno));
-    if (write_tiles(result, fault) < 0)
-        return -1;
-    return r->stitch ? write_stitches(result, fault) : 0;
 }

@@ -4,13 +4,18 @@
 #define CLI_TILE_FILE_H
 
 #include "cli/tile/tile_result.h"
+#include "proto/json/textw.h"
 
 /**
- * Writes the job files of --output and --stitch, and makes the directory of --tiles.
- * File names become relative to the job file. Existing files are replaced only with --force.
- * Returns 0, or -1 with the fault.
+ * Writes the text of the job file that moves the tiles. File names become relative to `path`, the
+ * job file; if it is "-", they stay as they are. Returns 0, or -1 with the fault.
  */
-int tile_file_save(const struct tile_result *result, struct fault *fault);
+int tile_file_jobs(struct textw *text, const struct tile_result *result, const char *path,
+                   struct fault *fault);
+
+/** Writes the text of the job file that stitches results, likewise. */
+int tile_file_stitch(struct textw *text, const struct tile_result *result, const char *path,
+                     struct fault *fault);
 
 enum { TILE_PATH_MAX = 4096 };
 /** Writes the path of a tile's file in the directory of --tiles: "DIR/in_3.npy". Returns `out`. */

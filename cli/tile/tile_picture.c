@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/explain/svgw.h"
-#include "cli/file/output.h"
 #include "cli/term/print.h"
 
 enum {
@@ -298,27 +297,11 @@ static void draw(struct picture_of_tiles *p)
     svgw_end(p->w);
 }
 
-int tile_picture_save(const struct tile_result *result, const char *path, struct fault *fault)
+void tile_picture(struct textw *w, const struct tile_result *result)
 {
-    struct textw w;
-    struct output output;
-    struct picture_of_tiles p = {.result = result, .w = &w};
-    int status;
+    struct picture_of_tiles p = {.result = result, .w = w};
 
-    textw_init(&w);
     choose_sides(&p);
     choose_scale(&p);
     draw(&p);
-    status = output_init(&output, path, NULL, fault);
-    if (status == 0 && w.failed)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (status == 0)
-        status = output_check_markup(&output, "a drawing", fault);
-    if (status == 0)
-        status = output_write(&output, w.data, w.length, 0, fault);
-    if (status == 0)
-        status = output_commit(&output, false, fault);
-    output_finish(&output);
-    textw_finish(&w);
-    return status;
 }

@@ -4,13 +4,13 @@
 #define CLI_TILE_PICTURE_H
 
 #include "cli/tile/tile_result.h"
+#include "proto/json/textw.h"
 
 /**
  * Draws the plane of rows and columns of the first input with its tiles: what each tile loads is
  * filled, so a halo that several tiles load is darker, and the padding is outside the tensor's
- * frame. Ranges of further axes are strips beside the plane. Replaces an existing file only if it
- * is empty or a drawing. Returns 0, or -1 with the fault.
+ * frame. Ranges of further axes are strips beside the plane.
  */
-int tile_picture_save(const struct tile_result *result, const char *path, struct fault *fault);
+void tile_picture(struct textw *w, const struct tile_result *result);
 
 #endif /* CLI_TILE_PICTURE_H */

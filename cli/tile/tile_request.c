@@ -569,8 +569,6 @@ static int check_outputs(const struct tile_request *r, enum tile_kind kind)
 
     if (r->output && !r->in)
         print_error("--output requires a file: the jobs load its tiles");
-    else if (r->output && strcmp(r->output, "-") == 0)
-        print_error("--output -: the name of a file is needed");
     else if (r->output && saves && !r->out)
         print_error("--output requires OUT, the file that the last job saves");
     else if (r->directory && !r->output)

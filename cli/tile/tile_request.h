@@ -9,6 +9,7 @@
  *                  -> tile_picture.c   all tiles on the tensor, as SVG
  *                  -> tile_timeline.c  the schedule as SVG (cli/explain/timeline_chart.h), and a
  *                                      trace
+ *             -> tile_outputs.c   all files, which get their names together at the end
  *
  * To add an option, start here: add it to the table in cmd_tile.c and read it in tile_request.c.
  */

@@ -151,7 +151,7 @@ static void finish(struct drawing *d)
     free(d->uses);
 }
 
-static int draw(const struct drawing *d, const char *path, struct fault *fault)
+static void draw(const struct drawing *d, struct textw *w)
 {
     const struct tile_request *r = d->result->request;
     const struct timeline_memory memory = {r->inside->name, r->inside->size};
@@ -182,10 +182,10 @@ static int draw(const struct drawing *d, const char *path, struct fault *fault)
                                              .use_count = d->use_count};
     for (size_t i = 0; i < d->slot_count; i++)
         d->slots[i].name = d->labels[i];
-    return timeline_chart_save(&chart, path, fault);
+    timeline_chart(w, &chart);
 }
 
-static int trace(const struct drawing *d, const char *path, struct fault *fault)
+static void trace(const struct drawing *d, struct textw *w)
 {
     const struct timeline timeline = {.profile = &d->result->request->profile,
                                       .slots = d->slots,
@@ -194,22 +194,27 @@ static int trace(const struct drawing *d, const char *path, struct fault *fault)
 
     for (size_t i = 0; i < d->slot_count; i++)
         d->slots[i].name = d->names[i];
-    return timeline_trace_save(&timeline, path, fault);
+    timeline_trace(w, &timeline);
 }
 
-int tile_timeline_save(const struct tile_result *result, const char *svg, const char *trace_path,
-                       struct fault *fault)
+int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault)
 {
     struct drawing d;
-    int status;
+    int status = init(&d, result);
 
-    if (!svg && !trace_path)
-        return 0;
-    status = init(&d, result) < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0 && svg)
-        status = draw(&d, svg, fault);
-    if (status == 0 && trace_path)
-        status = trace(&d, trace_path, fault);
+    if (status == 0)
+        draw(&d, w);
     finish(&d);
-    return status;
+    return status < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+}
+
+int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault)
+{
+    struct drawing d;
+    int status = init(&d, result);
+
+    if (status == 0)
+        trace(&d, w);
+    finish(&d);
+    return status < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
 }

@@ -4,12 +4,12 @@
 #define CLI_TILE_TIMELINE_H
 
 #include "cli/tile/tile_result.h"
+#include "proto/json/textw.h"
 
-/**
- * Draws the schedule to `svg` and writes it as a trace for Perfetto to `trace`; either may be null.
- * The request has a board. Returns 0, or -1 with the fault.
- */
-int tile_timeline_save(const struct tile_result *result, const char *svg, const char *trace,
-                       struct fault *fault);
+/** Draws the schedule as SVG. The request has a board. Returns 0, or -1 with the fault. */
+int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault);
+
+/** Writes the schedule as a trace for Perfetto, likewise. */
+int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault);
 
 #endif /* CLI_TILE_TIMELINE_H */

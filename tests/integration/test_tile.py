@@ -383,12 +383,75 @@ class Tile(Case):
                 "--accumulator: a dense --window": (*shape, "--window", "3", "--depthwise", "--accumulator", "4",
                                                     "--budget", "9K"),
                 "in.npy is the same file as src.file": ("in.npy", "in.npy", "--budget", "100", "-o", "t.json"),
-                "the jobs read or write this file already": ("in.npy", "out.npy", "--budget", "100", "-o", "out.npy"),
+                "--output out.npy: this is also the file of OUT": ("in.npy", "out.npy", "--budget", "100", "-o",
+                                                                   "out.npy"),
+                "--stitch - cannot be combined with --output -": (*self.STITCHED, "-o", "-", "--stitch", "-"),
+                "--svg - cannot be combined with --json": (*shape, "--budget", "100", "--svg", "-", "--json"),
         }.items():
             with self.subTest(arguments=arguments):
                 result = self.ctl("tile", *arguments, code=2)
                 self.assertIn(words, result.err)
                 self.assertEqual(sorted(self.listing()), ["in.npy", "other.npy"])
+
+    STITCHED = ("in.npy", "out.npy", "--window", "3", "--pad", "same", "--budget", "300", "--tiles", "d")
+
+    def test_all_outputs_or_none(self):
+        """A refused output leaves the others, and the directory of the tiles, as they were."""
+        self.random_file(random.Random(SEED), (6, 5, 4))
+        self.write("tiles.json", b"old")
+        self.write("old.json", b"old")
+        before = self.listing()
+        outputs = {"--output": "tiles.json", "--stitch": "stitch.json", "--svg": "t.svg"}
+        for words, more in {
+                "no/x.svg": ("--timeline", "no/x.svg"),
+                "/dev/full": ("--timeline", "/dev/full"),
+                "no/trace.json": ("--trace", "no/trace.json"),
+                "--timeline ./in.npy: this is also the file of IN": ("--timeline", "./in.npy"),
+                "old.json exists and is not a drawing": ("--timeline", "old.json"),
+                "no/stitch.json": ("--stitch", "no/stitch.json"),
+                "--svg tiles.json: this is also the file of --output": ("--svg", "tiles.json"),
+                "--timeline ./t.svg: this is also the file of --svg": ("--timeline", "./t.svg"),
+        }.items():
+            with self.subTest(more=more):
+                options = itertools.chain(*{**outputs, more[0]: more[1]}.items())
+                self.assertIn(words, self.ctl("tile", *self.STITCHED, "-f", "--profile", "vpx5-nsim", *options,
+                                              code=2).err)
+                self.assertEqual(self.listing(), before)
+                self.assertEqual(self.read("tiles.json"), b"old")
+        self.ctl("tile", *self.STITCHED, "-f", *itertools.chain(*outputs.items()), code=0)
+        self.assertEqual(set(self.listing()), {*before, "d", "stitch.json", "t.svg"})
+
+    def test_files_of_tiles_are_taken(self):
+        self.random_file(random.Random(SEED), (6, 5, 4))
+        options = self.STITCHED[2:]
+        for words, arguments in {
+                "OUT d/out_0.npy": ("in.npy", "d/out_0.npy", "--stitch", "stitch.json"),
+                "OUT ./d/../d/in_1.npy": ("in.npy", "./d/../d/in_1.npy", "--stitch", "stitch.json"),
+                "--stitch d/in_1.npy": ("in.npy", "out.npy", "--stitch", "d/in_1.npy"),
+                "--svg d/in_1.npy": ("in.npy", "out.npy", "--stitch", "stitch.json", "--svg", "d/in_1.npy"),
+        }.items():
+            with self.subTest(arguments=arguments):
+                err = self.ctl("tile", *options, "-o", "tiles.json", *arguments, code=2).err
+                self.assertIn(words + ": this is also the file of a tile in --tiles d", err)
+                self.assertEqual(list(self.listing()), ["in.npy"])
+        # Other names in this directory are free.
+        self.ctl("tile", "in.npy", "d/out_900.npy", *options, "-o", "d/tiles.json", "--stitch", "d/stitch.json", code=0)
+        self.ctl("run", "d/tiles.json", code=0)
+        self.assertTrue(self.exists("d/in_1.npy"))
+
+    def test_standard_output(self):
+        """An output "-" is the only one on standard output, and no file gets the name "-"."""
+        self.random_file(random.Random(SEED), (6, 5, 4))
+        stitched = (*self.STITCHED, "--profile", "vpx5-nsim", "-f")
+        for option in ("--output", "--stitch", "--svg", "--timeline", "--trace"):
+            names = {"--output": "tiles.json", "--stitch": "stitch.json", option: "saved"}
+            arguments = list(itertools.chain(*names.items()))
+            self.ctl("tile", *stitched, *arguments, code=0)
+            arguments[arguments.index("saved")] = "-"
+            printed = self.ctl("tile", *stitched, *arguments, code=0).out
+            self.assertEqual(printed, self.read("saved").decode(), option)
+            (self.dir / "saved").unlink()
+        self.assertFalse(self.exists("-"))
 
 
 if __name__ == "__main__":
