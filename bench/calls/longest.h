@@ -3,8 +3,8 @@
  * Measures the longest of many calls of one function, in processor time of the calling thread.
  *
  * The scene is built and played several times. Each call counts with its fastest time, because the
- * same call in the same scene takes longer only if other programs disturb it. The longest of these
- * times is the figure.
+ * same call in the same scene takes longer only if other programs disturb it. The result is the
+ * longest of these times.
  */
 #ifndef BENCH_LONGEST_H
 #define BENCH_LONGEST_H
@@ -23,7 +23,7 @@ struct scene_memory {
 struct scene {
     const char *title;
     uint32_t calls;                     /* calls in one play */
-    struct scene_memory (*begin)(void); /* builds the scene; the same each time */
+    struct scene_memory (*begin)(void); /* builds the scene, always in the same state */
     void (*call)(uint32_t at);          /* call number `at`, from 0 */
     void (*end)(void);                  /* frees the scene */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench-calls: the longest call of the functions of mlid whose cost could grow with the number of
- * users, jobs or buffers, at the documented limits. mlid's loop serves everybody in turns, so a
- * long call delays all other requests.
+ * bench-calls measures functions of mlid with a cost that could grow with the number of users, jobs
+ * or buffers, at the documented limits. It prints the longest call of each. mlid's loop serves
+ * everybody in turns, so a long call delays all other requests.
  */
 #include <stdio.h>
 

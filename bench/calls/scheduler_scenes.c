@@ -76,7 +76,7 @@ const struct scene choose_scene = {
     .end = end,
 };
 
-/* Half of the users have one connection, and one user has all the others. */
+/* 2047 users have one connection each; user 0 has 2049 connections. */
 static struct scene_memory begin_choose_lanes(void)
 {
     const struct scene_memory memory = begin();

@@ -243,7 +243,7 @@ static void one_round(struct race *r)
     }
 }
 
-/* Returns the median of the ratios of two contenders that took part in the same rounds. */
+/* Returns the median ratio of two contenders over their common rounds. */
 static double paired(const struct contender *c, const struct contender *first)
 {
     static double ratios[RACE_ROUNDS];

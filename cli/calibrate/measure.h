@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures single moves on the engine behind the channel pool, with warm caches: a move runs once
- * unmeasured on the same buffers, then several times. The time of a run begins with mli_mov_start()
+ * unmeasured on the same buffers, then several times. A run begins with mli_mov_start()
  * and ends when mli_mov_wait() returns. Short moves run in groups of at least 10 us, because
  * reading the clock takes time. If the calling thread moves the bytes, the time of moves that take
  * longer than 100 us is the time for which the thread ran: other programs that ran meanwhile do not

@@ -29,7 +29,7 @@ struct timeline_total {
     size_t jobs;
     uint64_t bytes, descriptors;
     profile_cost start, end; /* of the first and last job */
-    profile_cost sum;        /* the time of all jobs, one after the other */
+    profile_cost sum;        /* the sum of the times of all jobs */
     profile_cost memcpy;     /* the time of memcpys by the core instead */
 };
 

@@ -8,10 +8,11 @@
 #include "cli/job/job_report.h"
 #include "cli/term/cancel.h"
 
-/* What later jobs of the file need to know of a job. */
+/* The result of a job, for the later jobs of the file. */
 struct mark {
     enum exit_code exit;
-    size_t failed; /* not done: index of the job that failed, this one or one that it needs */
+    size_t failed; /* index of the failed job: this job or one that it needs; valid if exit is not
+                      DONE */
     char *why;     /* why this job failed; null: done, skipped, or no memory */
 };
 

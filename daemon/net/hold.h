@@ -28,7 +28,7 @@ struct held {
     uint32_t count;
     uint32_t left; /* number of clients, from the first on, that must be checked after a change */
     struct chore again;  /* makes the loop run another round, which checks more clients */
-    struct link refused; /* clients whose next descriptor the system did not take */
+    struct link refused; /* clients with a descriptor that the system refused */
     uint32_t waiting;    /* clients in `refused`, or held for descriptors */
     uv_timer_t timer;    /* runs while `waiting` is not 0 */
 };

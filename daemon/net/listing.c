@@ -123,7 +123,7 @@ static bool write_next(struct listing *listing)
     if (listing->written >= listing->count || listing->written >= listing->query.limit)
         return false;
     entry = registry_find(registry, listing->numbers[listing->written]);
-    /* Passes over a job that was forgotten, or whose state has changed. */
+    /* Passes over a forgotten job, and over a job with another state than before. */
     if (entry && matches(entry, &listing->query)) {
         if (listing->w.length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
             return false;

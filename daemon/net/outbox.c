@@ -136,8 +136,8 @@ int outbox_adopt(struct outbox *box, char *text, size_t length)
 }
 
 /* Sends bytes, and *fd with the first of them unless `fd` is null. Returns the number of bytes that
- * the socket took, 0 if it is full, or -errno. ETOOMANYREFS: all processes of this user have sent
- * too many descriptors that nobody has read. */
+ * the socket took, 0 if it is full, or -errno. ETOOMANYREFS: the processes of this user have
+ * sent too many descriptors, which are unread. */
 static ssize_t try_send(int socket, const char *bytes, size_t length, const int *fd)
 {
     ssize_t sent;

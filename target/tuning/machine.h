@@ -21,7 +21,7 @@ struct machine {
  */
 void machine_read(struct machine *machine, const char *root);
 
-/** Returns whether two machines have the same processor and the same caches. */
+/** Returns whether two machines have equal processors and caches. */
 bool machine_is(const struct machine *a, const struct machine *b);
 
 #endif /* TARGET_TUNING_MACHINE_H */

@@ -54,7 +54,7 @@ static const struct mli_engine engine = {
 static int add_engine(void **state)
 {
     (void)state;
-    seed = 20261122; /* the clock is simulated: every run is the same */
+    seed = 20261122; /* the simulated clock makes all runs equal */
     rng = rng_for_case(seed, 0);
     return mli_mov_add_engine(&engine) == MLI_STATUS_OK ? 0 : -1;
 }

@@ -226,7 +226,8 @@ static int send_too_many(void)
     return outbox_pending(&box) > 0 || box.refused ? 15 : status;
 }
 
-/* The system takes only so many descriptors that nobody has read. The rest is sent later. */
+/* The system refuses descriptors beyond a number of unread descriptors. The outbox sends them
+ * later. */
 static void test_refused_descriptors_stay(void **state)
 {
     const pid_t child = fork();

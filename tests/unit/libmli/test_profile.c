@@ -137,8 +137,8 @@ static mli_status set_memories(const mli_vector_memory *memories, uint32_t count
     return mli_profile_set_vector_memories(memories, count);
 }
 
-/* An operand is inside one of several vector memories, and may not begin in one and end in the
- * next. A refused call keeps the memories. */
+/* An operand is inside one of several vector memories; it may not begin in one memory and end in
+ * the next. A refused call keeps the memories. */
 static void test_several_vector_memories(void **state)
 {
     struct board b;
