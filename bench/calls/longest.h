@@ -2,9 +2,9 @@
 /*
  * Measures the longest of many calls of one function, in processor time of the calling thread.
  *
- * The scene is built and played several times. Each call counts with its fastest time, because the
- * same call in the same scene takes longer only if other programs disturb it. The result is the
- * longest of these times.
+ * The scene is built and played several times. Each call counts with its fastest time, because a
+ * call takes longer in a second play only if other programs disturb it. The result is the longest
+ * of these times.
  */
 #ifndef BENCH_LONGEST_H
 #define BENCH_LONGEST_H

@@ -17,7 +17,7 @@
 /* Limits of the decisions, as ratios of times. */
 static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst = 1.03;
 
-/* A candidate is found if at most one of LOSSES_OF moves loses: that may be a disturbance. */
+/* A candidate is found if at most one move in LOSSES_OF loses, which may be a disturbance. */
 enum { LOSSES_OF = 8 };
 
 /* The sizes at which moves are timed with and without streaming; each twice the one before. */

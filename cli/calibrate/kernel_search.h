@@ -9,8 +9,8 @@
  *   3. Confirmation: each changed value again, against its default, at other places in memory.
  *
  * A value replaces its default only if the moves that depend on it gain at least 3 % on average and
- * at most one of eight loses more than 2 %, and if the confirmation, too, finds a gain of
- * at least 3 % on average, and no loss above 3 %.
+ * at most an eighth of them lose more than 2 %, and if the confirmation, too, finds a mean gain
+ * of at least 3 % and no loss above 3 %.
  *
  * To measure another size, start here: a row in kernel_table.c.
  */

@@ -4,8 +4,7 @@
  * another random order, and the shortest time of a move counts: a processor that is shared slows
  * down for some milliseconds at a time. A move leaves the rounds when two measurements, of which at
  * least one is quiet (measure.h), differ by less than 2 %. If the two shortest times of a move
- * differ by more than 5 % after all rounds, a sweep that is not dense leaves the move out, whatever
- * its time is. A fit can use such moves.
+ * differ by more than 5 % after all rounds, only a dense sweep keeps the move: a fit can use it.
  */
 #ifndef CLI_CALIBRATE_SWEEP_H
 #define CLI_CALIBRATE_SWEEP_H
@@ -30,7 +29,7 @@ struct sweep {
     uint8_t *kinds; /* enum sweep_kind of each move */
     size_t count, capacity;
     double repeat;   /* median of second shortest / shortest round - 1 */
-    size_t left_out; /* moves whose measurements differ too much */
+    size_t left_out; /* moves with measurements that differ too much */
     bool stopped;    /* `stop` returned true */
 };
 

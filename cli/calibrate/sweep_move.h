@@ -8,7 +8,7 @@
  *   shape     rank 1 to 4; half of the tensors have a usual number of channels (3, 16, 32, ..)
  *   kind      copy, slice, concat, subsample, permute, pad, or a combination, each as often
  *   strides   packed; a quarter of the tensors have a gap after each row of one dimension
- *   address   three of four tensors begin at a cache line, one of four at any element
+ *   address   75 % of the tensors begin at a cache line, 25 % at any element
  */
 #ifndef CLI_SWEEP_MOVE_H
 #define CLI_SWEEP_MOVE_H

@@ -69,7 +69,7 @@ struct detach {
 
 void detach_finish(struct detach *detach);
 
-/** As execution_begin() and execution_end(), `context` being a struct detach. */
+/** Like execution_begin() and execution_end(); `context` is a struct detach. */
 int detach_begin(void *context, const struct job_file *file, struct fault *fault);
 void detach_end(void *context);
 

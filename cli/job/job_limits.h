@@ -40,7 +40,7 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
 /** Returns the bytes that a job maps: those of source and destination that are in files. */
 uint64_t job_limits_job_bytes(const struct explained *explained);
 
-/** Refuses a file whose buffers exceed a limit. Returns 0, or -1 with the fault. */
+/** Refuses a file with buffers that exceed a limit. Returns 0, or -1 with the fault. */
 int job_limits_check_buffers(const struct job_limits *limits, const struct job_file *file,
                              struct fault *fault);
 

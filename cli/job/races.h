@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Races on buffers: two jobs of a file that use the same bytes of a buffer, at least one of which
- * writes them, with no path of "after" between the jobs. `mlictl run` executes jobs one at a time,
- * in the order of the file, but `mlictl submit --detach` and a board need not.
+ * Races on buffers: a job writes bytes of a buffer that another job of the file uses, and no path
+ * of "after" is between the jobs. `mlictl run` executes jobs one at a time, in the order of the
+ * file, but `mlictl submit --detach` and a board need not.
  */
 #ifndef CLI_RACES_H
 #define CLI_RACES_H

@@ -43,7 +43,7 @@ void staging_finish(struct staging *stage);
 /** Moves a fault of job_buffers_extend() or buffer_places_init() to the member "stage" of the job.
  * Returns -1. */
 int staging_blame(struct fault *fault);
-/** Moves a fault of a step about one of the two buffers to "stage". Returns -1. */
+/** Moves a fault about a buffer of a step to "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
 
 /**

@@ -241,7 +241,7 @@ typedef struct _mli_vector_memory {
 
 /**
  * Replaces the vector memory of the active profile by `count` memories, for chips that have several
- * (extension). With a strict profile, each operand of a kernel must then be inside one of them.
+ * (extension). With a strict profile, no operand of a kernel may then be outside of these memories.
  * Copies the array. The next mli_profile_set() replaces the memories again. Call it while no other
  * thread is inside the library.
  *

@@ -144,7 +144,7 @@ mli_status mli_tuning_default(mli_tuning *tuning, const mli_caches *caches);
 /**
  * Reads the tuning in use. Before the first mli_tuning_set() these are the defaults for unknown
  * caches, with the thresholds of MLI_STREAM_MIN if this environment variable is set
- * (mli_cpu_set_stream_min()). Parameters and statuses are those of mli_tuning_default().
+ * (mli_cpu_set_stream_min()). Has the parameters and statuses of mli_tuning_default().
  *
  * Thread-safe, unless another thread is inside mli_tuning_set() or mli_cpu_set_stream_min().
  */

@@ -110,7 +110,7 @@ static int forbid(const struct json *object, const char *const *keys, const char
     return 0;
 }
 
-/* Requires one of "file" and "buffer"; with "buffer", refuses the members that describe a file. */
+/* Requires either "file" or "buffer"; with "buffer", refuses the members that describe a file. */
 static int check_holder(const struct tensor_spec *spec, const struct json *object)
 {
     static const char *const of_file[] = {"format", "tensor", "update", "params", NULL};

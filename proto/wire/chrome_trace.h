@@ -28,7 +28,7 @@ void chrome_trace_init(struct chrome_trace *trace);
 /** Writes the beginning of a trace. `process` names the process with the channels: plain ASCII.
  * Without chrome_trace_end() the trace is valid too: readers accept a missing closing bracket. */
 void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w);
-/** Begins another process in the same trace, with the same time 0. */
+/** Begins another process in the trace. All processes have one time 0. */
 void chrome_trace_continue(struct chrome_trace *trace, const char *process, struct textw *w);
 /** Writes the trace events of one event. A transfer is written when it has ended; a transfer that
  *  began before the first event is cut to begin there. */

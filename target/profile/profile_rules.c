@@ -184,7 +184,7 @@ static int check_operand(const struct target_profile *profile,
     return check_element(profile, operand, fault);
 }
 
-/* Checks that both tensors together fit into one memory, one behind the other at multiples of its
+/* Checks that both tensors together fit into one memory, at addresses that are multiples of its
  * alignment. Each tensor alone fits. */
 static int check_sum(const struct profile_operand *src, const struct profile_operand *dst,
                      struct fault *fault)

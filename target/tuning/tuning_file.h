@@ -6,8 +6,8 @@
  *     file -> tuning_file.c  checks the text, fills struct tuning_file
  *          -> tuning_load.c  compares the machine (machine.c), hands the tuning to the library
  *
- * conf/tuning.schema.json is the schema. The members of "values" are those of MLI_TUNING_TABLE: to
- * add one, start in libmli/src/exec/tuning.h.
+ * conf/tuning.schema.json is the schema. "values" has the members of MLI_TUNING_TABLE: to add a
+ * member, start in libmli/src/exec/tuning.h.
  */
 #ifndef TARGET_TUNING_FILE_H
 #define TARGET_TUNING_FILE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing the buffers and jobs of an accepted file, and reading the text, gives the same file. */
+/* Writes the buffers and jobs of an accepted file, and reads the text: both files are equal. */
 #include <string.h>
 
 #include "proto/file/job_file.h"

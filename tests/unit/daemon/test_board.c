@@ -418,7 +418,7 @@ static void set_up_crowd(struct crowd *crowd, size_t count)
         board_remove(&pieces[2 * i]);
 }
 
-/* Places a piece in one of the free ranges, exactly or not, and removes it. */
+/* Places a piece in a free range, with and without an address, and removes it. */
 static void place_and_remove(void *context)
 {
     struct crowd *crowd = context;

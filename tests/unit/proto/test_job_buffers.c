@@ -52,7 +52,7 @@ static void test_good(void **state)
     job_list_finish(&list);
 }
 
-/* A written file is read as the same file. */
+/* Reading a written file gives an equal file. */
 static void test_round_trip(void **state)
 {
     static const char text[] =
