@@ -7,16 +7,19 @@
 
 #include "cli/explain/svgw.h"
 #include "cli/term/print.h"
+#include "cli/tile/tile_report.h"
 
 enum {
     MARGIN = 24,
     TOP = 92,         /* title and lines above the plane */
     PLANE = 560,      /* pixels of the longer side of the plane */
-    SHORT_MIN = 40,   /* pixels of the shorter side at least */
+    SHORT_MIN = 150,  /* pixels of the shorter side at least: its name is upright */
+    TILE_MIN = 16,    /* pixels of a tile's side for its number, if PLANE has room */
+    TITLE = 15,       /* size of the title */
     STRIP = 44,       /* width of a strip */
     STRIP_GAP = 70,   /* from strip to strip, with room for its name */
     LABEL = 11,       /* size of numbers */
-    LABEL_ROOM = 22,  /* a tile with a smaller side has no number */
+    LABEL_ROOM = 14,  /* a tile with a smaller side has no number */
     TILES_DRAWN = 400 /* tiles along one axis that are drawn; of more, every n-th */
 };
 
@@ -24,7 +27,7 @@ enum {
 struct side {
     bool used;
     uint32_t axis;
-    const struct tile_span *span; /* of the first input */
+    const struct tile_span *span; /* of the first input; of a move, of the result */
     const struct tile_cut *cut;
     uint64_t extent; /* coordinates with padding */
     double scale;    /* pixels of a coordinate */
@@ -51,9 +54,12 @@ static void set_side(const struct tile_result *result, struct side *side, bool u
     static const struct tile_span one = {.used = true, .step = 1, .reach = 1, .extent = 1};
     static const struct tile_cut single = {.extent = 1, .count = 1, .size = 1, .even = true};
 
+    const struct tile_layer *layer = result->plan.layer;
+    const uint32_t operand = layer->kind == TILE_MOVE ? layer->operands - 1 : 0;
+
     *side = (struct side){.used = used,
                           .axis = axis,
-                          .span = used ? &result->plan.layer->operand[0].span[axis] : &one,
+                          .span = used ? &layer->operand[operand].span[axis] : &one,
                           .cut = used ? &result->plan.cut[axis] : &single};
     side->extent = padded_extent(side->span, side->cut);
 }
@@ -82,9 +88,12 @@ static void choose_scale(struct picture_of_tiles *p)
     struct side *const sides[] = {&p->rows, &p->columns};
 
     for (size_t i = 0; i < 2; i++) {
+        const double room = (double)sides[i]->cut->count * TILE_MIN;
+        const double least = room < SHORT_MIN ? SHORT_MIN : room > PLANE ? PLANE : room;
+
         sides[i]->scale = (double)PLANE / (double)most;
-        if ((double)sides[i]->extent * sides[i]->scale < SHORT_MIN)
-            sides[i]->scale = (double)SHORT_MIN / (double)sides[i]->extent;
+        if ((double)sides[i]->extent * sides[i]->scale < least)
+            sides[i]->scale = least / (double)sides[i]->extent;
     }
     p->rows.origin = TOP;
     p->columns.origin = MARGIN + 40;
@@ -178,7 +187,25 @@ static void draw_example(const struct picture_of_tiles *p)
              "fill=\"none\" stroke=\"#c0392b\" stroke-width=\"2\" stroke-dasharray=\"6 3\"");
 }
 
-/* Writes the number of each tile of the plane, in the order of rows. */
+/* Returns the number of the first tile with these rows and columns, in the order of the loops. */
+static uint64_t number_of(const struct picture_of_tiles *p, uint64_t row, uint64_t column)
+{
+    const struct tile_plan *plan = &p->result->plan;
+    uint64_t number = 0;
+
+    for (uint32_t i = 0; i < plan->layer->axes; i++) {
+        const uint32_t axis = plan->order[i];
+
+        number *= plan->cut[axis].count;
+        if (p->rows.used && axis == p->rows.axis)
+            number += row;
+        else if (axis == p->columns.axis)
+            number += column;
+    }
+    return number;
+}
+
+/* Writes the number of each tile of the plane. */
 static void draw_numbers(const struct picture_of_tiles *p)
 {
     static const struct svgw_font font = {LABEL, SVGW_MIDDLE, "#17375e", false, false};
@@ -194,8 +221,33 @@ static void draw_numbers(const struct picture_of_tiles *p)
             box = box_between(p, row, column);
             if (box.width >= LABEL_ROOM && box.height >= LABEL_ROOM)
                 svgw_text(p->w, box.x + box.width / 2, box.y + box.height / 2 + LABEL / 3, &font,
-                          "%" PRIu64, r * columns + c);
+                          "%" PRIu64, number_of(p, r, c));
         }
+    }
+}
+
+static bool has_zeros(const struct side *side)
+{
+    return side->extent > side->span->extent;
+}
+
+/* Fills the padding, which is loaded from nowhere. */
+static void draw_zeros(const struct picture_of_tiles *p)
+{
+    static const char style[] = "fill=\"#f2c14e\"";
+    const uint64_t end[] = {p->rows.extent, p->columns.extent};
+    const uint64_t from[] = {p->rows.span->pad, p->columns.span->pad};
+    const uint64_t to[] = {from[0] + p->rows.span->extent, from[1] + p->columns.span->extent};
+    const uint64_t bands[][4] = {{0, from[0], 0, end[1]},
+                                 {to[0], end[0], 0, end[1]},
+                                 {from[0], to[0], 0, from[1]},
+                                 {from[0], to[0], to[1], end[1]}};
+
+    for (size_t i = 0; i < sizeof bands / sizeof bands[0]; i++) {
+        const uint64_t rows[] = {bands[i][0], bands[i][1]}, columns[] = {bands[i][2], bands[i][3]};
+
+        if (rows[1] > rows[0] && columns[1] > columns[0])
+            svgw_box(p->w, box_between(p, rows, columns), style);
     }
 }
 
@@ -210,7 +262,7 @@ static void draw_frame(const struct picture_of_tiles *p)
     const struct svgw_box box = box_between(p, rows, columns);
     char name[TILE_NAME_MAX];
 
-    svgw_box(p->w, box, "fill=\"none\" stroke=\"#000\" stroke-width=\"2\"");
+    svgw_box(p->w, box, "fill=\"none\" stroke=\"#000\" stroke-width=\"1\"");
     svgw_text(p->w, box.x + box.width / 2, at(&p->rows, p->rows.extent) + 18, &across,
               "%s: %" PRIu64 " in %" PRIu64 " tile%s",
               tile_axis_name(p->result->plan.layer, p->columns.axis, name), p->columns.span->extent,
@@ -250,9 +302,30 @@ static void draw_strip(const struct picture_of_tiles *p, uint32_t axis, int x, i
               print_s(cut->count));
 }
 
-static void draw_words(const struct picture_of_tiles *p)
+/* Explains the colours. */
+static void draw_key(const struct picture_of_tiles *p, int y)
 {
-    static const struct svgw_font title = {17, SVGW_START, "#000", true, false};
+    static const struct svgw_font text = {12, SVGW_START, "#333", false, false};
+    const bool zeros = has_zeros(&p->rows) || has_zeros(&p->columns);
+    bool several = false;
+
+    for (uint32_t a = 0; a < TILE_AXES; a++)
+        several |= p->others >> a & 1 && p->result->plan.cut[a].count > 1;
+    if (p->result->plan.layer->kind == TILE_MOVE)
+        svgw_text(p->w, MARGIN, y, &text, "black: the result; blue: its tiles; dashed: one tile%s",
+                  several ? "; numbers: the first tile at each place" : "");
+    else
+        svgw_text(p->w, MARGIN, y, &text,
+                  "black: the input; blue: loaded, darker: by several tiles; dashed: the input of "
+                  "one tile%s%s",
+                  zeros ? "; yellow: zeros" : "",
+                  several ? "; numbers: the first tile at each place" : "");
+}
+
+/* Writes the title, which is `layer`, and the lines below it. */
+static void draw_words(const struct picture_of_tiles *p, const char *layer)
+{
+    static const struct svgw_font title = {TITLE, SVGW_START, "#000", true, false};
     static const struct svgw_font text = {12, SVGW_START, "#333", false, false};
     const struct tile_plan *plan = &p->result->plan;
     char used[PRINT_TEXT_MAX], budget[PRINT_TEXT_MAX], order[160] = "", name[TILE_NAME_MAX];
@@ -261,30 +334,38 @@ static void draw_words(const struct picture_of_tiles *p)
     for (uint32_t i = 0; i < plan->layer->axes && length < sizeof order; i++)
         length += (size_t)snprintf(order + length, sizeof order - length, "%s%s", i > 0 ? ", " : "",
                                    tile_axis_name(plan->layer, plan->order[i], name));
-    svgw_text(p->w, MARGIN, 32, &title, "%" PRIu64 " tiles, buffers take %s of %s", plan->steps,
-              print_bytes(used, plan->used), print_bytes(budget, plan->memory.bytes));
-    svgw_text(p->w, MARGIN, 54, &text, "loops, the outermost first: %s", order);
-    svgw_text(p->w, MARGIN, 72, &text,
-              "blue: loaded, darker: by several tiles; dashed: the input of one tile; black: the "
-              "tensor, around it zeros");
+    svgw_text(p->w, MARGIN, 32, &title, "%s", layer);
+    svgw_text(p->w, MARGIN, 54, &text,
+              "%" PRIu64 " tile%s, buffers take %s of %s; loops, the outermost first: %s",
+              plan->steps, print_s(plan->steps), print_bytes(used, plan->used),
+              print_bytes(budget, plan->memory.bytes), order);
+    draw_key(p, 72);
 }
 
 static void draw(struct picture_of_tiles *p)
 {
     const int bottom = at(&p->rows, p->rows.extent), right = at(&p->columns, p->columns.extent);
-    int x = right + STRIP_GAP / 2, strips = 0, height = bottom - TOP, width;
+    int x = right + STRIP_GAP / 2, strips = 0, height = bottom - TOP, width, least = 860;
+    struct textw layer;
 
+    textw_init(&layer);
+    tile_report_layer(&layer, p->result);
+    if (!layer.failed && svgw_text_width(layer.data, TITLE + 2) + 2 * MARGIN > least)
+        least = svgw_text_width(layer.data, TITLE + 2) + 2 * MARGIN;
     for (uint32_t a = 0; a < TILE_AXES; a++)
         strips += p->others >> a & 1;
     if (strips > 0 && height < 240)
         height = 240;
     width = right + strips * (STRIP + STRIP_GAP / 2) + MARGIN * 2;
-    svgw_begin(p->w, width < 640 ? 640 : width, TOP + height + 48);
-    svgw_box(p->w, (struct svgw_box){0, 0, width < 640 ? 640 : width, TOP + height + 48},
+    svgw_begin(p->w, width < least ? least : width, TOP + height + 48);
+    svgw_box(p->w, (struct svgw_box){0, 0, width < least ? least : width, TOP + height + 48},
              "fill=\"#fff\"");
-    draw_words(p);
+    draw_words(p, layer.failed ? "" : layer.data);
+    p->w->failed |= layer.failed;
+    textw_finish(&layer);
     draw_loads(p);
     draw_cuts(p);
+    draw_zeros(p);
     draw_frame(p);
     draw_example(p);
     draw_numbers(p);

@@ -28,7 +28,7 @@ static void pair_text(char *out, size_t size, const char *before, const uint32_t
         snprintf(out, size, "%s %" PRIu32 "x%" PRIu32, before, pair[0], pair[1]);
 }
 
-static void layer_text(struct textw *w, const struct tile_result *result)
+void tile_report_layer(struct textw *w, const struct tile_result *result)
 {
     const struct tile_layer *layer = result->plan.layer;
     const struct tile_window *window = &result->request->window;
@@ -37,7 +37,7 @@ static void layer_text(struct textw *w, const struct tile_result *result)
     shape_of(layer, 0, in);
     shape_of(layer, layer->operands - 1, out);
     if (layer->kind != TILE_WINDOW) {
-        textw_printf(w, "%s %s -> %s %s\n",
+        textw_printf(w, "%s %s -> %s %s",
                      layer->kind == TILE_MOVE ? "move"
                      : layer->operands == 3   ? "elementwise, two inputs"
                                               : "elementwise",
@@ -55,7 +55,7 @@ static void layer_text(struct textw *w, const struct tile_result *result)
         textw_printf(w, ", padding %" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
                      window->pad_pre[0], window->pad_post[0], window->pad_pre[1],
                      window->pad_post[1]);
-    textw_printf(w, ": %s -> %s %s\n", in, out, element_type_name(result->request->type));
+    textw_printf(w, ": %s -> %s %s", in, out, element_type_name(result->request->type));
 }
 
 static void tiles_text(struct textw *w, const struct tile_result *result)
@@ -229,7 +229,8 @@ void tile_report_text(struct textw *w, const struct tile_result *result)
 {
     const struct tile_request *r = result->request;
 
-    layer_text(w, result);
+    tile_report_layer(w, result);
+    textw_printf(w, "\n");
     tiles_text(w, result);
     buffers_text(w, result);
     traffic_text(w, result);

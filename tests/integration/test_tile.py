@@ -287,6 +287,18 @@ class Tile(Case):
             xml.dom.minidom.parseString(text)
             for word in words:
                 self.assertIn(word, text)
+        self.ctl("tile", "--shape", "224x224x32", "--perm", "HWC:CHW", "--profile", "vpx5-nsim", "--svg", "move.svg", code=0)
+        text = self.read("move.svg").decode()
+        self.assertIn(">move (224, 224, 32) -&gt; (32, 224, 224) sa8</text>", text)
+        self.assertIn("black: the result; blue: its tiles", text)
+        for number in range(16):
+            self.assertIn(f">{number}</text>", text)
+        self.ctl("tile", "--shape", "14x14x512", "--window", "3x3", "--pad", "same", "--profile", "vpx5-nsim", "--budget",
+                 "64KiB", "--svg", "window.svg", code=0)
+        text = self.read("window.svg").decode()
+        for words in ("black: the input", "yellow: zeros", "numbers: the first tile at each place"):
+            self.assertIn(words, text)
+        self.assertEqual(text.count('fill="#f2c14e"'), 4)
 
     def test_text_and_members_agree(self):
         layer = ("--shape", "224x224x32", "--window", "3x3", "--pad", "same", "--budget", "256KiB")
