@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/staging.h"
 #include "cli/term/clock_ns.h"
 #include "mli_helpers_api.h"
 
@@ -304,6 +305,9 @@ int explained_check_apart(const struct explained *explained, const struct resolv
     const mli_byte_range *read = &explained->move.read, *written = &explained->move.written;
     const uint64_t src = resolved->job->src.offset, dst = resolved->job->dst.offset;
 
+    /* A staged job reads its source before it writes its destination. */
+    if (is_staged(resolved->job))
+        return 0;
     if (!resolved->src_buffer || resolved->src_buffer != resolved->dst_buffer ||
         read->begin == read->end || src + read->end <= dst + written->begin ||
         dst + written->end <= src + read->begin)

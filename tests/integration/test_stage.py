@@ -52,6 +52,28 @@ class Stage(Case):
             dst.update(file=f"out{number}.raw", format="raw")
         return job
 
+    def test_source_and_destination_overlap(self):
+        """A staged permute may overlap in one buffer: every command accepts the job, and the result is exact."""
+        self.write_npy("square.npy", "|i1", (8, 8))
+        whole = {"buffer": "b", "type": "fx8", "shape": [8, 8]}
+        jobs = [dict(mov("square.npy", {"buffer": "b"}), name="load")]
+        for offset in (0, 32):
+            work = {"name": f"permute{offset}", "after": [jobs[-1]["name"]], "op": "permute", "stage": "vccm",
+                    "src": whole, "cfg": {"perm_dim": [1, 0]}, "dst": {"buffer": "b", "offset": offset}}
+            save = dict(mov(dict(whole, offset=offset), f"out{offset}.npy"), name=f"save{offset}", after=[work["name"]])
+            jobs += [work, save]
+        self.write("overlap.json", {"buffers": [{"name": "b", "bytes": 128}], "jobs": jobs})
+        for command in (("validate",), ("explain", "--no-picture"), ("run",), ("batch",)):
+            self.ctl(*command, "overlap.json", *STRICT, code=0)
+        data = ramp(64)
+        turned = bytes(data[8 * (i % 8) + i // 8] for i in range(64))
+        self.assertEqual(self.read("out0.npy")[-64:], turned)
+        self.assertEqual(self.read("out32.npy")[-64:], data)
+        del jobs[1]["stage"], jobs[3]["stage"]
+        self.write("overlap.json", {"buffers": [{"name": "b", "bytes": 128}], "jobs": jobs})
+        for command in ("validate", "explain", "run"):
+            self.ctl(command, "overlap.json", code=2)
+
     def test_random_jobs_are_bit_exact(self):
         seed = random.randrange(1 << 32)
         rng = random.Random(seed)
