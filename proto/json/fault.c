@@ -98,13 +98,35 @@ static bool pointer_of_error(const char *error, char *out, size_t size)
     return false;
 }
 
+/* Returns the part of an error behind "src.mem_stride" or another tensor's name, with *tensor the
+ * tensor's name in a job; or null if the error names no stride. */
+static const char *behind_stride(const char *error, const char **tensor)
+{
+    static const char member[] = ".mem_stride";
+
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        const size_t length = strlen(arguments[i].word);
+
+        if (arguments[i].members || strncmp(error, arguments[i].word, length) != 0 ||
+            strncmp(error + length, member, sizeof member - 1) != 0)
+            continue;
+        *tensor = arguments[i].pointer + 1;
+        return error + length + sizeof member - 1;
+    }
+    return NULL;
+}
+
 int fault_set_refused(struct fault *fault, mli_status status, const char *last_error)
 {
     char pointer[FAULT_POINTER_MAX];
     const char *text = last_error && *last_error ? last_error : mli_status_text(status);
     bool known = pointer_of_error(text, pointer, sizeof pointer);
+    const char *tensor, *behind = behind_stride(text, &tensor);
 
-    fault_set(fault, FAULT_REFUSED, known ? pointer : NULL, "%s", text);
+    if (behind)
+        fault_set(fault, FAULT_REFUSED, pointer, "%s.strides%s", tensor, behind);
+    else
+        fault_set(fault, FAULT_REFUSED, known ? pointer : NULL, "%s", text);
     fault->status = status;
     return -1;
 }

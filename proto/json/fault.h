@@ -68,7 +68,8 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
 /**
  * Fills *fault with FAULT_REFUSED, `status` and the text of mli_last_error(). The field that the
  * text begins with becomes a JSON pointer into a job: "cfg.offset[1]: ..." becomes /cfg/offset/1,
- * "src. ..." and "in. ..." become /src, "dst. ..." and "out. ..." become /dst. Returns -1.
+ * "src. ..." and "in. ..." become /src, "dst. ..." and "out. ..." become /dst. In the text,
+ * "dst.mem_stride" becomes "dst.strides", as a job names it. Returns -1.
  */
 int fault_set_refused(struct fault *fault, mli_status status, const char *last_error);
 

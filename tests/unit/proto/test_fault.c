@@ -103,6 +103,27 @@ static void test_refused(void **state)
     }
 }
 
+/* A message about strides names the member of a job. */
+static void test_refused_strides(void **state)
+{
+    static const struct {
+        const char *error, *pointer, *text;
+    } cases[] = {
+        {"dst.mem_stride: elements overlap one another", "/dst",
+         "dst.strides: elements overlap one another"},
+        {"in.mem_stride[2]: -1 given", "/src", "src.strides[2]: -1 given"},
+        {"cfg.dst_mem_stride[0]: -1 given", "/cfg/dst_mem_stride/0",
+         "cfg.dst_mem_stride[0]: -1 given"},
+    };
+    struct fault fault;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fault_set_refused(&fault, MLI_STATUS_BAD_TENSOR, cases[i].error);
+        assert_fault(&fault, FAULT_REFUSED, cases[i].pointer, cases[i].text, cases[i].error);
+    }
+}
+
 static void test_refused_without_words(void **state)
 {
     const char *text = mli_status_text(MLI_STATUS_BAD_TENSOR);
@@ -198,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_cut_at_characters),
         cmocka_unit_test(test_pointer_escape_is_not_cut),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_strides),
         cmocka_unit_test(test_refused_without_words),
         cmocka_unit_test(test_refused_by_library),
         cmocka_unit_test(test_prefix),
