@@ -87,15 +87,34 @@ static int check(struct side *src, struct side *dst, const struct job *job,
     return profile_check_operands(profile, &read, &written, fault);
 }
 
+static struct board_want want_of(const struct side *side, const struct board_use *use)
+{
+    return (struct board_want){
+        .use = use, .bytes = side->bytes, .name = side->member, .pointer = side->pointer};
+}
+
 static int place(const struct side *side, const struct board_use *use, struct fault *fault)
 {
-    const struct board_want want = {
-        .use = use, .bytes = side->bytes, .name = side->member, .pointer = side->pointer};
+    const struct board_want want = want_of(side, use);
 
-    if (!is_to_place(side))
-        return 0;
     return board_place(board_memory_of(use->board, side->memory), &side->place->region->piece,
                        &want, fault);
+}
+
+/* Places the destination after the source. A refused job gives back the range of its source first,
+ * so that the message does not count it as used. */
+static int place_dst(const struct side *src, const struct side *dst, const struct board_use *use,
+                     bool placed, struct fault *fault)
+{
+    struct board_want want = want_of(dst, use);
+
+    if (place(dst, use, fault) == 0)
+        return 0;
+    if (!placed || src->memory != dst->memory)
+        return -1;
+    board_remove(&src->place->region->piece);
+    want.besides = src->bytes;
+    return board_refuse(board_memory_of(use->board, dst->memory), &want, fault);
 }
 
 int memories_place(const struct places *places, const struct job *job,
@@ -103,10 +122,15 @@ int memories_place(const struct places *places, const struct job *job,
                    struct fault *fault)
 {
     struct side src = src_side(places, job, operands), dst = dst_side(places, job, operands);
+    bool places_src, places_dst;
 
     if (check(&src, &dst, job, &use->board->profile, fault) < 0)
         return -1;
-    return place(&src, use, fault) < 0 ? -1 : place(&dst, use, fault);
+    places_src = is_to_place(&src);
+    places_dst = is_to_place(&dst);
+    if (places_src && place(&src, use, fault) < 0)
+        return -1;
+    return places_dst ? place_dst(&src, &dst, use, places_src, fault) : 0;
 }
 
 int memories_check(const struct places *places, const struct job *job,

@@ -101,33 +101,49 @@ static struct board_gap *find_gap_at(struct board_memory *memory, uint64_t offse
     return gap_behind(memory, TREAP_OWNER(node, struct board_gap, by_address)->before);
 }
 
+/* Returns the bytes that a request wants of one memory. */
+static uint64_t total(const struct board_want *want)
+{
+    return want->bytes > UINT64_MAX - want->besides ? UINT64_MAX : want->bytes + want->besides;
+}
+
 static int complain_room(const struct board_memory *memory, const struct board_want *want,
                          struct fault *fault)
 {
     const struct profile_memory *described = memory->described;
-    char holders[FAULT_TEXT_MAX];
+    char holders[FAULT_TEXT_MAX], besides[64] = "";
 
+    if (want->besides > 0)
+        snprintf(besides, sizeof besides, " besides the %" PRIu64 " B of src.memory",
+                 want->besides);
     board_holders_text(holders, sizeof holders, memory, want->use->holder.uid);
     return fault_set(fault, FAULT_NO_ROOM, want->pointer,
-                     "%s: %" PRIu64 " B wanted, but %s has %" PRIu64 " of %" PRIu64
+                     "%s: %" PRIu64 " B wanted%s, but %s has %" PRIu64 " of %" PRIu64
                      " B free, the largest piece %" PRIu64 " B%s",
-                     want->name, want->bytes, described->name, described->size - memory->used,
-                     described->size, board_largest(memory), holders);
+                     want->name, want->bytes, besides, described->name,
+                     described->size - memory->used, described->size, board_largest(memory),
+                     holders);
 }
 
-static void complain_occupied(const struct board_want *want, const struct board_piece *piece,
-                              struct fault *fault)
+/* Names the holder of an occupied range and its addresses if the user may see them. */
+static int complain_occupied(const struct board_want *want, const struct board_piece *piece,
+                             struct fault *fault)
 {
     const uid_t reader = want->use->holder.uid;
-    char who[BOARD_HOLDER_TEXT_MAX] = "another user";
+    const char *name = piece->memory->described->name;
+    char who[BOARD_HOLDER_TEXT_MAX];
 
-    if (uid_is_master(reader) || piece->holder.uid == reader)
-        board_holder_text(who, &piece->holder);
-    fault_set(fault, FAULT_NO_ROOM, "/address",
-              "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
-              " to 0x%" PRIx64 " of %s",
-              want->bytes, want->address, who, piece->address, piece->address + piece->size - 1,
-              piece->memory->described->name);
+    if (!uid_is_master(reader) && piece->holder.uid != reader)
+        return fault_set(fault, FAULT_NO_ROOM, "/address",
+                         "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but another user holds a "
+                         "part of them; give another address of %s, or none",
+                         want->bytes, want->address, name);
+    board_holder_text(who, &piece->holder);
+    return fault_set(fault, FAULT_NO_ROOM, "/address",
+                     "address: %" PRIu64 " B wanted at 0x%" PRIx64 ", but %s holds 0x%" PRIx64
+                     " to 0x%" PRIx64 " of %s",
+                     want->bytes, want->address, who, piece->address,
+                     piece->address + piece->size - 1, name);
 }
 
 static int check_quota(const struct board_memory *memory, const struct board_want *want,
@@ -142,12 +158,18 @@ static int check_quota(const struct board_memory *memory, const struct board_wan
     allowed = memory->described->size / HUNDRED * percent +
               memory->described->size % HUNDRED * percent / HUNDRED;
     held = board_sums_of_user(memory, want->use->holder.uid).bytes;
-    if (held <= allowed && want->bytes <= allowed - held)
+    if (held <= allowed && total(want) <= allowed - held)
         return 0;
     return fault_set(fault, FAULT_LIMIT, want->pointer,
                      "quotas.memory_percent: %" PRIu64 " B more of %s requested, this user has "
                      "%" PRIu64 " B, at most %" PRIu64 " B (%" PRIu32 " %%) are allowed",
-                     want->bytes, memory->described->name, held, allowed, percent);
+                     total(want), memory->described->name, held, allowed, percent);
+}
+
+int board_refuse(const struct board_memory *memory, const struct board_want *want,
+                 struct fault *fault)
+{
+    return check_quota(memory, want, fault) < 0 ? -1 : complain_room(memory, want, fault);
 }
 
 /* Finds the gap with the exact address of a piece. Returns 0, or -1 with *fault filled. */
@@ -166,8 +188,7 @@ static int find_exact(struct board_memory *memory, const struct board_want *want
     if ((*gap)->end >= offset + want->bytes)
         return 0;
     /* The memory has the whole range, so the gap ends because of a piece. */
-    complain_occupied(want, piece_of((*gap)->before->next), fault);
-    return -1;
+    return complain_occupied(want, piece_of((*gap)->before->next), fault);
 }
 
 uint64_t board_largest(const struct board_memory *memory)

@@ -85,9 +85,10 @@ struct board_use {
 /* The size and address of a piece for board_place(), and the place for its faults. */
 struct board_want {
     const struct board_use *use;
-    uint64_t bytes;             /* at least 1 */
-    bool exact;                 /* true: the piece begins at `address` or is refused */
-    uint64_t address;           /* on the board */
+    uint64_t bytes;   /* at least 1 */
+    uint64_t besides; /* bytes that the request wants of this memory too; only board_refuse() */
+    bool exact;       /* true: the piece begins at `address` or is refused */
+    uint64_t address; /* on the board */
     const char *name, *pointer; /* for faults: "src.memory", "/src/memory" */
 };
 
@@ -102,10 +103,17 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
  * user's quota), NO_ROOM, or INVALID_PARAMS at /address (the memory does not have this address).
  * The message of NO_ROOM names the largest holders that belong to the user (for root and the user
  * of the service: to any user), and the sum of the other users' bytes; with an exact address, the
- * holder of the first occupied byte.
+ * range and the holder of the first occupied byte, unless this is another user's.
  */
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);
+
+/**
+ * Fills *fault for a request of want->bytes and want->besides that was refused because both do not
+ * fit, after the range of want->besides was removed: LIMIT or NO_ROOM. Returns -1.
+ */
+int board_refuse(const struct board_memory *memory, const struct board_want *want,
+                 struct fault *fault);
 
 /** Returns the bytes of the largest free range. */
 uint64_t board_largest(const struct board_memory *memory);

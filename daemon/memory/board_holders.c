@@ -6,7 +6,16 @@
 
 #include "daemon/base/uid.h"
 
-enum { HOLDERS_NAMED = 3 }; /* largest holders that a message names */
+enum {
+    HOLDERS_NAMED = 3,             /* holders that a message names */
+    PIECES_MAX = 2 * HOLDERS_NAMED /* largest pieces among which they are: a job has up to two */
+};
+
+/* A holder of one or more of the largest pieces. */
+struct named {
+    const struct board_holder *holder;
+    uint64_t bytes, count;
+};
 
 static const struct board_piece *piece_of(const struct treap_node *node)
 {
@@ -94,23 +103,24 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
 struct census {
     uid_t reader;
     bool sees_all;
-    const struct board_piece
-        *largest[HOLDERS_NAMED]; /* the largest visible pieces; null: no more */
-    struct board_sums more;      /* the smaller visible pieces */
-    uint64_t hidden_bytes;       /* bytes of other users */
+    const struct board_piece *largest[PIECES_MAX]; /* the largest visible pieces; null: no more */
+    struct named named[HOLDERS_NAMED]; /* their holders, the holder of the largest piece first */
+    uint32_t named_count;
+    struct board_sums more; /* visible pieces of other holders, or not among the largest */
+    uint64_t hidden_bytes;  /* bytes of other users */
 };
 
 /* Adds a piece to the largest ones, behind those of equal size. Pieces come in the order of their
  * users and addresses. */
 static void consider(struct census *census, const struct board_piece *piece)
 {
-    uint32_t at = HOLDERS_NAMED;
+    uint32_t at = PIECES_MAX;
 
     while (at > 0 && (!census->largest[at - 1] || census->largest[at - 1]->size < piece->size))
         at--;
-    if (at == HOLDERS_NAMED)
+    if (at == PIECES_MAX)
         return;
-    for (uint32_t i = HOLDERS_NAMED - 1; i > at; i--)
+    for (uint32_t i = PIECES_MAX - 1; i > at; i--)
         census->largest[i] = census->largest[i - 1];
     census->largest[at] = piece;
 }
@@ -118,7 +128,7 @@ static void consider(struct census *census, const struct board_piece *piece)
 /* Finds the largest visible pieces of a subtree. Skips subtrees without a larger piece. */
 static void find_largest(struct census *census, const struct treap_node *node)
 {
-    const struct board_piece *least = census->largest[HOLDERS_NAMED - 1];
+    const struct board_piece *least = census->largest[PIECES_MAX - 1];
 
     if (!node || (least && piece_of(node)->sums.largest <= least->size))
         return;
@@ -130,6 +140,29 @@ static void find_largest(struct census *census, const struct treap_node *node)
         find_largest(census, node->right);
 }
 
+static bool is_same_holder(const struct board_holder *a, const struct board_holder *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->client == b->client &&
+           a->uid == b->uid;
+}
+
+/* Adds one of the largest pieces to its holder, unless three other holders are named. */
+static void name_holder(struct census *census, const struct board_piece *piece)
+{
+    uint32_t i = 0;
+
+    while (i < census->named_count && !is_same_holder(census->named[i].holder, &piece->holder))
+        i++;
+    if (i == HOLDERS_NAMED)
+        return;
+    if (i == census->named_count)
+        census->named[census->named_count++].holder = &piece->holder;
+    census->named[i].bytes += piece->size;
+    census->named[i].count++;
+    census->more.bytes -= piece->size;
+    census->more.count--;
+}
+
 static void take_census(struct census *census, const struct board_memory *memory, uid_t reader)
 {
     *census = (struct census){.reader = reader, .sees_all = uid_is_master(reader)};
@@ -139,10 +172,8 @@ static void take_census(struct census *census, const struct board_memory *memory
         census->more = board_sums_of_user(memory, reader);
     census->hidden_bytes = memory->used - census->more.bytes;
     find_largest(census, memory->pieces_by_user.root);
-    for (uint32_t i = 0; i < HOLDERS_NAMED && census->largest[i]; i++) {
-        census->more.bytes -= census->largest[i]->size;
-        census->more.count--;
-    }
+    for (uint32_t i = 0; i < PIECES_MAX && census->largest[i]; i++)
+        name_holder(census, census->largest[i]);
 }
 
 void board_holder_text(char out[BOARD_HOLDER_TEXT_MAX], const struct board_holder *holder)
@@ -163,12 +194,15 @@ void board_holders_text(char *out, size_t size, const struct board_memory *memor
     if (census.hidden_bytes > 0)
         length =
             (size_t)snprintf(out, size, "; other users hold %" PRIu64 " B", census.hidden_bytes);
-    for (uint32_t i = 0; i < HOLDERS_NAMED && census.largest[i] && length < size; i++) {
-        char holder[BOARD_HOLDER_TEXT_MAX];
+    for (uint32_t i = 0; i < census.named_count && length < size; i++) {
+        const struct named *named = &census.named[i];
+        char holder[BOARD_HOLDER_TEXT_MAX], ranges[32] = "";
 
-        board_holder_text(holder, &census.largest[i]->holder);
-        length += (size_t)snprintf(out + length, size - length, "; %s holds %" PRIu64 " B", holder,
-                                   census.largest[i]->size);
+        board_holder_text(holder, named->holder);
+        if (named->count > 1)
+            snprintf(ranges, sizeof ranges, " in %" PRIu64 " ranges", named->count);
+        length += (size_t)snprintf(out + length, size - length, "; %s holds %" PRIu64 " B%s",
+                                   holder, named->bytes, ranges);
     }
     if (census.more.count > 0 && length < size)
         snprintf(out + length, size - length, "; %" PRIu64 " more hold %" PRIu64 " B",

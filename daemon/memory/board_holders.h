@@ -16,8 +16,9 @@ enum { BOARD_HOLDER_TEXT_MAX = 96 };
 void board_holder_text(char out[BOARD_HOLDER_TEXT_MAX], const struct board_holder *holder);
 
 /**
- * Writes "; buffer 3 of client 2 (uid 1000) holds 131072 B; ...": the largest pieces that `reader`
- * may see, and the sums of all others. Cuts a text that is too long.
+ * Writes "; buffer 3 of client 2 (uid 1000) holds 131072 B; job 7 of client 2 (uid 1000) holds 64 B
+ * in 2 ranges; ...": up to three holders of the largest pieces that `reader` may see, and the sums
+ * of all other pieces. Cuts a text that is too long.
  */
 void board_holders_text(char *out, size_t size, const struct board_memory *memory, uid_t reader);
 

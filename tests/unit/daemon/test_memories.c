@@ -182,6 +182,8 @@ static void test_no_profile(void **state)
 static void test_ended_jobs_leave(void **state)
 {
     struct job_result result;
+    const struct fault *fault;
+    char text[400];
 
     (void)state;
     scene_start();
@@ -198,7 +200,14 @@ static void test_ended_jobs_leave(void **state)
     refused_job("'after':[77]," MOVE("vccm", "vccm"), FAULT_NOT_FOUND);
     expect_free(&peer);
     fill_but(4);
-    assert_string_equal(refused_job(MOVE("vccm", "vccm"), FAULT_NO_ROOM)->pointer, "/dst/memory");
+    fault = refused_job(MOVE("vccm", "vccm"), FAULT_NO_ROOM);
+    assert_string_equal(fault->pointer, "/dst/memory");
+    /* The message does not count the range of the refused job's source as used. */
+    snprintf(text, sizeof text,
+             "dst.memory: 4 B wanted besides the 4 B of src.memory, but vccm has 4 of 262144 B "
+             "free, the largest piece 4 B; buffer 6 of client 1 (uid %u) holds 262140 B",
+             geteuid());
+    assert_string_equal(fault->text, text);
     peer_submit(&peer, 3, src, dst, MOVE("vccm", "dccm"));
     peer_ok(&peer, 3);
 }
@@ -217,9 +226,9 @@ static void test_held_and_queued_jobs(void **state)
     fault = refused_alloc(&peer, "'size':262144,'memory':'vccm'", FAULT_NO_ROOM);
     snprintf(text, sizeof text,
              "memory: 262144 B wanted, but vccm has 262132 of 262144 B free, the largest piece "
-             "262132 B; job 1 of client 2 (uid %u) holds 4 B; job 1 of client 2 (uid %u) holds "
-             "4 B; job 2 of client 2 (uid %u) holds 4 B",
-             geteuid(), geteuid(), geteuid());
+             "262132 B; job 1 of client 2 (uid %u) holds 8 B in 2 ranges; job 2 of client 2 (uid "
+             "%u) holds 4 B",
+             geteuid(), geteuid());
     assert_string_equal(fault->text, text);
     /* The cancelled job leaves at once, the running one when its transfer has ended. */
     scene_call(&peer, 3, "job.cancel", "'job':2");
