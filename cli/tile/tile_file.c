@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/make/relocate.h"
+#include "cli/term/cancel.h"
 #include "proto/file/buffer_spec.h"
 #include "target/tile/tile_transfer.h"
 
@@ -102,6 +103,8 @@ static int take(struct writer *writer, struct textw *text, struct fault *fault)
 {
     const char *job_file;
 
+    if (cancel_requested())
+        return cancel_fault(fault);
     jsonw_newline(&writer->w);
     job_file = jsonw_text(&writer->w);
     if (!job_file)
@@ -295,7 +298,7 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
         jsonw_object_begin(&writer.w, NULL);
         write_buffers(&writer, stores);
         jsonw_array_begin(&writer.w, "jobs");
-        for (size_t i = 0; i < result->file.count; i++)
+        for (size_t i = 0; i < result->file.count && !cancel_requested(); i++)
             write_job(&writer, &result->file.job[i]);
         if (saves) {
             /* Stores from one buffer follow one another. */
@@ -355,7 +358,7 @@ int tile_file_stitch(struct textw *text, const struct tile_result *result, const
         jsonw_object_begin(&writer.w, NULL);
         write_buffers(&writer, true);
         jsonw_array_begin(&writer.w, "jobs");
-        for (size_t i = 0; i < result->firmware.count; i++) {
+        for (size_t i = 0; i < result->firmware.count && !cancel_requested(); i++) {
             if (result->firmware.job[i].kind == TILE_JOB_STORE) {
                 write_stitch(&writer, &result->firmware.job[i]);
                 stores++;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cli/term/cancel.h"
+
 static uint64_t cpu_ns(void)
 {
     struct timespec now;
@@ -69,10 +71,14 @@ static int make_all(struct tile_result *result, struct fault *fault)
 
     if (make_jobs(result, &result->firmware, TILE_FIRMWARE, UINT32_MAX, &result->uses, fault) < 0)
         return -1;
+    if (cancel_requested())
+        return cancel_fault(fault);
     if (r->has_board && tile_times_init(&result->times, &result->firmware, &r->board, fault) < 0)
         return -1;
     if (!r->output)
         return 0;
+    if (cancel_requested())
+        return cancel_fault(fault);
     status = make_jobs(result, &result->file, r->directory ? TILE_FILES : TILE_MOVES,
                        tile_request_loaded(r), &uses, fault);
     free(uses);

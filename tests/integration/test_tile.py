@@ -5,9 +5,14 @@ import ast
 import hashlib
 import itertools
 import json
+import os
+import pathlib
 import random
 import re
 import shlex
+import signal
+import subprocess
+import time
 import xml.dom.minidom
 
 from harness import SOURCE, Case, main, npy, wait_for
@@ -464,6 +469,35 @@ class Tile(Case):
             self.assertEqual(printed, self.read("saved").decode(), option)
             (self.dir / "saved").unlink()
         self.assertFalse(self.exists("-"))
+
+    def test_a_signal(self):
+        """SIGINT ends the program with exit code 4, and leaves no file."""
+        self.write("in.npy", npy("|i1", (3000, 3000), bytes(9_000_000)))
+        words = [os.environ["MLICTL"], "tile", "in.npy", "out.npy", "--perm", "1,0", "--profile", "vpx5-nsim", "--budget",
+                 "600", "-o", "tiles.json", "--svg", "t.svg", "-q"]
+        for _ in range(20):  # the program may end before the signal comes
+            before = self.listing()
+            program = subprocess.Popen(words, cwd=self.dir, stderr=subprocess.PIPE, text=True)
+            while program.poll() is None and not catches(program.pid, signal.SIGINT):
+                time.sleep(0.001)
+            program.send_signal(signal.SIGINT)
+            err = program.communicate(timeout=60)[1]
+            if program.returncode != 0:
+                break
+            for name in ("tiles.json", "t.svg"):
+                (self.dir / name).unlink()
+        self.assertEqual((program.returncode, err), (4, "mlictl: cancelled\n"))
+        self.assertEqual(self.listing(), before)
+
+
+def catches(pid, number):
+    """Returns whether a process has a handler for a signal."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return any(line.startswith("SigCgt:") and int(line.split()[1], 16) >> (number - 1) & 1
+               for line in status.splitlines())
 
 
 if __name__ == "__main__":
