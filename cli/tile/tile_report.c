@@ -202,6 +202,20 @@ static void other_text(struct textw *w, const struct tile_result *result)
                      traffic ? "--least traffic --slack 0" : "--least time");
 }
 
+/* Says that the tensors do not fit into the board's memory. */
+static void room_text(struct textw *w, const struct tile_result *result)
+{
+    const struct tile_request *r = result->request;
+    const uint64_t needed = tile_board_operands(&r->layer, &r->board);
+    const uint64_t room = tile_board_room(&r->board, &result->plan.memory);
+
+    if (needed > room)
+        textw_printf(w,
+                     "the tensors need %" PRIu64 " B, but %s has %" PRIu64
+                     " B for them: the plan is for a larger %s\n",
+                     needed, r->board.outside->name, room, r->board.outside->name);
+}
+
 static void time_text(struct textw *w, const struct tile_result *result)
 {
     const struct tile_times *times = &result->times;
@@ -223,6 +237,7 @@ static void time_text(struct textw *w, const struct tile_result *result)
                  r->board.compute == 0 ? " (--compute is not given)" : "");
     limit_text(w, result);
     other_text(w, result);
+    room_text(w, result);
 }
 
 void tile_report_text(struct textw *w, const struct tile_result *result)
@@ -341,10 +356,11 @@ static void traffic_json(struct jsonw *w, const struct tile_result *result)
 
 static void time_json(struct jsonw *w, const struct tile_result *result)
 {
+    const struct tile_request *r = result->request;
     const struct tile_times *times = &result->times;
     char cycles[PROFILE_COST_TEXT_MAX];
 
-    if (!result->request->has_board)
+    if (!r->has_board)
         return;
     jsonw_object_begin(w, "time");
     jsonw_string(w, "profile", result->request->profile.name);
@@ -358,6 +374,11 @@ static void time_json(struct jsonw *w, const struct tile_result *result)
     jsonw_uint(w, "channel_ns", ns_of(result, times->busy));
     jsonw_uint(w, "bus_ns", ns_of(result, times->bus));
     jsonw_string(w, "dominant", limit_words[limit_of(times)]);
+    jsonw_object_begin(w, "tensors");
+    jsonw_string(w, "memory", r->board.outside->name);
+    jsonw_uint(w, "bytes", tile_board_operands(&r->layer, &r->board));
+    jsonw_uint(w, "room", tile_board_room(&r->board, &result->plan.memory));
+    jsonw_object_end(w);
     jsonw_object_end(w);
     if (!tile_result_has_other(result))
         return;

@@ -34,26 +34,70 @@ const struct profile_memory *tile_board_outside(const struct target_profile *pro
     return largest ? largest : inside;
 }
 
-/* Places the operands in the memory outside, or behind the buffers if there is one memory only. */
+static uint64_t operand_bytes(const struct tile_layer *layer, uint32_t operand)
+{
+    uint32_t shape[MLI_MAX_RANK];
+    const uint32_t rank = tile_operand_shape(layer, operand, shape);
+    uint64_t bytes = layer->element;
+
+    for (uint32_t d = 0; d < rank; d++)
+        bytes = tile_times(bytes, shape[d]);
+    return bytes;
+}
+
+static uint64_t align_up(uint64_t address, uint64_t alignment)
+{
+    return tile_plus(address, alignment - 1) / alignment * alignment;
+}
+
+static uint64_t end_of(const struct profile_memory *memory)
+{
+    return tile_plus(memory->base, memory->size);
+}
+
+/* Returns the first address outside that the operands may have: behind the buffers, if there is
+ * one memory only. */
+static uint64_t first_outside(const struct tile_board *board, const struct tile_memory *buffers)
+{
+    return board->outside == board->inside ? tile_plus(buffers->base, buffers->bytes)
+                                           : board->outside->base;
+}
+
+/*
+ * Places the operands one after the other in the memory outside. Operands that do not fit there get
+ * addresses behind all memories, so that they never overlap the buffers. No transfer uses two
+ * operands, so operands may overlap.
+ */
 static void place_operands(struct timer *timer)
 {
+    const struct tile_board *board = timer->board;
     const struct tile_layer *layer = timer->plan->layer;
-    const struct profile_memory *outside = timer->board->outside;
-    uint64_t at = outside->base;
+    const uint64_t end = end_of(board->outside), alignment = board->outside->alignment;
+    const uint64_t beyond = end > end_of(board->inside) ? end : end_of(board->inside);
+    uint64_t at = first_outside(board, &timer->plan->memory);
 
-    if (outside == timer->board->inside)
-        at = timer->plan->memory.base + timer->plan->memory.bytes;
     for (uint32_t i = 0; i < layer->operands; i++) {
-        uint32_t shape[MLI_MAX_RANK];
-        const uint32_t rank = tile_operand_shape(layer, i, shape);
-        uint64_t bytes = layer->element;
+        const uint64_t bytes = operand_bytes(layer, i);
+        const uint64_t address = align_up(at, alignment);
+        const bool fits = address <= end && bytes <= end - address;
 
-        at = tile_plus(at, outside->alignment - 1) / outside->alignment * outside->alignment;
-        timer->operand[i] = at;
-        for (uint32_t d = 0; d < rank; d++)
-            bytes = tile_times(bytes, shape[d]);
-        at = tile_plus(at, bytes);
+        timer->operand[i] = fits ? address : align_up(beyond, alignment);
+        at = fits ? address + bytes : at;
     }
+}
+
+uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_board *board)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < layer->operands; i++)
+        bytes = tile_plus(align_up(bytes, board->outside->alignment), operand_bytes(layer, i));
+    return bytes;
+}
+
+uint64_t tile_board_room(const struct tile_board *board, const struct tile_memory *buffers)
+{
+    return end_of(board->outside) - first_outside(board, buffers);
 }
 
 static mli_element_type type_of_size(uint32_t bytes)

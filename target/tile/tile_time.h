@@ -37,6 +37,12 @@ struct tile_times {
 const struct profile_memory *tile_board_outside(const struct target_profile *profile,
                                                 const struct profile_memory *inside);
 
+/** Returns the bytes that all operands need outside. */
+uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_board *board);
+
+/** Returns the bytes that the memory outside has for operands. */
+uint64_t tile_board_room(const struct tile_board *board, const struct tile_memory *buffers);
+
 /**
  * Computes the cost of one transfer of an operand, in the middle of the layer: *total alone, *data
  * on the bus, and the *bytes that it moves. Returns 0, or -1 with the fault as tile_times_init().
@@ -45,7 +51,8 @@ int tile_time_sample(const struct tile_plan *plan, const struct tile_board *boar
                      profile_cost *total, profile_cost *data, uint64_t *bytes, struct fault *fault);
 
 /**
- * Places all jobs. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
+ * Places all jobs. Operands that do not fit outside are behind all memories of the board, which
+ * changes no cost. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
  * refuses (a tensor above 4 GiB). Finish with tile_times_finish().
  */
 int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,

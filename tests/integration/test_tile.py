@@ -470,6 +470,26 @@ class Tile(Case):
             (self.dir / "saved").unlink()
         self.assertFalse(self.exists("-"))
 
+    def test_tensors_that_exceed_the_board(self):
+        """Tensors that do not fit into the board's memory get a plan that says so."""
+        for board, memory in (("vpx5-nsim", "vccm"), ("hexagon-v68", "vtcm")):
+            for layer in (("256x256x200x128", "--perm", "3,1,0,2"), ("65535x32768", "--perm", "1,0"),
+                          ("60000x60000", "--elementwise")):
+                words = ("--shape", *layer, "--profile", board, "--memory", memory, "--budget", "250000")
+                predicted = self.plan(*words)["time"]
+                self.assertGreater(predicted["ns"], 0)
+                text = self.ctl("tile", *words, code=0).out
+                self.assertEqual("B for them: the plan is for a larger" in text,
+                                 predicted["tensors"]["bytes"] > predicted["tensors"]["room"])
+                if board == "vpx5-nsim":
+                    self.assertIn(f"the tensors need {predicted['tensors']['bytes']} B, but ddr has 1073741824 B", text)
+        # An equal layer that fits has an equal time for each byte.
+        small, large = (self.plan("--shape", f"{rows}x32768", "--elementwise", "--profile", "vpx5-nsim")
+                        for rows in (8192, 32768))
+        self.assertLess(small["time"]["tensors"]["bytes"], small["time"]["tensors"]["room"])
+        self.assertGreater(large["time"]["tensors"]["bytes"], large["time"]["tensors"]["room"])
+        self.assertAlmostEqual(large["time"]["ns"] / small["time"]["ns"], 4, delta=0.1)
+
     def test_a_signal(self):
         """SIGINT ends the program with exit code 4, and leaves no file."""
         self.write("in.npy", npy("|i1", (3000, 3000), bytes(9_000_000)))
