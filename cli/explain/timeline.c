@@ -12,6 +12,7 @@ void timeline_init(struct timeline *timeline, const struct target_profile *profi
 {
     *timeline = (struct timeline){.profile = profile};
     schedule_init(&timeline->schedule, profile->dma.channels);
+    schedule_init(&timeline->core, 1);
 }
 
 void timeline_finish(struct timeline *timeline)
@@ -26,6 +27,7 @@ void timeline_finish(struct timeline *timeline)
     free(timeline->ends);
     free(timeline->lives);
     schedule_finish(&timeline->schedule);
+    schedule_finish(&timeline->core);
 }
 
 /* Grows an array to `count` elements. Returns 0, or -1 if out of memory. */
@@ -87,7 +89,7 @@ static int change_file(struct timeline *timeline, const struct job_file *file)
         return -1;
     memset(timeline->lives, 0, (file->list.buffer_count + 1) * sizeof *timeline->lives);
     timeline->files[timeline->file_count++] =
-        (struct timeline_total){.file = file, .start = timeline->schedule.end};
+        (struct timeline_total){.file = file, .start = timeline->all.end};
     for (size_t i = 0; i < file->list.count; i++)
         timeline->slot_of[i] = SIZE_MAX;
     return 0;
@@ -202,6 +204,7 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
 {
     const struct job_spec *job = &file->list.jobs[index];
     struct timeline_slot slot = {.kind = kind_of(job, board), .name = name_of(file, job)};
+    const bool core = board->count.descriptors == 0 && board->count.core > 0;
     struct schedule_slot place;
 
     if (make_room(timeline) < 0 || change_file(timeline, file) < 0 ||
@@ -209,13 +212,15 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
         timeline->failed = true;
         return;
     }
-    place = schedule_place(&timeline->schedule, ready_at(timeline, file, index), board->channels,
+    place = schedule_place(core ? &timeline->core : &timeline->schedule,
+                           ready_at(timeline, file, index), core ? 1 : board->channels,
                            &(struct schedule_job){board->cost.total, board->cost.bus});
-    timeline->failed |= timeline->schedule.failed;
+    timeline->failed |= timeline->schedule.failed || timeline->core.failed;
+    timeline->has_core |= core;
     slot.start_ns = cost_ns(timeline->profile, place.start);
     slot.end_ns = cost_ns(timeline->profile, place.end);
-    slot.lane = place.first_channel;
-    slot.lanes = board->channels;
+    slot.lane = core ? timeline->schedule.channels : place.first_channel;
+    slot.lanes = core ? 1 : board->channels;
     add_use(timeline, file, &job->src, &board->src, &slot, false);
     add_use(timeline, file, &job->dst, &board->dst, &slot, true);
     if (board->stage.memory)
@@ -240,22 +245,42 @@ void timeline_predict(struct timeline *timeline, const struct job_board_context 
 }
 
 /* Fills the panel of the model, without its memories. */
-static struct timeline_panel model_panel(const struct timeline *timeline, const char *title)
+static struct timeline_panel model_panel(const struct timeline *timeline, const char *title,
+                                         const char *const *lanes)
 {
     return (struct timeline_panel){.title = title,
                                    .lane_word = "channel",
-                                   .lane_count = timeline->schedule.channels,
+                                   .lanes = lanes,
+                                   .lane_count = timeline->schedule.channels + timeline->has_core,
                                    .slots = timeline->slots,
                                    .slot_count = timeline->slot_count,
                                    .uses = timeline->uses,
                                    .use_count = timeline->use_count};
 }
 
+/* Writes the names of the job files: the first one, and the number of others. */
+static void files_text(const struct timeline *timeline, char *out, size_t size)
+{
+    char path[PRINT_PATH_MAX];
+
+    *out = '\0';
+    if (timeline->file_count == 0)
+        return;
+    print_path(path, timeline->files[0].file->path);
+    if (timeline->file_count == 1)
+        snprintf(out, size, "%s: ", path);
+    else
+        snprintf(out, size, "%s and %zu more file%s: ", path, timeline->file_count - 1,
+                 print_s(timeline->file_count - 1));
+}
+
 int timeline_draw(const struct timeline *timeline, const char *path, struct fault *fault)
 {
     const struct target_profile *profile = timeline->profile;
     struct timeline_memory memories[PROFILE_MEMORIES_MAX];
-    char model[PROFILE_NAME_MAX + 16], title[PROFILE_NAME_MAX + 48], line[256];
+    char model[PROFILE_NAME_MAX + 16], title[PRINT_PATH_MAX + PROFILE_NAME_MAX + 96], line[256];
+    char files[PRINT_PATH_MAX + 48], names[MLI_MOV_MAX_CHANNELS + 1][TIMELINE_LANE_NAME_MAX];
+    const char *lanes[MLI_MOV_MAX_CHANNELS + 1];
     char sum[PRINT_TEXT_MAX];
     struct timeline_chart chart = {.title = title, .subtitle = line, .panels = 1};
 
@@ -265,11 +290,13 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
         memories[i] =
             (struct timeline_memory){profile->memories[i].name, profile->memories[i].size};
     snprintf(model, sizeof model, "model of %s", profile->name);
-    snprintf(title, sizeof title, "%zu job%s on %s", timeline->all.jobs,
+    files_text(timeline, files, sizeof files);
+    timeline_lane_names(names, lanes, timeline->schedule.channels);
+    snprintf(title, sizeof title, "%s%zu job%s on %s", files, timeline->all.jobs,
              print_s(timeline->all.jobs), profile->name);
     snprintf(line, sizeof line, "%s; one job after the other: %s", profile->title,
              print_time(sum, cost_ns(profile, timeline->all.sum)));
-    chart.panel[0] = model_panel(timeline, model);
+    chart.panel[0] = model_panel(timeline, model, lanes);
     chart.panel[0].memories = memories;
     chart.panel[0].memory_count = profile->memory_count;
     if (timeline->measured)

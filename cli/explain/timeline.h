@@ -43,7 +43,9 @@ struct buffer_life {
 
 struct timeline {
     const struct target_profile *profile;
-    struct schedule schedule;
+    struct schedule schedule; /* of the DMA channels */
+    struct schedule core;     /* of the jobs that the core does without a descriptor */
+    bool has_core;            /* there is such a job; its lane follows those of the channels */
     struct timeline_total all;
     struct timeline_total *files;
     size_t file_count;

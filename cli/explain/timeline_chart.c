@@ -35,6 +35,18 @@ uint64_t timeline_panel_end(const struct timeline_panel *panel)
     return end;
 }
 
+void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes[],
+                         uint32_t channels)
+{
+    for (uint32_t i = 0; i <= channels; i++) {
+        if (i < channels)
+            snprintf(names[i], TIMELINE_LANE_NAME_MAX, "channel %" PRIu32, i);
+        else
+            snprintf(names[i], TIMELINE_LANE_NAME_MAX, "core");
+        lanes[i] = names[i];
+    }
+}
+
 /* Returns the distance of ticks in nanoseconds: 1, 2 or 5 times a power of ten. */
 static uint64_t tick_step(uint64_t span_ns)
 {
@@ -51,11 +63,17 @@ static uint64_t tick_step(uint64_t span_ns)
     }
 }
 
-static int decimals_of(uint64_t step_ns)
+/* Writes the time of a tick, and its unit at time 0: milliseconds if they need 1 digit at most. */
+static void tick_text(char out[TIMELINE_TIME_MAX], uint64_t at, uint64_t step_ns)
 {
-    if (step_ns % 1000 == 0)
-        return 0;
-    return step_ns % 100 == 0 ? 1 : step_ns % 10 == 0 ? 2 : 3;
+    const bool millis = step_ns % 100000 == 0;
+    const uint64_t step = millis ? step_ns / 1000 : step_ns;
+    const int decimals = step % 1000 == 0 ? 0 : step % 100 == 0 ? 1 : step % 10 == 0 ? 2 : 3;
+
+    if (at == 0)
+        snprintf(out, TIMELINE_TIME_MAX, "0 %s", millis ? "ms" : "\xc2\xb5s");
+    else
+        timeline_micros(out, millis ? at / 1000 : at, decimals);
 }
 
 static int panel_height(const struct timeline_panel *panel)
@@ -75,8 +93,8 @@ static void draw_axis(struct textw *w, const struct timeline_panel *panel,
         const int x = timeline_x(scale, at);
 
         svgw_line(w, x, y - 4, x, bottom, "stroke=\"#e1e5ea\"");
-        svgw_text(w, x, low + 13, &font, "%s%s", timeline_micros(text, at, decimals_of(step)),
-                  at == 0 ? " \xc2\xb5s" : "");
+        tick_text(text, at, step);
+        svgw_text(w, x, low + 13, &font, "%s", text);
         if (at > UINT64_MAX - step)
             break;
     }

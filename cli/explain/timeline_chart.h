@@ -28,8 +28,8 @@
 /* X(name, word in the legend, colour, colour of the name in the box) */
 #define TIMELINE_KIND_TABLE(X)                                                                     \
     X(MOVE, "move", "#8ea9c8", "#141c2e")                                                          \
-    X(LOAD, "load into vector memory", "#3f7fbf", "#ffffff")                                       \
-    X(STORE, "store from vector memory", "#d98032", "#ffffff")                                     \
+    X(LOAD, "load", "#3f7fbf", "#ffffff")                                                          \
+    X(STORE, "store", "#d98032", "#ffffff")                                                        \
     X(PERMUTE, "permute", "#7a5ea8", "#ffffff")                                                    \
     X(KERNEL, "kernel", "#4c9a5f", "#ffffff")                                                      \
     X(OTHER, "other job", "#c3c9d2", "#141c2e")
@@ -97,6 +97,11 @@ void timeline_chart(struct textw *w, const struct timeline_chart *chart);
  * like XML. Returns 0, or -1 with the fault.
  */
 int timeline_chart_save(const struct timeline_chart *chart, const char *path, struct fault *fault);
+
+/** Sets the names of lanes: "channel 0", .. for each channel, and behind them "core". */
+enum { TIMELINE_LANE_NAME_MAX = 24 };
+void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes[],
+                         uint32_t channels);
 
 /** Returns the end of the last slot or use of a panel, in nanoseconds. */
 uint64_t timeline_panel_end(const struct timeline_panel *panel);

@@ -68,6 +68,7 @@ struct plot {
     int y;         /* top of the first lane */
     size_t *order; /* indices of the slots, by start; owned */
     bool groups;   /* there is a group */
+    bool arrows;   /* there are arrows: names cover them */
 };
 
 int timeline_lanes_height(const struct timeline_panel *panel)
@@ -121,16 +122,32 @@ static void draw_name(const struct plot *plot, const struct timeline_slot *slot,
         if (length < 3)
             return;
     }
+    if (plot->arrows) {
+        const int width = svgw_text_width(name, NAME_FONT);
+        char style[40];
+
+        snprintf(style, sizeof style, "fill=\"%s\"", kind_fills[slot->kind]);
+        svgw_box(plot->w,
+                 (struct svgw_box){box.x + (box.width - width) / 2, box.y + box.height / 2 - 6,
+                                   width, NAME_FONT + 3},
+                 style);
+    }
     svgw_text(plot->w, box.x + box.width / 2, box.y + box.height / 2 + 4, &font, "%s", name);
 }
 
-static void draw_slot(const struct plot *plot, const struct timeline_slot *slot)
+static struct svgw_box box_of(const struct plot *plot, const struct timeline_slot *slot)
 {
     const uint32_t lanes = lanes_of(plot->panel, slot);
     const int x1 = timeline_x(&plot->scale, slot->start_ns);
     const int x2 = timeline_x(&plot->scale, slot->end_ns);
-    const struct svgw_box box = {x1, lane_y(plot, slot->lane), x2 > x1 ? x2 - x1 : 1,
-                                 (int)lanes * (LANE + LANE_GAP) - LANE_GAP};
+
+    return (struct svgw_box){x1, lane_y(plot, slot->lane), x2 > x1 ? x2 - x1 : 1,
+                             (int)lanes * (LANE + LANE_GAP) - LANE_GAP};
+}
+
+static void draw_slot(const struct plot *plot, const struct timeline_slot *slot)
+{
+    const struct svgw_box box = box_of(plot, slot);
     char style[80], from[TIMELINE_TIME_MAX], to[TIMELINE_TIME_MAX];
 
     snprintf(style, sizeof style, "fill=\"%s\" stroke=\"#ffffff\" stroke-width=\"%s\"",
@@ -138,7 +155,6 @@ static void draw_slot(const struct plot *plot, const struct timeline_slot *slot)
     svgw_titled_box(plot->w, box, style, "%s: %s, %s to %s us", slot->name ? slot->name : "",
                     kind_words[slot->kind], timeline_micros(from, slot->start_ns, 3),
                     timeline_micros(to, slot->end_ns, 3));
-    draw_name(plot, slot, box);
 }
 
 /* Draws a group: the height of each colour is the share of the time of its kind. */
@@ -343,7 +359,13 @@ bool timeline_lanes_draw(struct textw *w, const struct timeline_panel *panel,
     }
     draw_lanes(&plot);
     if (each_arrow(&plot, false) <= ARROWS_MAX)
-        (void)each_arrow(&plot, true);
+        plot.arrows = each_arrow(&plot, true) > 0;
+    for (size_t i = 0; i < panel->slot_count; i++) {
+        const struct timeline_slot *slot = &panel->slots[i];
+
+        if (lanes_of(panel, slot) > 0 && !is_narrow(&plot, slot))
+            draw_name(&plot, slot, box_of(&plot, slot));
+    }
     free(plot.order);
     return plot.groups;
 }

@@ -90,9 +90,10 @@ void timeline_text(struct textw *w, const struct timeline *timeline)
     textw_printf(
         w, "\n%zu job%s on %s: %s cycles, %s with %" PRIu32 " channel%s; one after the other %s\n",
         timeline->all.jobs, print_s(timeline->all.jobs), timeline->profile->name,
-        profile_cost_text(cycles, schedule->end),
-        print_time(time, cost_ns(timeline->profile, schedule->end)), schedule->channels,
-        print_s(schedule->channels), print_time(sum, cost_ns(timeline->profile, schedule->sum)));
+        profile_cost_text(cycles, timeline->all.end),
+        print_time(time, cost_ns(timeline->profile, timeline->all.end)), schedule->channels,
+        print_s(schedule->channels),
+        print_time(sum, cost_ns(timeline->profile, timeline->all.sum)));
     if (timeline->all.jobs > 1)
         put_totals(w, timeline);
     if (timeline->all.jobs > 1)
@@ -144,8 +145,12 @@ static void write_slots(struct jsonw *w, const struct timeline *timeline)
 
         jsonw_object_begin(w, NULL);
         jsonw_string(w, "job", slot->name);
-        jsonw_uint(w, "channel", slot->lane);
-        jsonw_uint(w, "channels", slot->lanes);
+        if (slot->lane < timeline->schedule.channels) {
+            jsonw_uint(w, "channel", slot->lane);
+            jsonw_uint(w, "channels", slot->lanes);
+        } else {
+            jsonw_bool(w, "core", true);
+        }
         jsonw_uint(w, "start_ns", slot->start_ns);
         jsonw_uint(w, "end_ns", slot->end_ns);
         if (measured)
@@ -177,9 +182,9 @@ void timeline_json(struct jsonw *w, const struct timeline *timeline)
     jsonw_uint(w, "jobs", timeline->all.jobs);
     jsonw_uint(w, "bytes", timeline->all.bytes);
     jsonw_uint(w, "descriptors", timeline->all.descriptors);
-    jsonw_string(w, "cycles", profile_cost_text(cycles, schedule->end));
-    jsonw_uint(w, "ns", cost_ns(timeline->profile, schedule->end));
-    jsonw_uint(w, "sum_ns", cost_ns(timeline->profile, schedule->sum));
+    jsonw_string(w, "cycles", profile_cost_text(cycles, timeline->all.end));
+    jsonw_uint(w, "ns", cost_ns(timeline->profile, timeline->all.end));
+    jsonw_uint(w, "sum_ns", cost_ns(timeline->profile, timeline->all.sum));
     jsonw_uint(w, "memcpy_ns", cost_ns(timeline->profile, timeline->all.memcpy));
     jsonw_array_begin(w, "busy_ns");
     for (uint32_t i = 0; i < schedule->channels; i++)

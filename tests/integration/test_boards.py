@@ -248,8 +248,8 @@ class Boards(Case):
         self.timeline("--timeline", "t.svg")
         drawing = (self.dir / "t.svg").read_text()
         ElementTree.fromstring(drawing)
-        for word in ("9 jobs on vpx5-nsim", "model of vpx5-nsim", "channel 0", "vccm: at most",
-                     "load into vector memory", "store2"):
+        for word in (">tiles.json: 9 jobs on vpx5-nsim<", "model of vpx5-nsim", "channel 0", "vccm: at most",
+                     ">load<", "store2"):
             self.assertIn(word, drawing)
         before = (self.dir / "in.npy").read_bytes()
         self.assertIn("drawing", self.timeline("--timeline", "in.npy", code=2).err)
@@ -257,6 +257,25 @@ class Boards(Case):
         self.timeline("--timeline", "missing/t.svg", code=2)
         self.assertIn("--timeline requires --profile",
                       self.ctl("explain", "--timeline", "t.svg", "tiles.json", code=2).err)
+
+    def test_moves_by_the_core_have_a_lane(self):
+        """The core moves runs of 2 bytes, which the controller cannot move, while a channel works."""
+        self.write_npy("bytes.npy", "|i1", (64, 3))
+        self.write("core.json", {"defaults": {"op": "mov"}, "jobs": [
+            {"name": "whole", "src": {"file": "bytes.npy"}, "dst": {"file": "a.npy"}},
+            {"name": "pairs", "src": {"file": "bytes.npy"}, "dst": {"file": "b.npy"},
+             "cfg": {"offset": [0, 1], "size": [64, 2]}}]})
+        total = self.ctl("explain", "--json", "--no-memcpy", "--profile", "xdna-aie2", "--timeline", "t.svg", "core.json",
+                         code=0).json[-1]["timeline"]
+        whole, pairs = total["slots"]
+        self.assertEqual((whole["channel"], whole["channels"]), (0, 1))
+        self.assertEqual((pairs["core"], "channel" in pairs, pairs["start_ns"]), (True, False, 0))
+        self.assertEqual(total["ns"], max(whole["end_ns"], pairs["end_ns"]))
+        self.assertEqual(total["sum_ns"], whole["end_ns"] + pairs["end_ns"])
+        self.assertEqual(len(total["busy_ns"]), 6)
+        drawing = (self.dir / "t.svg").read_text()
+        self.assertIn(">core</text>", drawing)
+        self.assertIn(">core.json: 2 jobs on xdna-aie2</text>", drawing)
 
     def test_measured(self):
         """A recording stands beside the model, in the drawing, the trace, the text and JSON."""

@@ -102,6 +102,64 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
+/* The axis is in microseconds below some milliseconds, and in milliseconds above. */
+static void test_units(void **state)
+{
+    static const struct {
+        uint64_t end_ns;
+        const char *zero, *tick;
+    } cases[] = {{4000, ">0 \xc2\xb5s<", ">2.5<"},
+                 {400 * 1000, ">0 \xc2\xb5s<", ">250<"},
+                 {4 * 1000 * 1000, ">0 ms<", ">2.5<"},
+                 {70 * 1000 * 1000, ">0 ms<", ">50<"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct timeline_slot slot = {
+            .end_ns = cases[i].end_ns, .lanes = 1, .kind = TIMELINE_LOAD, .name = "load0"};
+        const struct timeline_chart chart = {.title = "jobs",
+                                             .panel = {{.title = "model",
+                                                        .lane_word = "channel",
+                                                        .lane_count = 1,
+                                                        .slots = &slot,
+                                                        .slot_count = 1}},
+                                             .panels = 1};
+        const char *svg = draw(&chart);
+
+        assert_non_null(strstr(svg, cases[i].zero));
+        assert_non_null(strstr(svg, cases[i].tick));
+    }
+}
+
+/* Names are drawn after the arrows, so that no arrow crosses a name. */
+static void test_names_cover_arrows(void **state)
+{
+    static const size_t first = 0;
+    const struct timeline_slot two[] = {
+        {.end_ns = 5000, .lanes = 1, .kind = TIMELINE_LOAD, .name = "load0"},
+        {.start_ns = 5000,
+         .end_ns = 9000,
+         .lane = 1,
+         .lanes = 1,
+         .kind = TIMELINE_PERMUTE,
+         .name = "perm",
+         .after = &first,
+         .after_count = 1}};
+    const struct timeline_chart chart = {.title = "jobs",
+                                         .panel = {{.title = "model",
+                                                    .lane_word = "channel",
+                                                    .lane_count = 2,
+                                                    .slots = two,
+                                                    .slot_count = 2}},
+                                         .panels = 1};
+    const char *svg = draw(&chart), *arrow = strstr(svg, "marker-end");
+
+    (void)state;
+    assert_non_null(arrow);
+    assert_non_null(strstr(arrow, ">load0</text>"));
+    assert_non_null(strstr(arrow, ">perm</text>"));
+}
+
 static void test_random(void **state)
 {
     static const size_t counts[] = {1, 2, 7, 30, 300, SLOTS_MAX};
@@ -258,6 +316,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_units, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_cover_arrows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_peaks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_arrows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scales, set_up, tear_down),
