@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "cli/explain/timeline.h"
+#include "cli/tile/tile_report.h"
 
-enum { LANE_NAME_MAX = 24, BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
+enum { BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
 
 /* The arrays of a timeline. */
 struct drawing {
@@ -96,6 +97,18 @@ static bool begins(const struct drawing *d, const struct tile_job *job)
            (job->step == 0 || tile_plan_changes(plan, output, job->step));
 }
 
+/* Returns the bytes of the buffer at this offset: a tile at the edge leaves a part unused. */
+static uint64_t buffer_bytes(const struct tile_plan *plan, uint64_t begin)
+{
+    for (uint32_t i = 0; i < plan->layer->operands; i++) {
+        for (uint32_t b = 0; b < plan->buffers[i].count; b++) {
+            if (plan->buffers[i].offset[b] == begin)
+                return plan->buffers[i].bytes;
+        }
+    }
+    return 0;
+}
+
 /* Finds for how long each buffer holds a tile. */
 static void find_uses(struct drawing *d)
 {
@@ -113,7 +126,7 @@ static void find_uses(struct drawing *d)
             if (access->writes && begins(d, &d->result->firmware.job[n])) {
                 end_content(d, content);
                 content->start_ns = ns_of(d, slot->start);
-                content->bytes = access->end - access->begin;
+                content->bytes = buffer_bytes(&d->result->plan, access->begin);
             }
             content->end_ns = ns_of(d, slot->end);
         }
@@ -155,19 +168,15 @@ static void draw(const struct drawing *d, struct textw *w)
 {
     const struct tile_request *r = d->result->request;
     const struct timeline_memory memory = {r->inside->name, r->inside->size};
-    char names[MLI_MOV_MAX_CHANNELS + 1][LANE_NAME_MAX], title[128], panel[64];
+    char names[MLI_MOV_MAX_CHANNELS + 1][TIMELINE_LANE_NAME_MAX], line[128], panel[64];
     const char *lanes[MLI_MOV_MAX_CHANNELS + 1];
-    struct timeline_chart chart = {.title = title, .panels = 1};
+    struct timeline_chart chart = {.subtitle = line, .panels = 1};
+    struct textw layer;
 
-    for (uint32_t i = 0; i <= r->board.channels; i++) {
-        if (i < r->board.channels)
-            snprintf(names[i], LANE_NAME_MAX, "channel %" PRIu32, i);
-        else
-            snprintf(names[i], LANE_NAME_MAX, "core");
-        lanes[i] = names[i];
-    }
-    snprintf(title, sizeof title, "%" PRIu64 " tiles, %" PRIu32 " buffer%s for each tensor",
-             d->result->plan.steps, d->result->plan.memory.buffers,
+    timeline_lane_names(names, lanes, r->board.channels);
+    snprintf(line, sizeof line,
+             "%" PRIu64 " tile%s, %" PRIu32 " buffer%s for each tensor that changes",
+             d->result->plan.steps, print_s(d->result->plan.steps), d->result->plan.memory.buffers,
              d->result->plan.memory.buffers == 1 ? "" : "s");
     snprintf(panel, sizeof panel, "model of %s", r->profile.name);
     chart.panel[0] = (struct timeline_panel){.title = panel,
@@ -182,7 +191,12 @@ static void draw(const struct drawing *d, struct textw *w)
                                              .use_count = d->use_count};
     for (size_t i = 0; i < d->slot_count; i++)
         d->slots[i].name = d->labels[i];
+    textw_init(&layer);
+    tile_report_layer(&layer, d->result);
+    chart.title = layer.failed ? "" : layer.data;
     timeline_chart(w, &chart);
+    w->failed |= layer.failed;
+    textw_finish(&layer);
 }
 
 static void trace(const struct drawing *d, struct textw *w)

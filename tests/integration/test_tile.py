@@ -292,7 +292,11 @@ class Tile(Case):
             xml.dom.minidom.parseString(text)
             for word in words:
                 self.assertIn(word, text)
-        self.ctl("tile", "--shape", "224x224x32", "--perm", "HWC:CHW", "--profile", "vpx5-nsim", "--svg", "move.svg", code=0)
+        self.assertIn(">3x3 window, padding 1,1,1,1: (40, 30, 8) -&gt; (40, 30, 8) sa8</text>", text)
+        self.assertNotIn("vector memory", text)
+        self.ctl("tile", "--shape", "224x224x32", "--perm", "HWC:CHW", "--profile", "vpx5-nsim", "--svg", "move.svg",
+                 "--timeline", "move-time.svg", code=0)
+        self.assertIn(">0 ms</text>", self.read("move-time.svg").decode())  # 21 ms
         text = self.read("move.svg").decode()
         self.assertIn(">move (224, 224, 32) -&gt; (32, 224, 224) sa8</text>", text)
         self.assertIn("black: the result; blue: its tiles", text)
