@@ -356,7 +356,7 @@ class Tile(Case):
                 self.assertEqual(after[:len(shown)], shown, command)
         self.assertGreater(ran, 10)
         self.assertEqual(self.read("tiles.svg"), (SOURCE / "docs/tiles.svg").read_bytes())
-        for words in ("28 tiles", "core", "vccm"):
+        for words in ("28 tiles", "core", "vccm: at most 193 KiB of 256 KiB in use"):  # 2 inputs, weights, 1 output
             self.assertIn(words, self.read("tiles-timeline.svg").decode())
             self.assertIn(words, (SOURCE / "docs/tiles-timeline.svg").read_text())
 
