@@ -132,6 +132,23 @@ static int init_lock(struct service_thread *self)
     return error;
 }
 
+static void (*end_program)(void);
+
+static void *realloc_or_end(void *old, size_t size)
+{
+    void *memory = realloc(old, size);
+
+    if (!memory && size > 0)
+        end_program();
+    return memory;
+}
+
+int service_thread_on_no_memory(void (*end)(void))
+{
+    end_program = end;
+    return uv_replace_allocator(malloc, realloc_or_end, calloc, free);
+}
+
 /* Checks that descriptors are left, because libuv aborts without them. Returns 0 or -errno. */
 static int check_descriptors(void)
 {

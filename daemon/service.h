@@ -102,6 +102,13 @@ void service_destroy(struct service *service);
 /* The embedded form: a service with its own loop on its own thread. */
 struct service_thread;
 
+/**
+ * Lets libuv call `end` when it cannot enlarge an array, because it would call abort() then. `end`
+ * ends the program; it may run in any thread. Changes libuv in the whole process: for programs, not
+ * libraries. Call it before all other functions that use libuv. Returns 0 or -errno.
+ */
+int service_thread_on_no_memory(void (*end)(void));
+
 /** Starts a service. Returns 0 with *socket connected to it, which the caller closes; or -errno. */
 int service_thread_start(const struct config *config, struct service_thread **out, int *socket);
 

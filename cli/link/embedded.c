@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/engine_arg.h"
+#include "cli/exit_code.h"
 #include "cli/link/memory_limit.h"
 #include "daemon/config/config.h"
 #include "daemon/service.h"
@@ -116,6 +118,16 @@ static int adopt(struct daemon_link *link, int socket, const struct options *opt
     return 0;
 }
 
+/* Ends the program, from any thread: without stdio, whose locks another thread may hold. */
+static void end_without_memory(void)
+{
+    static const char text[] = "mlictl: out of memory\n";
+
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(EXIT_CODE_FAILED);
+    _exit(EXIT_CODE_FAILED);
+}
+
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct daemon_link *link, struct fault *fault)
 {
@@ -134,7 +146,9 @@ int embedded_start(const struct options *options, uint32_t channels,
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
     config.buffer_bytes_per_client = config.job_bytes;
-    int error = service_thread_start(&config, service, &socket);
+    int error = service_thread_on_no_memory(end_without_memory);
+    if (error == 0)
+        error = service_thread_start(&config, service, &socket);
     return error ? cannot_start(error, fault) : adopt(link, socket, options, fault);
 }
 

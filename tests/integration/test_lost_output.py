@@ -115,6 +115,24 @@ class LostOutput(Case):
                     lost += 1
         self.assertGreater(lost, 100)
 
+    def test_no_memory_for_the_service(self):
+        """If one allocation of a command with its own service fails, no signal ends the command."""
+        if "MLI_FAIL_ALLOC" not in os.environ:
+            self.skipTest("a sanitizer's library is loaded first, or the C library is not glibc")
+        environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",
+                           FAIL_COUNT=self.path("count"))
+        last_words = 0
+        for words in (("run", "cases/a.json"), ("batch", "cases")):
+            number, count = 0, 1
+            while number <= count:
+                got = subprocess.run([MLICTL, *words], cwd=self.dir, capture_output=True, timeout=60,
+                                     env=dict(environment, FAIL_AT=str(number)), check=False)
+                self.assertIn(got.returncode, range(5), (words, number, got.stderr))
+                last_words += got.stderr == b"mlictl: out of memory\n"
+                count = count if number else int(self.read("count"))
+                number += 1
+        self.assertGreater(last_words, 0)
+
 
 if __name__ == "__main__":
     main()
