@@ -38,6 +38,11 @@ struct service {
     uv_timer_t drain; /* runs during a shutdown, for config.drain_ms */
 };
 
+uint32_t service_profile_channels(const struct config *config)
+{
+    return target_board_channels(config);
+}
+
 int service_check_profile(const struct config *config, struct fault *fault)
 {
     return target_board_check(config, fault);

@@ -225,6 +225,9 @@ static int read_parts(struct config *config, const struct json *root)
 
 static int read_root(struct config *config, const struct json *root)
 {
+    struct json channels = json_member(root, "channels");
+
+    config->channels_given = json_present(&channels);
     if (json_object(root, config_keys) < 0 || json_check_schema(root) < 0 ||
         read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
         numbers_read(config, top_numbers, root) < 0 ||

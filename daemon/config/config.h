@@ -40,6 +40,7 @@ struct config {
     char user[64];           /* "user": name or number, to become after binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
+    bool channels_given;     /* false: `channels` is a default, the board's with a profile */
     char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */
     char tuning[1024];    /* "tuning": file with the tuning of the kernels; empty: the defaults for

@@ -29,6 +29,9 @@ unsigned reload_keep(const struct config *live, struct config *fresh)
 {
     unsigned count = 0;
 
+    if (!live->channels_given &&
+        !fresh->channels_given) /* the file of the profile may differ now */
+        fresh->channels = live->channels;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         const char *old = (const char *)live + fixed[i].at;
         char *new = (char *)fresh + fixed[i].at;

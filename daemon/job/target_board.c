@@ -35,6 +35,18 @@ int target_board_check(const struct config *config, struct fault *fault)
     return error < 0 ? -1 : 0;
 }
 
+uint32_t target_board_channels(const struct config *config)
+{
+    struct target_profile *profile = seam.calloc(1, sizeof *profile);
+    uint32_t channels = 0;
+    struct fault fault;
+
+    if (profile && config->profile[0] != '\0' && load(config, profile, &fault) == 0)
+        channels = profile->dma.channels;
+    free(profile);
+    return channels;
+}
+
 static void activate(const struct target_profile *profile)
 {
     const mli_profile active = {.guard_bit_option = (uint8_t)profile->guard_bit_option,
@@ -59,6 +71,7 @@ int target_board_create(const struct config *config, struct board **out)
         error = load(config, profile, &fault);
     if (error == 0) {
         board_init(board, profile);
+        profile_digest(board->digest, profile);
         activate(&board->profile);
         *out = board;
     } else {

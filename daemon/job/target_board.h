@@ -9,6 +9,9 @@
 #include "daemon/config/config.h"
 #include "daemon/memory/board.h"
 
+/** Returns the DMA channels of the configured profile; 0 without one that can be loaded. */
+uint32_t target_board_channels(const struct config *config);
+
 /** Checks that the configured profile can be loaded. Returns 0, or -1 with *fault filled. */
 int target_board_check(const struct config *config, struct fault *fault);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/json/nearest.h"
@@ -20,7 +21,8 @@ static const char help[] =
     "                     if it exists).\n"
     "  --socket PATH      Listen at PATH (default: $XDG_RUNTIME_DIR/mlid.sock, or\n"
     "                     /run/mlid.sock).\n"
-    "  --channels N       Use N DMA channels, 1 to 16 (default: 4).\n"
+    "  --channels N       Use N DMA channels, 1 to 16 (default: those of\n"
+    "                     the --profile, otherwise 4).\n"
     "  --engine SPEC      Move bytes with NAME[:KEY=NUMBER,...] (default: threads).\n"
     "  --profile NAME     Emulate the board of a target profile: a name or path\n"
     "                     (default: none).\n"
@@ -149,7 +151,18 @@ static int override_channels(struct config *config, const char *text, struct fau
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--channels: \"%s\" given; must be 1 to %d", text, MLI_MOV_MAX_CHANNELS);
     config->channels = (uint32_t)number;
+    config->channels_given = true;
     return 0;
+}
+
+/* Uses the channels of the board, as many as there are behind channel_offset, if none are given. */
+static void default_channels(struct config *config)
+{
+    const uint32_t left = MLI_MOV_MAX_CHANNELS - config->channel_offset;
+    const uint32_t channels = config->channels_given ? 0 : service_profile_channels(config);
+
+    if (channels > 0)
+        config->channels = channels < left ? channels : left;
 }
 
 static int override_text(char *out, size_t size, const char *option, const char *text,
@@ -201,6 +214,7 @@ static int override(struct config *config, const struct mlid_options *options, s
         return -1;
     if (override_log(config, options, fault) < 0)
         return -1;
+    default_channels(config);
     return config_check(config, fault);
 }
 

@@ -43,7 +43,7 @@ class Placed(Memories):
         held = [Memory(b"abcd"), Memory(size=4)]
         dies, lives = self.connect(service), self.connect(service)
         dies.request("job.submit", self.move(4), [m.fd for m in held])
-        dies.request("job.submit", self.move(4, name="queued", channels=4), [m.fd for m in held])
+        dies.request("job.submit", self.move(4, name="queued"), [m.fd for m in held])
         self.alloc(dies, 1000)
         dies.ping()
         text = self.no_room(lives, SIZE)
