@@ -28,7 +28,8 @@ static void print_info(const struct session *session, const void *answer)
         print_line(style, "build     %s", info->build);
     print_line(style, "engine    %s", info->engine);
     if (*info->profile)
-        print_line(style, "profile   %s", info->profile);
+        print_line(style, "profile   %s%s%s", info->profile,
+                   *info->profile_digest ? ", digest " : "", info->profile_digest);
     print_line(
         style,
         "channels  %" PRIu32 " (from %" PRIu32 "), %" PRIu32 " busy, %" PRIu32 " quarantined",

@@ -21,10 +21,11 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Checks that the daemon has the profile of --profile. Profiles are compared by their names. */
+/* Checks that the daemon has the profile of --profile: the same name and members. */
 static int check_profile(struct daemon_link *link, const struct job_rules *rules,
                          struct fault *fault)
 {
+    char digest[PROFILE_DIGEST_SIZE];
     struct rpc_reply reply;
     struct daemon_info info;
 
@@ -36,8 +37,18 @@ static int check_profile(struct daemon_link *link, const struct job_rules *rules
     if (status)
         daemon_link_unreadable(&reply, fault);
     rpc_reply_finish(&reply);
-    if (status || strcmp(info.profile, rules->profile->name) == 0)
+    if (status)
         return status;
+    if (strcmp(info.profile, rules->profile->name) == 0) {
+        profile_digest(digest, rules->profile);
+        if (!*info.profile_digest || strcmp(info.profile_digest, digest) == 0)
+            return 0;
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "--profile: the daemon at %s has another version of \"%s\" (digest %s, "
+            "given: %s); give the file that the daemon has read, or restart the daemon",
+            link->where, info.profile, info.profile_digest, digest);
+    }
     return fault_set(
         fault, FAULT_INVALID_PARAMS, NULL,
         "--profile: \"%s\" given, but the daemon at %s has %s%s%s; give the profile of "

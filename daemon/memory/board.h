@@ -72,6 +72,7 @@ struct board_memory {
 
 struct board {
     struct target_profile profile;
+    char digest[PROFILE_DIGEST_SIZE];                   /* of the profile */
     struct board_memory memories[PROFILE_MEMORIES_MAX]; /* as profile.memories */
 };
 

@@ -44,8 +44,10 @@ static void info_fill(struct daemon_info *info, const struct net *net)
     };
     snprintf(info->version, sizeof info->version, "%s", mli_version());
     snprintf(info->build, sizeof info->build, "%s", build_id());
-    if (jobs->board)
+    if (jobs->board) {
         snprintf(info->profile, sizeof info->profile, "%s", jobs->board->profile.name);
+        snprintf(info->profile_digest, sizeof info->profile_digest, "%s", jobs->board->digest);
+    }
     snprintf(info->engine, sizeof info->engine, "%s", mli_mov_engine_name());
 }
 

@@ -50,6 +50,8 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
     jsonw_string(w, "engine", info->engine);
     if (*info->profile)
         jsonw_string(w, "profile", info->profile);
+    if (*info->profile_digest)
+        jsonw_string(w, "profile_digest", info->profile_digest);
 #define WRITE(name) jsonw_uint(w, #name, info->name);
     INFO_NUMBERS(WRITE)
 #undef WRITE
@@ -60,6 +62,7 @@ int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
     struct json state = json_member(result, "state"), build = json_member(result, "build");
     struct json profile = json_member(result, "profile");
+    struct json digest = json_member(result, "profile_digest");
     uint64_t number;
 
     *info = (struct daemon_info){0};
@@ -71,7 +74,9 @@ int daemon_info_read(const struct json *result, struct daemon_info *info)
         service_phase_read(&state, &info->phase) < 0 ||
         member_text(result, "engine", info->engine, sizeof info->engine) < 0 ||
         (json_present(&profile) &&
-         member_text(result, "profile", info->profile, sizeof info->profile) < 0))
+         member_text(result, "profile", info->profile, sizeof info->profile) < 0) ||
+        (json_present(&digest) && member_text(result, "profile_digest", info->profile_digest,
+                                              sizeof info->profile_digest) < 0))
         return -1;
 #define READ(name)                                                                                 \
     if (member_number(result, #name, sizeof info->name, &number) < 0)                              \

@@ -28,6 +28,8 @@ struct daemon_info {
     enum service_phase phase; /* "state" */
     char engine[24];
     char profile[MEMORY_NAME_MAX]; /* name of the target profile; empty: none */
+    char
+        profile_digest[BUILD_ID_SIZE]; /* of the profile's members; empty: none, or an older mlid */
     uint32_t pid;
     uint64_t uptime_ms;
     uint32_t channels, channels_busy, channels_quarantined, channel_offset;

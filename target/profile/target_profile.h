@@ -135,6 +135,13 @@ int profile_read(struct target_profile *profile, const char *text, size_t length
 /** Writes the profile as the member `key`, in the form that profile_read() accepts. */
 void profile_write(struct jsonw *w, const char *key, const struct target_profile *profile);
 
+enum { PROFILE_DIGEST_SIZE = 17 }; /* 16 hexadecimal digits and the zero byte */
+/**
+ * Writes a digest of all members, sources included: equal for profiles with equal files, apart from
+ * spaces and the order of members. Empty if out of memory. Returns `out`.
+ */
+const char *profile_digest(char out[PROFILE_DIGEST_SIZE], const struct target_profile *profile);
+
 /** Returns a cost of the table above. */
 profile_cost profile_cost_of(const struct profile_costs *costs,
                              const struct profile_cost_member *member);

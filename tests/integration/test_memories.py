@@ -136,6 +136,27 @@ class Memories(Case):
         self.assertIn("has no target profile", error)
         daemon.stop()
 
+    def test_submit_with_another_version_of_the_profile(self):
+        board = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
+        self.write("same.json", board)
+        board["memories"][0]["size"] = "0x20000"
+        self.write("other.json", board)
+        self.write("job.json", permute())
+        submit = ("submit", "--socket", self.daemon.socket)
+        self.ctl(*submit, "--profile", "./same.json", "job.json", code=0)
+        error = self.ctl(*submit, "--profile", "./other.json", "job.json", code=2).err
+        self.assertIn('has another version of "vpx5-nsim" (digest ', error)
+
+    def test_channels_of_the_board(self):
+        """Without `channels` the service has those of the board."""
+        for name, more, channels in (("vpx", (), 1), ("two", ("--channels", "2"), 2)):
+            run = self.root / name
+            run.mkdir()
+            daemon = self.start_daemon(run, *STRICT, *more)
+            info = self.ctl("info", "--socket", daemon.socket, "--json", code=0).json[0]["daemon"]
+            self.assertEqual(info["channels"], channels)
+            daemon.stop()
+
     def test_unknown_memories(self):
         self.assert_fault(permute("vcm"), "INVALID_PARAMS", "/src/memory", 'did you mean "vccm"?')
         self.assert_fault(permute(dst="sram"), "INVALID_PARAMS", "/dst/memory", "vccm, dccm, ddr")
@@ -259,6 +280,7 @@ class Memories(Case):
         self.assertIn("profile   vpx5-nsim", self.ctl("info", "--socket", self.daemon.socket, code=0).out)
         info = self.ctl("info", "--socket", self.daemon.socket, "--json", code=0).json[0]
         self.assertEqual(info["daemon"]["profile"], "vpx5-nsim")
+        self.assertRegex(info["daemon"]["profile_digest"], "^[0-9a-f]{16}$")
         self.assertIn('profile="vpx5-nsim"', self.daemon.text())
 
 
