@@ -8,6 +8,8 @@
 #include "cli/explain/explained.h"
 #include "target/profile/profile_rules.h"
 
+enum { LIST_ALIGNMENT = 64 };
+
 static uint64_t align_up(uint64_t address, uint64_t alignment)
 {
     return (address + alignment - 1) / alignment * alignment;
@@ -151,6 +153,19 @@ static void split(struct explained_board *board, const struct board_move *move)
         rebase(&board->part[i], board, move);
 }
 
+/* Places the descriptors of each channel behind those of the channel before. */
+static void place_lists(struct explained_board *board)
+{
+    struct descriptor_list list;
+    uint64_t at = board->zeros + CONTROLLER_ZEROS_SIZE;
+
+    for (uint32_t i = 0; i < board->channels && board->shown > 0; i++) {
+        board->list_address[i] = align_up(at, LIST_ALIGNMENT);
+        list_init(&list, board->profile, &board->part[i], board->list_address[i], board->zeros);
+        at = i + 1 < board->channels ? list_end(&list) : 0;
+    }
+}
+
 static void compute_cost(struct explained_board *board)
 {
     struct cost_channel channels[MLI_MOV_MAX_CHANNELS];
@@ -199,10 +214,9 @@ int explained_board_init(struct explained_board *board, const struct target_prof
     *board = (struct explained_board){.profile = profile, .shown = shown};
     if (place_tensors(board, resolved, move, fault) < 0)
         return -1;
-    board->list_address = align_up(end_of_tensors(board, move), CONTROLLER_ZEROS_SIZE);
-    board->zeros = board->list_address;
-    board->list_address += CONTROLLER_ZEROS_SIZE;
+    board->zeros = align_up(end_of_tensors(board, move), CONTROLLER_ZEROS_SIZE);
     split(board, move);
+    place_lists(board);
     compute_cost(board);
     board_remarks_make(&board->remarks, board, move->move,
                        resolved->job->common.op == JOB_OP_PERMUTE);

@@ -37,9 +37,10 @@ struct board_place {
 struct explained_board {
     const struct target_profile *profile;
     struct board_place src, dst;
-    struct board_place stage;     /* of a staged job: memory and bytes of its two buffers */
-    uint64_t list_address, zeros; /* addresses of the descriptors and the block of zeros */
-    uint32_t channels;            /* number of channels that share the move */
+    struct board_place stage; /* of a staged job: memory and bytes of its two buffers */
+    uint64_t zeros;           /* address of the block of zeros */
+    uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* of the descriptors of each channel */
+    uint32_t channels;                           /* number of channels that share the move */
     struct mli_plan
         part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
     struct list_count count;        /* counts of all channels together */

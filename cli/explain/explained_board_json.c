@@ -46,6 +46,7 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
 
     jsonw_object_begin(w, "cost");
     write_cycles(w, "cycles", cost->total);
+    jsonw_bool(w, "saturated", cost->total == PROFILE_COST_MAX);
     jsonw_uint(w, "ns", cost_ns(board->profile, cost->total));
     jsonw_string(w, "dominant", cost_part_key(cost->dominant));
     jsonw_string(w, "limit", cost->bus_bound ? "bus" : "channel");
@@ -131,7 +132,8 @@ static void write_list(struct jsonw *w, const struct explained_board *board, uin
     struct list_entry entry;
     uint64_t number = 0;
 
-    list_init(&list, board->profile, &board->part[channel], board->list_address, board->zeros);
+    list_init(&list, board->profile, &board->part[channel], board->list_address[channel],
+              board->zeros);
     jsonw_array_begin(w, NULL);
     while (number++ < board->shown && list_next(&list, &entry))
         write_entry(w, &entry, list.controller != NULL);

@@ -33,7 +33,7 @@ static void put_cost(struct grid *grid, const struct target_profile *profile, co
     char cycles[PROFILE_COST_TEXT_MAX], time[PRINT_TEXT_MAX];
 
     grid_cell(grid, "%s", what);
-    grid_cell(grid, "%s", profile_cost_text(cycles, cost));
+    grid_cell(grid, "%s", profile_cost_words(cycles, cost));
     grid_cell(grid, "%s", print_time(time, cost_ns(profile, cost)));
 }
 
@@ -123,7 +123,8 @@ static void put_list(struct textw *w, const struct explained_board *board, uint3
     struct list_entry entry;
     uint64_t number = 0;
 
-    list_init(&list, board->profile, &board->part[channel], board->list_address, board->zeros);
+    list_init(&list, board->profile, &board->part[channel], board->list_address[channel],
+              board->zeros);
     if (list.controller)
         textw_printf(w, INDENT "channel %" PRIu32 ", %s\n", channel, list.controller->title);
     else

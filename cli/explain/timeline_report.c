@@ -90,7 +90,7 @@ void timeline_text(struct textw *w, const struct timeline *timeline)
     textw_printf(
         w, "\n%zu job%s on %s: %s cycles, %s with %" PRIu32 " channel%s; one after the other %s\n",
         timeline->all.jobs, print_s(timeline->all.jobs), timeline->profile->name,
-        profile_cost_text(cycles, timeline->all.end),
+        profile_cost_words(cycles, timeline->all.end),
         print_time(time, cost_ns(timeline->profile, timeline->all.end)), schedule->channels,
         print_s(schedule->channels),
         print_time(sum, cost_ns(timeline->profile, timeline->all.sum)));
@@ -183,6 +183,7 @@ void timeline_json(struct jsonw *w, const struct timeline *timeline)
     jsonw_uint(w, "bytes", timeline->all.bytes);
     jsonw_uint(w, "descriptors", timeline->all.descriptors);
     jsonw_string(w, "cycles", profile_cost_text(cycles, timeline->all.end));
+    jsonw_bool(w, "saturated", timeline->all.end == PROFILE_COST_MAX);
     jsonw_uint(w, "ns", cost_ns(timeline->profile, timeline->all.end));
     jsonw_uint(w, "sum_ns", cost_ns(timeline->profile, timeline->all.sum));
     jsonw_uint(w, "memcpy_ns", cost_ns(timeline->profile, timeline->all.memcpy));

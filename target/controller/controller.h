@@ -161,6 +161,14 @@ void list_init(struct descriptor_list *list, const struct target_profile *profil
 /** Sets *entry to the next entry; false at the end. */
 bool list_next(struct descriptor_list *list, struct list_entry *entry);
 
+/**
+ * Returns the first address behind the descriptors of a list that list_init() has set up: at least
+ * list->address. Takes no more time for a list of more than LIST_WALKED entries, but reserves the
+ * largest size of a descriptor for each of the others.
+ */
+uint64_t list_end(const struct descriptor_list *list);
+enum { LIST_WALKED = 65536 };
+
 /* The number of descriptors of a plan, and its lower bound (box_cutter.h has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */

@@ -19,6 +19,14 @@ const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost
     return out;
 }
 
+const char *profile_cost_words(char out[PROFILE_COST_TEXT_MAX], profile_cost cost)
+{
+    if (cost < PROFILE_COST_MAX)
+        return profile_cost_text(out, cost);
+    snprintf(out, PROFILE_COST_TEXT_MAX, "> %" PRIu64, PROFILE_COST_MAX / PROFILE_CYCLE);
+    return out;
+}
+
 /* Reads digits, and up to six digits after a decimal point. Returns -1 for other text. */
 static int parse_cost(const char *text, profile_cost *out)
 {

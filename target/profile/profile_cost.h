@@ -9,11 +9,15 @@
 
 /* A cost in millionths of a cycle. The file has cycles, as 12 or "0.125". */
 typedef uint64_t profile_cost;
-#define PROFILE_CYCLE UINT64_C(1000000)
+#define PROFILE_CYCLE    UINT64_C(1000000)
+#define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that do not fit */
 
 enum { PROFILE_COST_TEXT_MAX = 24 };
 /** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
 const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
+
+/** The same for people: writes PROFILE_COST_MAX as "> 18446744073709". */
+const char *profile_cost_words(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
 
 /** Reads an integer or a string with a decimal fraction. Returns 0, or -1 with the fault filled. */
 int profile_cost_read(const struct json *value, profile_cost *out);

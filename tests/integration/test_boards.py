@@ -189,6 +189,36 @@ class Boards(Case):
             self.assertGreaterEqual(float(total["cycles"]), sum(float(cost["bus_cycles"]) for cost in costs))
             self.assertLess(total["ns"], total["sum_ns"])
 
+    def test_sums_that_do_not_fit(self):
+        profile = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
+        profile["costs"].update(row=10 ** 9, beat=10 ** 9)
+        self.write("slow.json", json.dumps(profile).encode())
+        self.write("long.bin", bytes(1 << 20))
+        self.write("job.json", json.dumps({"op": "mov", "dst": {"file": "out.npy"},
+                                           "src": {"file": "long.bin", "type": "sa8", "shape": [1 << 20]}}).encode())
+        arguments = ("explain", "--no-memcpy", "--no-picture", "--profile", "./slow.json", "job.json")
+        lines = self.ctl(*arguments, "--json", code=0).out.splitlines()
+        self.assertTrue(json.loads(lines[0])["board"]["cost"]["saturated"])
+        self.assertTrue(json.loads(lines[1])["timeline"]["saturated"])
+        self.assertIn(": > 18446744073709 cycles", self.ctl(*arguments, code=0).out)
+
+    def test_each_channel_has_its_descriptors(self):
+        """The descriptors of the channels are apart, and each refers to the next one of its channel."""
+        self.write("rows.bin", bytes(range(256)) * 64)
+        self.write("job.json", json.dumps({"op": "mov", "dst": {"file": "out.npy"}, "channels": 4,
+                                           "cfg": {"padding_post": [0, 0, 1]},
+                                           "src": {"file": "rows.bin", "type": "sa8", "shape": [16, 8, 32]}})
+                   .encode())
+        for profile in ("zynqmp-zdma", "bcm2835", "hexagon-v68", "zynq7000-pl330"):
+            lists = json.loads(self.ctl("explain", "--json", "--no-memcpy", "--descriptors", "1000", "--profile",
+                                        profile, "job.json", code=0).out.splitlines()[0])["board"]["lists"]
+            self.assertEqual(len(lists), 4)
+            spans = [(int(entry["descriptor"]["address"], 16), len(entry["descriptor"]["bytes"]) // 2)
+                     for entries in lists for entry in entries if entry["mover"] == "controller"]
+            self.assertGreater(len(spans), 4)
+            for (begin, size), (after, _) in zip(spans, spans[1:]):
+                self.assertGreaterEqual(after, begin + size, profile)
+
     def test_the_bus_is_the_limit(self):
         """The table of a job on four channels says why its parts do not add up."""
         self.write("long.bin", bytes(1 << 17))

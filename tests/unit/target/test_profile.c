@@ -67,6 +67,8 @@ static void test_cost_texts(void **state)
     assert_string_equal(profile_cost_text(text, 10 * PROFILE_CYCLE), "10");
     assert_string_equal(profile_cost_text(text, 100500000), "100.5");
     assert_string_equal(profile_cost_text(text, UINT64_MAX), "18446744073709.551615");
+    assert_string_equal(profile_cost_words(text, UINT64_MAX), "> 18446744073709");
+    assert_string_equal(profile_cost_words(text, UINT64_MAX - 1), "18446744073709.551614");
 }
 
 static void expect_same_when_read_again(const struct profile_text *built_in)
