@@ -17,12 +17,12 @@
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 
-enum { MS_MAX = 60 * 60 * 1000 };
+enum { MS_MAX = 60 * 60 * 1000, CHANNELS_DEFAULT = 4 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)
 
 static const struct number top_numbers[] = {
     NUMBER(struct config, channel_offset, "channel_offset", 0, MLI_MOV_MAX_CHANNELS - 1, 0),
-    NUMBER(struct config, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 4),
+    NUMBER(struct config, channels, "channels", 0, MLI_MOV_MAX_CHANNELS, CHANNELS_DEFAULT),
     NUMBER(struct config, drain_ms, "drain_ms", 0, MS_MAX, 10000),
     {0},
 };
@@ -227,7 +227,6 @@ static int read_root(struct config *config, const struct json *root)
 {
     struct json channels = json_member(root, "channels");
 
-    config->channels_given = json_present(&channels);
     if (json_object(root, config_keys) < 0 || json_check_schema(root) < 0 ||
         read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
         numbers_read(config, top_numbers, root) < 0 ||
@@ -236,6 +235,9 @@ static int read_root(struct config *config, const struct json *root)
         read_parts(config, root) < 0 || read_log(config, root) < 0 ||
         read_metrics(config, root) < 0)
         return -1;
+    config->channels_given = json_present(&channels) && config->channels > 0;
+    if (config->channels == 0)
+        config->channels = CHANNELS_DEFAULT;
     return config_check(config, root->fault);
 }
 

@@ -39,7 +39,7 @@ struct config {
     char socket_group[64];   /* "socket_group": name or number; empty: the group of the process */
     char user[64];           /* "user": name or number, to become after binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
-    uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
+    uint32_t channels;       /* "channels": 1 .. 16 - channel_offset; 0 in the file: a default */
     bool channels_given;     /* false: `channels` is a default, the board's with a profile */
     char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */

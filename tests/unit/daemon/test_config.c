@@ -84,6 +84,7 @@ static void test_every_key(void **state)
     assert_int_equal(c.socket_mode, 0660);
     assert_int_equal(c.channel_offset, 2);
     assert_int_equal(c.channels, 14);
+    assert_true(c.channels_given);
     assert_string_equal(c.engine, "fault:threads,seed=7");
     assert_string_equal(c.profile, "./board.json");
     assert_int_equal(c.clients, 1);
@@ -93,6 +94,9 @@ static void test_every_key(void **state)
     assert_int_equal(c.line_timeout_ms, 0);
     assert_int_equal(c.drain_ms, 5);
     assert_int_equal(c.log_level, LOG_DEBUG);
+    accepts(&c, "{'channels':0}");
+    assert_int_equal(c.channels, 4);
+    assert_false(c.channels_given);
 }
 
 static void test_every_key_of_operations(void **state)
@@ -364,7 +368,7 @@ static void test_bad_values(void **state)
     refuses("{'socket_mode':600}", "/socket_mode");
     refuses("{'channel_offset':16}", "/channel_offset");
     refuses("{'channel_offset':-1}", "/channel_offset");
-    refuses("{'channels':0}", "/channels");
+    refuses("{'channels':-1}", "/channels");
     refuses("{'channels':17}", "/channels");
     refuses("{'channels':'4'}", "/channels");
     refuses("{'channel_offset':4,'channels':13}", "/channels");
