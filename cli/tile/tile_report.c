@@ -228,7 +228,8 @@ static void time_text(struct textw *w, const struct tile_result *result)
         return;
     textw_printf(w, "\n%s with %" PRIu32 " channel%s: %s cycles, %s predicted\n", r->profile.name,
                  r->board.channels, print_s(r->board.channels),
-                 profile_cost_words(cycles, times->end), print_time(end, ns_of(result, times->end)));
+                 profile_cost_words(cycles, times->end),
+                 print_time(end, ns_of(result, times->end)));
     textw_printf(w, "loads take %s, stores %s: %s %s; kernels take %s%s: ",
                  print_time(loads, ns_of(result, times->loads)),
                  print_time(stores, ns_of(result, times->stores)), word,
