@@ -22,7 +22,7 @@ enum { MS_MAX = 60 * 60 * 1000, CHANNELS_DEFAULT = 4 };
 
 static const struct number top_numbers[] = {
     NUMBER(struct config, channel_offset, "channel_offset", 0, MLI_MOV_MAX_CHANNELS - 1, 0),
-    NUMBER(struct config, channels, "channels", 0, MLI_MOV_MAX_CHANNELS, CHANNELS_DEFAULT),
+    NUMBER(struct config, channels, "channels", 0, MLI_MOV_MAX_CHANNELS, 0),
     NUMBER(struct config, drain_ms, "drain_ms", 0, MS_MAX, 10000),
     {0},
 };
@@ -105,6 +105,7 @@ void config_defaults(struct config *config)
     config->log_level = LOG_INFO;
     quotas_default(&config->quotas);
     numbers_default(config, top_numbers);
+    config->channels = CHANNELS_DEFAULT;
     for (size_t i = 0; i < GROUPS; i++)
         numbers_default(config, groups[i].numbers);
 }
