@@ -147,8 +147,10 @@ static void split(struct explained_board *board, const struct board_move *move)
 {
     const uint32_t have = board->profile->dma.channels;
 
-    board->channels = (uint32_t)mli_plan_split(
-        &move->move->plan, move->channels < have ? move->channels : have, 0, board->part);
+    const uint32_t wanted = board->kernel ? 1 : move->channels;
+
+    board->channels =
+        (uint32_t)mli_plan_split(&move->move->plan, wanted < have ? wanted : have, 0, board->part);
     for (uint32_t i = 0; i < board->channels; i++)
         rebase(&board->part[i], board, move);
 }
@@ -184,6 +186,21 @@ static void compute_cost(struct explained_board *board)
     cost_of_move(&board->cost, board->profile, &memories, channels, board->channels);
 }
 
+/* Returns whether a kernel of the core does the job: a permute of operands in vector memory. */
+static bool is_kernel(const struct explained_board *board, const struct job_spec *job)
+{
+    return job->common.op == JOB_OP_PERMUTE && board->src.memory->vector &&
+           board->dst.memory->vector && !board->profile->measured.present;
+}
+
+static void compute_kernel_cost(struct explained_board *board, uint32_t element)
+{
+    const struct cost_memories memories = {board->src.memory, board->dst.memory};
+
+    board->work = kernel_work(board->profile, &board->part[0], element);
+    cost_of_kernel(&board->cost, board->profile, &memories, &board->part[0], element);
+}
+
 struct board_move board_move_of(const struct explained *explained, const struct job_file *file,
                                 const struct buffer_places *buffers, uint32_t channels)
 {
@@ -215,9 +232,14 @@ int explained_board_init(struct explained_board *board, const struct target_prof
     if (place_tensors(board, resolved, move, fault) < 0)
         return -1;
     board->zeros = align_up(end_of_tensors(board, move), CONTROLLER_ZEROS_SIZE);
+    board->kernel = is_kernel(board, resolved->job);
     split(board, move);
-    place_lists(board);
-    compute_cost(board);
+    if (board->kernel) {
+        compute_kernel_cost(board, move->move->elem);
+    } else {
+        place_lists(board);
+        compute_cost(board);
+    }
     board_remarks_make(&board->remarks, board, move->move,
                        resolved->job->common.op == JOB_OP_PERMUTE);
     return 0;

@@ -41,6 +41,8 @@ struct explained_board {
     uint64_t zeros;           /* address of the block of zeros */
     uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* of the descriptors of each channel */
     uint32_t channels;                           /* number of channels that share the move */
+    bool kernel; /* true: a kernel on the core permutes in vector memory, without descriptors */
+    struct kernel_work work; /* of that kernel */
     struct mli_plan
         part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
     struct list_count count;        /* counts of all channels together */

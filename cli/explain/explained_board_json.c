@@ -147,13 +147,18 @@ void explained_board_json(struct jsonw *w, const struct explained_board *board)
     write_place(w, "src", &board->src);
     write_place(w, "dst", &board->dst);
     jsonw_uint(w, "channels", board->channels);
+    jsonw_bool(w, "kernel", board->kernel);
+    if (board->kernel) {
+        jsonw_uint(w, "vectors", board->work.vectors);
+        jsonw_uint(w, "gathered", board->work.gathered);
+    }
     jsonw_uint(w, "descriptors", board->count.descriptors);
     jsonw_uint(w, "least", board->count.least);
     jsonw_uint(w, "core_pieces", board->count.core);
     jsonw_uint(w, "core_bytes", board->count.core_bytes);
     write_cost(w, board);
     jsonw_array_begin(w, "lists");
-    for (uint32_t i = 0; i < board->channels; i++)
+    for (uint32_t i = 0; i < board->channels && !board->kernel; i++)
         write_list(w, board, i);
     jsonw_array_end(w);
     board_remarks_json(w, "remarks", &board->remarks);

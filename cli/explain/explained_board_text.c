@@ -53,7 +53,9 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     put_cost(&grid, board->profile, "memcpy by the core", cost->memcpy_total);
     grid_write(&grid, INDENT, w);
     grid_finish(&grid);
-    if (board->profile->measured.present)
+    if (board->kernel)
+        textw_printf(w, INDENT "the operands are in vector memory: the core permutes them\n");
+    else if (board->profile->measured.present)
         textw_printf(w, INDENT "%s takes most; the move is of class %s, by measured costs\n",
                      cost_part_words(cost->dominant), move_class_keys[cost->class]);
     else
@@ -154,8 +156,15 @@ void explained_board_text(struct textw *w, const struct explained_board *board)
     textw_printf(w, "\n");
     put_costs(w, board);
     textw_printf(w, "\n");
-    put_counts(w, board);
-    for (uint32_t i = 0; i < board->channels && board->shown > 0; i++)
+    if (board->kernel)
+        textw_printf(w,
+                     INDENT "a kernel of the core: %" PRIu64 " vector%s, %" PRIu64
+                            " gathered element%s; no descriptors\n",
+                     board->work.vectors, print_s(board->work.vectors), board->work.gathered,
+                     print_s(board->work.gathered));
+    else
+        put_counts(w, board);
+    for (uint32_t i = 0; i < board->channels && board->shown > 0 && !board->kernel; i++)
         put_list(w, board, i);
     put_remarks(w, &board->remarks);
 }

@@ -185,6 +185,15 @@ static void cost_on_processor(struct move_cost *cost, const struct target_profil
     cost->memcpy_total = processor_memcpy(profile, cost->written.bytes);
 }
 
+/* Returns the time of a memcpy of `bytes` by the core. */
+static profile_cost memcpy_time(const struct target_profile *profile, uint64_t bytes)
+{
+    const uint64_t bus = profile->dma.bus_bytes;
+
+    return plus(profile->costs.core_call,
+                times(bytes / bus + (bytes % bus != 0), profile->costs.core_beat));
+}
+
 /* Reading and writing overlap: returns true for the shorter of the two, which adds no time. */
 static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
 {
@@ -244,10 +253,43 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
     }
     cost->dominant = find_dominant(cost->part);
     cost->total = plus(plus(costs->start, costs->finish), slowest);
-    cost->memcpy_total =
-        plus(costs->core_call,
-             times((cost->written.bytes + profile->dma.bus_bytes - 1) / profile->dma.bus_bytes,
-                   costs->core_beat));
+    cost->memcpy_total = memcpy_time(profile, cost->written.bytes);
+}
+
+struct kernel_work kernel_work(const struct target_profile *profile, const struct mli_plan *plan,
+                               uint32_t element)
+{
+    const uint64_t vector = profile->vector_bits >= 8 ? profile->vector_bits / 8 : 1;
+    const uint64_t run = plan->box.run, rows = run > 0 ? (plan->bytes + run - 1) / run : 0;
+
+    if (plan->box.loops == 0 || run >= vector)
+        return (struct kernel_work){.vectors = times(rows, (run + vector - 1) / vector)};
+    return (struct kernel_work){.vectors = (plan->bytes + vector - 1) / vector,
+                                .gathered = plan->bytes / element};
+}
+
+void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile,
+                    const struct cost_memories *memories, const struct mli_plan *plan,
+                    uint32_t element)
+{
+    const struct profile_costs *costs = &profile->costs;
+    const struct kernel_work work = kernel_work(profile, plan, element);
+    const bool has_figures = costs->kernel_vector > 0 || costs->kernel_element > 0;
+    const struct traffic_units from = units_of(profile, memories->src);
+    const struct traffic_units to = units_of(profile, memories->dst);
+
+    *cost = (struct move_cost){.channels = 1, .dominant = COST_CORE};
+    traffic_add_read(&cost->read, plan, &from);
+    traffic_add_written(&cost->written, plan, &to);
+    if (has_figures && profile->vector_bits > 0)
+        cost->part[COST_CORE] =
+            plus(costs->core_call, plus(times(work.vectors, costs->kernel_vector),
+                                        times(work.gathered, costs->kernel_element)));
+    else
+        cost->part[COST_CORE] =
+            plus(costs->core_call, times(cost->written.beats, costs->core_beat));
+    cost->total = cost->part[COST_CORE];
+    cost->memcpy_total = memcpy_time(profile, cost->written.bytes);
 }
 
 uint64_t cost_ns(const struct target_profile *profile, profile_cost cost)

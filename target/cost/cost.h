@@ -20,6 +20,10 @@
  * time of the slowest channel; "starting" has the figures start, loop and slab, "descriptors" those
  * of kernel calls, and all parts add up.
  *
+ * A kernel that permutes in vector memory runs on the core, without the controller and the bus:
+ *
+ *     total    = core_call + vectors * kernel_vector + gathered elements * kernel_element
+ *
  * For comparison, a memcpy of all bytes by the core: core_call + beats * core_beat.
  *
  * To add a figure to the model, start here: add it to struct profile_costs and to the formulas in
@@ -88,6 +92,24 @@ struct cost_memories {
 void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
                   const struct cost_memories *memories, const struct cost_channel *channels,
                   uint32_t count);
+
+/* The work of a permute kernel. */
+struct kernel_work {
+    uint64_t vectors;  /* vectors that the kernel stores */
+    uint64_t gathered; /* elements that it gathers: runs are shorter than a vector */
+};
+
+/**
+ * Computes the cost of a permute kernel on the core, for elements of `element` bytes. A profile
+ * without figures of kernels, or without a vector width: the time of a memcpy row by row.
+ */
+void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile,
+                    const struct cost_memories *memories, const struct mli_plan *plan,
+                    uint32_t element);
+
+/** Returns the work of a permute kernel. */
+struct kernel_work kernel_work(const struct target_profile *profile, const struct mli_plan *plan,
+                               uint32_t element);
 
 /*
  * Beats of the core: if the core moves a whole plan, every row takes at least one beat. If the core

@@ -28,6 +28,8 @@ const struct profile_cost_member profile_cost_members[] = {
     COST(conflict, "for each access to a busy bank"),
     COST(core_call, "for each memcpy by the core"),
     COST(core_beat, "for each beat of a memcpy by the core"),
+    COST(kernel_vector, "for each vector that a permute kernel loads and stores"),
+    COST(kernel_element, "for each element that a permute kernel gathers"),
     {0},
 };
 #undef COST

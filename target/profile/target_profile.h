@@ -83,15 +83,17 @@ struct profile_dma {
 
 /* The figures of the cost model; docs/profiles.md has the formula. */
 struct profile_costs {
-    profile_cost start;      /* cost from the call to the start of the first descriptor */
-    profile_cost descriptor; /* cost of each descriptor, besides its data */
-    profile_cost row;        /* cost of each row (contiguous run) */
-    profile_cost burst;      /* cost of each burst, on either side, besides its beats */
-    profile_cost beat;       /* cost of each beat, on either side */
-    profile_cost finish;     /* cost from the last byte until the program sees the completion */
-    profile_cost conflict;   /* cost of each access to a bank that is busy */
-    profile_cost core_call;  /* cost of a memcpy by the core, once for each call */
-    profile_cost core_beat;  /* cost of a memcpy by the core, for each bus_bytes */
+    profile_cost start;          /* cost from the call to the start of the first descriptor */
+    profile_cost descriptor;     /* cost of each descriptor, besides its data */
+    profile_cost row;            /* cost of each row (contiguous run) */
+    profile_cost burst;          /* cost of each burst, on either side, besides its beats */
+    profile_cost beat;           /* cost of each beat, on either side */
+    profile_cost finish;         /* cost from the last byte until the program sees the completion */
+    profile_cost conflict;       /* cost of each access to a bank that is busy */
+    profile_cost core_call;      /* cost of a memcpy by the core, once for each call */
+    profile_cost core_beat;      /* cost of a memcpy by the core, for each bus_bytes */
+    profile_cost kernel_vector;  /* cost of each vector that a permute kernel loads and stores */
+    profile_cost kernel_element; /* cost of each element that a permute kernel gathers */
 };
 
 /* The members of struct profile_costs with their names in the file, for readers and writers. */

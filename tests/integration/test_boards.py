@@ -189,6 +189,22 @@ class Boards(Case):
             self.assertGreaterEqual(float(total["cycles"]), sum(float(cost["bus_cycles"]) for cost in costs))
             self.assertLess(total["ns"], total["sum_ns"])
 
+    def test_a_permute_in_vector_memory_is_a_kernel(self):
+        """The core gathers the elements: no descriptors, and no rows of one byte on the bus."""
+        self.write("in.bin", bytes(32 * 32 * 96))
+        job = {"op": "permute", "src": {"file": "in.bin", "type": "sa8", "shape": [32, 32, 96], "memory": "vccm"},
+               "cfg": {"perm_dim": [2, 0, 1]}, "dst": {"file": "out.npy", "memory": "vccm"}}
+        arguments = ("explain", "--no-memcpy", "--profile", "vpx5-nsim", "job.json")
+        self.write("job.json", json.dumps(job).encode())
+        board = json.loads(self.ctl(*arguments, "--json", code=0).out.splitlines()[0])["board"]
+        self.assertEqual((board["kernel"], board["descriptors"], board["vectors"], board["gathered"]),
+                         (True, 0, 1536, 98304))
+        self.assertEqual(board["cost"]["cycles"], str(20 + 2 * 1536 + 98304 // 8))
+        self.assertIn("a kernel of the core", self.ctl(*arguments, "--no-picture", code=0).out)
+        self.write("job.json", json.dumps(dict(job, op="mov")).encode())
+        board = json.loads(self.ctl(*arguments, "--json", code=0).out.splitlines()[0])["board"]
+        self.assertEqual((board["kernel"], board["descriptors"]), (False, 96))
+
     def test_sums_that_do_not_fit(self):
         profile = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
         profile["costs"].update(row=10 ** 9, beat=10 ** 9)

@@ -141,6 +141,30 @@ static void test_formula(void **state)
     assert_int_equal(cost_ns(&profile, cost.total), 261 * 2);
 }
 
+/* A kernel gathers single elements into vectors, or moves runs of whole vectors. */
+static void test_kernel(void **state)
+{
+    struct target_profile profile = board();
+    const struct cost_memories memories = {NULL, NULL};
+    struct mli_plan plan = four_rows();
+    struct move_cost cost;
+
+    (void)state;
+    profile.vector_bits = 256;
+    cost_of_kernel(&cost, &profile, &memories, &plan, 2); /* no figures of kernels */
+    assert_int_equal(cost.total, (5 + 32) * PROFILE_CYCLE);
+    profile.costs.kernel_vector = 2 * PROFILE_CYCLE;
+    profile.costs.kernel_element = PROFILE_CYCLE / 4;
+    cost_of_kernel(&cost, &profile, &memories, &plan, 2);
+    assert_int_equal(cost.total, (5 + 4 * 2 * 2) * PROFILE_CYCLE);
+    assert_int_equal(cost.bus, 0);
+    plan.box = (struct mli_copy_box){.run = 2, .loops = 2, .loop = {{8, 32, 2}, {16, 2, 16}}};
+    cost_of_kernel(&cost, &profile, &memories, &plan, 2);
+    assert_int_equal(cost.total, (5 + 8 * 2 + 128 / 4) * PROFILE_CYCLE);
+    assert_int_equal(cost.total, cost.part[COST_CORE]);
+    assert_int_equal(cost.dominant, COST_CORE);
+}
+
 /* Descriptors of fills read nothing: they have no latency of the source. */
 static void test_fills_have_no_latency(void **state)
 {
@@ -228,6 +252,8 @@ int main(void)
         cmocka_unit_test(test_traffic_of_random_plans),
         cmocka_unit_test(test_formula),
         cmocka_unit_test(test_fills_have_no_latency),
+        cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_channels_share_the_bus),
         cmocka_unit_test(test_core_moves),
         cmocka_unit_test(test_numbers_stop_at_the_largest),
