@@ -66,9 +66,14 @@ static void put_memories(struct textw *w, const struct timeline *timeline)
         const uint64_t peak = peak_of(timeline, i);
 
         if (peak > 0)
-            textw_printf(w, INDENT "%s: at most %s of %s in use%s\n", memory->name,
-                         print_bytes(used, peak), print_bytes(size, memory->size),
-                         peak > memory->size ? ": jobs that run at the same time do not fit" : "");
+            textw_printf(w, INDENT "%s: at most %s of %s in use\n", memory->name,
+                         print_bytes(used, peak), print_bytes(size, memory->size));
+        if (peak > memory->size)
+            textw_printf(
+                w,
+                INDENT "remark room: jobs that run at the same time need %s of %s, %s more "
+                       "than it has; let some wait with \"after\"\n",
+                print_bytes(used, peak), memory->name, print_bytes(size, peak - memory->size));
     }
 }
 
@@ -119,6 +124,7 @@ static void write_total(struct jsonw *w, const struct target_profile *profile,
 static void write_memories(struct jsonw *w, const struct timeline *timeline)
 {
     const struct target_profile *profile = timeline->profile;
+    bool fits = true;
 
     jsonw_array_begin(w, "memories");
     for (uint32_t i = 0; i < profile->memory_count; i++) {
@@ -130,9 +136,12 @@ static void write_memories(struct jsonw *w, const struct timeline *timeline)
         jsonw_string(w, "name", profile->memories[i].name);
         jsonw_uint(w, "bytes_max", peak);
         jsonw_uint(w, "size", profile->memories[i].size);
+        jsonw_bool(w, "fits", peak <= profile->memories[i].size);
+        fits &= peak <= profile->memories[i].size;
         jsonw_object_end(w);
     }
     jsonw_array_end(w);
+    jsonw_bool(w, "fits", fits);
 }
 
 static void write_slots(struct jsonw *w, const struct timeline *timeline)

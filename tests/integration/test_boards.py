@@ -205,6 +205,22 @@ class Boards(Case):
         board = json.loads(self.ctl(*arguments, "--json", code=0).out.splitlines()[0])["board"]
         self.assertEqual((board["kernel"], board["descriptors"]), (False, 96))
 
+    def test_jobs_that_do_not_fit_together(self):
+        """Two jobs at the same time on the channels need more than the memory has."""
+        self.write("big.bin", bytes(160 * 1024))
+        jobs = [{"op": "mov", "name": name, "dst": {"file": f"{name}.npy", "memory": "ocm"},
+                 "src": {"file": "big.bin", "type": "sa8", "shape": [160 * 1024]}} for name in "ab"]
+        for after, fits in (([], False), (["a"], True)):
+            jobs[1]["after"] = after
+            self.write("jobs.json", json.dumps(jobs).encode())
+            arguments = ("explain", "--no-memcpy", "--profile", "zynqmp-zdma", "jobs.json")
+            total = json.loads(self.ctl(*arguments, "--json", code=0).out.splitlines()[-1])["timeline"]
+            self.assertEqual(total["fits"], fits)
+            self.assertEqual({memory["name"]: memory["fits"] for memory in total["memories"]},
+                             {"ddr": True, "ocm": fits})
+            text = self.ctl(*arguments, "--no-picture", code=0).out
+            self.assertEqual("remark room: jobs that run at the same time need 320 KiB of ocm" in text, not fits)
+
     def test_sums_that_do_not_fit(self):
         profile = json.loads((SOURCE / "conf/profiles/vpx5-nsim.json").read_text())
         profile["costs"].update(row=10 ** 9, beat=10 ** 9)
