@@ -166,6 +166,8 @@ static int explain_steps(struct run *run, const struct job_file *file,
 
     output.picture = output.memcpy = false;
     output.svg.path = NULL;
+    if (status == 0)
+        status = staging_check_capacity(&stage, rules.profile, fault);
     if (status == 0 && job_rules_begin(&rules, &stage.file, fault))
         status = staging_blame(fault);
     for (int step = 0; step < STAGING_STEPS && status == 0; step++)

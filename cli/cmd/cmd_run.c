@@ -88,6 +88,7 @@ static enum exit_code run_all(const struct options *options)
     job_progress_follow(&progress, &link, &sequence.style);
     if (run.rules.profile) {
         run.execution.moved = advise;
+        run.execution.profile = run.rules.profile;
         run.execution.context = &run.rules;
     }
     code = sequence_run(&sequence, &(struct sequence_work){run_job, job_report_outcome, &run,

@@ -97,6 +97,8 @@ int execution_run_staging(const struct execution *execution, const struct job_fi
     if (status == 0 && execution->rules)
         status = staging_check_rules(&stage, execution->rules, produced, fault);
     if (status == 0)
+        status = staging_check_capacity(&stage, execution->profile, fault);
+    if (status == 0)
         status = run_in_buffers(execution, &stage, step, r, outcome);
     if (outcome->moved && execution->moved)
         execution->moved(execution->context, file, r, outcome);

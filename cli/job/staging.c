@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/staging.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "cli/explain/explained.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "target/profile/profile_rules.h"
 
 static char load_buffer[] = "stage.in", store_buffer[] = "stage.out";
 
@@ -182,6 +184,27 @@ int staging_blame_step(struct fault *fault, int step)
     return -1;
 }
 
+int staging_check_capacity(const struct staging *stage, const struct target_profile *profile,
+                           struct fault *fault)
+{
+    const struct buffer_spec *buffer = &stage->file.list.buffers[stage->file.list.buffer_count - 1];
+    const struct profile_memory *memory =
+        profile ? profile_memory_named(profile, buffer->memory) : NULL;
+    uint64_t aligned;
+
+    if (!memory)
+        return 0;
+    aligned = buffer->bytes + (-buffer->bytes & (profile_range_alignment(memory) - 1));
+    if (buffer->bytes <= memory->size && aligned <= memory->size - buffer->bytes)
+        return 0;
+    fault_set(fault, FAULT_REFUSED, "/stage",
+              "stage: two buffers of %" PRIu64 " B are needed, memory %s has %" PRIu64
+              " B in all; split the job into tiles (rule capacity)",
+              buffer->bytes, memory->name, memory->size);
+    fault->status = MLI_STATUS_NOT_ENGH_MEM;
+    return -1;
+}
+
 /* Checks one step against the rules. */
 static int check_step(struct staging *stage, int step, const struct job_rules *rules,
                       const struct produced *produced, struct fault *fault)
@@ -203,10 +226,10 @@ int staging_check_rules(struct staging *stage, const struct job_rules *rules,
                         const struct produced *produced, struct fault *fault)
 {
     struct job_rules with_stage = {.profile = rules->profile, .of_daemon = rules->of_daemon};
-    int status = job_rules_begin(&with_stage, &stage->file, fault);
+    int status = staging_check_capacity(stage, rules->profile, fault);
 
-    if (status)
-        staging_blame(fault);
+    if (status == 0 && job_rules_begin(&with_stage, &stage->file, fault))
+        status = staging_blame(fault);
     for (int step = 0; step < STAGING_STEPS && status == 0; step++)
         status = check_step(stage, step, &with_stage, produced, fault);
     job_rules_end(&with_stage);

@@ -40,6 +40,14 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
                  struct fault *fault);
 void staging_finish(struct staging *stage);
 
+/**
+ * Checks that the memory of the stage has room for the two buffers if nothing else is there.
+ * Returns 0, also without a profile or for an unknown memory, or -1 with FAULT_REFUSED at /stage
+ * (rule capacity).
+ */
+int staging_check_capacity(const struct staging *stage, const struct target_profile *profile,
+                           struct fault *fault);
+
 /** Moves a fault of job_buffers_extend() or buffer_places_init() to the member "stage" of the job.
  * Returns -1. */
 int staging_blame(struct fault *fault);
