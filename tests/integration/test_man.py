@@ -7,6 +7,8 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 import unittest
 
 from harness import MLICTL, MLID, SOURCE, Case, main
@@ -288,6 +290,26 @@ class References(unittest.TestCase):
             for name in re.findall(r"\b(ml[a-z.-]*(?<![.-])\(\d\))", source(page)):
                 if name.startswith(("mlictl", "mlid")):
                     self.assertIn(name, ours, page)
+
+
+
+class Installed(unittest.TestCase):
+    def test_links_of_installed_documents(self):
+        """The documents are installed in one folder; every link is to one of them, or to a web page."""
+        documents = [*sorted((SOURCE / "docs").glob("*.md")), *sorted((SOURCE / "docs").glob("*.svg")),
+                     SOURCE / "proto/PROTOCOL.md"]
+        listed = (SOURCE / "conf/meson.build").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, SOURCE / "scripts/installed_docs.py", folder, *documents], check=True,
+                           timeout=60)
+            installed = {path.name for path in pathlib.Path(folder).iterdir()}
+            for document in documents:
+                self.assertIn(f"{document.relative_to(SOURCE)}'", listed)
+            links = [(path.name, link) for path in sorted(pathlib.Path(folder).glob("*.md"))
+                     for link in re.findall(r"\]\(([^)#\s]+)", path.read_text())]
+        self.assertGreater(len(links), 30)
+        for name, link in links:
+            self.assertTrue(link in installed or link.startswith("https://"), f"{name}: {link}")
 
 
 if __name__ == "__main__":
