@@ -204,7 +204,7 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
 {
     const struct job_spec *job = &file->list.jobs[index];
     struct timeline_slot slot = {.kind = kind_of(job, board), .name = name_of(file, job)};
-    const bool core = board->count.descriptors == 0 && board->count.core > 0;
+    const bool core = board->kernel || (board->count.descriptors == 0 && board->count.core > 0);
     struct schedule_slot place;
 
     if (make_room(timeline) < 0 || change_file(timeline, file) < 0 ||
