@@ -146,7 +146,7 @@ static void traffic_text(struct textw *w, const struct tile_result *result)
                      plan->least_found);
 }
 
-/* What the time of a plan depends on most. */
+/* The part of the board that limits the time of a plan. */
 enum limit { LIMIT_CHANNELS, LIMIT_BUS, LIMIT_KERNELS, LIMIT_WAITS };
 static const char *const limit_words[] = {"channels", "bus", "kernels", "waits"};
 

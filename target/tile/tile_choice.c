@@ -24,16 +24,17 @@ static int sample(const struct chooser *c, const struct tile_plan *plan, profile
     struct tile_loops loops[TILE_OPERANDS] = {0};
 
     for (uint32_t i = 0; i < plan->layer->operands; i++) {
-        profile_cost total, data;
-        uint64_t bytes;
+        profile_cost total = 0, data = 0, start;
+        uint64_t bytes = 1;
         double transfers;
 
         loops[i] = tile_loops_of(plan, i);
         if (tile_time_sample(plan, c->board, i, &total, &data, &bytes, c->fault) < 0)
             return -1;
         transfers = (double)plan->traffic[i] / (double)bytes;
-        moving[i].time = (double)loops[i].changes * (double)c->estimate->start +
-                         transfers * ((double)total - (double)c->estimate->start);
+        start = c->estimate->start < total ? c->estimate->start : total;
+        moving[i].time =
+            (double)loops[i].changes * (double)start + transfers * (double)(total - start);
         moving[i].data = transfers * (double)data;
     }
     *time = tile_estimate_moving(c->estimate, plan, loops, moving);
@@ -145,7 +146,7 @@ int tile_choose(struct tile_choice *choice, enum tile_objective objective,
                 struct fault *fault)
 {
     const struct chooser c = {estimate, board, fault};
-    struct tile_candidates *found = malloc(sizeof *found);
+    struct tile_candidates *found = calloc(1, sizeof *found);
     int status;
 
     if (!found)

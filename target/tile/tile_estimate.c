@@ -61,7 +61,9 @@ struct outer {
 /* Returns a / b, rounded up; b 0: no limit, 1. */
 static double pieces(uint64_t a, uint64_t b)
 {
-    return b == 0 || a <= b ? 1 : (double)((a - 1) / b + 1);
+    const uint64_t whole = b == 0 || a <= b ? 1 : (a - 1) / b + 1;
+
+    return (double)whole;
 }
 
 /* Returns the descriptors for rows: the loops take the longest dimensions. */

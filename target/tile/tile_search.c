@@ -612,7 +612,7 @@ int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
                    const struct tile_memory *memory, const struct tile_estimate *estimate,
                    struct fault *fault)
 {
-    struct tile_candidates *found = malloc(sizeof *found);
+    struct tile_candidates *found = calloc(1, sizeof *found);
     int status;
 
     if (!found)

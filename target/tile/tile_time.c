@@ -162,7 +162,7 @@ int tile_time_sample(const struct tile_plan *plan, const struct tile_board *boar
     const bool output = plan->layer->operand[operand].role == TILE_OUTPUT;
     struct tile_job job = {.kind = output ? TILE_JOB_STORE : TILE_JOB_LOAD, .operand = operand};
     struct timer timer = {.board = board, .plan = plan};
-    struct move_cost cost;
+    struct move_cost cost = {0};
 
     /* The middle of each loop, away from the padding. */
     for (uint32_t i = 0; i < plan->layer->axes; i++) {
