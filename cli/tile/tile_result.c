@@ -45,7 +45,8 @@ static int find_plan(struct tile_result *result, struct fault *fault)
     }
     single.buffers = 1;
     smallest = tile_plan_smallest(&r->layer, &single);
-    if (r->memory.buffers > 1 && smallest <= r->memory.bytes && fault->code != FAULT_INTERNAL) {
+    if (r->memory.buffers > 1 && smallest <= r->memory.bytes &&
+        tile_plan_smallest(&r->layer, &r->memory) > r->memory.bytes) {
         struct fault whole = *fault;
 
         fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s; --buffers 1 needs %" PRIu64 " B",

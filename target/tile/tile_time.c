@@ -105,6 +105,12 @@ static mli_element_type type_of_size(uint32_t bytes)
     return bytes == 1 ? MLI_EL_SA_8 : bytes == 2 ? MLI_EL_FX_16 : MLI_EL_SA_32;
 }
 
+/* Returns an address of the board as a pointer. libmli refuses null, so 0 becomes 2^32. */
+static int8_t *pointer_to(uint64_t address)
+{
+    return (int8_t *)(uintptr_t)(address == 0 ? UINT64_C(1) << 32 : address);
+}
+
 /* Sets the tensors of a transfer. Their pointers are addresses of the board. */
 static void set_tensors(const struct timer *timer, const struct tile_job *job,
                         const struct tile_transfer *transfer, mli_tensor *src, mli_tensor *dst)
@@ -119,10 +125,10 @@ static void set_tensors(const struct timer *timer, const struct tile_job *job,
     memcpy(src->shape, transfer->src_shape, sizeof src->shape);
     memcpy(src->mem_stride, transfer->src_strides, sizeof src->mem_stride);
     src->el_params.sa.dim = -1;
-    src->data.mem.pi8 = (int8_t *)(uintptr_t)(load ? outside : inside);
+    src->data.mem.pi8 = pointer_to(load ? outside : inside);
     src->data.capacity = UINT32_MAX;
     *dst = (mli_tensor){.el_params.sa.dim = -1};
-    dst->data.mem.pi8 = (int8_t *)(uintptr_t)(load ? inside : outside);
+    dst->data.mem.pi8 = pointer_to(load ? inside : outside);
     dst->data.capacity = UINT32_MAX;
     for (uint32_t d = transfer->rank; d-- > 0 && !load;)
         dst->mem_stride[d] = d + 1 == transfer->rank

@@ -278,6 +278,8 @@ class Tile(Case):
             for compute in ("0.1", "1"):
                 plan = self.plan(*wide, *board, "--compute", compute)["time"]
                 self.assertLess(plan["ns"], 1.05 * (free["time"]["ns"] + plan["kernels_ns"]), board)
+        # A memory may begin at address 0.
+        self.plan("--shape", "56x56x64", "--window", "3x3", "--profile", "host", "--memory", "ddr", "--budget", "100KiB")
         # Each call of a kernel has a price, so many small tiles do not pay.
         calls = self.plan(*wide, *vpx, "--compute", "1", "--call", "1000")
         self.assertLess(calls["steps"], 200)
