@@ -120,17 +120,21 @@ static int check_type(const struct resolved *r, struct fault *fault)
     return 0;
 }
 
+/* Returns the dtype of a raw source or a buffer. */
+static const struct dtype *raw_dtype(const struct tensor_spec *ref)
+{
+    return ref->dtype ? dtype_from_name(ref->dtype) : dtype_of_type(ref->desc.type);
+}
+
 static int open_src_tensor(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     const struct tensor_spec *ref = &r->job->src;
 
     if (r->src_buffer)
-        return describe_buffer(&r->src, r->src_buffer, ref, dtype_of_type(ref->desc.type), fault);
+        return describe_buffer(&r->src, r->src_buffer, ref, raw_dtype(ref), fault);
     if (open_tensor(&r->src, produced, ref, r->src_path, fault))
         return -1;
-    return r->src.format == FILE_FORMAT_RAW
-               ? describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault)
-               : 0;
+    return r->src.format == FILE_FORMAT_RAW ? describe_raw(&r->src, ref, raw_dtype(ref), fault) : 0;
 }
 
 static int open_src(struct resolved *r, const struct produced *produced, struct fault *fault)

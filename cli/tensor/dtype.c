@@ -9,18 +9,7 @@
 #include <string.h>
 
 #include "cli/words.h"
-
-/* X(name, descr, kind, size, exact_max) */
-#define DTYPE_TABLE(X)                                                                             \
-    X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
-    X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
-    X("int16", "<i2", 'i', 2, INT16_MAX)                                                           \
-    X("uint16", "<u2", 'u', 2, UINT16_MAX)                                                         \
-    X("int32", "<i4", 'i', 4, INT32_MAX)                                                           \
-    X("uint32", "<u4", 'u', 4, UINT32_MAX)                                                         \
-    X("float16", "<f2", 'f', 2, 1u << 11)                                                          \
-    X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
-    X("bool", "|b1", 'b', 1, 1)
+#include "proto/file/tensor_spec.h"
 
 static const struct dtype dtypes[] = {
 #define DTYPE(name, descr, kind, size, exact_max) {name, descr, kind, size, exact_max},

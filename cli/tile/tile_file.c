@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/make/relocate.h"
+#include "cli/tensor/dtype.h"
 #include "cli/term/cancel.h"
 #include "proto/file/buffer_spec.h"
 #include "target/tile/tile_transfer.h"
@@ -175,6 +176,15 @@ static void set_shape(struct tensor_desc *desc, uint32_t rank, const uint32_t *s
     memcpy(desc->shape, shape, rank * sizeof *shape);
 }
 
+/* Returns the dtype of an input, or null if it is the default of the element type. */
+static const char *dtype_of(const struct writer *writer, uint32_t operand)
+{
+    const struct tile_request *r = writer->result->request;
+    const char *dtype = r->dtype[operand];
+
+    return dtype && strcmp(dtype, dtype_of_type(r->type)->name) != 0 ? dtype : NULL;
+}
+
 /* Sets a tensor in a buffer. `name` is borrowed. */
 static void set_buffer(const struct writer *writer, struct tensor_spec *spec, char *name,
                        uint32_t rank, const uint32_t *shape)
@@ -233,6 +243,7 @@ static void write_job(struct writer *writer, const struct tile_job *job)
     } else if (job->kind == TILE_JOB_FILE) {
         tile_file_path(writer->directory, tile_file_word(plan->layer, job->operand), job->number,
                        path);
+        spec.src.dtype = dtype_of(writer, job->operand);
         spec.dst.file = path;
     }
     for (uint32_t i = 0; i < job->after_count; i++) {
@@ -264,6 +275,8 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
     set_buffer(writer, &spec.src, host, rank, shape);
+    if (writer->jobs) /* else the results of the tiles have dtypes of their own */
+        spec.src.dtype = dtype_of(writer, 0);
     spec.dst.file = writer->out;
     spec.expect = writer->result->request->job.expect;
     spec.expect.golden.file = writer->golden;

@@ -242,6 +242,7 @@ static int explain_file(struct tile_request *r, mli_explanation *move, struct fa
     if (status == 0) {
         *move = explained.move;
         r->type = resolved.wire.src.desc.type;
+        r->dtype[0] = dtype_of_header(&resolved.src.header)->name;
         r->job.src.desc.has_type = true;
         r->job.src.desc.type = r->type;
     }
@@ -309,7 +310,7 @@ static int make_window(struct tile_request *r, const mli_explanation *move, stru
 }
 
 /* Refuses the file of a second input or of weights if its shape or element size does not match. */
-static int check_operand(const struct tile_request *r, const char *path, const char *option,
+static int check_operand(struct tile_request *r, const char *path, const char *option,
                          uint32_t operand, struct fault *fault)
 {
     uint32_t shape[MLI_MAX_RANK];
@@ -327,6 +328,7 @@ static int check_operand(const struct tile_request *r, const char *path, const c
         return -1;
     fits = file.header.rank == rank && file.header.item_size == r->layer.element &&
            memcmp(file.header.shape, shape, rank * sizeof *shape) == 0;
+    r->dtype[operand] = dtype_of_header(&file.header)->name;
     print_shape(found, file.header.rank, file.header.shape);
     tensor_file_close(&file);
     if (fits)

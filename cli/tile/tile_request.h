@@ -27,7 +27,8 @@ struct tile_request {
     const char *second, *weights;            /* files of --with and --weights, or null */
     const char *output, *directory, *stitch; /* --output, --tiles, --stitch, or null */
     mli_element_type type;
-    struct tile_window window; /* TILE_WINDOW */
+    const char *dtype[TILE_OPERANDS]; /* dtypes of the files of inputs; or null */
+    struct tile_window window;        /* TILE_WINDOW */
     struct tile_layer layer;
     struct tile_memory memory;
     enum tile_objective objective; /* --least */

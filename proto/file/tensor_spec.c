@@ -9,8 +9,8 @@
 #include "proto/wire/job_common.h"
 #include "proto/wire/job_ref.h"
 
-const char *const tensor_spec_src_keys[] = {"file",   "buffer", "format",         "tensor",
-                                            "offset", "memory", TENSOR_DESC_KEYS, NULL};
+const char *const tensor_spec_src_keys[] = {
+    "file", "buffer", "format", "tensor", "offset", "memory", "dtype", TENSOR_DESC_KEYS, NULL};
 const char *const tensor_spec_dst_keys[] = {
     "file",    "buffer", "update", "params",     "format",          "offset",    "memory", "shape",
     "strides", "axis",   "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
@@ -18,6 +18,10 @@ const char *const tensor_spec_dst_keys[] = {
 #define FORMAT_WORD(name, word) word,
 const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};
 #undef FORMAT_WORD
+
+#define DTYPE_WORD(name, ...) name,
+static const char *const dtype_words[] = {DTYPE_TABLE(DTYPE_WORD) NULL};
+#undef DTYPE_WORD
 
 const char *file_format_word(enum file_format format)
 {
@@ -127,7 +131,7 @@ static int check_holder(const struct tensor_spec *spec, const struct json *objec
                   "the tensor is in the memory of its buffer; give \"memory\" in \"buffers\"");
 }
 
-static const char *const in_npy_header[] = {"shape", "strides", "offset", NULL};
+static const char *const in_npy_header[] = {"shape", "strides", "offset", "dtype", NULL};
 static const char *const npy_says = "stated in the header of the .npy file; remove it from the job";
 static const char *const archive_says = "stated in the archive; remove it from the job";
 
@@ -157,6 +161,21 @@ void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
         jsonw_string(w, "params", spec->params);
     if (spec->memory[0] != '\0')
         jsonw_string(w, "memory", spec->memory);
+    if (spec->dtype)
+        jsonw_string(w, "dtype", spec->dtype);
+}
+
+static int read_dtype(struct tensor_spec *src, const struct json *object)
+{
+    struct json value = json_member(object, "dtype");
+    size_t index;
+
+    if (!json_present(&value))
+        return 0;
+    if (json_choice(&value, dtype_words, &index) < 0)
+        return -1;
+    src->dtype = dtype_words[index];
+    return 0;
 }
 
 int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
@@ -179,6 +198,8 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
                member_require(object, "type", no_header) < 0) {
         return -1;
     }
+    if (read_dtype(src, object) < 0)
+        return -1;
     return tensor_desc_read(&src->desc, object);
 }
 

@@ -29,6 +29,18 @@ enum file_format {
 #undef FILE_FORMAT_ENUM
 };
 
+/* The dtypes of .npy files. X(name, descr, kind, size, exact_max) */
+#define DTYPE_TABLE(X)                                                                             \
+    X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
+    X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
+    X("int16", "<i2", 'i', 2, INT16_MAX)                                                           \
+    X("uint16", "<u2", 'u', 2, UINT16_MAX)                                                         \
+    X("int32", "<i4", 'i', 4, INT32_MAX)                                                           \
+    X("uint32", "<u4", 'u', 4, UINT32_MAX)                                                         \
+    X("float16", "<f2", 'f', 2, 1u << 11)                                                          \
+    X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
+    X("bool", "|b1", 'b', 1, 1)
+
 struct tensor_spec {
     char *file;                   /* as written in the job: relative to the job file; or null */
     char *buffer;                 /* name of a buffer of the job file; or null */
@@ -37,6 +49,7 @@ struct tensor_spec {
     char *tensor;                 /* src: name in an archive; null: the archive's only tensor */
     bool update;                  /* dst: write into the existing tensor */
     char *params;                 /* dst: file for the result's quantisation parameters; or null */
+    const char *dtype;            /* src, raw files and buffers: name in static storage, or null */
     uint64_t offset;              /* raw files and buffers: bytes before the first element */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
                                      placed; or empty */

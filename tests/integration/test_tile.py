@@ -496,6 +496,29 @@ class Tile(Case):
         self.assertGreater(large["time"]["tensors"]["bytes"], large["time"]["tensors"]["room"])
         self.assertAlmostEqual(large["time"]["ns"] / small["time"]["ns"], 4, delta=0.1)
 
+    def test_the_dtype_is_kept(self):
+        """Unsigned inputs give the same file as an untiled move, and tiles with their dtype."""
+        rng = random.Random(SEED)
+        for dtype, item in (("|u1", 1), ("|b1", 1), ("<u2", 2), ("<f4", 4)):
+            shape = (7, 6, 5)
+            self.write("in.npy", npy(dtype, shape, bytes(rng.randrange(2) for _ in range(7 * 6 * 5 * item))))
+            self.ctl("mov", "-f", "in.npy", "want.npy", "--perm", "2,0,1", code=0)
+            self.plan("in.npy", "out.npy", "--perm", "2,0,1", "--budget", "400", "-o", "tiles.json", "-f")
+            self.ctl("run", "tiles.json", code=0)
+            self.assertEqual(self.read("out.npy"), self.read("want.npy"), dtype)
+            self.plan("in.npy", "--window", "3", "--budget", "1000", "--pool", "-o", "tiles.json", "--tiles", "d", "-f")
+            self.ctl("run", "tiles.json", code=0)
+            self.assertIn(f"'{dtype}'".encode(), self.read("d/in_0.npy"))
+        src = {"file": "in.raw", "type": "sa8", "shape": [2], "dtype": "uint8"}
+        self.write("in.raw", b"ab")
+        for words, given, code in (("", {}, 0), ("src.dtype", {"dtype": "uint9"}, 2),
+                                   ("src.type: sa8 has elements of 1 B", {"dtype": "uint16", "shape": [1]}, 2),
+                                   ("remove it from the job", {"file": "want.npy", "shape": None}, 2)):
+            job = {key: value for key, value in {**src, **given}.items() if value is not None}
+            self.write("job.json", json.dumps({"op": "mov", "src": job, "dst": {"file": "raw.npy"}}).encode())
+            self.assertIn(words, self.ctl("run", "job.json", code=code).err)
+        self.assertIn(b"'|u1'", self.read("raw.npy"))
+
     def test_a_signal(self):
         """SIGINT ends the program with exit code 4, and leaves no file."""
         self.write("in.npy", npy("|i1", (3000, 3000), bytes(9_000_000)))
