@@ -24,7 +24,7 @@ struct calibration_rules {
     const char *engine; /* specification for mli_mov_set_engine() */
     uint64_t seed;
     uint64_t time_ns; /* time of the sweep */
-    size_t check;     /* moves of the check */
+    size_t check;     /* most moves of the check, which takes at most time_ns too */
     const char *date; /* for the sources of figures */
     bool (*stop)(void);
     /* `step` is a word for the progress line */

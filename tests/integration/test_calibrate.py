@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mlictl calibrate: measures an engine, writes a valid profile, and explain predicts with it."""
 import json
+import re
 import signal
 import time
 
@@ -61,8 +62,10 @@ class Calibrate(Case):
         self.assertNotIn("/costs", sources)
 
     def test_controller(self):
-        result = self.calibrate("-e", "mock", "-o", "mock.json", "--check", "20")
+        result = self.calibrate("-e", "mock", "-o", "mock.json", "--check", "1000000")
         self.assertRegex(result.out, r"^seed 7\nmock: \d+ moves in ")
+        # The check ends in time, long before a million moves.
+        self.assertLess(int(re.search(r"\n  all +(\d+) ", result.out)[1]), 1000000)
         self.assertRegex(result.out, r"\n +figure +cycles +standard error\n +start +\d")
         profile = json.loads((self.dir / "mock.json").read_text())
         self.assertNotIn("measured", profile["costs"])
