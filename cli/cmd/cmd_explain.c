@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/engine_arg.h"
+#include "cli/explain/c_sequence.h"
 #include "cli/explain/explain_output.h"
 #include "cli/explain/explained_board.h"
 #include "cli/explain/picture.h"
@@ -65,8 +66,9 @@ struct run {
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    struct job_rules rules; /* with the --profile */
-    struct races races;     /* of the current job file */
+    struct job_rules rules;  /* with the --profile */
+    struct races races;      /* of the current job file */
+    struct c_sequence calls; /* of the current job file, with --c */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
     uint64_t channels;        /* --channels; 0: those of the job */
@@ -141,6 +143,9 @@ static int explain_step(struct run *run, struct explain_output *output, struct s
         status = explained_init(&explained, &stage->file, &resolved, channels, fault);
     if (status == 0)
         status = place_on_board(run, rules, &stage->file, &resolved, &explained, &board, fault);
+    if (status == 0 && run->output.c)
+        c_sequence_add(&run->calls, &explained, &resolved, &stage->file, &rules->buffers,
+                       output->explained);
     if (status == 0 && !svg_target_is_stdout(&run->output.svg))
         explain_output_job(output, 0, &stage->file, &resolved, &explained);
     if (status == 0 && rules->profile) {
@@ -164,6 +169,9 @@ static int explain_steps(struct run *run, const struct job_file *file,
     struct staging stage;
     int status = staging_init(&stage, file, resolved, fault);
 
+    /* The functions of a job without a name have numbers, not the name "job". */
+    for (int step = 0; step < STAGING_STEPS && output.c && !resolved->job->common.name; step++)
+        stage.jobs[step].common.name = NULL;
     output.picture = output.memcpy = false;
     output.svg.path = NULL;
     if (status == 0)
@@ -190,6 +198,9 @@ static int explain_unstaged(struct run *run, const struct job_file *file,
         return -1;
     if (run->rules.profile)
         timeline_add(&run->timeline, file, (size_t)(resolved->job - file->list.jobs), &board);
+    if (run->output.c)
+        c_sequence_add(&run->calls, explained, resolved, file, &run->rules.buffers,
+                       run->output.explained);
     explain_output_job(&run->output, (size_t)(file - run->sequence->files), file, resolved,
                        explained);
     explained->board = NULL;
@@ -245,9 +256,38 @@ static int begin_file(void *context, const struct job_file *file, struct fault *
     return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;
 }
 
+/* Returns the number of functions that a whole file becomes. */
+static size_t count_functions(const struct job_list *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += is_staged(&list->jobs[i]) ? STAGING_STEPS : 1;
+    return count;
+}
+
+/* Prints the function that calls those of all jobs, if the file has several and none failed. */
+static void print_calls(struct run *run)
+{
+    const struct job_file *file = run->races.file;
+    const size_t number = (size_t)(file - run->sequence->files);
+    struct textw w;
+
+    if (run->output.c && run->calls.count > 1 && !run->calls.failed &&
+        run->calls.count == count_functions(&file->list)) {
+        textw_init(&w);
+        c_sequence_write(&w, &run->calls, file->path,
+                         run->sequence->file_count > 1 ? &number : NULL);
+        print_text(&w);
+        textw_finish(&w);
+    }
+    c_sequence_finish(&run->calls);
+}
+
 static void end_file(void *context)
 {
     struct run *run = context;
+    print_calls(run);
     races_report(&run->races, &run->output.style);
     races_finish(&run->races);
     job_rules_end(&run->rules);

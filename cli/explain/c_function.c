@@ -8,7 +8,7 @@
 #include "cli/explain/picture.h"
 #include "cli/term/print.h"
 
-enum { NAME_MAX_BYTES = 160, NUMBERS_IN_LINE = 16 };
+enum { NUMBERS_IN_LINE = 16 };
 
 void c_function_begin(struct textw *w, const char *command)
 {
@@ -19,18 +19,17 @@ void c_function_begin(struct textw *w, const char *command)
                  command);
 }
 
-/* Writes the name of the job's function; see c_function.h. */
-static const char *function_name(char out[NAME_MAX_BYTES], const char *name, size_t number)
+const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t number)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    size_t length = (size_t)snprintf(out, NAME_MAX_BYTES, "move_");
+    size_t length = (size_t)snprintf(out, C_NAME_MAX, "move_");
     bool same = true;
 
     if (!name) {
-        snprintf(out, NAME_MAX_BYTES, "move_%zu", number);
+        snprintf(out, C_NAME_MAX, "move_%zu", number);
         return out;
     }
-    for (; *name && length < NAME_MAX_BYTES - 24; name++) {
+    for (; *name && length < C_NAME_MAX - 24; name++) {
         const bool fits = strchr(allowed, *name) != NULL;
 
         out[length++] = fits ? *name : '_';
@@ -38,12 +37,11 @@ static const char *function_name(char out[NAME_MAX_BYTES], const char *name, siz
     }
     out[length] = '\0';
     if (!same || *name)
-        snprintf(out + length, NAME_MAX_BYTES - length, "_%zu", number);
+        snprintf(out + length, C_NAME_MAX - length, "_%zu", number);
     return out;
 }
 
-/* Writes text inside a comment: printable ASCII that cannot end the comment. */
-static void put_comment(struct textw *w, const char *text)
+void c_put_comment(struct textw *w, const char *text)
 {
     for (; *text; text++) {
         const bool ends = text[0] == '*' && text[1] == '/';
@@ -72,9 +70,9 @@ static void put_head(struct textw *w, const struct explained *e, const char *nam
 {
     textw_printf(w, "\n/*\n * %s: ", e->op);
     textw_printf(w, "%s", explained_kind(&e->src));
-    put_comment(w, explained_place(&e->src));
+    c_put_comment(w, explained_place(&e->src));
     textw_printf(w, " %s %s", e->update ? "into" : "->", explained_kind(&e->dst));
-    put_comment(w, explained_place(&e->dst));
+    c_put_comment(w, explained_place(&e->dst));
     textw_printf(w, ", %s\n", e->type);
     put_shapes(w, e);
     textw_printf(w,
@@ -252,9 +250,9 @@ static void put_parameters(struct textw *w, const struct resolved *r)
 
 void c_function(struct textw *w, const struct explained *e, const struct resolved *r, size_t number)
 {
-    char name[NAME_MAX_BYTES];
+    char name[C_NAME_MAX];
 
-    put_head(w, e, function_name(name, e->name, number));
+    put_head(w, e, c_function_name(name, e->name, number));
     put_source(w, e, r);
     put_output(w, e, r);
     put_cfg(w, r);

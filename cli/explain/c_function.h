@@ -11,6 +11,13 @@
 #include "cli/explain/explained.h"
 #include "proto/json/textw.h"
 
+enum { C_NAME_MAX = 160 };
+/** Writes the name of the function with this number. Returns `out`. */
+const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t number);
+
+/** Writes text inside a comment: printable ASCII that cannot end the comment. */
+void c_put_comment(struct textw *w, const char *text);
+
 /** Writes a comment that names `command`, such as "explain", and the headers. */
 void c_function_begin(struct textw *w, const char *command);
 

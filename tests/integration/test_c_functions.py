@@ -130,6 +130,54 @@ class Functions(Case):
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
 
+    def test_all_jobs_of_a_file(self):
+        """move_all() runs the jobs in the order of "after", through buffers."""
+        self.write("a.npy", npy("|i1", (6, 5, 4), ramp(120)))
+        tile = {"type": "sa8", "shape": [3, 5, 4]}
+        jobs = []
+        for i in (0, 1):
+            jobs += [{"op": "mov", "name": f"store{i}", "src": {"buffer": "turned", "type": "sa8", "shape": [4, 3, 5]},
+                      "dst": {"file": f"out{i}.npy"}, "after": [f"turn{i}"]},
+                     {"op": "permute", "name": f"turn{i}", "cfg": {"perm_dim": [2, 0, 1]},
+                      "src": dict(tile, buffer="tile"), "dst": {"buffer": "turned"}, "after": [f"load{i}"]},
+                     {"op": "mov", "name": f"load{i}", "cfg": {"offset": [3 * i, 0, 0], "size": [3, 5, 4]},
+                      "src": {"file": "a.npy", "type": "sa8"}, "dst": {"buffer": "tile"},
+                      "after": ["store0"] if i else []}]
+        self.write("jobs.json", json.dumps({"buffers": [{"name": "tile", "bytes": 60}, {"name": "turned", "bytes": 64}],
+                                            "jobs": jobs}).encode())
+        text = self.ctl("explain", "--c", "jobs.json", code=0).out
+        self.assertIn("static uint8_t buffer_1[64]", text)
+        self.assertLess(text.index("status = move_load1("), text.index("status = move_turn1("))
+        self.ctl("run", "jobs.json", code=0)
+        calls = "".join(f"    memcpy(expected, read_file(\"out{i}.npy\", 128), 60);\n"
+                        f"    failed |= memcmp(expected, out{i}, 60) != 0;\n" for i in (0, 1))
+        program = PROGRAM + ("int main(void)\n{\n    static uint8_t out0[60], out1[60], expected[60];\n"
+                             '    uint8_t *const files[] = {read_file("a.npy", 128), out0, out1};\n\n'
+                             "    failed |= move_all(files) != MLI_STATUS_OK;\n" + calls +
+                             "    (void)check;\n    return failed;\n}\n")
+        self.compile_and_run(text + program)
+        # On a board, buffers have addresses; a job alone has no such function.
+        for line in json.loads((self.dir / "jobs.json").read_text())["buffers"]:
+            self.assertIn(line["name"], text)
+        placed = json.loads((self.dir / "jobs.json").read_text())
+        placed["buffers"][0]["memory"] = placed["buffers"][1]["memory"] = "vccm"
+        self.write("jobs.json", json.dumps(placed).encode())
+        text = self.ctl("explain", "--c", "--profile", "vpx5-nsim", "jobs.json", code=0).out
+        self.assertIn("(uint8_t *)(uintptr_t)0x90000000u /* tile */", text)
+        self.assertNotIn("static uint8_t buffer_", text)
+        self.assertNotIn("move_all", self.ctl("explain", "--c", "--job", "load0", "jobs.json", "--profile",
+                                              "vpx5-nsim", code=0).out)
+
+    def test_a_staged_job_without_a_name(self):
+        self.write("a.npy", npy("|i1", (6, 5, 4), ramp(120)))
+        self.write("job.json", json.dumps({"op": "permute", "stage": "vccm", "cfg": {"perm_dim": [2, 0, 1]},
+                                           "src": {"file": "a.npy", "type": "sa8"}, "dst": {"file": "b.npy"}}).encode())
+        text = self.ctl("explain", "--c", "--profile", "vpx5-nsim", "job.json", code=0).out
+        for number in range(3):
+            self.assertIn(f"mli_status move_{number}(", text)
+            self.assertIn(f"status = move_{number}(", text)
+        self.assertIn("(uint8_t *)(uintptr_t)0x90000000u /* stage.in */", text)
+
     def test_make(self):
         """`make --c` prints the function that `explain --c` prints for the job that it makes."""
         self.write("a.npy", npy("|i1", (4, 3), ramp(12)))
@@ -162,7 +210,7 @@ class Functions(Case):
         self.write("a.npy", npy("|i1", (4,), ramp(4)))
         self.write("job.json", b'{"op": "mov", "src": {"file": "a.npy"}, "dst": {"file": "b.npy"}}')
         for options in (("--json",), ("--svg", "-")):
-            self.assertIn("--c cannot", self.ctl("explain", "--c", *options, "job.json", code=2).err)
+            self.assertIn("cannot be combined", self.ctl("explain", "--c", *options, "job.json", code=2).err)
 
 
 if __name__ == "__main__":
