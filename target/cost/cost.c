@@ -265,7 +265,7 @@ struct kernel_work kernel_work(const struct target_profile *profile, const struc
     if (plan->box.loops == 0 || run >= vector)
         return (struct kernel_work){.vectors = times(rows, (run + vector - 1) / vector)};
     return (struct kernel_work){.vectors = (plan->bytes + vector - 1) / vector,
-                                .gathered = plan->bytes / element};
+                                .gathered = plan->bytes / (element > 0 ? element : 1)};
 }
 
 void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile,
