@@ -4,9 +4,11 @@
  *
  *     shapes, a kernel, a move
  *       -> tile_layer.c     struct tile_layer: axes, and the operands that depend on them
- *       -> tile_plan.c      struct tile_plan: counts of tiles, loop order, buffers with addresses
+ *       -> tile_search.c    struct tile_plan: counts of tiles, loop order, buffers with addresses
+ *            -> tile_estimate.c the time of a plan by a formula
+ *       -> tile_choice.c    the plan with the shortest time, or the least traffic, on a board
  *       -> tile_jobs.c      struct tile_jobs: loads, kernels and stores in the order of issue
- *            -> tile_uses.c     -> tile_check.c   proves that no buffer is overwritten while in use
+ *            -> tile_check.c    proves that no buffer is overwritten while in use
  *            -> tile_transfer.c the move (mli_mov_api.h) that a load or a store makes
  *                 -> tile_time.c    its cost, and the schedule of all jobs on a board
  *
