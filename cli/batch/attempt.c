@@ -253,6 +253,7 @@ static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t
         .produced = &attempt->produced,
         .deadline_ns =
             plan->timeout_ms ? begin_ns + (uint64_t)plan->timeout_ms * CLOCK_NS_PER_MS : 0,
+        .profile = plan->profile,
         .failed = on_failure,
         .buffers = {.keep_fds = plan->keep},
         .context = attempt};
@@ -317,7 +318,7 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
         attempt->result.fingerprint.known = true; /* its only input is the text of the job file */
     attempt->result.ns = clock_ns() - begin_ns;
     if (plan->profile && attempt->timeline.all.jobs == attempt->moved)
-        attempt->result.predicted_ns = cost_ns(plan->profile, attempt->timeline.schedule.end);
+        attempt->result.predicted_ns = cost_ns(plan->profile, attempt->timeline.all.end);
     bool whole = attempt->result.status == CASE_PASSED && !attempt->over;
     if (cancel_requested() && !whole)
         attempt->end = ATTEMPT_INTERRUPTED;
