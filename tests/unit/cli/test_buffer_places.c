@@ -14,7 +14,7 @@ enum { ROUNDS = 3000, BUFFERS = 24, SIZE = 1024 };
 
 static struct target_profile profile;
 static struct buffer_spec buffers[BUFFERS];
-static char names[BUFFERS][8];
+static char names[BUFFERS][24];
 
 static void draw(struct rng *rng, size_t count)
 {
