@@ -259,7 +259,7 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
 struct kernel_work kernel_work(const struct target_profile *profile, const struct mli_plan *plan,
                                uint32_t element)
 {
-    const uint64_t vector = profile->vector_bits >= 8 ? profile->vector_bits / 8 : 1;
+    const uint64_t width = profile->vector_bits / 8, vector = width > 0 ? width : 1;
     const uint64_t run = plan->box.run, rows = run > 0 ? (plan->bytes + run - 1) / run : 0;
 
     if (plan->box.loops == 0 || run >= vector)
