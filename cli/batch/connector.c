@@ -131,16 +131,9 @@ static int add_profile(struct xxh64 *x, const char *profile, struct fault *fault
 
 static int add_daemon(struct xxh64 *x, struct daemon_link *link, struct fault *fault)
 {
-    struct rpc_reply reply;
     struct daemon_info info;
 
-    if (daemon_link_ask(link, "daemon.info", &reply, fault))
-        return -1;
-    int status = daemon_info_read(&reply.result, &info);
-    if (status)
-        daemon_link_unreadable(&reply, fault);
-    rpc_reply_finish(&reply);
-    if (status)
+    if (daemon_link_info(link, &info, fault))
         return -1;
     add_text(x, info.version);
     add_text(x, info.build);

@@ -21,24 +21,17 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Checks that the daemon has the profile of --profile: the same name and members. */
+/* Checks that the daemon has the profile of --profile: equal names and members. */
 static int check_profile(struct daemon_link *link, const struct job_rules *rules,
                          struct fault *fault)
 {
     char digest[PROFILE_DIGEST_SIZE];
-    struct rpc_reply reply;
     struct daemon_info info;
 
     if (!rules->profile)
         return 0;
-    if (daemon_link_ask(link, "daemon.info", &reply, fault))
+    if (daemon_link_info(link, &info, fault))
         return -1;
-    int status = daemon_info_read(&reply.result, &info);
-    if (status)
-        daemon_link_unreadable(&reply, fault);
-    rpc_reply_finish(&reply);
-    if (status)
-        return status;
     if (strcmp(info.profile, rules->profile->name) == 0) {
         profile_digest(digest, rules->profile);
         if (!*info.profile_digest || strcmp(info.profile_digest, digest) == 0)

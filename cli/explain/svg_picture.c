@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/explain/picture.h"
+#include "cli/explain/save_text.h"
 #include "cli/explain/svg_parts.h"
-#include "cli/file/output.h"
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
 
@@ -187,23 +187,11 @@ void svg_picture(struct textw *w, const struct explained *explained)
 
 int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault)
 {
-    struct output output;
     struct textw w;
+
     textw_init(&w);
     svg_picture(&w, explained);
-    int status = w.failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0) {
-        status = output_init(&output, path, NULL, fault);
-        if (status == 0)
-            status = output_check_markup(&output, "a drawing", fault);
-        if (status == 0)
-            status = output_write(&output, w.data, w.length, 0, fault);
-        if (status == 0)
-            status = output_commit(&output, false, fault);
-        output_finish(&output);
-    }
-    textw_finish(&w);
-    return status;
+    return save_text(&w, path, "<", "a drawing", fault);
 }
 
 bool svg_target_is_stdout(const struct svg_target *target)

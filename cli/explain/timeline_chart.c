@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/save_text.h"
 #include "cli/explain/timeline_parts.h"
-#include "cli/file/output.h"
 #include "cli/term/print.h"
 
 enum {
@@ -241,25 +241,13 @@ void timeline_chart(struct textw *w, const struct timeline_chart *chart)
 
 int timeline_chart_save(const struct timeline_chart *chart, const char *path, struct fault *fault)
 {
-    struct output output;
     struct textw w;
-    int status;
 
     textw_init(&w);
     timeline_chart(&w, chart);
-    status = w.failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0 && strcmp(path, "-") == 0) {
-        print_text(&w);
-    } else if (status == 0) {
-        status = output_init(&output, path, NULL, fault);
-        if (status == 0)
-            status = output_check_markup(&output, "a drawing", fault);
-        if (status == 0)
-            status = output_write(&output, w.data, w.length, 0, fault);
-        if (status == 0)
-            status = output_commit(&output, false, fault);
-        output_finish(&output);
-    }
+    if (w.failed || strcmp(path, "-") != 0)
+        return save_text(&w, path, "<", "a drawing", fault);
+    print_text(&w);
     textw_finish(&w);
-    return status;
+    return 0;
 }

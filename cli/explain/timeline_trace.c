@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/explain/save_text.h"
 #include "cli/explain/timeline.h"
-#include "cli/file/output.h"
 #include "cli/term/print.h"
 #include "proto/wire/chrome_trace.h"
 
@@ -52,26 +52,14 @@ void timeline_trace(struct textw *w, const struct timeline *timeline)
 
 int timeline_trace_save(const struct timeline *timeline, const char *path, struct fault *fault)
 {
-    struct output output;
     struct textw w;
-    int status;
 
     textw_init(&w);
     timeline_trace(&w, timeline);
-    status =
-        w.failed || timeline->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
-    if (status == 0 && strcmp(path, "-") == 0) {
-        print_text(&w);
-    } else if (status == 0) {
-        status = output_init(&output, path, NULL, fault);
-        if (status == 0)
-            status = output_check_begin(&output, CHROME_TRACE_BEGIN, "a trace of mli", fault);
-        if (status == 0)
-            status = output_write(&output, w.data, w.length, 0, fault);
-        if (status == 0)
-            status = output_commit(&output, false, fault);
-        output_finish(&output);
-    }
+    w.failed |= timeline->failed;
+    if (w.failed || strcmp(path, "-") != 0)
+        return save_text(&w, path, CHROME_TRACE_BEGIN, "a trace of mli", fault);
+    print_text(&w);
     textw_finish(&w);
-    return status;
+    return 0;
 }

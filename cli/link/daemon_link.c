@@ -13,6 +13,7 @@
 
 #include "cli/link/host.h"
 #include "cli/term/cancel.h"
+#include "proto/wire/daemon_calls.h"
 
 enum { ID_TEXT_MAX = 16 };
 
@@ -187,6 +188,19 @@ static void explain_remote(struct daemon_link *link, struct fault *fault)
                   link->greeted ? "" : " before a daemon answered");
         break;
     }
+}
+
+int daemon_link_info(struct daemon_link *link, struct daemon_info *info, struct fault *fault)
+{
+    struct rpc_reply reply;
+
+    if (daemon_link_ask(link, "daemon.info", &reply, fault))
+        return -1;
+    int status = daemon_info_read(&reply.result, info);
+    if (status)
+        daemon_link_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    return status;
 }
 
 int daemon_link_fault(struct daemon_link *link, const mli_client_error *error, struct fault *fault)

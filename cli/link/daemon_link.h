@@ -13,6 +13,8 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/rpc.h"
 
+struct daemon_info;
+
 enum {
     DAEMON_LINK_WHERE_MAX = 320,
     DAEMON_LINK_ASK_MS = 5000 /* timeout for calls that a daemon answers at once */
@@ -72,6 +74,9 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
 /** daemon_link_call() of a method without parameters that a daemon answers at once. */
 int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
                     struct fault *fault);
+
+/** Asks for the description of the daemon. */
+int daemon_link_info(struct daemon_link *link, struct daemon_info *info, struct fault *fault);
 
 /** Fills the fault for a result that does not follow the protocol. Returns -1. */
 int daemon_link_unreadable(const struct rpc_reply *reply, struct fault *fault);
