@@ -176,6 +176,28 @@ static void test_all_of_many(void **state)
     peer_expect_alive(&peer);
 }
 
+/* Returns the time that a job.wait and a ping behind it take until the ping is answered. The reply
+ * to the job.wait, call 1, may come first: its time runs out while the machine does other work. */
+static double wait_and_ping(void)
+{
+    const uint64_t begin = uv_hrtime();
+    double took = 0;
+
+    scene_call(&peer, 1, "job.wait", "'all':true,'timeout_ms':5");
+    peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':2,'method':'daemon.ping'}");
+    for (int i = 0; i < 2; i++) {
+        struct rpc_reply reply;
+
+        peer_reply(&peer, &reply);
+        if (reply.id.number == 2)
+            took = (double)(uv_hrtime() - begin);
+        else
+            assert_int_equal(reply.error.code, FAULT_TIMED_OUT);
+        rpc_reply_finish(&reply);
+    }
+    return took;
+}
+
 /* Returns the time until a ping behind a job.wait for `count` jobs is answered. The waits time
  * out. */
 static double wait_cost(int count)
@@ -185,15 +207,10 @@ static double wait_cost(int count)
     scene_setup(NULL);
     queue_jobs(count);
     for (int i = 0; i < 15; i++) {
-        const uint64_t begin = uv_hrtime();
-        double took;
+        const double took = wait_and_ping();
 
-        scene_call(&peer, 1, "job.wait", "'all':true,'timeout_ms':5");
-        peer_expect_alive(&peer);
-        took = (double)(uv_hrtime() - begin);
         if (best == 0 || took < best)
             best = took;
-        peer_error(&peer, 1, FAULT_TIMED_OUT);
     }
     scene_teardown(NULL);
     return best;
