@@ -17,7 +17,8 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-static void print_header(const struct print_style *style, const struct tensor_file *file)
+static void print_header(const struct print_style *style, const struct tensor_file *file,
+                         bool big_endian)
 {
     const struct npy_header *header = &file->header;
     char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], strides[PRINT_TEXT_MAX];
@@ -26,9 +27,9 @@ static void print_header(const struct print_style *style, const struct tensor_fi
     for (uint32_t d = 0; d < header->rank; d++)
         steps[d] = (uint32_t)file->strides[d];
     bool archive = file_format_is_archive(file->format);
-    print_line(style, "%s: %s %s %s", archive ? file->shown : file->path,
+    print_line(style, "%s: %s %s%s %s", archive ? file->shown : file->path,
                file_format_word(file->format), dtype_of_header(header)->name,
-               print_shape(shape, header->rank, header->shape));
+               big_endian ? " (big-endian)" : "", print_shape(shape, header->rank, header->shape));
     print_line(style, "  %s order, strides %s elements, %s from byte %" PRIu64 ", %s by default",
                header->fortran_order ? "Fortran" : "C", print_shape(strides, header->rank, steps),
                print_bytes(bytes, header->data_size), header->data_offset,
@@ -36,7 +37,7 @@ static void print_header(const struct print_style *style, const struct tensor_fi
 }
 
 /* Returns 0, or -1 without printing if the elements cannot be read. */
-static int print_object(const struct tensor_file *file, const char *tensor,
+static int print_object(const struct tensor_file *file, const char *tensor, bool big_endian,
                         const struct corner *corner, struct fault *fault)
 {
     const struct npy_header *header = &file->header;
@@ -49,6 +50,7 @@ static int print_object(const struct tensor_file *file, const char *tensor,
     if (tensor)
         jsonw_string(&w, "tensor", tensor);
     jsonw_string(&w, "dtype", dtype_of_header(header)->name);
+    jsonw_string(&w, "byte_order", big_endian ? "big" : "little");
     print_json_shape(&w, "shape", header->rank, header->shape);
     jsonw_string(&w, "order", header->fortran_order ? "F" : "C");
     jsonw_array_begin(&w, "strides");
@@ -72,6 +74,7 @@ static int print_object(const struct tensor_file *file, const char *tensor,
 static enum exit_code show_file(const struct print_style *style, struct tensor_file *file,
                                 const char *tensor, uint32_t most)
 {
+    bool big_endian = file->header.big_endian; /* before the file is mapped */
     struct corner corner = {0};
     struct fault fault;
 
@@ -80,10 +83,11 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
             return print_file_failure(style, file->path, &fault);
         corner_init(&corner, file, most);
     }
-    print_header(style, file);
+    print_header(style, file, big_endian);
     if (most > 0 && !style->json)
         corner_print(&corner, style);
-    if (style->json ? print_object(file, tensor, &corner, &fault) : tensor_file_check(file, &fault))
+    if (style->json ? print_object(file, tensor, big_endian, &corner, &fault)
+                    : tensor_file_check(file, &fault))
         return print_file_failure(style, file->path, &fault);
     return EXIT_CODE_DONE;
 }

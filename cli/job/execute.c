@@ -8,14 +8,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/job/execute_staging.h"
 #include "cli/job/staging.h"
+#include "cli/tensor/little_endian.h"
 #include "cli/term/clock_ns.h"
 #include "proto/wire/job_info.h"
 
 /* Time to wait for a reply after the job's timeout, and after the deadline of the execution. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 };
+
+/* Copies the file that is updated. Keeps its descriptor, which holds the lock. */
+static int copy_before(struct resolved *r, uint64_t size, struct fault *fault)
+{
+    int fd, status;
+
+    if (!r->before.header.big_endian)
+        return output_copy(&r->output, r->before.fd, size, fault);
+    fd = little_endian_copy(&r->before, fault);
+    if (fd < 0)
+        return -1;
+    status = output_copy(&r->output, fd, size, fault);
+    close(fd);
+    return status;
+}
 
 /* Sets the size of the output before any data moves. For an update, also copies the old bytes. */
 static int prepare_output(struct resolved *r, struct fault *fault)
@@ -25,7 +42,7 @@ static int prepare_output(struct resolved *r, struct fault *fault)
     if (r->dst_buffer)
         return 0;
     if (r->before.fd >= 0)
-        return output_copy(&r->output, r->before.fd, size, fault);
+        return copy_before(r, size, fault);
     return output_reserve(&r->output, size, fault);
 }
 
@@ -65,10 +82,15 @@ static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
     return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
 }
 
-/* A stream carries whole files: copies the tensor out of an archive, to send only the tensor. */
-static int lift_source(const struct execution *execution, struct resolved *r, struct fault *fault)
+/*
+ * Replaces a big-endian source by a copy. A stream carries whole files: also copies the tensor out
+ * of an archive, to send only the tensor.
+ */
+static int lift_source(const struct daemon_link *link, struct resolved *r, struct fault *fault)
 {
-    if (!execution->link->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
+    if (little_endian_replace(&r->src, fault))
+        return -1;
+    if (!link->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
         return 0;
     if (tensor_file_lift(&r->src, fault))
         return -1;
@@ -250,7 +272,7 @@ static int run(const struct execution *execution, const struct job_file *file,
     outcome_describe(outcome, r);
     job_buffers_refer(&execution->buffers, r);
     if (check_rules(execution->rules, file, r, fault) || check_fresh(execution, r, fault) ||
-        lift_source(execution, r, fault) || prepare_output(r, fault) ||
+        lift_source(execution->link, r, fault) || prepare_output(r, fault) ||
         limit_time(execution, r, fault) || submit_and_wait(execution, r, &outcome->result, fault) ||
         outcome_judge_success(job, outcome))
         return -1;
@@ -425,6 +447,8 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     }
     if (status == 0)
         status = refer(detach, index, refs, &r.wire.after, fault);
+    if (status == 0)
+        status = lift_source(detach->link, &r, fault);
     if (status == 0) {
         r.wire.detach = true;
         status = prepare_output(&r, fault);

@@ -140,7 +140,7 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
     if (npy && check_packed(r, fault))
         return -1;
     *header = r->src.header;
-    header->fortran_order = false;
+    header->fortran_order = header->big_endian = false;
     memcpy(header->shape, r->result.shape, sizeof(header->shape));
     memcpy(r->whole.strides, r->result.mem_stride, sizeof(r->whole.strides));
     header->data_offset = npy ? NPY_FORMAT_SIZE : 0;
@@ -181,6 +181,7 @@ static int plan_whole(struct resolved *r, struct fault *fault)
         return -1;
     r->whole.format = r->before.format;
     r->whole.header = r->before.header;
+    r->whole.header.big_endian = false; /* the copy that is updated is little-endian */
     r->whole.stat.st_size = r->before.stat.st_size;
     memcpy(r->whole.strides, r->before.strides, sizeof(r->whole.strides));
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/tensor/dtype.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -94,11 +95,24 @@ static uint16_t half_from_double(double value)
     return sign | (uint16_t)(((uint16_t)(exponent + 13) << 10) + steps);
 }
 
+/* Tensor files are little-endian on every host. */
+static uint32_t load_bits(const void *element, uint32_t size)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, element, size);
+    return le32toh(bits);
+}
+
+static void store_bits(uint64_t bits, void *element, uint32_t size)
+{
+    bits = htole64(bits);
+    memcpy(element, &bits, size);
+}
+
 /* Loads an element: returns a float, or sets *integer. */
 static double load(const struct dtype *dtype, const void *element, int64_t *integer)
 {
-    uint32_t bits = 0;
-    memcpy(&bits, element, dtype->size);
+    uint32_t bits = load_bits(element, dtype->size);
     if (dtype->kind == 'f' && dtype->size == 2)
         return half_to_double((uint16_t)bits);
     if (dtype->kind == 'f') {
@@ -149,12 +163,10 @@ void dtype_store(const struct dtype *dtype, double value, void *element)
         dtype_store_uint(dtype, (uint64_t)(int64_t)value, element);
         return;
     }
-    uint16_t half = half_from_double(value);
     float single = (float)value;
-    if (dtype->size == 2)
-        memcpy(element, &half, sizeof(half));
-    else
-        memcpy(element, &single, sizeof(single));
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof(bits));
+    store_bits(dtype->size == 2 ? half_from_double(value) : bits, element, dtype->size);
 }
 
 void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element)
@@ -165,7 +177,5 @@ void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element)
     }
     if (dtype->kind == 'b')
         value &= 1;
-    /* mlictl writes little-endian .npy files. */
-    _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements would need swapping");
-    memcpy(element, &value, dtype->size);
+    store_bits(value, element, dtype->size);
 }

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zip.h>
 
+#include "cli/file/memory_file.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
@@ -214,32 +214,15 @@ int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault
     return result;
 }
 
-/* Refuses a member of more than half of the memory: its copy would starve other programs. */
 static int check_room(uint64_t size, struct fault *fault)
 {
-    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     char needed[PRINT_TEXT_MAX], half[PRINT_TEXT_MAX];
-    if (size <= memory / 2)
+    if (memory_file_fits(size, half))
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "%s unpacked, more than half of this machine's memory (%s); unpack the "
                      "archive and use the .npy file",
-                     print_bytes(needed, size), print_bytes(half, memory / 2));
-}
-
-static int write_all(int fd, const char *bytes, size_t size, struct fault *fault)
-{
-    while (size > 0) {
-        ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return fault_set(fault, FAULT_IO_ERROR, NULL, "it cannot be kept in memory: %s",
-                             strerror(put < 0 ? errno : EIO));
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return 0;
+                     print_bytes(needed, size), half);
 }
 
 /* Checks that the member ends here. libzip checks the CRC when it reads the end. */
@@ -266,7 +249,7 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
                                "it is %" PRIu64 " B shorter than the archive says",
                                size - (uint64_t)got);
         else
-            result = got < 0 ? -1 : write_all(fd, chunk, want, fault);
+            result = got < 0 ? -1 : memory_file_write(fd, chunk, want, fault);
         if (result == 0 && cancel_requested())
             result = cancel_fault(fault);
         size -= want;
@@ -293,11 +276,9 @@ int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault 
     int fd = -1;
     if (check_room(size, fault))
         goto out;
-    fd = memfd_create("mlictl-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) {
-        fault_set(fault, FAULT_IO_ERROR, NULL, "memfd_create: %s", strerror(errno));
+    fd = memory_file_create(fault);
+    if (fd < 0)
         goto out;
-    }
     if (copy_member(file, fd, size, fault)) {
         close(fd);
         fd = -1;

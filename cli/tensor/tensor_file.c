@@ -11,8 +11,10 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+#include "cli/file/memory_file.h"
 #include "cli/file/near_file.h"
 #include "cli/file/regular.h"
+#include "cli/tensor/little_endian.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "daemon/memory/sigbus.h"
@@ -315,10 +317,9 @@ static int copy_elements(const struct tensor_file *file, int to, struct fault *f
 
 int tensor_file_lift(struct tensor_file *file, struct fault *fault)
 {
-    int fd = memfd_create("mlictl-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memory_file_create(fault);
     if (fd < 0)
-        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: memfd_create: %s", file->shown,
-                         strerror(errno));
+        return name_fault(file, fault);
     if (copy_elements(file, fd, fault)) {
         close(fd);
         return -1;
@@ -348,6 +349,8 @@ static int map_pages(struct tensor_map *map, const struct tensor_file *file, uin
 
 int tensor_file_map(struct tensor_file *file, struct fault *fault)
 {
+    if (little_endian_replace(file, fault))
+        return -1;
     uint64_t before = file->header.data_offset % (uint64_t)sysconf(_SC_PAGESIZE);
     if (before + file->header.data_size > SIZE_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);

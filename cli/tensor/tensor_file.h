@@ -7,6 +7,7 @@
  *          -> struct tensor_file: `header` and `strides` describe the elements of any format
  *               -> cli/job        moves them
  *               -> compare.c, compare_archives.c, corner.c, archive_listing.c   diff and show them
+ *          little_endian.c   replaces a big-endian file by a copy before its elements are used
  *
  * tensor_args.c reads the options that describe a file, dtype.c converts elements, pattern.c
  * generates them.
@@ -93,8 +94,9 @@ void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *de
 int tensor_file_lift(struct tensor_file *file, struct fault *fault);
 
 /**
- * Maps the elements at file->data. If the file shrinks afterwards, or its storage fails, missing
- * pages read as zeros: call tensor_file_check() before using the elements. Returns 0 or -1.
+ * Maps the elements at file->data, little-endian. If the file shrinks afterwards, or its storage
+ * fails, missing pages read as zeros: call tensor_file_check() before using the elements. Returns 0
+ * or -1.
  */
 int tensor_file_map(struct tensor_file *file, struct fault *fault);
 

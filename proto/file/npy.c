@@ -47,9 +47,12 @@ static int read_dtype(const char *descr, struct npy_header *header, struct fault
                  descr[1], descr[2]);
         if (header->item_size == 1 || descr[0] == '<')
             return 0;
+        header->big_endian = descr[0] == '>';
+        if (header->big_endian)
+            return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "npy dtype '%s' is not little-endian; '%s' is required", descr,
-                         header->descr);
+                         "npy dtype '%s' has no byte order; '<%s' or '>%s' is required", descr,
+                         descr + 1, descr + 1);
     }
     return refuse_dtype(descr, fault);
 }
@@ -143,8 +146,11 @@ size_t npy_header_size(const void *bytes, size_t length)
     return PREFIX_V2 + (size | (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24);
 }
 
-/* Names a dtype as NumPy does, as "int64" for "<i8"; other dtypes keep their code. */
-static void name_dtype(const char *descr, char out[TENSOR_DTYPE_MAX])
+/*
+ * Names a dtype as NumPy does, as "int64" for "<i8"; other dtypes keep their code. So do big-endian
+ * dtypes that no job can move: they are compared by their bytes.
+ */
+static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE_MAX])
 {
     static const struct {
         char kind;
@@ -153,7 +159,8 @@ static void name_dtype(const char *descr, char out[TENSOR_DTYPE_MAX])
     size_t digits = descr[0] && descr[1] ? strspn(descr + 2, "0123456789") : 0;
 
     snprintf(out, TENSOR_DTYPE_MAX, "%s", descr);
-    if (digits < 1 || digits > 2 || descr[2 + digits] || !strchr("<|=", descr[0]))
+    if (digits < 1 || digits > 2 || descr[2 + digits] ||
+        !strchr(big_endian ? ">" : "<|=", descr[0]))
         return;
     if (strcmp(descr + 1, "b1") == 0)
         snprintf(out, TENSOR_DTYPE_MAX, "bool");
@@ -185,7 +192,7 @@ int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct ten
         if (tensor_entry_refuse(entry, &why) < 0)
             return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a message");
     }
-    name_dtype(literal.descr, entry->dtype);
+    name_dtype(literal.descr, entry->header.big_endian, entry->dtype);
     return 0;
 }
 
@@ -217,6 +224,15 @@ int npy_format(struct npy_header *header, void *out, size_t size)
     bytes[size - 1] = '\n';
     header->data_offset = size;
     return 0;
+}
+
+/* No other '>' can be in the header: its keys and values are words, numbers and this dtype. */
+void npy_make_little(void *bytes, const struct npy_header *header)
+{
+    char *order = memchr(bytes, '>', (size_t)header->data_offset);
+
+    if (header->big_endian && order)
+        *order = '<';
 }
 
 mli_element_type npy_default_type(const struct npy_header *header)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Headers of .npy files, versions 1.0, 2.0 and 3.0: bytes -> struct npy_header -> bytes. Accepts
- * little-endian dtypes of 1, 2 or 4 bytes (b1 i1 u1 i2 u2 f2 i4 u4 f4), C or Fortran order, rank 1
- * to 4 and extents from 1. The fault of any other header says what is not supported.
+ * dtypes of 1, 2 or 4 bytes (b1 i1 u1 i2 u2 f2 i4 u4 f4) in both byte orders, C or Fortran order,
+ * rank 1 to 4 and extents from 1. The fault of any other header says what is not supported. Writes
+ * little-endian dtypes only.
  */
 #ifndef PROTO_NPY_H
 #define PROTO_NPY_H
@@ -23,9 +24,10 @@ enum {
 };
 
 struct npy_header {
-    char descr[NPY_DESCR_MAX]; /* the dtype, as "<i2" or "|u1" */
+    char descr[NPY_DESCR_MAX]; /* the dtype, as "<i2" or "|u1"; never ">i2": see big_endian */
     char kind;                 /* 'b', 'i', 'u' or 'f' */
     uint32_t item_size;        /* size of an element: 1, 2 or 4 */
+    bool big_endian;           /* the elements are big-endian in the file, unlike `descr` */
     bool fortran_order;
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];
@@ -63,6 +65,12 @@ int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct ten
 int npy_format(struct npy_header *header, void *out, size_t size);
 
 #define NPY_FORMAT_SIZE 128
+
+/**
+ * Replaces the dtype in the bytes of a header that npy_parse() has read, as ">i2" by "<i2". Changes
+ * nothing if the dtype is little-endian.
+ */
+void npy_make_little(void *bytes, const struct npy_header *header);
 
 /** Returns the default type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats. */
 mli_element_type npy_default_type(const struct npy_header *header);

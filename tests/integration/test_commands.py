@@ -159,8 +159,8 @@ class Show(Case):
         text = self.ctl("show", "x.npy", "--corner", "2", code=0).out
         fact = self.ctl("show", "x.npy", "-n", "2", "--json", code=0).json[0]
         self.assertEqual(fact, {
-            "file": "x.npy", "format": "npy", "dtype": "int16", "shape": [3, 4], "order": "F",
-            "strides": [1, 3], "data_offset": 128, "bytes": 24, "type": "fx16",
+            "file": "x.npy", "format": "npy", "dtype": "int16", "byte_order": "little",
+            "shape": [3, 4], "order": "F", "strides": [1, 3], "data_offset": 128, "bytes": 24, "type": "fx16",
             "corner": {"shape": [2, 2], "values": [[0, 3], [1, 4]]}})
         for word in ("npy int16 (3, 4)", "Fortran order", "strides (1, 3)", "24 B from byte 128",
                      "fx16", "\n  0  3  ...\n  1  4  ...\n  ...\n"):

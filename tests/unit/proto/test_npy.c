@@ -90,13 +90,17 @@ static void test_dtypes(void **state)
         const char *descr, *kept;
         uint32_t size;
         mli_element_type type;
+        bool big_endian;
     } cases[] = {
-        {"|b1", "|b1", 1, MLI_EL_FX_8},  {"|i1", "|i1", 1, MLI_EL_FX_8},
-        {"|u1", "|u1", 1, MLI_EL_FX_8},  {"<i1", "|i1", 1, MLI_EL_FX_8},
-        {">u1", "|u1", 1, MLI_EL_FX_8},  {"<i2", "<i2", 2, MLI_EL_FX_16},
-        {"<u2", "<u2", 2, MLI_EL_FX_16}, {"<f2", "<f2", 2, MLI_EL_FP_16},
-        {"<i4", "<i4", 4, MLI_EL_SA_32}, {"<u4", "<u4", 4, MLI_EL_SA_32},
-        {"<f4", "<f4", 4, MLI_EL_FP_32},
+        {"|b1", "|b1", 1, MLI_EL_FX_8},        {"|i1", "|i1", 1, MLI_EL_FX_8},
+        {"|u1", "|u1", 1, MLI_EL_FX_8},        {"<i1", "|i1", 1, MLI_EL_FX_8},
+        {">u1", "|u1", 1, MLI_EL_FX_8},        {"<i2", "<i2", 2, MLI_EL_FX_16},
+        {"<u2", "<u2", 2, MLI_EL_FX_16},       {"<f2", "<f2", 2, MLI_EL_FP_16},
+        {"<i4", "<i4", 4, MLI_EL_SA_32},       {"<u4", "<u4", 4, MLI_EL_SA_32},
+        {"<f4", "<f4", 4, MLI_EL_FP_32},       {">i2", "<i2", 2, MLI_EL_FX_16, true},
+        {">u2", "<u2", 2, MLI_EL_FX_16, true}, {">f2", "<f2", 2, MLI_EL_FP_16, true},
+        {">i4", "<i4", 4, MLI_EL_SA_32, true}, {">u4", "<u4", 4, MLI_EL_SA_32, true},
+        {">f4", "<f4", 4, MLI_EL_FP_32, true},
     };
 
     (void)state;
@@ -111,6 +115,7 @@ static void test_dtypes(void **state)
         assert_string_equal(header.descr, cases[i].kept);
         assert_int_equal(header.item_size, cases[i].size);
         assert_int_equal(header.kind, cases[i].kept[1]);
+        assert_int_equal(header.big_endian, cases[i].big_endian);
         assert_int_equal(npy_default_type(&header), cases[i].type);
     }
 }
@@ -142,10 +147,9 @@ static void test_bad_dtypes(void **state)
         {"'i2'", "npy dtype 'i2'" SUPPORTED},
         {"'<i22'", "npy dtype '<i22'" SUPPORTED},
         {"''", "npy dtype ''" SUPPORTED},
-        {"'>i2'", "npy dtype '>i2' is not little-endian; '<i2' is required"},
-        {"'>f4'", "npy dtype '>f4' is not little-endian; '<f4' is required"},
-        {"'=i4'", "npy dtype '=i4' is not little-endian; '<i4' is required"},
-        {"'|u2'", "npy dtype '|u2' is not little-endian; '<u2' is required"},
+        {"'>i8'", "npy dtype '>i8'" SUPPORTED},
+        {"'=i4'", "npy dtype '=i4' has no byte order; '<i4' or '>i4' is required"},
+        {"'|u2'", "npy dtype '|u2' has no byte order; '<u2' or '>u2' is required"},
         {"[('a', '<i2')]", "npy header, byte 10: a structured dtype is not supported"},
         {"('<i2', (2,))", "npy header, byte 10: a string is expected"},
         {"'<i\\x32'", "npy header, byte 10: a string of less than 32 plain characters is expected"},
@@ -437,6 +441,31 @@ static void test_strides(void **state)
     assert_int_equal(npy_strides(&header, strides), -1);
 }
 
+/* npy_make_little() changes the byte order in a header, and nothing else. */
+static void test_make_little(void **state)
+{
+    static const char *const descrs[][2] = {
+        {"'>i2'", "'<i2'"}, {"\">f4\"", "\"<f4\""}, {"'<u2'", "'<u2'"}, {"'>u1'", "'>u1'"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(descrs); i++) {
+        struct npy_header header;
+        struct file file, wanted;
+        struct fault fault;
+        char literal[96];
+
+        sprintf(literal, "{'descr': %s, 'fortran_order': True, 'shape': (4,), }\n", descrs[i][0]);
+        build(&file, 2, literal, 0);
+        sprintf(literal, "{'descr': %s, 'fortran_order': True, 'shape': (4,), }\n", descrs[i][1]);
+        build(&wanted, 2, literal, 0);
+        uint64_t data = strchr("24", descrs[i][0][3]) ? 4u * (uint64_t)(descrs[i][0][3] - '0') : 4;
+        assert_no_fault(npy_parse(file.bytes, file.length, file.length + data, &header, &fault),
+                        &fault);
+        npy_make_little(file.bytes, &header);
+        assert_memory_equal(file.bytes, wanted.bytes, wanted.length);
+    }
+}
+
 /* npy_outline() describes tensors that cannot be moved. */
 static void test_outline(void **state)
 {
@@ -462,12 +491,13 @@ static void test_outline(void **state)
          0,
          {0},
          "npy header, byte 52: the shape has no dimension; 1 to 4 are required"},
-        {LITERAL("'>i4'", "False", "(1,)"),
-         4,
-         ">i4",
+        {LITERAL("'>i4'", "False", "(1,)"), 4, "int32", 1, {1}, NULL},
+        {LITERAL("'>i8'", "False", "(1,)"),
+         8,
+         ">i8",
          1,
          {1},
-         "npy dtype '>i4' is not little-endian; '<i4' is required"},
+         "npy dtype '>i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
         {LITERAL("'<U7'", "False", "(1,)"),
          28,
          "<U7",
@@ -572,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_format_round_trips),
         cmocka_unit_test(test_longest_format),
         cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_make_little),
         cmocka_unit_test(test_outline),
         cmocka_unit_test(test_bad_outline),
     };

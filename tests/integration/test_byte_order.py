@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Big-endian .npy files: mlictl reads them everywhere, and writes little-endian files only.
+
+The same tests run on big-endian hosts, where the expected bytes are the same.
+"""
+import hashlib
+import io
+import os
+import struct
+import unittest
+import zipfile
+
+from harness import Case, main, mov, npy
+
+# dtype -> code of struct, values that no byte order reads alike
+VALUES = {"i2": ("h", [1, -2, 300, -4000, 5, 6]), "u2": ("H", [1, 2, 300, 65000, 5, 6]),
+          "f2": ("e", [0.5, -1.0, 2.0, 1e-3, 5.0, 6.0]),
+          "i4": ("i", [1, -2, 300, -70000, 5, 6]), "u4": ("I", [1, 2, 300, 1 << 31, 5, 6]),
+          "f4": ("f", [0.5, -1.0, 2.0, 1e-3, 5.0, 6.0])}
+
+
+def pack(order, dtype, values):
+    return struct.pack(f"{order}{len(values)}{VALUES[dtype][0]}", *values)
+
+
+def tensor(order, dtype, shape=(2, 3), **more):
+    return npy(order + dtype, shape, pack(order, dtype, VALUES[dtype][1]), **more)
+
+
+class BigEndian(Case):
+    def test_values_are_read(self):
+        for dtype, (_, values) in VALUES.items():
+            self.write("big.npy", tensor(">", dtype))
+            self.write("little.npy", tensor("<", dtype))
+            self.ctl("diff", "big.npy", "little.npy", code=0)
+            big, little = (self.ctl("show", name, "--json", code=0).json[0]
+                           for name in ("big.npy", "little.npy"))
+            self.assertEqual((big.pop("byte_order"), little.pop("byte_order")), ("big", "little"))
+            self.assertEqual(dict(big, file=""), dict(little, file=""))
+            if dtype[0] != "f":
+                self.assertEqual(sum(big["corner"]["values"], []), values)
+            self.assertIn(" (big-endian) (2, 3)", self.ctl("show", "big.npy", code=0).out)
+            self.assertIn(" (big-endian) (2, 3)",
+                          self.ctl("show", "--corner", "0", "big.npy", code=0).out)
+
+    def test_differences_have_values(self):
+        self.write("a.npy", npy(">i2", (3,), pack(">", "i2", [1, 256, 3])))
+        self.write("b.npy", npy("<i2", (3,), pack("<", "i2", [1, 1, 3])))
+        fact = self.ctl("diff", "--json", "a.npy", "b.npy", code=1).json[0]["difference"]
+        self.assertEqual((fact["at"], fact["a"]["value"], fact["b"]["value"]), ([1], 256, 1))
+
+    def test_outputs_are_little_endian(self):
+        for dtype, (_, values) in VALUES.items():
+            for fortran in (False, True):
+                self.write("in.npy", tensor(">", dtype, fortran=fortran))
+                self.write("job.json", mov(padding_post=[0, 1]))
+                rows = [values[0::2], values[1::2]] if fortran else [values[:3], values[3:]]
+                wanted = npy("<" + dtype, (2, 4), pack("<", dtype, rows[0] + [0] + rows[1] + [0]))
+                self.ctl("run", "job.json", code=0)
+                self.assertEqual(self.read("out.npy"), wanted)
+                before = self.read("in.npy")
+                self.submit("job.json", code=0)
+                self.assertEqual(self.read("out.npy"), wanted)
+                self.assertEqual(self.read("in.npy"), before)
+
+    def test_detached_jobs(self):
+        self.write("in.npy", tensor(">", "i4"))
+        self.write("job.json", mov(perm_dim=[1, 0]))
+        result = self.submit("--detach", "--json", "job.json", code=0)
+        self.ctl("wait", "-s", self.daemon.socket, str(result.json[0]["job"]), code=0)
+        values = VALUES["i4"][1]
+        self.assertEqual(self.read("out.npy")[128:],
+                         pack("<", "i4", [v for pair in zip(values[:3], values[3:]) for v in pair]))
+
+    def test_updates_convert_the_file(self):
+        for order in "<>":
+            self.write("in.npy", npy(order + "i2", (1, 3), pack(order, "i2", [7, 8, 9])))
+            self.write("out.npy", tensor(">", "i2"))
+            self.write("job.json", mov(dst={"file": "out.npy", "update": True}, dst_offset=[1, 0]))
+            self.ctl("run", "job.json", code=0)
+            self.assertEqual(self.read("out.npy"),
+                             npy("<i2", (2, 3), pack("<", "i2", [1, -2, 300, 7, 8, 9])))
+
+    def test_chains_of_updates(self):
+        self.write("in.npy", npy(">u2", (1, 3), pack(">", "u2", [7, 8, 9])))
+        self.write("out.npy", tensor(">", "u2"))
+        self.write("job.json", [mov(dst={"file": "out.npy", "update": True}, dst_offset=[row, 0])
+                                for row in (1, 0)])
+        self.ctl("batch", "job.json", code=0)
+        self.ctl("run", "job.json", code=0)
+        self.assertEqual(self.read("out.npy"), npy("<u2", (2, 3), pack("<", "u2", [7, 8, 9] * 2)))
+
+    def test_golden_files(self):
+        self.write("in.npy", tensor("<", "f4"))
+        self.write("golden.npy", tensor(">", "f4"))
+        job = dict(mov(), expect={"file": "golden.npy"})
+        self.write("job.json", job)
+        self.ctl("run", "job.json", code=0)
+        self.ctl("batch", "job.json", code=0)
+        self.write("in.npy", tensor(">", "f4"))
+        self.ctl("batch", "job.json", code=0)
+        self.write("golden.npy", npy(">f4", (2, 3), pack(">", "f4", [0.5] * 6)))
+        result = self.ctl("run", "job.json", code=1)
+        self.assertIn("got -1, expected 0.5", result.out + result.err)
+        digest = hashlib.sha256(tensor("<", "f4")).hexdigest()
+        self.write("job.json", dict(mov(), expect={"digest": "sha256:" + digest}))
+        self.ctl("run", "job.json", code=0)
+
+    def test_broken_files(self):
+        self.write("in.npy", tensor(">", "i2")[:-1])
+        self.assertIn("12 bytes after the header", self.ctl("show", "in.npy", code=2).err)
+        self.write("in.npy", npy(">i8", (1,), bytes(8)))
+        self.assertIn("'>i8' is not supported", self.ctl("show", "in.npy", code=2).err)
+
+    def test_large_files(self):
+        count = 300000
+        values = [(i * 7919) & 0xffff for i in range(count)]
+        self.write("big.npy", npy(">u2", (count,), struct.pack(f">{count}H", *values)))
+        self.write("little.npy", npy("<u2", (count,), struct.pack(f"<{count}H", *values)))
+        self.ctl("diff", "big.npy", "little.npy", code=0)
+
+    @unittest.skipUnless(os.environ.get("MLI_NPZ") == "1", "mlictl is built without libzip")
+    def test_archives(self):
+        for name, order in (("big.npz", ">"), ("little.npz", "<")):
+            buffer = io.BytesIO()
+            with zipfile.ZipFile(buffer, "w") as archive:
+                for dtype in VALUES:
+                    archive.writestr(dtype + ".npy", tensor(order, dtype))
+            self.write(name, buffer.getvalue())
+        self.ctl("diff", "big.npz", "little.npz", code=0)
+        self.write("job.json", [mov(src={"file": "big.npz", "tensor": dtype}, dst=dtype + ".npy")
+                                for dtype in VALUES for _ in range(2)])
+        self.ctl("run", "job.json", code=0)
+        for dtype in VALUES:
+            self.assertEqual(self.read(dtype + ".npy"), tensor("<", dtype))
+
+
+class Everywhere(Case):
+    """Files that mlictl makes are the same on hosts of both byte orders."""
+
+    def test_generated_files(self):
+        digest = hashlib.sha256()
+        for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32",
+                      "bool"):
+            for pattern in ("index", "ramp", "zeros", "ones", "checker", "random"):
+                self.ctl("gen", "x.npy", "-f", "--shape", "3,4,5", "--dtype", dtype, "-p", pattern,
+                         "--seed", "5", code=0)
+                digest.update(self.read("x.npy"))
+        self.assertEqual(digest.hexdigest(), GENERATED)
+
+
+# From a little-endian host.
+GENERATED = "a59edb15868e7423a9a79e90836884002018e6c0accd115983e2452505be334f"
+
+if __name__ == "__main__":
+    main()
