@@ -2,9 +2,9 @@
 /* Executes one case as c->via says; case_check.c checks the results. */
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/property/random_case.h"
+#include "tests/support/pause.h"
 
 typedef mli_status kernel_fn(const mli_tensor *, const mli_permute_cfg *, mli_tensor *);
 
@@ -128,7 +128,7 @@ static void start_and_wait(struct test_case *c, mli_mov_handle_t *h)
 static void check_callback(struct test_case *c, int32_t cookie)
 {
     for (int ms = 0; ms < 2000 && atomic_load(&callbacks) == 0; ms++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        pause_ms();
     if (atomic_load(&callbacks) != 1 || atomic_load(&last_cookie) != cookie)
         case_fail(c, "callback: %d calls, cookie %d, expected 1 and %d", atomic_load(&callbacks),
                   atomic_load(&last_cookie), (int)cookie);

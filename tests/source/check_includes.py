@@ -5,7 +5,7 @@
     check_includes.py ROOT [FILE...]
 
 Without FILEs all sources are checked. A source includes headers by their paths from the root, no two
-headers have the same file name, and no source includes a header that the rules below forbid.
+headers of a program have the same file name, and no source includes a header that the rules below forbid.
 """
 import collections
 import pathlib
@@ -35,6 +35,9 @@ RULES = [
     (r"libmli/port/.*", "never", r"libmli/src/.*", "a port is built on the public headers"),
     (r"libmli/port/mock/mock_device\.[ch]", "only",
      r"libmli/port/mock/mock_device\.h|std\w+\.h|string\.h", "a device knows nothing of the library"),
+    (r"firmware/.*", "never", r"libmli/src/.*|uv\.h|(target|daemon)/.*|cli/(?!selftest/).*",
+     "firmware is built on libmli's public headers"),
+    (r"libmli/.*", "never", r"firmware/.*", "an engine does not know the board"),
     (r"tests/unit/port/(?!test_split\.c).*", "never", r"libmli/src/.*",
      "what a port relies on is public"),
     (r"proto/.*", "never", r"uv\.h|libmli/.*|(target|client|daemon|cli)/.*", "proto is the layer below"),
@@ -65,11 +68,14 @@ RULES = [
 # generated header.
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
+# Headers of firmware, and of each of its boards, are never in one program with those of the host.
+FIRMWARE = re.compile(r"(firmware/(boards/\w+/)?)?")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 
 def sources(root):
-    for folder in ("libmli", "proto", "target", "client", "daemon", "cli", "tests", "bench", "examples"):
+    for folder in ("libmli", "proto", "target", "client", "daemon", "cli", "tests", "bench", "examples", "firmware"):
         yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
 
 
@@ -94,8 +100,9 @@ def duplicate_headers(root, paths):
     by_name = collections.defaultdict(list)
     for path in paths:
         if path.suffix == ".h":
-            by_name[path.name].append(path.relative_to(root).as_posix())
-    for name, same in by_name.items():
+            name = path.relative_to(root).as_posix()
+            by_name[path.name, FIRMWARE.match(name)[0]].append(name)
+    for (name, _), same in by_name.items():
         if len(same) > 1:
             yield f"{name}: {len(same)} headers have this name, rename all but one: {', '.join(same)}"
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Firmware: images that run without an operating system, one set for each board.
+ *
+ *   boards/NAME   start-up code, memory map, console, interrupts; where the DMA controller is
+ *   lib           what all boards share: start of the program, semihosting, a C library if the
+ *                 toolchain has none
+ *   property      an image that compares random moves and permutes with the oracle
+ *
+ * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/firmware.h), which
+ * clears memory, calls board_init() and then main() of the image. main() adds board_engine to
+ * libmli and uses libmli as any program does. The engine is a port of libmli (libmli/port), and the
+ * board connects its interrupts.
+ *
+ * To add a board, start here: define the functions below in boards/NAME/, and make
+ *   boards/NAME/meson.build   sets board_sources, board_deps and board_link_args
+ *   boards/NAME/qemu.args     arguments of QEMU, one a line, @IMAGE@ for the image
+ *   tests/cross/NAME.ini      the cross file: system = 'none'
+ * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
+ * `firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
+ */
+#ifndef FIRMWARE_BOARD_H
+#define FIRMWARE_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+
+/** The name of the board: that of its folder. */
+extern const char board_name[];
+
+/** Prepares console, clock and interrupt controller. Interrupts stay disabled. */
+void board_init(void);
+
+/* Console: the serial line */
+
+/** Writes bytes as they are; waits while the line is busy. */
+void board_write(const void *bytes, size_t count);
+
+/** Reads the bytes that have come, up to `room`. Returns their number, which may be 0. */
+size_t board_read(void *to, size_t room);
+
+/* Time */
+
+/** Returns nanoseconds since some moment; never goes back. */
+uint64_t board_time_ns(void);
+
+/* Interrupts of the processor that runs the program */
+
+/** Enables or disables all interrupts. Returns whether they were enabled. */
+bool board_interrupts(bool enable);
+
+/** Sleeps until the next interrupt; may return early. */
+void board_idle(void);
+
+/* DMA */
+
+/**
+ * The engine of the board's DMA controller. Its option `interrupt` chooses how work items complete:
+ * 1 by interrupts, which board_init() has connected; 0 by polling.
+ */
+extern const struct mli_engine *const board_engine;
+
+/** Returns the number of interrupts of the DMA controller that were handled. */
+uint32_t board_dma_interrupts(void);
+
+enum board_fault {
+    BOARD_FAULT_NONE,
+    BOARD_FAULT_ERROR, /**< the controller reports an error */
+    BOARD_FAULT_STUCK, /**< the controller never reports an end */
+};
+
+/**
+ * Injects a fault: after `after` more descriptors on the channel, the next one ends as `fault`
+ * says. There is at most one fault at a time; BOARD_FAULT_NONE removes it. Returns false if the
+ * board cannot inject this fault.
+ */
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);
+
+/**
+ * Returns the end of the tensors' memory if an access to the bytes after it is a bus error that
+ * the controller reports; null if there is no such place.
+ */
+uint8_t *board_memory_end(void);
+
+/* Memory */
+
+struct board_memory {
+    uint8_t *base; /**< aligned to 64 bytes */
+    size_t bytes;
+};
+
+/** Returns the memory that the image leaves for tensors. The controller can access it. */
+struct board_memory board_memory(void);
+
+/* End */
+
+/**
+ * Copies the arguments of the program, separated by spaces, and a terminator. Returns false if
+ * there are none, or if they exceed `room`.
+ */
+bool board_arguments(char *to, size_t room);
+
+/** Ends the program. QEMU ends with this status. */
+_Noreturn void board_exit(int status);
+
+#endif /* FIRMWARE_BOARD_H */

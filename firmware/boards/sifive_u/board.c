@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HiFive Unleashed (FU540-C000), and QEMU's model of it, sifive_u. */
+#include "firmware/board.h"
+
+#include "firmware/boards/sifive_u/memory_map.h"
+#include "firmware/lib/firmware.h"
+#include "libmli/port/pdma/pdma_engine.h"
+#include "libmli/port/pdma/pdma_registers.h"
+
+const char board_name[] = "sifive_u";
+const struct mli_engine *const board_engine = &pdma_engine;
+
+/* From the linker script. */
+extern uint8_t tensors_begin[], tensors_end[];
+
+static volatile uint32_t *word_at(uintptr_t address)
+{
+    return (volatile uint32_t *)address;
+}
+
+/* Console: UART0 (FU540-C000 Manual, "Universal Asynchronous Receiver/Transmitter") */
+
+enum { TXDATA = 0x00, RXDATA = 0x04, TXCTRL = 0x08, RXCTRL = 0x0C };
+
+#define UART_FULL   (1u << 31) /* of TXDATA */
+#define UART_EMPTY  (1u << 31) /* of RXDATA */
+#define UART_ENABLE 1u
+
+void board_write(const void *bytes, size_t count)
+{
+    const uint8_t *from = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        while (*word_at(UART0_BASE + TXDATA) & UART_FULL)
+            ;
+        *word_at(UART0_BASE + TXDATA) = from[i];
+    }
+}
+
+size_t board_read(void *to, size_t room)
+{
+    uint8_t *bytes = to;
+    size_t count = 0;
+
+    while (count < room) {
+        const uint32_t data = *word_at(UART0_BASE + RXDATA);
+
+        if (data & UART_EMPTY)
+            break;
+        bytes[count++] = (uint8_t)data;
+    }
+    return count;
+}
+
+/* Time */
+
+uint64_t board_time_ns(void)
+{
+    return *(volatile uint64_t *)(uintptr_t)CLINT_MTIME * 1000;
+}
+
+/* Interrupts: the PLIC (RISC-V PLIC Specification). Context 1 is the machine mode of hart 1. */
+
+enum {
+    PLIC_CONTEXT = BOARD_HART,
+    PLIC_ENABLES = 0x2000 + PLIC_CONTEXT * 0x80,
+    PLIC_THRESHOLD = 0x200000 + PLIC_CONTEXT * 0x1000,
+    PLIC_CLAIM = PLIC_THRESHOLD + 4,
+};
+
+#define MCAUSE_EXTERNAL (UINT64_C(1) << 63 | 11)
+
+static uint32_t dma_interrupts;
+
+uint32_t board_dma_interrupts(void)
+{
+    return dma_interrupts;
+}
+
+static void plic_init(void)
+{
+    uint32_t enables = 0;
+
+    for (uint32_t irq = IRQ_PDMA_FIRST; irq <= IRQ_PDMA_LAST; irq++) {
+        *word_at(PLIC_BASE + 4 * irq) = 1; /* priority; 0: never */
+        enables |= 1u << irq;
+    }
+    *word_at(PLIC_BASE + PLIC_ENABLES) = enables;
+    *word_at(PLIC_BASE + PLIC_ENABLES + 4) = 0;
+    *word_at(PLIC_BASE + PLIC_THRESHOLD) = 0;
+}
+
+/* start.S calls it for each interrupt and exception. */
+void board_trap(uint64_t cause, uint64_t at, uint64_t address);
+
+void board_trap(uint64_t cause, uint64_t at, uint64_t address)
+{
+    uint32_t irq;
+
+    if (cause != MCAUSE_EXTERNAL)
+        firmware_crash("exception", cause, at, address);
+    while ((irq = *word_at(PLIC_BASE + PLIC_CLAIM)) != 0) {
+        if (irq >= IRQ_PDMA_FIRST && irq <= IRQ_PDMA_LAST) {
+            dma_interrupts++;
+            pdma_interrupt((irq - IRQ_PDMA_FIRST) / 2);
+        }
+        *word_at(PLIC_BASE + PLIC_CLAIM) = irq; /* complete */
+    }
+}
+
+/* DMA */
+
+static uintptr_t lock(uint32_t channel)
+{
+    (void)channel;
+    return board_interrupts(false);
+}
+
+static void unlock(uint32_t channel, uintptr_t before)
+{
+    (void)channel;
+    if (before)
+        (void)board_interrupts(true);
+}
+
+/* QEMU's model reports no bus errors (docs/boards.md), so faults are made between engine and
+   registers. */
+static struct {
+    enum board_fault fault;
+    uint32_t channel, after;
+} injected;
+
+static uint64_t read_register(uint32_t channel, uint32_t offset)
+{
+    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
+
+    return *word_at(at);
+}
+
+/*
+ * Makes the controller itself fail: it refuses transactions of different sizes for reads and
+ * writes, sets ERROR, and raises its error interrupt. A channel that is never started is stuck.
+ */
+static uint32_t start_faulty(uint32_t channel, uint32_t control)
+{
+    if (channel != injected.channel || !(control & PDMA_RUN) || injected.after-- > 0)
+        return control;
+    if (injected.fault == BOARD_FAULT_STUCK)
+        control &= ~PDMA_RUN;
+    else
+        *word_at(PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + PDMA_NEXT_CONFIG) = 6u << 28;
+    injected.fault = BOARD_FAULT_NONE;
+    return control;
+}
+
+static void write_register(uint32_t channel, uint32_t offset, uint64_t value)
+{
+    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
+
+    if (offset == PDMA_CONTROL && injected.fault != BOARD_FAULT_NONE)
+        value = start_faulty(channel, (uint32_t)value);
+    if (offset == PDMA_CONTROL || offset == PDMA_NEXT_CONFIG)
+        *word_at(at) = (uint32_t)value;
+    else
+        *(volatile uint64_t *)at = value;
+}
+
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
+{
+    injected.fault = fault;
+    injected.channel = channel;
+    injected.after = after;
+    return true;
+}
+
+uint8_t *board_memory_end(void)
+{
+    return NULL;
+}
+
+struct board_memory board_memory(void)
+{
+    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
+}
+
+void board_init(void)
+{
+    static const struct pdma_platform platform = {
+        .base = PDMA_BASE,
+        .channels = PDMA_CHANNELS,
+        .read = read_register,
+        .write = write_register,
+        .lock = lock,
+        .unlock = unlock,
+        .clock_ns = board_time_ns,
+    };
+
+    *word_at(UART0_BASE + TXCTRL) = UART_ENABLE;
+    *word_at(UART0_BASE + RXCTRL) = UART_ENABLE;
+    plic_init();
+    pdma_set_platform(&platform);
+}
+
+bool board_arguments(char *to, size_t room)
+{
+    return semihosting_arguments(to, room);
+}
+
+void board_exit(int status)
+{
+    semihosting_exit(status);
+    (void)board_interrupts(false);
+    for (;;)
+        board_idle();
+}
