@@ -100,8 +100,8 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     traffic_add_read(read, channel->plan, &from);
     traffic_add_written(written, channel->plan, &to);
     part[COST_CORE] = core_time(profile, channel, written);
-    part[COST_START] = costs->start;
-    part[COST_FINISH] = costs->finish;
+    part[COST_START] = channel->descriptors > 0 ? costs->start : 0;
+    part[COST_FINISH] = channel->descriptors > 0 ? costs->finish : 0;
     part[COST_ROWS] = part[COST_CONFLICTS] = part[COST_READ] = part[COST_WRITTEN] = 0;
     part[COST_DESCRIPTORS] = times(channel->descriptors, costs->descriptor);
     if (channel->descriptors == 0)
@@ -223,8 +223,6 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         cost_on_processor(cost, profile, memories, channels, count);
         return;
     }
-    cost->part[COST_START] = costs->start;
-    cost->part[COST_FINISH] = costs->finish;
     for (uint32_t i = 0; i < count; i++) {
         profile_cost part[COST_PARTS];
         struct traffic read, written;
@@ -251,8 +249,10 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         cost->part[COST_READ] = reading;
         cost->part[COST_WRITTEN] = writing;
     }
+    cost->part[COST_START] = cost->descriptors > 0 ? costs->start : 0;
+    cost->part[COST_FINISH] = cost->descriptors > 0 ? costs->finish : 0;
     cost->dominant = find_dominant(cost->part);
-    cost->total = plus(plus(costs->start, costs->finish), slowest);
+    cost->total = plus(plus(cost->part[COST_START], cost->part[COST_FINISH]), slowest);
     cost->memcpy_total = memcpy_time(profile, cost->written.bytes);
 }
 

@@ -11,6 +11,8 @@
  *     core     = pieces that the core moves * core_call + their beats * core_beat
  *     total    = start + overhead + data + core + finish
  *
+ * If the core moves everything, without a descriptor, start and finish are 0.
+ *
  * Channels that share a move work in parallel, but share the bus:
  *
  *     total    = start + the larger of (overhead + data of the slowest channel) and (data of all
