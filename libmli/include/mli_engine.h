@@ -12,7 +12,12 @@
  *   engine      a DMA controller, or code in the place of one. Its channels are numbered from 0.
  *   plan        the bytes that one channel moves (mli_plan.h)
  *   work item   a plan on a channel, from submit until done
- *   legalise    cut a plan into descriptors that the registers of a channel can express
+ *   legalise    cut a plan into pieces: descriptors that the registers of a channel can express,
+ * and pieces for the processor piece       a part of a plan that one descriptor, or one call of
+ * mli_piece_move(), moves
+ *
+ * Contents: work items; capabilities of a channel; pieces; interrupts; caches and bus addresses;
+ * the functions of an engine.
  *
  * Guarantees of the pool for one channel
  *   - It calls open before the first work item and close after the last.
@@ -20,7 +25,9 @@
  *     done of the previous one was called: possibly inside that done, or on another thread before
  *     done has returned. So a channel must not use a work item after it has called done, and done
  *     is the last action of a poll.
- *   - It never calls submit and poll of a channel concurrently, except for such a submit.
+ *   - It never calls submit and poll of a channel concurrently, except for such a submit. Channels
+ *     with MLI_CHANNEL_POLLED or MLI_CHANNEL_INTERRUPT have no exception: a submit for which
+ *     another poll or submit must end first is made when that one has returned.
  *   - It may call poll for a channel without a work item, and cancel at any time from any thread.
  * Calls for different channels may come from different threads concurrently.
  */
@@ -54,10 +61,12 @@ struct mli_work {
      * returned.
      */
     void (*done)(struct mli_work *work, const struct mli_work_end *end);
-    void *engine;       /**< the engine may use it from submit to done */
-    size_t written;     /**< private: mli_work_progress() */
-    uint32_t cancelled; /**< private: mli_work_cancelled() */
-    uint32_t hints;     /**< private: mli_mov_set_hints() */
+    void *engine;        /**< the engine may use it from submit to done */
+    size_t written;      /**< private: mli_work_progress() */
+    uint32_t cancelled;  /**< private: mli_work_cancelled() */
+    uint32_t hints;      /**< private: mli_mov_set_hints() */
+    uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved, */
+    size_t cpu_bytes;    /**< private: and their bytes */
 };
 
 /**
@@ -75,8 +84,26 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
 #define MLI_CHANNEL_POLLED 1u
 /** The processor does the work items: a synchronous move is faster without such a channel. */
 #define MLI_CHANNEL_CPU 2u
+/**
+ * Interrupts complete the work items: their handler calls mli_mov_interrupt(), which calls poll.
+ * Threads that wait sleep until then, unless the channel has MLI_CHANNEL_POLLED too.
+ */
+#define MLI_CHANNEL_INTERRUPT 4u
+/** The rows that a descriptor reads must not overlap: source steps are at least as long as a run.
+ */
+#define MLI_CHANNEL_DISTINCT_ROWS 8u
 
-/** The capabilities of a channel. Zero means no limit, except for `loops`. */
+/** Limits of one loop of a descriptor; 0: no limit but that of all loops. */
+struct mli_loop_caps {
+    size_t count_max; /**< most iterations */
+    size_t step_max;  /**< most bytes of one step, on either side */
+};
+
+/**
+ * The capabilities of a channel. Zero means no limit and no demand, except for `loops`. If one of
+ * the members from `granularity` to `piece_min` is set, the legaliser makes pieces with
+ * MLI_PIECE_CPU, which the engine passes to mli_piece_move(). All alignments are powers of two.
+ */
 struct mli_channel_caps {
     uint32_t flags;
     uint32_t loops;   /**< number of loops around a run that one descriptor can express, 0 to
@@ -87,24 +114,53 @@ struct mli_channel_caps {
     size_t bytes_max; /**< most bytes of one descriptor */
     size_t tiny;      /**< up to this size a transfer is faster without the channel: the thread that
                          starts it moves it */
+    size_t granularity; /**< runs, steps and addresses are multiples of this number of bytes */
+    size_t src_align;   /**< alignment of each run in the source, if greater than `granularity` */
+    size_t dst_align;   /**< alignment of each run in the destination, likewise */
+    size_t run_min;    /**< shorter runs are faster without the channel: the processor moves them */
+    size_t piece_min;  /**< bytes that the processor moves in the time that a descriptor takes
+                          besides its data: it moves boxes of which the descriptors have fewer bytes
+                          on average */
+    size_t piece_cpu;  /**< most bytes of a piece for the processor; 0: MLI_PIECE_CPU_BYTES */
+    size_t linear_max; /**< most bytes of a run in a descriptor without loops, if that is more than
+                          `run_max` */
+    size_t fill_max;   /**< most bytes of a run of zeros, if that is less than `run_max` */
+    size_t gap_max;    /**< most bytes from the end of a run to the next run of a loop, or back, on
+                          either side: for registers that hold such a distance, not a step */
+    struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first */
+    size_t reserved[4];                      /**< 0 */
 };
 
-/** One piece of a plan that a channel's registers can express. */
+/** Default of `piece_cpu`: a few microseconds on the processors that drive devices. */
+#define MLI_PIECE_CPU_BYTES 4096u
+
+/**
+ * The processor moves this piece, because the device cannot, or not faster: pass it to
+ * mli_piece_move().
+ */
+#define MLI_PIECE_CPU 1u
+
+/** One piece of a plan. */
 struct mli_descriptor {
-    struct mli_copy_box box; /**< at most caps.loops loops; src null: write zeros */
+    struct mli_copy_box box; /**< within the capabilities, unless MLI_PIECE_CPU is set; src null:
+                                write zeros */
     size_t bytes;
     uint32_t index; /**< descriptor of the plan that the piece was cut from */
     uint64_t row;   /**< first row that the piece writes */
+    uint32_t flags; /**< MLI_PIECE_CPU or 0 */
 };
 
-/** Cuts a plan into legal descriptors, one at a time. Plain data: may be copied. */
+/** Cuts a plan into pieces, one at a time. Plain data: may be copied. */
 struct mli_legaliser {
     const struct mli_plan *plan;
     struct mli_channel_caps caps;
-    struct mli_copy_box box;       /**< private: the descriptor that is being cut */
+    struct mli_copy_box box;       /**< private: the part of a descriptor that is being cut */
     uint32_t index;                /**< private */
+    uint8_t part;                  /**< private: which part of each run `box` has */
     bool cutting;                  /**< private */
     bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
+    bool demands;                  /**< private: some pieces may be for the processor, */
+    bool shared;                   /**< private: and some are */
     size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; the last entry is the
                                       position in the run */
     size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; last: of the run */
@@ -112,13 +168,112 @@ struct mli_legaliser {
 
 /** Starts at the plan's first descriptor. Copies *caps. */
 void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
-                       const struct mli_channel_caps *caps);
+                       const struct mli_channel_caps *caps) MLI_LINK_NAME(mli_abi1_legalise_init);
 
-/** Sets *piece to the next piece; false at the end. Not thread-safe for one legaliser. */
-bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece);
+/**
+ * Sets *piece to the next piece; false at the end. The pieces of the device come first, in the
+ * order of the plan's rows, then those of the processor. Not thread-safe for one legaliser.
+ */
+bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
+    MLI_LINK_NAME(mli_abi1_legalise_next);
 
-/** Returns the number of pieces of a plan, without making them. Thread-safe. */
-uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps);
+/** The pieces of a plan: see mli_legalise_pieces(). */
+struct mli_piece_counts {
+    uint64_t descriptors; /**< pieces of the device */
+    uint64_t cpu_pieces;  /**< pieces of the processor, */
+    uint64_t cpu_bytes;   /**< and their bytes */
+};
+
+/** Counts the pieces of a plan, without making them. Thread-safe. */
+void mli_legalise_pieces(const struct mli_plan *plan, const struct mli_channel_caps *caps,
+                         struct mli_piece_counts *counts);
+
+/** Returns the number of descriptors of a plan, without making them. Thread-safe. */
+uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps)
+    MLI_LINK_NAME(mli_abi1_legalise_count);
+
+/**
+ * Moves a piece of the work on the calling processor, and counts it as moved by the processor.
+ * Usually a piece with MLI_PIECE_CPU, which has at most caps.piece_cpu bytes, so that the call
+ * takes bounded time; any other piece may be given back too. Of one work item, one thread at a time
+ * may call it. If mli_mov_is_coherent() returns false, no descriptor of the work may be with the
+ * device during the call.
+ */
+void mli_piece_move(struct mli_work *work, const struct mli_descriptor *piece);
+
+/**
+ * For a channel with MLI_CHANNEL_INTERRUPT: polls it, because it has raised an interrupt. No
+ * interrupt is lost: if the interrupted code, or another processor, is inside poll or submit of the
+ * channel, that code polls once more before it leaves. Therefore silence the interrupt before the
+ * call, in a way that leaves its cause visible for poll: clear or mask it in the controller.
+ * Callbacks of completed transfers run inside.
+ *
+ * May be called from interrupt handlers and any thread, at any time, for any number.
+ */
+void mli_mov_interrupt(uint32_t channel);
+
+/**
+ * For use in submit and poll: has poll called once more, because the channel has something to do
+ * that no interrupt will announce, such as the next piece for the processor while the device is
+ * idle. Without the function `pend` of the platform, that is before submit or poll is left; with
+ * it, in another interrupt. No effect on channels without MLI_CHANNEL_INTERRUPT, which are polled
+ * anyway.
+ */
+void mli_channel_again(uint32_t channel);
+
+/**
+ * The platform's functions for caches, addresses and interrupts. The program sets them, or the
+ * code of the board. A null function does nothing. They must be callable from wherever transfers
+ * are started and polled, interrupt handlers included.
+ */
+struct mli_platform {
+    size_t size; /**< sizeof(struct mli_platform) when the caller was compiled */
+    size_t line; /**< bytes of a cache line, a power of two; 0: 64 */
+    /** Writes lines of the cache back to memory, with a barrier after that. */
+    void (*clean)(const void *address, size_t bytes);
+    /** Writes lines of the cache back to memory and drops them. */
+    void (*clean_invalidate)(const void *address, size_t bytes);
+    /** Drops lines of the cache without writing them. */
+    void (*invalidate)(const void *address, size_t bytes);
+    /** Returns the address at which devices see the byte. Null: the processor's address. */
+    uint64_t (*bus_address)(const void *address);
+    /** Requests an interrupt that calls mli_mov_interrupt(channel): see mli_channel_again(). */
+    void (*pend)(uint32_t channel);
+};
+
+/**
+ * Replaces the platform's functions. Copies *platform; null: the default, a coherent platform with
+ * the processor's addresses.
+ *
+ * @retval MLI_STATUS_OK             set
+ * @retval MLI_STATUS_ARGUMENT_ERROR no size, a line that is not a power of two, or the pool is not
+ *                                   empty
+ */
+mli_status mli_mov_set_platform(const struct mli_platform *platform);
+
+/** Returns whether the platform needs no cache maintenance. Any thread. */
+bool mli_mov_is_coherent(void);
+
+/** Returns the address at which devices see a byte of memory. Any thread. */
+uint64_t mli_bus_address(const void *address);
+
+/**
+ * Prepares the caches for a work item: cleans the source, and cleans and invalidates the
+ * destination. Call it in submit, before the first descriptor can run. Does nothing on a coherent
+ * platform.
+ */
+void mli_work_clean(const struct mli_work *work);
+
+/**
+ * Invalidates the destination of a work item in the caches. Call it once the device has written its
+ * last byte, before the first piece that the processor moves, and before done; also if the work
+ * failed. Does nothing on a coherent platform.
+ */
+void mli_work_invalidate(const struct mli_work *work);
+
+/** Cleans memory that the device reads, such as its descriptors, or drops what it has written. */
+void mli_cache_clean(const void *address, size_t bytes);
+void mli_cache_invalidate(const void *address, size_t bytes);
 
 /** The functions of an engine. Those marked "optional" may be null. */
 struct mli_engine {
@@ -147,8 +302,9 @@ struct mli_engine {
     /** Optional. The channel has left the pool; no work item is on it. */
     void (*close)(uint32_t channel);
     /**
-     * Required if caps have MLI_CHANNEL_POLLED: collects completed descriptors and gives new ones
-     * to the channel. Completes at most `budget` descriptors and returns their number.
+     * Required if caps have MLI_CHANNEL_POLLED or MLI_CHANNEL_INTERRUPT: collects completed
+     * descriptors and gives new ones to the channel. Completes at most `budget` descriptors and
+     * returns their number; a piece that the processor moves counts as one.
      */
     uint32_t (*poll)(uint32_t channel, uint32_t budget);
     /**
@@ -156,7 +312,7 @@ struct mli_engine {
      * soon as possible, then call its done with MLI_STATUS_CANCELLED, or with the status that it
      * reached before. The channel may no longer have that work, or may have the next one: stop only
      * a work item for which mli_work_cancelled() is true. Null if the engine itself checks often
-     * enough.
+     * enough; a channel with MLI_CHANNEL_INTERRUPT is polled after a cancel.
      */
     void (*cancel)(uint32_t channel);
     /**
@@ -172,6 +328,14 @@ struct mli_engine {
      * and resets all options to their defaults.
      */
     bool (*option)(const char *key, size_t length, uint64_t value);
+    /**
+     * Optional. Makes memory known to the device before transfers use it, as an IOMMU or the import
+     * of a dma-buf requires. May set memory->cookie. Returns 0, or the number of an error (errno.h)
+     * if the device cannot use the memory. Any thread, at any time after probe.
+     */
+    int (*attach)(mli_mov_memory *memory);
+    /** Optional. Ends attach: no transfer uses the memory, which stays mapped until the return. */
+    void (*detach)(const mli_mov_memory *memory);
 };
 
 /**
@@ -192,7 +356,7 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine);
  *
  * Thread-safe, unless another thread chooses an engine.
  */
-void mli_mov_engine_caps(struct mli_channel_caps *caps);
+void mli_mov_engine_caps(struct mli_channel_caps *caps) MLI_LINK_NAME(mli_abi1_mov_engine_caps);
 
 /** Engines that can be known at a time, those of the library included. */
 #define MLI_ENGINES_MAX 8

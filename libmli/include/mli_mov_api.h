@@ -438,6 +438,9 @@ typedef struct _mli_mov_channel_stats {
     uint64_t rows;      /**< contiguous runs of bytes in completed work items */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< most descriptors queued at a time */
+    uint64_t cpu_pieces; /**< pieces of these work items that the processor moved instead of the
+                            device, which could not, or not faster; */
+    uint64_t cpu_bytes;  /**< and their bytes */
 } mli_mov_channel_stats;
 
 /**
@@ -449,7 +452,8 @@ typedef struct _mli_mov_channel_stats {
  *
  * Thread-safe, also while the channel works: all counters are of one moment.
  */
-mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats);
+mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
+    MLI_LINK_NAME(mli_abi1_mov_get_channel_stats);
 
 /**
  * Chooses the engine behind the pool: "NAME" or "NAME:OPTION[,OPTION]...", options as "key=number".
@@ -478,6 +482,41 @@ const char *mli_mov_engine_name(void);
  * Static storage.
  */
 const char *mli_mov_engine_at(int index);
+
+/** For mli_mov_memory.flags: transfers write the memory. */
+#define MLI_MOV_MEMORY_WRITE 1u
+
+/** Memory for mli_mov_attach_memory(). */
+typedef struct _mli_mov_memory {
+    void *address;      /**< first byte */
+    uint64_t size;      /**< bytes, at least 1 */
+    int32_t fd;         /**< descriptor of the file or dma-buf that is mapped there; -1: none */
+    uint32_t flags;     /**< 0 or MLI_MOV_MEMORY_WRITE */
+    uint64_t fd_offset; /**< place of the first byte in that file */
+    uint64_t cookie;    /**< private: of the engine */
+    const void *engine; /**< private */
+} mli_mov_memory;
+
+/**
+ * Makes memory known to the engine's device, before transfers use it: for engines with an IOMMU, or
+ * with memory of another device. Most engines need no such call; the function then does nothing.
+ * Call it after mli_mov_set_engine(). The descriptor may be closed afterwards.
+ *
+ * @retval MLI_STATUS_OK             attached until mli_mov_detach_memory()
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, an address of null, a size of 0, unknown flags
+ * @retval MLI_STATUS_NOT_ENGH_MEM   the device cannot use the memory; mli_last_error() has the
+ *                                   number of the engine's error
+ *
+ * Thread-safe, unless another thread chooses an engine.
+ */
+mli_status mli_mov_attach_memory(mli_mov_memory *memory);
+
+/**
+ * Ends mli_mov_attach_memory(). Call it before the memory is unmapped or freed, when all transfers
+ * that use it are done and synchronised (mli_mov_wait() suffices for engines that have finished
+ * all accesses then). Accepts null and memory that is not attached. Thread-safe.
+ */
+void mli_mov_detach_memory(mli_mov_memory *memory);
 
 /**
  * Polls the channels of an engine without interrupts. Programs that wait for completions by

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "libmli/src/dma/clock.h"
+#include "libmli/src/dma/platform.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
 
@@ -11,11 +12,12 @@ enum {
     POLL_BUDGET = 16,
     QUIET_PAUSE_NS = 50 * 1000,
     /*
-     * Bits of channel->polling: a thread polls the channel; that thread must submit the work before
-     * it stops polling.
+     * Bits of channel->polling: a thread or interrupt is inside poll or submit of the channel;
+     * before it leaves, it must submit the work, or poll once more.
      */
     POLLING = 1,
-    SUBMIT_WANTED = 2
+    SUBMIT_WANTED = 2,
+    POLL_WANTED = 4
 };
 
 struct channel channel_table[POOL_SLOTS];
@@ -61,6 +63,10 @@ static void count_done(struct channel *channel, const struct mli_work_end *end)
     }
     counters_add(counters, COUNTER_BYTES, end->bytes);
     counters_add(counters, COUNTER_BUSY_NS, end->busy_ns);
+    if (channel->work.cpu_pieces > 0) {
+        counters_add(counters, COUNTER_CPU_PIECES, channel->work.cpu_pieces);
+        counters_add(counters, COUNTER_CPU_BYTES, channel->work.cpu_bytes);
+    }
     counters_end(counters);
 }
 
@@ -73,6 +79,8 @@ void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
     channel->work.plan = &channel->plan;
     channel->work.done = done;
     channel->work.hints = hints;
+    channel->work.cpu_pieces = 0;
+    channel->work.cpu_bytes = 0;
     __atomic_store_n(&channel->work.written, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&channel->work.cancelled, 0, __ATOMIC_RELAXED);
     count_submitted(channel);
@@ -98,8 +106,12 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
 void channel_cancel(uint32_t number)
 {
     __atomic_store_n(&channel_table[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
-    if (pool_engine()->cancel && !pool_is_stand_in(number))
+    if (pool_is_stand_in(number))
+        return;
+    if (pool_engine()->cancel)
         pool_engine()->cancel(number);
+    if (pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT)
+        mli_mov_interrupt(number); /* poll sees that the work is cancelled */
 }
 
 bool channel_is_polled(uint32_t number)
@@ -107,42 +119,61 @@ bool channel_is_polled(uint32_t number)
     return pool_caps(number)->flags & MLI_CHANNEL_POLLED;
 }
 
+/* Returns whether the pool orders the calls of submit and poll for the channel. */
+static bool is_driven(uint32_t number)
+{
+    return pool_caps(number)->flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT);
+}
+
+/* Polls the channel if it has a work item. Returns the number of completed descriptors. */
+static uint32_t poll_engine(uint32_t number)
+{
+    if (!atomic_load_explicit(&channel_table[number].busy, memory_order_relaxed))
+        return 0;
+    return pool_engine()->poll(number, POLL_BUDGET);
+}
+
 /*
- * Stops polling, and submits the work if another thread has asked for that. The engine cannot
- * change meanwhile: a channel is claimed.
+ * Stops polling, and first does what another thread or an interrupt has asked for meanwhile. The
+ * engine cannot change: a channel is claimed. Returns the number of completed descriptors.
  */
-static void leave(uint32_t number)
+static uint32_t leave(uint32_t number)
 {
     struct channel *channel = &channel_table[number];
-    uint32_t polling = POLLING;
+    uint32_t polling = POLLING, completed = 0;
 
     while (!atomic_compare_exchange_strong_explicit(&channel->polling, &polling, 0,
                                                     memory_order_release, memory_order_relaxed)) {
-        atomic_fetch_and_explicit(&channel->polling, ~(uint32_t)SUBMIT_WANTED,
-                                  memory_order_acquire);
-        atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
-        pool_engine()->submit(number, &channel->work);
+        polling = atomic_fetch_and_explicit(
+            &channel->polling, ~(uint32_t)(SUBMIT_WANTED | POLL_WANTED), memory_order_acquire);
+        if (polling & SUBMIT_WANTED) {
+            atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
+            pool_engine()->submit(number, &channel->work);
+        }
+        if (polling & POLL_WANTED)
+            completed += poll_engine(number);
         polling = POLLING;
     }
+    return completed;
 }
 
 /*
  * Submits the work, or leaves that to the thread that polls the channel: another thread, or this
  * one in a calling function.
  */
-static void submit_polled(uint32_t number)
+static void submit_driven(uint32_t number)
 {
     const uint32_t polling = atomic_fetch_or_explicit(
         &channel_table[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
 
     if (!(polling & POLLING))
-        leave(number);
+        (void)leave(number);
 }
 
 void channel_submit(uint32_t number, const struct mli_engine *engine)
 {
-    if (channel_is_polled(number) && engine == pool_engine())
-        submit_polled(number);
+    if (is_driven(number) && engine == pool_engine())
+        submit_driven(number);
     else
         engine->submit(number, &channel_table[number].work);
 }
@@ -150,14 +181,30 @@ void channel_submit(uint32_t number, const struct mli_engine *engine)
 uint32_t channel_poll(uint32_t number)
 {
     struct channel *channel = &channel_table[number];
-    uint32_t completed = 0;
+    uint32_t completed;
 
     if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
         return 0; /* another thread polls, or this thread does in a calling function */
-    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
-        completed = pool_engine()->poll(number, POLL_BUDGET);
-    leave(number);
-    return completed;
+    completed = poll_engine(number);
+    return completed + leave(number);
+}
+
+void mli_mov_interrupt(uint32_t number)
+{
+    if (number >= MLI_MOV_MAX_CHANNELS)
+        return;
+    if (!(atomic_fetch_or_explicit(&channel_table[number].polling, POLLING | POLL_WANTED,
+                                   memory_order_acq_rel) &
+          POLLING))
+        (void)leave(number);
+}
+
+void mli_channel_again(uint32_t number)
+{
+    if (number >= MLI_MOV_MAX_CHANNELS || !(pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT))
+        return;
+    if (!platform_pend(number))
+        atomic_fetch_or_explicit(&channel_table[number].polling, POLL_WANTED, memory_order_relaxed);
 }
 
 void channel_quiesce(uint32_t number)
@@ -181,19 +228,25 @@ void mli_work_progress(struct mli_work *work, size_t bytes)
     __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
 }
 
+/* Not inline: the capabilities must not be on the stack of the poll. */
+static __attribute__((noinline)) uint32_t engine_flags(void)
+{
+    struct mli_channel_caps caps;
+
+    mli_mov_engine_caps(&caps);
+    return caps.flags;
+}
+
 bool mli_mov_is_polled(void)
 {
-    struct mli_channel_caps caps = {0};
-
-    pool_engine()->caps(0, &caps);
-    return caps.flags & MLI_CHANNEL_POLLED;
+    return engine_flags() & MLI_CHANNEL_POLLED;
 }
 
 uint32_t mli_mov_poll(void)
 {
     uint32_t completed = 0;
 
-    if (!mli_mov_is_polled())
+    if (!(engine_flags() & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT)))
         return 0;
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
         completed += channel_poll(i);

@@ -16,6 +16,8 @@ IN_ORDER(COUNTER_BYTES, bytes);
 IN_ORDER(COUNTER_ROWS, rows);
 IN_ORDER(COUNTER_BUSY_NS, busy_ns);
 IN_ORDER(COUNTER_QUEUE_HIGH_WATER, queue_high_water);
+IN_ORDER(COUNTER_CPU_PIECES, cpu_pieces);
+IN_ORDER(COUNTER_CPU_BYTES, cpu_bytes);
 _Static_assert(sizeof(mli_mov_channel_stats) == COUNTERS * sizeof(uint64_t), "counters only");
 
 void counters_read(struct counters *counters, mli_mov_channel_stats *stats)

@@ -167,6 +167,8 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.plan = plan;
     f->inner.done = on_done;
     f->inner.hints = f->outer->hints;
+    f->inner.cpu_pieces = 0;
+    f->inner.cpu_bytes = 0;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
     /* A cancel before the line above is set in the outer work item, but did not reach the piece. */
     if (mli_work_cancelled(f->outer))
@@ -202,6 +204,8 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
 {
     struct faulty *f = (struct faulty *)(void *)((char *)inner - offsetof(struct faulty, inner));
 
+    f->outer->cpu_pieces += inner->cpu_pieces;
+    f->outer->cpu_bytes += inner->cpu_bytes;
     f->end.bytes += end->bytes;
     f->end.busy_ns += end->busy_ns;
     mli_work_progress(f->outer, (size_t)f->end.bytes);
@@ -323,6 +327,17 @@ static void stats(uint32_t channel, mli_mov_channel_stats *stats)
         inside->stats(channel, stats);
 }
 
+static int attach(mli_mov_memory *memory)
+{
+    return inside->attach ? inside->attach(memory) : 0;
+}
+
+static void detach(const mli_mov_memory *memory)
+{
+    if (inside->detach)
+        inside->detach(memory);
+}
+
 const struct mli_engine engine_fault = {
     .size = sizeof(struct mli_engine),
     .name = "fault",
@@ -336,4 +351,6 @@ const struct mli_engine engine_fault = {
     .synchronise = synchronise,
     .stats = stats,
     .option = option,
+    .attach = attach,
+    .detach = detach,
 };

@@ -189,7 +189,7 @@ static bool lacks_poll(const struct mli_engine *engine)
     struct mli_channel_caps caps = {0};
 
     engine->caps(0, &caps);
-    return caps.flags & MLI_CHANNEL_POLLED && !engine->poll;
+    return caps.flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT) && !engine->poll;
 }
 
 /* Finds the engine and sets its options. */
@@ -214,7 +214,8 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
     if (status == MLI_STATUS_OK && engine->probe() == 0)
         status = complain(spec, &name, ": character %: this engine finds no device");
     if (status == MLI_STATUS_OK && lacks_poll(engine))
-        status = complain(spec, &name, ": character %: this engine is polled, but has no poll");
+        status =
+            complain(spec, &name, ": character %: this engine needs a poll function, but has none");
     *found = engine;
     return status;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The legaliser cuts plans into descriptors that a channel can express (split.h has an overview of
- * all cutters). A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the
- * run. These numbers form a grid over the box. Pieces are visited with the coordinates in the grid
- * as the digits of a counter.
+ * The legaliser cuts plans into pieces: descriptors that a channel can express, and pieces for the
+ * processor (split.h has an overview of all cutters).
+ *
+ * Each run of a box has a head, a middle and a tail. The device moves the middle, which begins at
+ * an aligned address and is a multiple of the granularity long; the processor moves the others. If
+ * the rows of a box are not aligned alike, or the device is not worth its descriptors, the head is
+ * the whole run. First come the middles of all boxes, then heads and tails: while the device writes
+ * the middle of a cache line, a processor with a cache of its own must not write the line.
+ *
+ * A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the run. These
+ * numbers form a grid over the box. Pieces are visited with the coordinates in the grid as the
+ * digits of a counter.
  */
 #include "libmli/src/plan.h"
 #include "mli_engine.h"
@@ -13,14 +21,83 @@ enum {
     SHARED = 256, /* contiguous source bytes that a piece of a transpose uses, if possible */
 };
 
+/* The parts of the runs, in the order of their pieces. */
+enum part { MIDDLE, HEAD, TAIL };
+
 static size_t at_most(size_t value, size_t limit)
 {
     return limit != 0 && value > limit ? limit : value;
 }
 
-static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
+static size_t greater(size_t a, size_t b)
 {
-    return step_max == 0 || (loop->src_step <= step_max && loop->dst_step <= step_max);
+    return a > b ? a : b;
+}
+
+/* Alignments are powers of two; 0 and 1: none. */
+static bool is_aligned(uintptr_t value, size_t alignment)
+{
+    return alignment == 0 || (value & (alignment - 1)) == 0;
+}
+
+static size_t src_align(const struct mli_channel_caps *caps)
+{
+    return greater(caps->src_align, caps->granularity);
+}
+
+static size_t dst_align(const struct mli_channel_caps *caps)
+{
+    return greater(caps->dst_align, caps->granularity);
+}
+
+static bool is_for_processor(const struct mli_legaliser *l)
+{
+    return l->part != MIDDLE;
+}
+
+static bool within(size_t src_step, size_t dst_step, size_t limit)
+{
+    return limit == 0 || (src_step <= limit && dst_step <= limit);
+}
+
+static size_t distance(size_t a, size_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Returns whether loop `number` of a descriptor, the innermost being 0, can step like this. */
+static bool steps_fit(const struct mli_channel_caps *caps, const struct mli_copy_box *box,
+                      const struct mli_copy_loop *loop, uint32_t number)
+{
+    if (!within(loop->src_step, loop->dst_step, caps->step_max) ||
+        !within(loop->src_step, loop->dst_step, caps->loop[number].step_max))
+        return false;
+    if (caps->flags & MLI_CHANNEL_DISTINCT_ROWS && box->src && loop->src_step < box->run)
+        return false;
+    return within(box->src ? distance(loop->src_step, box->run) : 0,
+                  distance(loop->dst_step, box->run), caps->gap_max);
+}
+
+/* Returns whether descriptors without loops are better, because they can have longer runs. */
+static bool is_linear(const struct mli_channel_caps *caps, size_t run)
+{
+    return caps->run_max != 0 && run > caps->run_max && caps->linear_max > caps->run_max;
+}
+
+/*
+ * Returns the length of the pieces of a run: the run, or a multiple of the alignment. Returns 0 if
+ * the limits are tighter than the alignment.
+ */
+static size_t take_of_run(const struct mli_legaliser *l)
+{
+    const struct mli_channel_caps *caps = &l->caps;
+    const size_t run = l->box.run, unit = greater(src_align(caps), dst_align(caps));
+    size_t limit = is_linear(caps, run) ? caps->linear_max : caps->run_max, take;
+
+    if (!l->box.src && caps->fill_max != 0)
+        limit = at_most(caps->fill_max, limit);
+    take = at_most(at_most(run, limit), caps->bytes_max);
+    return take < run && unit > 1 ? take & ~(unit - 1) : take;
 }
 
 /*
@@ -34,56 +111,184 @@ static size_t find_shared(const struct mli_legaliser *l)
     const struct mli_copy_box *box = &l->box;
     size_t i = 0;
 
-    if (!l->blocks || !box->src || box->run >= SHARED)
+    if (!(l->blocks || is_for_processor(l)) || !box->src || box->run >= SHARED)
         return box->loops;
     while (i < box->loops && box->loop[i].src_step != box->run)
         i++;
     return i;
 }
 
+/* Returns the most iterations of a loop in a descriptor, for the next free loop of the device. */
+static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_loop *loop,
+                           uint32_t used)
+{
+    const struct mli_channel_caps *caps = &l->caps;
+
+    if (is_for_processor(l))
+        return loop->count;
+    if (is_linear(caps, l->box.run) || used >= caps->loops || used >= MLI_MAX_RANK ||
+        !steps_fit(caps, &l->box, loop, used))
+        return 1;
+    return at_most(at_most(loop->count, caps->count_max), caps->loop[used].count_max);
+}
+
 /*
  * Chooses the takes from the innermost loop outwards. A piece takes a loop whole as long as the
  * piece is legal and takes all loops inside it whole. It takes a part of the first loop that is too
  * large, and one iteration of each loop around that, except the shared loop. Returns the number of
- * pieces.
+ * pieces; 0 if the device can move none.
  */
 static uint64_t choose_takes(struct mli_legaliser *l)
 {
-    const struct mli_channel_caps *caps = &l->caps;
     const struct mli_copy_box *box = &l->box;
+    const size_t of_processor = l->caps.piece_cpu ? l->caps.piece_cpu : MLI_PIECE_CPU_BYTES;
+    const size_t bytes_max = is_for_processor(l) ? of_processor : l->caps.bytes_max;
     const size_t shared = find_shared(l);
-    size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
-    size_t share = 1; /* divides caps->bytes_max among the loops inside the shared one */
-    uint32_t loops = caps->loops;
-    uint64_t pieces = (box->run - 1) / bytes + 1;
+    size_t bytes = is_for_processor(l) ? at_most(box->run, bytes_max) : take_of_run(l);
+    size_t share = 1; /* divides bytes_max among the loops inside the shared one */
+    uint32_t used = 0;
+    uint64_t pieces;
     bool whole = bytes == box->run;
 
+    if (bytes == 0)
+        return 0;
+    pieces = (box->run - 1) / bytes + 1;
     if (shared < box->loops && whole)
         share = at_most(box->loop[shared].count, SHARED / box->run);
     l->take[RUN] = bytes;
     for (size_t i = box->loops; i-- > 0;) {
-        size_t count = at_most(box->loop[i].count, caps->count_max);
+        size_t count = 1;
 
         if (i == shared)
             share = 1;
-        if (caps->bytes_max && count > caps->bytes_max / share / bytes)
-            count = caps->bytes_max / share / bytes;
-        if (!(whole || i == shared) || loops == 0 || count < 2 ||
-            !step_fits(&box->loop[i], caps->step_max))
+        if (whole || i == shared)
+            count = take_of_loop(l, &box->loop[i], used);
+        if (bytes_max && count > bytes_max / share / bytes)
+            count = bytes_max / share / bytes;
+        if (count < 2)
             count = 1;
         whole = whole && count == box->loop[i].count;
         pieces *= (box->loop[i].count - 1) / count + 1;
         l->take[i] = count;
         bytes *= count;
-        loops -= count > 1;
+        used += count > 1;
     }
     return pieces;
+}
+
+/* Returns whether the alignment allows the device to begin `head` bytes behind the start of each
+ * row. */
+static bool rows_are_alike(const struct mli_channel_caps *caps, const struct mli_copy_box *box,
+                           size_t head)
+{
+    if (box->src && !is_aligned((uintptr_t)box->src + head, src_align(caps)))
+        return false;
+    for (size_t i = 0; i < box->loops; i++) {
+        if (!is_aligned(box->loop[i].dst_step, dst_align(caps)) ||
+            (box->src && !is_aligned(box->loop[i].src_step, src_align(caps))))
+            return false;
+    }
+    return true;
+}
+
+/* Limits l->box to `bytes` bytes from `offset` on of each run. */
+static void limit_runs(struct mli_legaliser *l, size_t offset, size_t bytes)
+{
+    l->box.dst += offset;
+    if (l->box.src)
+        l->box.src += offset;
+    l->box.run = bytes;
+}
+
+/* Returns whether the device can move the middle of the runs, and is worth its descriptors. */
+static bool is_worth(struct mli_legaliser *l, size_t head, size_t bytes)
+{
+    const struct mli_copy_box whole = l->box;
+    const enum part part = l->part;
+    uint64_t pieces;
+
+    if (bytes == 0 || bytes < l->caps.run_min || !rows_are_alike(&l->caps, &whole, head))
+        return false;
+    l->part = MIDDLE;
+    limit_runs(l, head, bytes);
+    pieces = choose_takes(l);
+    l->box = whole;
+    l->part = part;
+    return pieces > 0 && bytes * box_rows(&whole) / pieces >= l->caps.piece_min;
+}
+
+/*
+ * Finds the middle of the runs of l->box, which is whole: *head bytes before it, and the bytes of
+ * the middle as the result. Without a middle, the head is the whole run.
+ */
+static size_t find_middle(struct mli_legaliser *l, size_t *head)
+{
+    const size_t run = l->box.run, align = greater(dst_align(&l->caps), 1);
+    size_t bytes;
+
+    *head = (size_t)(-(uintptr_t)l->box.dst & (align - 1));
+    bytes = *head < run ? run - *head : 0;
+    if (l->caps.granularity > 1)
+        bytes &= ~(l->caps.granularity - 1);
+    if (is_worth(l, *head, bytes))
+        return bytes;
+    *head = run;
+    return 0;
+}
+
+/* Begins part l->part of descriptor l->index. Returns its number of pieces. */
+static uint64_t begin(struct mli_legaliser *l)
+{
+    size_t run, head = 0, middle;
+
+    l->box = plan_box(l->plan, l->index);
+    run = l->box.run;
+    if (run == 0)
+        return 0;
+    middle = l->demands ? find_middle(l, &head) : run;
+    l->shared |= middle < run;
+    if (l->part == MIDDLE)
+        limit_runs(l, head, middle);
+    else if (l->part == HEAD)
+        limit_runs(l, 0, head);
+    else
+        limit_runs(l, head + middle, run - head - middle);
+    return l->box.run > 0 ? choose_takes(l) : 0;
+}
+
+/* Moves to the next part; false after the last. */
+static bool next_part(struct mli_legaliser *l)
+{
+    if (l->part == HEAD) {
+        l->part = TAIL;
+        return true;
+    }
+    if (l->index < l->plan->slabs) {
+        l->index++;
+        l->part = l->part == TAIL ? HEAD : MIDDLE;
+        return true;
+    }
+    if (l->part == TAIL || !l->shared)
+        return false;
+    l->index = 0;
+    l->part = HEAD;
+    return true;
 }
 
 void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
                        const struct mli_channel_caps *caps)
 {
-    *l = (struct mli_legaliser){.plan = plan, .caps = *caps};
+    l->plan = plan;
+    l->caps = *caps;
+    l->index = 0;
+    l->part = MIDDLE;
+    l->cutting = false;
+    l->blocks = false;
+    l->demands = caps->granularity > 1 || caps->src_align > 1 || caps->dst_align > 1 ||
+                 caps->run_min > 0 || caps->piece_min > 0;
+    l->shared = false;
+    for (size_t i = 0; i <= MLI_MAX_RANK; i++)
+        l->at[i] = 0;
 }
 
 /* Sets *piece to the piece that begins at l->at. */
@@ -93,11 +298,14 @@ static void cut(const struct mli_legaliser *l, struct mli_descriptor *piece)
     struct mli_copy_box *to = &piece->box;
     size_t offset = l->at[RUN];
 
-    *to = (struct mli_copy_box){.src = from->src, .dst = from->dst + offset};
+    to->src = from->src;
+    to->dst = from->dst + offset;
     to->run = at_most(from->run - offset, l->take[RUN]);
+    to->loops = 0;
     piece->index = l->index;
     piece->bytes = to->run;
     piece->row = 0;
+    piece->flags = is_for_processor(l) ? MLI_PIECE_CPU : 0;
     for (size_t i = 0; i < from->loops; i++) {
         struct mli_copy_loop loop = from->loop[i];
 
@@ -129,37 +337,48 @@ static bool advance(struct mli_legaliser *l)
     return false;
 }
 
-/* Begins descriptor l->index. Returns its number of pieces; 0 if it writes nothing. */
-static uint64_t begin(struct mli_legaliser *l)
-{
-    l->box = plan_box(l->plan, l->index);
-    return l->box.run > 0 ? choose_takes(l) : 0;
-}
-
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
 {
+    /* After the last piece, the index is that of no descriptor. */
     while (!l->cutting) {
         if (l->index > l->plan->slabs)
             return false;
         l->cutting = begin(l) > 0;
-        if (!l->cutting)
-            l->index++;
+        if (!l->cutting && !next_part(l))
+            l->index = UINT32_MAX;
     }
     cut(l, piece);
     if (!advance(l)) {
         l->cutting = false;
-        l->index++;
+        if (!next_part(l))
+            l->index = UINT32_MAX;
     }
     return true;
 }
 
-uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps)
+void mli_legalise_pieces(const struct mli_plan *plan, const struct mli_channel_caps *caps,
+                         struct mli_piece_counts *counts)
 {
     struct mli_legaliser l;
-    uint64_t count = 0;
 
     mli_legalise_init(&l, plan, caps);
-    for (; l.index <= plan->slabs; l.index++)
-        count += begin(&l);
-    return count;
+    *counts = (struct mli_piece_counts){0, 0, 0};
+    do {
+        const uint64_t pieces = begin(&l);
+
+        if (!is_for_processor(&l)) {
+            counts->descriptors += pieces;
+        } else if (pieces > 0) {
+            counts->cpu_pieces += pieces;
+            counts->cpu_bytes += box_bytes(&l.box);
+        }
+    } while (next_part(&l));
+}
+
+uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps)
+{
+    struct mli_piece_counts counts;
+
+    mli_legalise_pieces(plan, caps, &counts);
+    return counts.descriptors;
 }

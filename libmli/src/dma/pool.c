@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "libmli/src/bytes.h"
 #include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/run.h"
@@ -16,11 +17,11 @@ static _Atomic uint32_t channels;
 
 const struct mli_engine *_Atomic pool_engine_word = &ENGINE_DEFAULT;
 static size_t tiny = SIZE_MAX; /* SIZE_MAX: use the value of the engine's channels */
-struct mli_channel_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
+struct pool_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
 
 /* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
-const struct mli_channel_caps pool_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
+const struct pool_caps pool_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
 
 _Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
@@ -42,14 +43,20 @@ static uint32_t run_mask(uint32_t first, uint32_t count)
     return ((1u << count) - 1) << first;
 }
 
-static struct mli_channel_caps caps_of(uint32_t channel)
+static void read_caps(uint32_t channel, struct mli_channel_caps *of_channel)
 {
-    struct mli_channel_caps of_channel = {0};
-
-    pool_engine()->caps(channel, &of_channel);
+    zero_bytes(of_channel, sizeof(*of_channel));
+    pool_engine()->caps(channel, of_channel);
     if (tiny != SIZE_MAX)
-        of_channel.tiny = tiny;
-    return of_channel;
+        of_channel->tiny = tiny;
+}
+
+static struct pool_caps caps_of(uint32_t channel)
+{
+    struct mli_channel_caps of_channel;
+
+    read_caps(channel, &of_channel);
+    return (struct pool_caps){of_channel.flags, of_channel.tiny};
 }
 
 static void close_channels(uint32_t mask)
@@ -172,7 +179,7 @@ mli_status pool_lock_empty(void)
 
 void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
 {
-    struct mli_channel_caps of_channel;
+    struct pool_caps of_channel;
 
     if (engine) {
         atomic_store(&pool_engine_word, engine);
@@ -321,7 +328,7 @@ struct slot *pool_slot(const struct claim *claim)
 
 void mli_mov_engine_caps(struct mli_channel_caps *channel_caps)
 {
-    *channel_caps = caps_of(0);
+    read_caps(0, channel_caps);
 }
 
 mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)

@@ -26,6 +26,12 @@
 
 struct slot;
 
+/* The capabilities of a channel that the pool needs. */
+struct pool_caps {
+    uint32_t flags;
+    size_t tiny;
+};
+
 struct claim {
     uint32_t first, count, generation;
 };
@@ -45,8 +51,8 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
 /* Private to pool.c; the functions below read them without a call. */
 extern const struct mli_engine *_Atomic pool_engine_word;
 extern _Atomic size_t pool_sync_limit_word;
-extern struct mli_channel_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
-extern const struct mli_channel_caps pool_stand_in_caps;
+extern struct pool_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
+extern const struct pool_caps pool_stand_in_caps;
 
 /** Returns the engine behind the pool. */
 static inline const struct mli_engine *pool_engine(void)
@@ -73,7 +79,7 @@ static inline bool pool_is_stand_in(uint32_t channel)
 bool pool_has(uint32_t channel);
 
 /** Returns the capabilities of a channel of the pool or of a stand-in. */
-static inline const struct mli_channel_caps *pool_caps(uint32_t channel)
+static inline const struct pool_caps *pool_caps(uint32_t channel)
 {
     return pool_is_stand_in(channel) ? &pool_stand_in_caps : &pool_channel_caps[channel];
 }

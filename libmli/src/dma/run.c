@@ -6,6 +6,7 @@
 #include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/park.h"
+#include "libmli/src/dma/platform.h"
 #include "libmli/src/dma/split.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
@@ -70,6 +71,8 @@ static __attribute__((noinline)) uint32_t split_over_channels(const struct claim
 
     for (uint32_t i = 0; i < claim->count; i++)
         out[i] = &channel_at(claim->first + i)->plan;
+    if (!platform_can_split(out[0]))
+        return 1;
     plan_copy(&whole, out[0]);
     return (uint32_t)split_among(&whole, claim->count, pool_caps(claim->first)->tiny, out);
 }

@@ -153,6 +153,26 @@ void exec_run(const struct mli_plan *plan, size_t whole)
     run_plan(leaf, plan, whole);
 }
 
+void exec_box(const struct mli_copy_box *box, size_t whole)
+{
+    const struct leaf_table *leaf = level_leaf();
+    const struct leaf_border none = {0, 0, 0};
+    struct mli_fill_slab slab;
+    struct walk walk;
+
+    if (box->src) {
+        walk_init(&walk, box, &none);
+        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole));
+        return;
+    }
+    slab.dst = box->dst;
+    slab.run = box->run;
+    slab.loops = box->loops;
+    for (size_t i = 0; i < box->loops; i++)
+        slab.loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
+    fill(leaf, &slab);
+}
+
 /* Describes what run_walk() does with a choice. */
 static void describe_walk(const struct leaf_table *leaf, const struct choice *choice,
                           struct exec_way *way)

@@ -17,6 +17,9 @@
  */
 void exec_run(const struct mli_plan *plan, size_t whole);
 
+/** Moves a box, or fills it with zeros if it has no source. `whole`: as for exec_run(). */
+void exec_box(const struct mli_copy_box *box, size_t whole);
+
 enum exec_kernel { EXEC_ROWS, EXEC_GATHER, EXEC_TRANSPOSE, EXEC_ZEROS };
 
 /* The way in which exec_run() moves a descriptor. */
