@@ -87,8 +87,8 @@ static int parse_layouts(const char *text, struct layouts *layouts, char why[LAY
     for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at) {
-            snprintf(why, LAYOUT_WHY_MAX, "%s has the letter %c, but %.*s has not", to, to[i],
-                     (int)length, from);
+            snprintf(why, LAYOUT_WHY_MAX, "%.*s has the letter %c, but %.*s has not", (int)length,
+                     to, to[i], (int)length, from);
             return -1;
         }
         layouts->perm[i] = (uint8_t)(at - from);

@@ -154,9 +154,9 @@ static void give_to_core(struct division *d, const struct mli_descriptor *whole,
     d->count++;
     *part = *whole;
     part->box.run = to - from;
-    part->box.dst = (uint8_t *)((uintptr_t)part->box.dst + from);
+    part->box.dst = (uint8_t *)((uintptr_t)part->box.dst + (uintptr_t)from);
     if (!fill)
-        part->box.src = (const uint8_t *)((uintptr_t)part->box.src + from);
+        part->box.src = (const uint8_t *)((uintptr_t)part->box.src + (uintptr_t)from);
     part->bytes = whole->bytes / whole->box.run * part->box.run;
 }
 
@@ -191,7 +191,7 @@ static void divide(const struct target_profile *profile, const struct mli_descri
     d->rest.box.run = middle;
     d->rest.box.dst = (uint8_t *)(uintptr_t)(dst + head);
     if (!fill)
-        d->rest.box.src = (const uint8_t *)((uintptr_t)whole->box.src + head);
+        d->rest.box.src = (const uint8_t *)((uintptr_t)whole->box.src + (uintptr_t)head);
     d->rest.bytes = whole->bytes / run * middle;
 }
 

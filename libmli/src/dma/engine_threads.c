@@ -75,7 +75,7 @@ static void *serve(void *context)
     struct mli_work *work;
     char name[16];
 
-    snprintf(name, sizeof(name), "mli-dma-%d", (int)(worker - workers));
+    snprintf(name, sizeof(name), "mli-dma-%u", (uint8_t)(worker - workers));
     prctl(PR_SET_NAME, name);
     while (receive(worker, &work))
         processor_run(work);

@@ -78,7 +78,7 @@ static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
+#elif defined(__ARM_ARCH) && __ARM_ARCH >= 7
     __asm__ volatile("yield");
 #endif
 }
