@@ -34,10 +34,13 @@ struct worker {
 static bool take_case(struct round *round, uint64_t *index)
 {
     const struct round_plan *plan = round->plan;
+    uint64_t taken;
 
     if (atomic_load(&round->stop))
         return false;
-    const uint64_t taken = atomic_fetch_add(&round->taken, 1);
+    pthread_mutex_lock(&round->mutex);
+    taken = round->taken++;
+    pthread_mutex_unlock(&round->mutex);
     *index = plan->only_one ? plan->only : taken;
     return taken < plan->iterations;
 }

@@ -29,11 +29,11 @@ struct round {
     void *context;
 
     atomic_bool stop;
-    _Atomic uint64_t taken; /* number of cases begun */
     uint64_t begin_ns;
 
     pthread_mutex_t mutex; /* protects all members below */
     pthread_cond_t left;
+    uint64_t taken;   /* number of cases begun */
     uint32_t workers; /* workers that have not left */
     uint64_t cases, bytes, moving_ns, busy_claims, failures, stuck;
     uint32_t overdue;                       /* failures that may have taken a whole timeout */

@@ -28,7 +28,7 @@ static const char *const level_words[] = {"emergency", "alert",  "critical", "er
 static atomic_int threshold = LOG_INFO;
 static atomic_int chosen = LOG_FORMAT_TEXT;
 static atomic_bool for_journal;
-static _Atomic uint64_t lost; /* number of lines lost since the latest written line */
+static _Atomic uint32_t lost; /* number of lines lost since the latest written line */
 
 void log_set_level(int level)
 {
@@ -248,7 +248,7 @@ static void finish_line(struct log_line *line)
 /* Reports lost lines as soon as the log can be written again. */
 static void report_lost(void)
 {
-    const uint64_t count = atomic_exchange_explicit(&lost, 0, memory_order_relaxed);
+    const uint32_t count = atomic_exchange_explicit(&lost, 0, memory_order_relaxed);
     struct log_line line;
 
     if (count == 0 || !log_begin(&line, LOG_WARNING, "log lines lost"))

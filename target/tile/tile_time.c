@@ -9,8 +9,6 @@
 #include "target/cost/schedule.h"
 #include "target/tile/tile_transfer.h"
 
-__extension__ typedef unsigned __int128 wide;
-
 /* The addresses on the board, and the schedule of the jobs that are placed. */
 struct timer {
     const struct tile_board *board;
@@ -185,12 +183,41 @@ int tile_time_sample(const struct tile_plan *plan, const struct tile_board *boar
     return 0;
 }
 
+/* A number as multiples of a divisor and the remainder. */
+struct multiple {
+    uint64_t quotient, rest;
+};
+
+/* Adds `rest`, which is less than the divisor. The sum of both rests may exceed 64 bits. */
+static void add_rest(struct multiple *number, uint64_t rest, uint64_t divisor)
+{
+    const bool carry = number->rest >= divisor - rest;
+
+    number->rest = carry ? number->rest - (divisor - rest) : number->rest + rest;
+    number->quotient += carry;
+}
+
+/* Returns a * b / divisor, rounded down; `a` is less than the divisor, `b` at most. */
+static uint64_t fraction_of(uint64_t a, uint64_t b, uint64_t divisor)
+{
+    struct multiple product = {0, 0};
+    uint64_t exact;
+
+    if (!__builtin_mul_overflow(a, b, &exact))
+        return exact / divisor;
+    for (int bit = 63; bit >= 0; bit--) {
+        product.quotient *= 2;
+        add_rest(&product, product.rest, divisor);
+        if (b >> bit & 1)
+            add_rest(&product, a, divisor);
+    }
+    return product.quotient;
+}
+
 /* Returns cost * part / whole, rounded down; `part` is at most `whole`. */
 static profile_cost share_of(profile_cost cost, uint64_t part, uint64_t whole)
 {
-    const uint64_t rest = cost % whole;
-
-    return cost / whole * part + (uint64_t)((wide)rest * part / whole);
+    return cost / whole * part + fraction_of(cost % whole, part, whole);
 }
 
 /*

@@ -6,7 +6,16 @@
 #include "tests/property/oracle_overlap.h"
 #include "tests/property/oracle_quant.h"
 
-__extension__ typedef unsigned __int128 wide;
+/* Sum and product; UINT64_MAX stands for every larger number, which no field can hold. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
 
 uint32_t oracle_element_size(mli_element_type type)
 {
@@ -98,9 +107,10 @@ static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uin
  * Returns the bytes from the source's first element to the end of the last element that is read; 0
  * if no element is read.
  */
-static wide source_bytes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg)
+static uint64_t source_bytes(const struct oracle *o, const mli_tensor *src,
+                             const mli_mov_cfg_t *cfg)
 {
-    wide last = 0;
+    uint64_t last = 0;
 
     for (uint32_t d = 0; d < o->rank; d++) {
         int64_t highest = -1;
@@ -113,17 +123,17 @@ static wide source_bytes(const struct oracle *o, const mli_tensor *src, const ml
         }
         if (highest < 0)
             return 0;
-        last += (wide)highest * o->src_stride[d];
+        last = plus(last, times((uint64_t)highest, o->src_stride[d]));
     }
-    return (last + 1) * o->esize;
+    return times(plus(last, 1), o->esize);
 }
 
 /* Returns the stride in force: the given one, or packed on top of the next inner dimension. */
-static wide stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank, uint32_t d)
+static uint64_t stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank, uint32_t d)
 {
     if (given[d] != 0)
-        return (wide)given[d];
-    return d + 1 == rank ? 1 : stride_of(given, shape, rank, d + 1) * shape[d + 1];
+        return (uint64_t)given[d];
+    return d + 1 == rank ? 1 : times(stride_of(given, shape, rank, d + 1), shape[d + 1]);
 }
 
 /* Fills the geometry. Returns false if a number does not fit its field. */
@@ -132,7 +142,7 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
 {
     uint64_t from[MLI_MAX_RANK];
     int32_t given[MLI_MAX_RANK];
-    wide last = 0, need;
+    uint64_t last = 0;
 
     o->rank = src->rank;
     o->esize = oracle_element_size(src->el_type);
@@ -147,19 +157,14 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
         given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
     }
     for (uint32_t i = 0; i < o->rank; i++) {
-        wide stride = stride_of(given, o->shape, o->rank, i);
-        wide src_stride = stride_of(src->mem_stride, from, o->rank, i);
-
-        if (stride > INT32_MAX || src_stride > UINT64_MAX)
+        o->stride[i] = stride_of(given, o->shape, o->rank, i);
+        o->src_stride[i] = stride_of(src->mem_stride, from, o->rank, i);
+        if (o->stride[i] > INT32_MAX || o->src_stride[i] == UINT64_MAX)
             return false;
-        o->stride[i] = (uint64_t)stride;
-        o->src_stride[i] = (uint64_t)src_stride;
-        last += (wide)(o->shape[i] - 1) * stride;
+        last = plus(last, times(o->shape[i] - 1, o->stride[i]));
     }
-    need = (last + 1) * o->esize;
-    o->dst_bytes = need > UINT64_MAX ? UINT64_MAX : (uint64_t)need;
-    need = source_bytes(o, src, cfg);
-    o->src_bytes = need > UINT64_MAX ? UINT64_MAX : (uint64_t)need;
+    o->dst_bytes = times(plus(last, 1), o->esize);
+    o->src_bytes = source_bytes(o, src, cfg);
     return true;
 }
 

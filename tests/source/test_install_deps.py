@@ -30,10 +30,10 @@ class InstallDeps(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + text + "\n")
         path.chmod(0o755)
 
-    def run_it(self, apt):
+    def run_it(self, apt, *arguments):
         self.fake("apt-get", f'echo "$@" >> "$ROOT/calls"\ncalls=$(wc -l < "$ROOT/calls")\n{apt}')
         env = dict(os.environ, PATH=f"{self.root}:{os.environ['PATH']}", ROOT=str(self.root))
-        return subprocess.run(["sh", SCRIPT, "build"], capture_output=True, text=True, env=env, timeout=60)
+        return subprocess.run(["sh", SCRIPT, *(arguments or ["build"])], capture_output=True, text=True, env=env, timeout=60)
 
     def lines(self, name):
         path = self.root / name
@@ -65,6 +65,13 @@ class InstallDeps(unittest.TestCase):
         done = self.run_it('case "$*" in *scdoc*) echo "E: none" >&2; exit 100 ;; esac')
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("continuing without", done.stderr)
+
+    def test_named_packages(self):
+        done = self.run_it("exit 0", "packages", "gcc-riscv64-linux-gnu", "qemu-user")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.lines("calls")[-1].endswith(" gcc-riscv64-linux-gnu qemu-user"), self.lines("calls"))
+        self.assertEqual(self.run_it('case "$*" in *install*) echo "E: none" >&2; exit 100 ;; esac', "packages",
+                                     "gcc-none").returncode, 1)
 
 
 if __name__ == "__main__":

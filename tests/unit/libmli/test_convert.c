@@ -183,23 +183,21 @@ static void test_floats_by_hand(void **state)
     assert_memory_equal(p.in, p.out, 4 * ELEMENTS);
 }
 
-__extension__ typedef __int128 wide;
-
 /* Returns floor(n / d + 1 / 2), exactly. */
-static wide round_half_up(wide n, wide d)
+static int64_t round_half_up(int64_t n, int64_t d)
 {
-    const wide twice = 2 * n + d, by = 2 * d;
+    const int64_t twice = 2 * n + d, by = 2 * d;
 
     return twice / by - (twice % by < 0);
 }
 
-static int64_t saturate(wide value, mli_element_type type)
+static int64_t saturate(int64_t value, mli_element_type type)
 {
     const int64_t top = type == MLI_EL_SA_32   ? INT32_MAX
                         : type == MLI_EL_FX_16 ? INT16_MAX
                                                : INT8_MAX;
 
-    return value > top ? top : value < -top - 1 ? -top - 1 : (int64_t)value;
+    return value > top ? top : value < -top - 1 ? -top - 1 : value;
 }
 
 /* The parameters of a tensor at an index; random parameters are drawn first. */
@@ -234,14 +232,17 @@ static struct facts draw_facts(struct rng *r, mli_tensor *t, int index)
     return f;
 }
 
+/* A numerator that saturates every type, whatever the scale and the zero point are. */
+#define ENOUGH (INT64_C(1) << 60)
+
 static int64_t expected(int64_t value, struct facts from, struct facts to, mli_element_type type)
 {
-    wide n = ((wide)value - from.zero) * from.scale, d = to.scale;
+    int64_t n = (value - from.zero) * from.scale, d = to.scale;
 
-    if (to.frac >= from.frac)
-        n *= (wide)1 << (to.frac - from.frac);
-    else
-        d *= (wide)1 << (from.frac - to.frac);
+    for (int i = from.frac; i < to.frac && n > -ENOUGH && n < ENOUGH; i++)
+        n *= 2;
+    if (from.frac > to.frac)
+        d *= INT64_C(1) << (from.frac - to.frac);
     return saturate(round_half_up(n, d) + to.zero, type);
 }
 

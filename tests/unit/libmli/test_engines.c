@@ -7,6 +7,13 @@
 #include "tests/support/load.h"
 #include "tests/support/unit.h"
 
+/* The largest value of an option is that of a size. */
+#if SIZE_MAX > UINT32_MAX
+#define LARGEST "9223372036854775807"
+#else
+#define LARGEST "2147483647"
+#endif
+
 static struct load load;
 
 static int begin(void **state)
@@ -54,7 +61,7 @@ static void test_good_specs(void **state)
         {"inline:tiny=0", "inline"},
         {"threads", "threads"},
         {"threads:tiny=0", "threads"},
-        {"threads:tiny=9223372036854775807", "threads"},
+        {"threads:tiny=" LARGEST, "threads"},
         {"threads:tiny=1,tiny=2", "threads"},
         {"fault:inline", "fault"},
         {"fault:threads,seed=7,fail=3", "fault"},
@@ -272,7 +279,7 @@ static void test_tiny(void **state)
     assert_true(is_done_at_once("fault:threads,stick_pct=100,tiny=600"));
     assert_false(is_done_at_once("fault:threads,stick_pct=100,tiny=599"));
     assert_false(is_done_at_once("fault:threads,stick_pct=100"));
-    assert_true(is_done_at_once("threads:tiny=9223372036854775807"));
+    assert_true(is_done_at_once("threads:tiny=" LARGEST));
     assert_true(is_done_at_once("inline:tiny=0"));
 }
 
