@@ -25,8 +25,17 @@
 #define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES
 #endif
 
-/* A bare-metal build without thread-local storage defines this as nothing. */
-#ifndef MLI_THREAD_LOCAL
+/*
+ * Only systems set up thread-local storage: on bare metal the accesses do not link, or use an
+ * uninitialised register. An RTOS with thread-local storage defines this as _Thread_local.
+ * On ARC, gcc 12 adds the offset of a variable twice in the local-dynamic model.
+ */
+#ifdef MLI_THREAD_LOCAL
+#elif !__STDC_HOSTED__ || !(defined(__unix__) || defined(__APPLE__))
+#define MLI_THREAD_LOCAL
+#elif defined(__arc__)
+#define MLI_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
 #define MLI_THREAD_LOCAL _Thread_local
 #endif
 
