@@ -6,7 +6,7 @@
 #include "tests/property/oracle_overlap.h"
 #include "tests/property/oracle_quant.h"
 
-/* Sum and product; UINT64_MAX stands for every larger number, which no field can hold. */
+/* Sum and product that saturate: no field holds UINT64_MAX or a larger number. */
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;

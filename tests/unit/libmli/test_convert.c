@@ -232,7 +232,7 @@ static struct facts draw_facts(struct rng *r, mli_tensor *t, int index)
     return f;
 }
 
-/* A numerator that saturates every type, whatever the scale and the zero point are. */
+/* Numerators from here on saturate every type, with any scale and zero point. */
 #define ENOUGH (INT64_C(1) << 60)
 
 static int64_t expected(int64_t value, struct facts from, struct facts to, mli_element_type type)
