@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs for channel threads of the Arm PL330 (CoreLink DMA-330). Source: Arm DDI 0424 (PL330
+ * technical reference manual), instruction set and channel control register. A piece of a plan
+ * becomes a part of a program; the parts of a program follow one another in memory:
+ *
+ *     DMAMOV SAR, DAR          addresses; a fill has no SAR
+ *     DMALP LC1                rows
+ *         DMAMOV CCR           beats of the bursts that follow
+ *         DMALP LC0            bursts of a row
+ *             DMALD, DMAST     one burst from memory to the FIFO, and from there to memory;
+ *             (DMASTZ)         or one burst of zeros
+ *         DMALPEND LC0
+ *         DMAADDH, DMAADNH     SAR and DAR from the end of a row to the next row
+ *         (DMAWMB)             only with `barriers`
+ *     DMALPEND LC1
+ *     ...                      further parts
+ *     DMAWMB, DMASEV, DMAEND   pl330_program_end()
+ *
+ * Source and destination of each burst are multiples of its size. So no burst crosses a boundary of
+ * 4 KiB, and the FIFO need not shift bytes, which would take further lines of it. Bursts of several
+ * beats have beats as wide as the bus; shorter bursts move the bytes before and after them. Each
+ * burst is stored before the next is loaded, so that no channel holds more of the FIFO than one
+ * burst (pl330_bus.burst_bytes) while it waits for space.
+ *
+ * target/controller/controller_pl330.c encodes the same programs for people to read; a test
+ * compares both byte by byte.
+ */
+#ifndef PL330_PROGRAM_H
+#define PL330_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Limits of a part, and sizes. */
+enum {
+    PL330_ROWS_MAX = 256,                /* iterations of a loop: 8 bits */
+    PL330_RUN_MAX = 64 * PL330_ROWS_MAX, /* 64 bursts of a byte in the loop of a row */
+    PL330_LINEAR_MAX = 32 * PL330_ROWS_MAX * PL330_ROWS_MAX, /* run of a piece of one row */
+    PL330_GAP_MAX = 4 * 65535, /* bytes between two rows: four additions of 16 bits */
+    PL330_PART_MAX = 256,      /* bytes of a part, at most */
+    PL330_END_BYTES = 4,
+    PL330_INJECTION_BYTES = 3, /* of pl330_program_wait(), at most */
+};
+
+/* The properties of the controller and its channel that programs depend on. */
+struct pl330_bus {
+    uint32_t bytes;       /* width of the bus: 4, 8 or 16 */
+    uint32_t burst_bytes; /* longest burst: a power of two, at most 16 beats */
+    uint32_t control;     /* bits of the channel control register that all bursts have */
+    bool zero_barriers;   /* each burst of zeros is written before the next instruction */
+};
+
+/* A piece: rows of `run` bytes each, with addresses of the bus. */
+struct pl330_piece {
+    bool copies;   /* false: writes zeros */
+    bool barriers; /* each row waits until it is written; else rows overlap */
+    uint32_t src, dst, run;
+    uint32_t rows;               /* 1 to PL330_ROWS_MAX */
+    uint32_t src_step, dst_step; /* from row to row, at most run + PL330_GAP_MAX; rows > 1 only */
+};
+
+/* A part of a program in memory. */
+struct pl330_part {
+    uint32_t size; /* bytes */
+    uint32_t loop; /* offset of the first instruction in the loop of rows; 0: no loop */
+};
+
+/**
+ * Writes the part of a piece to code[], which has room for PL330_PART_MAX bytes. The part leaves a
+ * thread with unknown SAR, DAR, CCR and loop counters.
+ */
+struct pl330_part pl330_program_part(const struct pl330_bus *bus, const struct pl330_piece *piece,
+                                     uint8_t *code);
+
+/**
+ * Returns the number of rows whose bursts a thread has executed when it is at an offset of the part
+ * and its loop counter 1 has the value `counter`.
+ */
+uint32_t pl330_program_rows(const struct pl330_piece *piece, const struct pl330_part *part,
+                            uint32_t offset, uint32_t counter);
+
+/**
+ * Writes the end of a program, which waits until all bursts are written, then sends an event.
+ * Returns PL330_END_BYTES.
+ */
+uint32_t pl330_program_end(uint32_t event, uint8_t *code);
+
+/* For tests. Return a number of bytes, at most PL330_INJECTION_BYTES. */
+
+/** Waits until all bursts are written, then for an event. */
+uint32_t pl330_program_wait(uint32_t event, uint8_t *code);
+
+/** Writes an undefined instruction, at which a thread has a fault. */
+uint32_t pl330_program_trap(uint8_t *code);
+
+#endif /* PL330_PROGRAM_H */
