@@ -3,7 +3,10 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "libmli/port/mock/mock_bus.h"
 
 enum { NEVER = -1 };
 
@@ -12,6 +15,7 @@ static struct channel {
     const struct mock_descriptor *ring;
     uint32_t size, head, tail;
     bool enabled, busy, error, aborting;
+    bool interrupts, raised;
     uint64_t rows, fault; /* row and fault address of the current descriptor */
     uint32_t pace;
     int64_t fail_after;
@@ -19,9 +23,9 @@ static struct channel {
     [0 ... MOCK_DEVICE_CHANNELS - 1] = {.bus = ATOMIC_FLAG_INIT, .pace = 1, .fail_after = NEVER},
 };
 
-static struct {
-    uint64_t address, bytes;
-} poison;
+static uint32_t unit = 1;
+static void (*_Atomic interrupt_handler)(uint32_t channel);
+static void (*_Atomic start_listener)(void);
 
 static struct channel *take_bus(uint32_t channel)
 {
@@ -37,41 +41,34 @@ static void give_bus(struct channel *c)
     atomic_flag_clear_explicit(&c->bus, memory_order_release);
 }
 
-/*
- * Returns whether memory answers at all of these addresses; else records the first address that
- * fails.
- */
-static bool answered(struct channel *c, uint64_t address, uint64_t bytes)
-{
-    if (address >= poison.address + poison.bytes || poison.address >= address + bytes)
-        return true;
-    c->fault = address > poison.address ? address : poison.address;
-    return false;
-}
-
 static bool move_row(struct channel *c, const struct mock_descriptor *d, uint64_t src, uint64_t dst)
 {
     const bool fill = d->flags & MOCK_FILL;
+    uint8_t *to = mock_bus_find(dst, d->run, true, &c->fault);
+    const uint8_t *from = fill || !to ? to : mock_bus_find(src, d->run, false, &c->fault);
 
-    if (!answered(c, dst, d->run) || (!fill && !answered(c, src, d->run)))
+    if (!from)
         return false;
     if (fill)
-        memset((void *)(uintptr_t)dst, 0, d->run);
+        memset(to, 0, d->run);
     else
-        memcpy((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, d->run);
+        memcpy(to, from, d->run);
     c->rows++;
     return true;
 }
 
-/* Returns whether all fields are in range and all unknown bits are 0. */
+/* Returns whether all fields are in range, multiples of the unit, and all unknown bits are 0. */
 static bool is_legal(const struct mock_descriptor *d)
 {
     bool legal = d->run >= 1 && d->run <= MOCK_RUN_MAX && (d->flags & ~MOCK_FILL) == 0;
+    uint64_t bits = d->run | d->dst | (d->flags & MOCK_FILL ? 0 : d->src);
 
-    for (int i = 0; i < MOCK_LOOPS; i++)
+    for (int i = 0; i < MOCK_LOOPS; i++) {
         legal = legal && d->loop[i].count >= 1 && d->loop[i].count <= MOCK_COUNT_MAX &&
                 d->loop[i].src_step <= MOCK_STEP_MAX && d->loop[i].dst_step <= MOCK_STEP_MAX;
-    return legal;
+        bits |= d->loop[i].src_step | d->loop[i].dst_step;
+    }
+    return legal && bits % unit == 0;
 }
 
 static bool execute(struct channel *c, const struct mock_descriptor *d)
@@ -99,6 +96,7 @@ static void pass(struct channel *c)
 {
     if (!c->busy)
         return;
+    c->raised = true;
     if (c->aborting || c->head == c->tail) {
         c->busy = false;
     } else if (execute(c, &c->ring[c->head])) {
@@ -111,7 +109,7 @@ static void pass(struct channel *c)
 
 static uint32_t status(struct channel *c)
 {
-    for (uint32_t i = 0; i < c->pace; i++)
+    for (uint32_t i = 0; !c->interrupts && i < c->pace; i++)
         pass(c);
     return (c->busy ? MOCK_BUSY : 0) | (c->error ? MOCK_ERROR : 0);
 }
@@ -120,11 +118,13 @@ static void control(struct channel *c, uint64_t value)
 {
     c->enabled = value & MOCK_ENABLE;
     c->aborting = value & MOCK_ABORT;
+    c->interrupts = value & MOCK_INTERRUPTS;
     if (!(value & MOCK_RESET) || c->busy)
         return;
     c->head = 0;
     c->tail = 0;
     c->error = false;
+    c->raised = false;
 }
 
 uint64_t mock_device_read(uint32_t channel, enum mock_register reg)
@@ -137,6 +137,7 @@ uint64_t mock_device_read(uint32_t channel, enum mock_register reg)
                            : reg == MOCK_STATUS    ? status(c)
                            : reg == MOCK_ROWS      ? c->rows
                            : reg == MOCK_FAULT     ? c->fault
+                           : reg == MOCK_RAISED    ? c->raised
                                                    : 0;
 
     give_bus(c);
@@ -146,6 +147,8 @@ uint64_t mock_device_read(uint32_t channel, enum mock_register reg)
 void mock_device_write(uint32_t channel, enum mock_register reg, uint64_t value)
 {
     struct channel *c = take_bus(channel);
+    void (*listener)(void);
+    bool starts;
 
     if (reg == MOCK_RING_BASE && !c->enabled)
         c->ring = (const struct mock_descriptor *)(uintptr_t)value;
@@ -157,7 +160,13 @@ void mock_device_write(uint32_t channel, enum mock_register reg, uint64_t value)
         c->tail = (uint32_t)value;
         c->busy = c->busy || (!c->error && c->tail != c->head);
     }
+    if (reg == MOCK_RAISED)
+        c->raised = c->raised && value == 0;
+    starts = c->busy && c->interrupts;
     give_bus(c);
+    listener = atomic_load_explicit(&start_listener, memory_order_relaxed);
+    if (starts && listener)
+        listener();
 }
 
 void mock_device_set_pace(uint32_t channel, uint32_t descriptors)
@@ -168,19 +177,37 @@ void mock_device_set_pace(uint32_t channel, uint32_t descriptors)
     give_bus(c);
 }
 
-void mock_device_run(uint32_t channel, uint32_t descriptors)
+bool mock_device_run(uint32_t channel, uint32_t descriptors)
 {
-    struct channel *c = take_bus(channel);
+    struct channel *c = &channels[channel];
+    void (*handler)(uint32_t) = atomic_load_explicit(&interrupt_handler, memory_order_acquire);
+    bool interrupts, busy;
 
+    if (atomic_flag_test_and_set_explicit(&c->bus, memory_order_acquire))
+        return true; /* the interrupted code is inside an access */
     for (uint32_t i = 0; i < descriptors; i++)
         pass(c);
+    interrupts = c->interrupts && c->raised;
+    busy = c->busy;
     give_bus(c);
+    if (interrupts && handler)
+        handler(channel);
+    return busy || interrupts;
 }
 
-void mock_device_poison(uint64_t address, uint64_t bytes)
+void mock_device_set_handler(void (*handler)(uint32_t))
 {
-    poison.address = address;
-    poison.bytes = bytes;
+    atomic_store_explicit(&interrupt_handler, handler, memory_order_release);
+}
+
+void mock_device_set_listener(void (*listener)(void))
+{
+    atomic_store_explicit(&start_listener, listener, memory_order_relaxed);
+}
+
+void mock_device_set_unit(uint32_t bytes)
+{
+    unit = bytes;
 }
 
 void mock_device_fail_after(uint32_t channel, uint32_t descriptors)

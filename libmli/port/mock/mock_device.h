@@ -13,11 +13,16 @@
  *      was not done. ERROR means that the descriptor at HEAD failed; ROWS is the number of its rows
  *      that were written. After both: CONTROL = ENABLE | RESET, which empties the ring.
  *
- * Time passes for a channel when its STATUS is read, and in mock_device_run().
+ *   5. With CONTROL's bit INTERRUPTS, the channel raises its interrupt when it has done a
+ * descriptor, failed, or stopped. The interrupt stays raised until 1 is written to RAISED.
+ *
+ * Time passes for a channel when its STATUS is read, unless it has INTERRUPTS, and in
+ * mock_device_run().
  */
 #ifndef MOCK_DEVICE_H
 #define MOCK_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MOCK_DEVICE_CHANNELS 8
@@ -51,7 +56,8 @@ enum mock_register {
     MOCK_STATUS,    /* read only */
     MOCK_CONTROL,   /* write only */
     MOCK_ROWS,      /* read only: rows written of a descriptor that failed */
-    MOCK_FAULT      /* read only: address that failed; 0 if the descriptor was illegal */
+    MOCK_FAULT,     /* read only: address that failed; 0 if the descriptor was illegal */
+    MOCK_RAISED     /* 1 while the interrupt is raised; write 1 to clear it */
 };
 
 /* Bits of the register MOCK_STATUS */
@@ -59,9 +65,10 @@ enum mock_register {
 #define MOCK_ERROR 2u
 
 /* Bits of the register MOCK_CONTROL */
-#define MOCK_ENABLE 1u
-#define MOCK_ABORT  2u
-#define MOCK_RESET  4u /* ignored while BUSY */
+#define MOCK_ENABLE     1u
+#define MOCK_ABORT      2u
+#define MOCK_RESET      4u /* ignored while BUSY */
+#define MOCK_INTERRUPTS 8u
 
 /* Accesses a register, for any thread: the bus lets one access through at a time. */
 uint64_t mock_device_read(uint32_t channel, enum mock_register reg);
@@ -72,11 +79,22 @@ void mock_device_write(uint32_t channel, enum mock_register reg, uint64_t value)
 /* Sets the number of descriptors that a channel executes at each read of STATUS (default: 1). */
 void mock_device_set_pace(uint32_t channel, uint32_t descriptors);
 
-/* Executes up to `descriptors` descriptors of a busy channel, as if time had passed. */
-void mock_device_run(uint32_t channel, uint32_t descriptors);
+/*
+ * Executes up to `descriptors` descriptors of a busy channel, as if time had passed, and calls the
+ * handler while the channel's interrupt is raised. Does nothing if an access to the channel is in
+ * progress, so that an interrupt of this access may call it. Returns whether the channel has more
+ * to do.
+ */
+bool mock_device_run(uint32_t channel, uint32_t descriptors);
 
-/* Makes accesses to [address, address + bytes) fail. Call it while all channels are idle. */
-void mock_device_poison(uint64_t address, uint64_t bytes);
+/* Sets the handler of all channels' interrupts. */
+void mock_device_set_handler(void (*handler)(uint32_t channel));
+
+/* Sets the function that is called when a channel with INTERRUPTS starts. */
+void mock_device_set_listener(void (*listener)(void));
+
+/* Sets the number of bytes of which all numbers in a descriptor must be multiples (default: 1). */
+void mock_device_set_unit(uint32_t bytes);
 
 /* Makes a descriptor fail once, after `descriptors` descriptors that succeed. */
 void mock_device_fail_after(uint32_t channel, uint32_t descriptors);

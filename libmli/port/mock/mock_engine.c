@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A driver of the mock device. submit cuts the plan of a work item into descriptors and fills the
- * ring; each poll collects completed descriptors and refills the ring; the poll that finds all of
- * them completed calls done.
+ * A driver of the mock device. submit cuts the plan of a work item into pieces and fills the ring
+ * with descriptors; each poll collects completed descriptors and refills the ring, or moves one
+ * piece of the processor; the poll that finds nothing left calls done. With interrupts, the handler
+ * clears the interrupt and has the library call poll.
  *
  * No locks are needed: submit, poll and done of a channel follow one another, so a lane belongs to
  * the function that runs. Other threads read `work` and `high_water` only.
@@ -11,9 +12,16 @@
 
 #include <stdatomic.h>
 
+#include "libmli/port/mock/mock_bus.h"
+#include "libmli/port/mock/mock_clock.h"
 #include "libmli/port/mock/mock_device.h"
 
-enum { RING_DEFAULT = 4, SLOTS_MAX = MOCK_RING_MAX + 1 };
+enum {
+    RING_DEFAULT = 4,
+    SLOTS_MAX = MOCK_RING_MAX + 1,
+    PAGE = 4096,
+    NO_ENTRY = 28 /* ENOSPC */
+};
 
 /* The place in the plan of a descriptor in the ring. */
 struct note {
@@ -28,14 +36,24 @@ static struct lane {
     uint32_t slots;      /* the ring has one slot more than the driver fills */
     uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;
+    struct mli_descriptor piece; /* the next piece of the processor, if there is one */
     size_t written;
-    bool aborting;
+    bool for_processor, aborting;
+    bool visible;                    /* the processor's cache has nothing of the destination */
     _Atomic(struct mli_work *) work; /* null: poll must not touch the lane */
     _Atomic uint32_t high_water;
 } lanes[MOCK_DEVICE_CHANNELS];
 
 /* Atomic, because mli_mov_is_polled() may call the caps operation at any time. */
-static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS;
+enum clock { POLLED, BY_THREAD, BY_PROGRAM };
+static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS,
+                        interrupt_option = POLLED, unit_option = 1, worth_option;
+static _Atomic bool iommu_option;
+
+static uint32_t value_of(_Atomic uint32_t *option_value)
+{
+    return atomic_load_explicit(option_value, memory_order_relaxed);
+}
 
 /* A driver of a real device looks for the device here. */
 static uint32_t probe(void)
@@ -47,24 +65,43 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    caps->flags = MLI_CHANNEL_POLLED;
-    caps->loops = atomic_load_explicit(&loops_option, memory_order_relaxed);
+    caps->flags =
+        value_of(&interrupt_option) == POLLED ? MLI_CHANNEL_POLLED : MLI_CHANNEL_INTERRUPT;
+    caps->loops = value_of(&loops_option);
     caps->count_max = MOCK_COUNT_MAX;
     caps->run_max = MOCK_RUN_MAX;
     caps->step_max = MOCK_STEP_MAX;
+    caps->granularity = value_of(&unit_option);
+    caps->piece_min = value_of(&worth_option);
+}
+
+/* Clears the interrupt before poll collects its causes: later causes raise it again. */
+static void handle_interrupt(uint32_t channel)
+{
+    mock_device_write(channel, MOCK_RAISED, 1);
+    mli_mov_interrupt(channel);
+}
+
+/* Returns the bits of CONTROL for a channel in use. */
+static uint32_t enabled(void)
+{
+    return value_of(&interrupt_option) == POLLED ? MOCK_ENABLE : MOCK_ENABLE | MOCK_INTERRUPTS;
 }
 
 static bool open_channel(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
 
-    lane->slots = atomic_load_explicit(&ring_option, memory_order_relaxed) + 1;
+    if (value_of(&interrupt_option) == BY_THREAD && !mock_clock_start())
+        return false;
+    mock_device_set_handler(handle_interrupt);
+    lane->slots = value_of(&ring_option) + 1;
     lane->head = 0;
     lane->tail = 0;
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
     mock_device_write(channel, MOCK_RING_BASE, (uintptr_t)lane->ring);
     mock_device_write(channel, MOCK_RING_SIZE, lane->slots);
-    mock_device_write(channel, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET);
+    mock_device_write(channel, MOCK_CONTROL, enabled() | MOCK_RESET);
     return true;
 }
 
@@ -72,13 +109,83 @@ static bool open_channel(uint32_t channel)
 static void close_channel(uint32_t channel)
 {
     mock_device_write(channel, MOCK_CONTROL, MOCK_RESET);
+    if (value_of(&interrupt_option) == BY_THREAD)
+        mock_clock_stop();
+}
+
+/* Attached memory. Free entries have a size of 0. */
+static atomic_flag attached_lock = ATOMIC_FLAG_INIT;
+static struct attached {
+    uintptr_t address;
+    uint64_t size, bus;
+} attached[MOCK_MAPPINGS];
+
+static void lock_attached(void)
+{
+    while (atomic_flag_test_and_set_explicit(&attached_lock, memory_order_acquire))
+        ;
+}
+
+static void unlock_attached(void)
+{
+    atomic_flag_clear_explicit(&attached_lock, memory_order_release);
+}
+
+/* Maps memory in the IOMMU: entry i of the table has the addresses (i + 1) << 40 and above. */
+static int attach(mli_mov_memory *memory)
+{
+    const uint64_t offset = (uintptr_t)memory->address % PAGE;
+    const bool write = memory->flags & MLI_MOV_MEMORY_WRITE;
+    int i = 0, error = NO_ENTRY;
+
+    if (!atomic_load_explicit(&iommu_option, memory_order_relaxed))
+        return 0;
+    lock_attached();
+    while (i < MOCK_MAPPINGS && attached[i].size > 0)
+        i++;
+    memory->cookie = ((uint64_t)i + 1) << 40 | offset;
+    if (i < MOCK_MAPPINGS && mock_bus_map(memory->cookie, memory->address, memory->size, write)) {
+        attached[i] = (struct attached){(uintptr_t)memory->address, memory->size, memory->cookie};
+        error = 0;
+    }
+    unlock_attached();
+    return error;
+}
+
+static void detach(const mli_mov_memory *memory)
+{
+    lock_attached();
+    for (int i = 0; i < MOCK_MAPPINGS; i++) {
+        if (attached[i].size > 0 && attached[i].bus == memory->cookie)
+            attached[i].size = 0;
+    }
+    mock_bus_unmap(memory->cookie);
+    unlock_attached();
+}
+
+/* Returns the device's address of memory that a descriptor accesses. */
+static uint64_t bus_address(const uint8_t *address)
+{
+    uint64_t bus = mli_bus_address(address);
+
+    if (!atomic_load_explicit(&iommu_option, memory_order_relaxed))
+        return bus;
+    lock_attached();
+    for (int i = 0; i < MOCK_MAPPINGS; i++) {
+        const uintptr_t offset = (uintptr_t)address - attached[i].address;
+
+        if (offset < attached[i].size)
+            bus = attached[i].bus + offset;
+    }
+    unlock_attached();
+    return bus;
 }
 
 static struct mock_descriptor encode(const struct mli_copy_box *box)
 {
     struct mock_descriptor d = {
-        .src = (uintptr_t)box->src,
-        .dst = (uintptr_t)box->dst,
+        .src = box->src ? bus_address(box->src) : 0,
+        .dst = bus_address(box->dst),
         .run = (uint32_t)box->run,
         .flags = box->src ? 0 : MOCK_FILL,
     };
@@ -99,24 +206,34 @@ static uint32_t in_flight(const struct lane *lane)
     return (lane->tail + lane->slots - lane->head) % lane->slots;
 }
 
-/* Fills the free slots of the ring from the plan, then writes TAIL once. */
+/*
+ * Fills the free slots of the ring from the plan, then writes TAIL once. Stops at the first piece
+ * for the processor; only such pieces follow it.
+ */
 static void feed(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
     const uint32_t before = lane->tail;
-    struct mli_descriptor piece;
+    const struct mli_descriptor *piece = &lane->piece;
 
-    while (in_flight(lane) < lane->slots - 1 && mli_legalise_next(&lane->rest, &piece)) {
-        lane->ring[lane->tail] = encode(&piece.box);
-        lane->notes[lane->tail] = (struct note){piece.index, piece.row, piece.bytes, piece.box.run};
+    while (in_flight(lane) < lane->slots - 1 && !lane->for_processor &&
+           mli_legalise_next(&lane->rest, &lane->piece)) {
+        lane->for_processor = piece->flags & MLI_PIECE_CPU;
+        if (lane->for_processor)
+            break;
+        lane->ring[lane->tail] = encode(&piece->box);
+        lane->notes[lane->tail] =
+            (struct note){piece->index, piece->row, piece->bytes, piece->box.run};
         lane->tail = (lane->tail + 1) % lane->slots;
     }
+    if (lane->for_processor && in_flight(lane) == 0)
+        mli_channel_again(channel); /* the device will raise no interrupt */
     if (lane->tail == before)
         return;
     if (in_flight(lane) > atomic_load_explicit(&lane->high_water, memory_order_relaxed))
         atomic_store_explicit(&lane->high_water, in_flight(lane), memory_order_relaxed);
-    /* For memory that the device does not snoop: clean the descriptors from the cache, then a
-       barrier, so that they are in memory before the device reads TAIL. */
+    /* A real device reads the descriptors from memory: here mli_cache_clean() of the new slots, and
+       a barrier before TAIL is written. */
     mock_device_write(channel, MOCK_TAIL, lane->tail);
 }
 
@@ -128,11 +245,35 @@ static void submit(uint32_t channel, struct mli_work *work)
     caps(channel, &limits);
     mli_legalise_init(&lane->rest, work->plan, &limits);
     lane->written = 0;
+    lane->for_processor = false;
     lane->aborting = false;
-    /* For memory that the device does not snoop: clean the source, and clean and invalidate the
-       destination, before the first descriptor can run. */
+    lane->visible = false;
+    mli_work_clean(work);
     feed(channel);
     atomic_store_explicit(&lane->work, work, memory_order_release);
+}
+
+/* Makes the bytes that the device has written visible to the processor. */
+static void make_visible(struct lane *lane, const struct mli_work *work)
+{
+    if (!lane->visible)
+        mli_work_invalidate(work);
+    lane->visible = true;
+}
+
+/*
+ * Moves the next piece of the processor, once the device is idle: a busy device could be writing to
+ * the same cache lines. Returns the number of pieces.
+ */
+static uint32_t help(struct lane *lane, struct mli_work *work)
+{
+    if (!lane->for_processor || lane->aborting || in_flight(lane) > 0)
+        return 0;
+    make_visible(lane, work);
+    mli_piece_move(work, &lane->piece);
+    lane->written += lane->piece.bytes;
+    lane->for_processor = false;
+    return 1;
 }
 
 /* Collects descriptors that the device has completed, up to its head. */
@@ -170,7 +311,9 @@ static bool find_undone(struct lane *lane, struct note *note)
         *note = lane->notes[lane->head];
         return true;
     }
-    if (!mli_legalise_next(&lane->rest, &piece))
+    if (lane->for_processor)
+        piece = lane->piece;
+    else if (!mli_legalise_next(&lane->rest, &piece))
         return false;
     *note = (struct note){piece.index, piece.row, piece.bytes, piece.box.run};
     return true;
@@ -185,8 +328,8 @@ static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *en
     if (status & MOCK_ERROR)
         *end = end_at(&lane->notes[lane->head], MLI_STATUS_DMA_ERROR,
                       mock_device_read(channel, MOCK_ROWS));
-    else if (lane->aborting ? status & MOCK_BUSY : in_flight(lane) > 0)
-        return false; /* the device writes, or may write */
+    else if (lane->aborting ? status & MOCK_BUSY : in_flight(lane) > 0 || lane->for_processor)
+        return false; /* the device writes, or may write; or the processor has to */
     else if (lane->aborting && find_undone(lane, &undone))
         *end = end_at(&undone, MLI_STATUS_CANCELLED, 0);
     else
@@ -198,7 +341,7 @@ static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *en
 /* Resets the device after an error or an abort: the ring is empty and begins at slot 0. */
 static void recover(uint32_t channel)
 {
-    mock_device_write(channel, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET);
+    mock_device_write(channel, MOCK_CONTROL, enabled() | MOCK_RESET);
     lanes[channel].head = 0;
     lanes[channel].tail = 0;
 }
@@ -218,21 +361,26 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
         return 0;
     if (!lane->aborting && mli_work_cancelled(work)) {
         lane->aborting = true;
-        mock_device_write(channel, MOCK_CONTROL, MOCK_ENABLE | MOCK_ABORT);
+        mock_device_write(channel, MOCK_CONTROL, enabled() | MOCK_ABORT);
     }
     status = (uint32_t)mock_device_read(channel, MOCK_STATUS);
     head = (uint32_t)mock_device_read(channel, MOCK_HEAD);
     reaped = reap(lane, head, budget);
+    if (lane->head != head) {
+        mli_channel_again(channel); /* the budget of the poll is used up */
+        mli_work_progress(work, lane->written);
+        return reaped;
+    }
+    if (!(status & MOCK_ERROR) && reaped < budget)
+        reaped += help(lane, work);
     mli_work_progress(work, lane->written);
-    if (lane->head != head)
-        return reaped; /* the budget of the poll is used up */
     if (!(status & MOCK_ERROR) && !lane->aborting)
         feed(channel);
     if (!has_ended(channel, status, &end))
         return reaped;
     if (end.status != MLI_STATUS_OK || lane->aborting)
         recover(channel);
-    /* For memory that the device does not snoop: invalidate the destination here. */
+    make_visible(lane, work);
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
     /* Call done() last: when it returns, the lane may have its next work item. */
     work->done(work, &end);
@@ -242,8 +390,10 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
 /* The device is BUSY for a moment after the last descriptor. */
 static void synchronise(uint32_t channel)
 {
-    while (mock_device_read(channel, MOCK_STATUS) & MOCK_BUSY)
-        ;
+    while (mock_device_read(channel, MOCK_STATUS) & MOCK_BUSY) {
+        if (value_of(&interrupt_option) == BY_PROGRAM)
+            (void)mock_device_run(channel, 1);
+    }
 }
 
 /* Fills the capabilities, which are the same for every channel. */
@@ -269,13 +419,28 @@ static bool option(const char *key, size_t length, uint64_t value)
     if (length == 0) {
         ring_option = RING_DEFAULT;
         loops_option = MOCK_LOOPS;
+        interrupt_option = POLLED;
+        unit_option = 1;
+        worth_option = 0;
+        iommu_option = false;
     } else if (is(key, length, "ring") && value >= 1 && value <= MOCK_RING_MAX) {
         ring_option = (uint32_t)value;
     } else if (is(key, length, "loops") && value <= MOCK_LOOPS) {
         loops_option = (uint32_t)value;
+    } else if (is(key, length, "interrupt") && value <= BY_PROGRAM) {
+        interrupt_option = (uint32_t)value;
+    } else if (is(key, length, "unit") && value >= 1 && value <= MOCK_UNIT_MAX &&
+               (value & (value - 1)) == 0) {
+        unit_option = (uint32_t)value;
+    } else if (is(key, length, "worth") && value <= UINT32_MAX) {
+        worth_option = (uint32_t)value;
+    } else if (is(key, length, "iommu") && value <= 1) {
+        iommu_option = value == 1;
     } else {
         return false;
     }
+    mock_device_set_unit(unit_option);
+    mock_bus_translate(iommu_option);
     return true;
 }
 
@@ -291,4 +456,6 @@ const struct mli_engine mock_engine = {
     .synchronise = synchronise,
     .stats = stats,
     .option = option,
+    .attach = attach,
+    .detach = detach,
 };

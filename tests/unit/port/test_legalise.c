@@ -136,11 +136,14 @@ static void assert_within_limits(const struct mli_descriptor *piece,
     }
 }
 
-/* Row n of the piece must be row piece->row + n of its descriptor. */
+/*
+ * Row n of the piece must be row piece->row + n of its descriptor. Pieces of the processor may be
+ * blocks of a transpose, of which only the first row must be right.
+ */
 static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan)
 {
     const struct mli_copy_box from = plan_descriptor(plan, piece->index);
-    const uint64_t rows = plan_rows(&piece->box);
+    const uint64_t rows = piece->flags & MLI_PIECE_CPU ? 1 : plan_rows(&piece->box);
 
     for (uint64_t i = 0; i < rows; i++) {
         const uint8_t *src, *row_src;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_device.h"
 #include "libmli/port/ports.h"
 #include "tests/unit/port/moves.h"
@@ -12,7 +13,7 @@
 static int teardown(void **state)
 {
     (void)state;
-    mock_device_poison(0, 0);
+    mock_bus_poison(0, 0);
     for (uint32_t i = 0; i < MOCK_DEVICE_CHANNELS; i++)
         mock_device_set_pace(i, 1);
     return mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK ? 0 : -1;
@@ -34,7 +35,7 @@ static void start(mli_mov_handle_t *h)
 /* Runs the move again on its channel, which must succeed, and releases it. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
-    mock_device_poison(0, 0);
+    mock_bus_poison(0, 0);
     start(h);
     assert_ok(mli_mov_wait(h));
     assert_true(move_is_right(m));
@@ -131,7 +132,7 @@ static void test_bus_error_has_the_row(void **state)
         moves_engine(specs[i], 1);
         move_init_rows(&m, 100, 8);
         move_prepare(&m, 1, &h);
-        mock_device_poison((uintptr_t)m.out + 37 * 8 + 5, 1);
+        mock_bus_poison((uintptr_t)m.out + 37 * 8 + 5, 1);
         start(&h);
         assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
         assert_place(&h, MLI_STATUS_DMA_ERROR, 0, 37, 37 * 8);
@@ -150,7 +151,7 @@ static void test_bus_error_in_a_nest(void **state)
     moves_engine("mock:ring=2", 1);
     move_init(&m, 3, 4, 5, 6);
     move_prepare(&m, 1, &h);
-    mock_device_poison((uintptr_t)m.out + 211, 4); /* rows are single bytes in this move */
+    mock_bus_poison((uintptr_t)m.out + 211, 4); /* rows are single bytes in this move */
     start(&h);
     assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
     assert_place(&h, MLI_STATUS_DMA_ERROR, 0, 211, 211);
@@ -169,12 +170,12 @@ static void test_bus_error_in_source_and_fill(void **state)
     moves_engine("mock", 1);
     move_init_padded(&m, 10, 6);
     move_prepare(&m, 1, &h);
-    mock_device_poison((uintptr_t)m.in + 4 * 6, 1);
+    mock_bus_poison((uintptr_t)m.in + 4 * 6, 1);
     start(&h);
     assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
     assert_place(&h, MLI_STATUS_DMA_ERROR, 0, 4, 4 * 6);
 
-    mock_device_poison((uintptr_t)m.out + m.out_bytes - 8, 8); /* the row of zeros below */
+    mock_bus_poison((uintptr_t)m.out + m.out_bytes - 8, 8); /* the row of zeros below */
     start(&h);
     assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
     status = status_of(&h);
