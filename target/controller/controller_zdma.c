@@ -4,7 +4,9 @@
  * queue and one of the destination queue. Both are in the linked form of 32 bytes, the source
  * element first. So the source queue begins at the first descriptor's address, the destination
  * queue 32 bytes behind it. There are no strides: a piece is one run. Zeros are copied from memory,
- * because write-only mode exists in simple mode only.
+ * because write-only mode exists in simple mode only. INTR in each destination element lets the
+ * controller count the elements whose bytes are in memory; the driver (libmli/port/zdma) masks the
+ * interrupt.
  */
 #include "target/controller/controller_limits.h"
 #include "target/controller/controllers.h"
@@ -59,7 +61,7 @@ static void encode(const struct controller_place *place, const struct mli_descri
     const struct element dst = {.address = controller_dst(piece),
                                 .size = piece->box.run,
                                 .next = last ? 0 : place->next + ELEMENT_SIZE,
-                                .intr = last ? INTR : 0};
+                                .intr = INTR};
 
     controller_add_hex(out, "SRC ADDR", src.address);
     controller_add(out, "SRC SIZE", src.size);

@@ -76,7 +76,7 @@ static void test_zdma(void **state)
     add_loop(2, 0x1000, 0x2000);
     start();
     EXPECT_NEXT(0x456789a0, 0x123, 100, 0x2, 0x9080, 0, 0, 0, /* source */
-                0x80001, 0, 100, 0x2, 0x90a0, 0, 0, 0);       /* destination */
+                0x80001, 0, 100, 0x6, 0x90a0, 0, 0, 0);       /* destination, counted */
     assert_int_equal(entry.descriptor.address, 0x9040);
     EXPECT_NEXT(0x456799a0, 0x123, 100, 0x12, 0, 0, 0, 0, 0x82001, 0, 100, 0x6, 0, 0, 0, 0);
     assert_int_equal(entry.descriptor.address, 0x9080);
@@ -90,7 +90,7 @@ static void test_zdma_fill(void **state)
     begin("zynqmp-zdma");
     add_slab(0x80000, 4097);
     start();
-    EXPECT_NEXT(ZEROS, 0, 4096, 0x2, 0x9080, 0, 0, 0, 0x80000, 0, 4096, 0x2, 0x90a0, 0, 0, 0);
+    EXPECT_NEXT(ZEROS, 0, 4096, 0x2, 0x9080, 0, 0, 0, 0x80000, 0, 4096, 0x6, 0x90a0, 0, 0, 0);
     EXPECT_NEXT(ZEROS, 0, 1, 0x12, 0, 0, 0, 0, 0x81000, 0, 1, 0x6, 0, 0, 0, 0);
     assert_false(list_next(&list, &entry));
 }
