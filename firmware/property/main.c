@@ -4,11 +4,17 @@
  * engine: polling and interrupts. Then plays scenes of errors and cancels (scenes.h).
  *
  *   property.elf [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX] [--large PERCENT]
- *                [--interrupt 0|1]
+ *                [--interrupt 0|1] [--first CHANNEL] [--coherent 1] [--options TEXT]
  *
- * The options are those of tests/property/test_moves; --interrupt runs one way only. Prints a line
- * for each way and a result, "property NAME: passed" or "property NAME: FAILED", and ends with 0
- * or 1. Every case depends on (seed, index) alone.
+ * The options are those of tests/property/test_moves, and:
+ *   --interrupt 0|1  Run one way only.
+ *   --first CHANNEL  Use the channels from this one on (default: 0).
+ *   --coherent 1     Treat memory as coherent, whatever the board says: correct under QEMU, which
+ *                    models no caches. Then transfers are split over channels at any byte.
+ *   --options TEXT   Set more options of the engine: "list=3,linear=1".
+ *
+ * Prints a line for each way and a result, "property NAME: passed" or "property NAME: FAILED", and
+ * ends with 0 or 1. Every case depends on (seed, index) alone.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,8 +33,9 @@
 enum { BOTH_WAYS = 2 };
 
 static struct options {
-    uint64_t seed, count, permutes, only, large, interrupt;
-} options = {1, 20000, 2000, UINT64_MAX, 1, BOTH_WAYS};
+    uint64_t seed, count, permutes, only, large, interrupt, first, coherent;
+    const char *engine; /* more options of the engine; may be empty */
+} options = {1, 20000, 2000, UINT64_MAX, 1, BOTH_WAYS, 0, 0, ""};
 
 static struct test_case current;
 static uint64_t cases, failures;
@@ -40,12 +47,17 @@ static bool parse(int argc, char **argv)
         uint64_t *to;
     } known[] = {{"--seed", &options.seed},         {"--count", &options.count},
                  {"--permutes", &options.permutes}, {"--only", &options.only},
-                 {"--large", &options.large},       {"--interrupt", &options.interrupt}};
+                 {"--large", &options.large},       {"--interrupt", &options.interrupt},
+                 {"--first", &options.first},       {"--coherent", &options.coherent}};
 
     for (int i = 1; i < argc; i += 2) {
         uint64_t *to = NULL;
         char *end = argv[i];
 
+        if (!strcmp(argv[i], "--options") && i + 1 < argc) {
+            options.engine = argv[i + 1];
+            continue;
+        }
         for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
             if (!strcmp(argv[i], known[k].name))
                 to = known[k].to;
@@ -57,7 +69,8 @@ static bool parse(int argc, char **argv)
             return false;
         }
     }
-    return options.large <= 100 && options.interrupt <= BOTH_WAYS;
+    return options.large <= 100 && options.interrupt <= BOTH_WAYS &&
+           options.first <= MLI_MOV_MAX_CHANNELS - CASE_CHANNELS_MAX;
 }
 
 static void run_case(uint64_t index, uint64_t way, struct lab *lab)
@@ -109,11 +122,12 @@ static void run_cases(uint64_t way, struct lab *lab)
 /* Chooses the engine with a way of completion, and gives all its channels to the pool. */
 static bool set_up(uint64_t way)
 {
-    char spec[64];
+    char spec[128];
 
-    (void)snprintf(spec, sizeof(spec), "%s:interrupt=%u", board_engine->name, (unsigned)way);
+    (void)snprintf(spec, sizeof(spec), "%s:interrupt=%u%s%s", board_engine->name, (unsigned)way,
+                   *options.engine ? "," : "", options.engine);
     if (mli_mov_set_engine(spec) == MLI_STATUS_OK &&
-        mli_mov_set_num_dma_ch(0, CASE_CHANNELS_MAX) == MLI_STATUS_OK)
+        mli_mov_set_num_dma_ch((int)options.first, CASE_CHANNELS_MAX) == MLI_STATUS_OK)
         return true;
     printf("%s: %s\n", spec, mli_last_error());
     return false;
@@ -128,7 +142,7 @@ static uint64_t all_channels(size_t counter, uint32_t *least_used)
     for (int i = 0; i < CASE_CHANNELS_MAX; i++) {
         mli_mov_channel_stats stats;
 
-        if (mli_mov_get_channel_stats(i, &stats) != MLI_STATUS_OK)
+        if (mli_mov_get_channel_stats((int)options.first + i, &stats) != MLI_STATUS_OK)
             continue;
         sum += *(const uint64_t *)(const void *)((const char *)&stats + counter);
         *least_used += stats.completed > 0;
@@ -153,7 +167,7 @@ static bool run_way(uint64_t way, struct lab *lab)
     bytes = all_channels(offsetof(mli_mov_channel_stats, bytes), &channels);
     interrupts = board_dma_interrupts() - interrupts_before;
     if (options.only == UINT64_MAX)
-        scenes_play(CASE_CHANNELS_MAX, &scenes);
+        scenes_play((uint32_t)options.first, CASE_CHANNELS_MAX, &scenes);
     (void)board_interrupts(false);
     (void)mli_mov_set_num_dma_ch(0, 0);
     printf("%s: %" PRIu64 " cases, %" PRIu64 " failed; %" PRIu64 " work items of %" PRIu64
@@ -180,6 +194,8 @@ int main(int argc, char **argv)
         printf("no memory for the cases, or no engine: %s\n", mli_last_error());
         return 2;
     }
+    if (options.coherent)
+        (void)mli_mov_set_platform(NULL);
     printf("board %s, engine %s, seed %" PRIu64 "\n", board_name, board_engine->name, options.seed);
     for (uint64_t way = 0; way < BOTH_WAYS; way++) {
         if (options.interrupt == BOTH_WAYS || options.interrupt == way)

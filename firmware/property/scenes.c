@@ -19,8 +19,8 @@ struct rows {
 };
 
 static struct rows moves[CHANNELS_MAX];
-static uint32_t channel_count;
-static const char *failure; /* the first failure of the scene; null: none */
+static uint32_t first_channel, channel_count; /* scenes number the channels from 0 */
+static const char *failure;                   /* the first failure of the scene; null: none */
 
 static void expect(bool true_value, const char *what)
 {
@@ -53,7 +53,7 @@ static void rows_init(struct rows *m)
 static bool rows_prepare(struct rows *m, uint32_t channel)
 {
     rows_init(m);
-    if (mli_mov_acquire_handle_at((int)channel, 1, &m->handle) == MLI_STATUS_OK &&
+    if (mli_mov_acquire_handle_at((int)(first_channel + channel), 1, &m->handle) == MLI_STATUS_OK &&
         mli_mov_prepare(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK)
         return true;
     expect(false, mli_last_error());
@@ -108,7 +108,7 @@ static void expect_end(const struct rows *m, uint32_t channel, uint32_t row, mli
     expect(mli_mov_get_status(&m->handle, &status) == MLI_STATUS_OK, "there is no status");
     expect(status.stage == MLI_MOV_DONE, "the transfer is not done");
     expect(status.code == code, "wrong status");
-    expect(status.channel == channel, "wrong channel");
+    expect(status.channel == first_channel + channel, "wrong channel");
     expect(status.descriptor == 0, "wrong descriptor");
     expect(status.row == row, "wrong row");
     expect(status.address == m->out + (size_t)row * PITCH, "wrong address");
@@ -129,7 +129,7 @@ static bool error_in_each_row(void)
         for (uint32_t row = 0; row < ROWS; row++) {
             if (!rows_prepare(m, channel))
                 return true;
-            if (!board_inject(BOARD_FAULT_ERROR, channel, row))
+            if (!board_inject(BOARD_FAULT_ERROR, first_channel + channel, row))
                 return false;
             expect(start_and_wait(m) == MLI_STATUS_DMA_ERROR, "the error is not reported");
             (void)board_inject(BOARD_FAULT_NONE, 0, 0);
@@ -172,7 +172,7 @@ static bool stuck_channel(void)
 
     if (!rows_prepare(m, channel) || !rows_prepare(other, 0))
         return true;
-    if (!board_inject(BOARD_FAULT_STUCK, channel, row)) {
+    if (!board_inject(BOARD_FAULT_STUCK, first_channel + channel, row)) {
         release(m);
         release(other);
         return false;
@@ -262,7 +262,7 @@ static bool chain_of_callbacks(void)
     return true;
 }
 
-void scenes_play(uint32_t channels, struct scene_count *count)
+void scenes_play(uint32_t first, uint32_t channels, struct scene_count *count)
 {
     static const struct {
         const char *name;
@@ -273,6 +273,7 @@ void scenes_play(uint32_t channels, struct scene_count *count)
         {"a chain of callbacks", chain_of_callbacks},
     };
 
+    first_channel = first;
     channel_count = channels < CHANNELS_MAX - 1 ? channels : CHANNELS_MAX - 1;
     for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
         failure = NULL;

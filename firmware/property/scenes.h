@@ -13,9 +13,9 @@ struct scene_count {
 };
 
 /*
- * Plays all scenes on the engine in use, which has `channels` channels in the pool. Prints a line
- * for each scene that failed or that the board cannot play.
+ * Plays all scenes on the engine in use, which has `channels` channels from `first` on in the pool.
+ * Prints a line for each scene that failed or that the board cannot play.
  */
-void scenes_play(uint32_t channels, struct scene_count *count);
+void scenes_play(uint32_t first, uint32_t channels, struct scene_count *count);
 
 #endif /* FIRMWARE_PROPERTY_SCENES_H */
