@@ -198,8 +198,7 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
         return EXIT_CODE_INVALID;
     for (int i = 0; i < leading; i++) {
         if (names_host(argv[i]) && !options_has(command->options, "host")) {
-            print_error("%s uses no daemon: -H cannot be combined with it%s", command->name,
-                        command == &cmd_run ? "; submit runs jobs on one" : "");
+            print_error("%s uses no daemon: -H cannot be combined with it", command->name);
             return EXIT_CODE_INVALID;
         }
     }

@@ -31,14 +31,14 @@ int connector_init(struct connector *connector, const struct options *options, u
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--limit-bytes cannot be combined with --socket or --host: a daemon has "
                          "its own limit");
-    return daemon_link_open(first, options, fault);
+    return daemon_link_open_any(first, options, fault);
 }
 
 int connector_open(const struct connector *connector, struct daemon_link *link, struct fault *fault)
 {
     if (connector->service)
         return embedded_connect(connector->service, connector->options, link, fault);
-    return daemon_link_open(link, connector->options, fault);
+    return daemon_link_open_any(link, connector->options, fault);
 }
 
 void connector_finish(struct connector *connector)

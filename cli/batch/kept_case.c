@@ -50,7 +50,7 @@ static void take_input(struct evidence_file *file, const char *path, const struc
 static void take_buffer(struct evidence_file *file, const struct job_buffers *buffers, size_t index)
 {
     file->path = strdup("a buffer");
-    file->fd = duplicate(buffers->live[index].fd);
+    file->fd = job_buffers_open(buffers, index);
 }
 
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,

@@ -41,7 +41,9 @@ static const struct option options_table[] = {
     TUNING_OPTION,
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
-    {"host", 'H', "URL", "Run on the daemon at ssh://[user@]host[:port] (default: none)."},
+    {"host", 'H', "URL",
+     "Run on the daemon at ssh://[user@]host[:port], or on the board at qemu:BOARD or serial:PATH "
+     "(default: none)."},
     OPTIONS_COMMON,
 };
 

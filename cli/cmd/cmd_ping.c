@@ -5,7 +5,7 @@
 #include "cli/term/clock_ns.h"
 
 static const struct option options_table[] = {
-    DAEMON_LINK_OPTIONS,
+    ANY_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -13,7 +13,8 @@ static void print_pong(const struct session *session, const void *ns)
 {
     char time[PRINT_TEXT_MAX];
 
-    print_line(&session->style, "mlid at %s answers in %s", session->link.where,
+    print_line(&session->style, "%s at %s answers in %s",
+               session->link.board ? "the agent" : "mlid", session->link.where,
                print_time(time, *(const uint64_t *)ns));
 }
 
@@ -40,7 +41,7 @@ static enum exit_code ask_ping(struct session *session, void *context)
 static enum exit_code ping(const struct options *options)
 {
     return options->argument_count > 0 ? command_misused(&cmd_ping)
-                                       : session_run(options, ask_ping, NULL);
+                                       : session_run_any(options, ask_ping, NULL);
 }
 
 static const struct example examples[] = {

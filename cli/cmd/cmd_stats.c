@@ -9,7 +9,7 @@
 
 static const struct option options_table[] = {
     {"prometheus", 0, NULL, "Print the text format of Prometheus."},
-    DAEMON_LINK_OPTIONS,
+    ANY_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -129,7 +129,7 @@ static enum exit_code stats(const struct options *options)
         print_error("--prometheus cannot be combined with --json: give one of them");
         return EXIT_CODE_INVALID;
     }
-    return session_run(options, ask_stats, NULL);
+    return session_run_any(options, ask_stats, NULL);
 }
 
 static const struct example examples[] = {

@@ -15,7 +15,7 @@ static const struct option options_table[] = {
     {"profile", 0, "NAME",
      "Require a daemon with this target profile, and check its rules first (default: none).",
      .takes = &value_profile},
-    DAEMON_LINK_OPTIONS,
+    ANY_LINK_OPTIONS,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
@@ -68,7 +68,7 @@ static enum exit_code submit(const struct options *options)
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (daemon_link_open(&link, options, &fault)) {
+    if (daemon_link_open_any(&link, options, &fault)) {
         const struct fault bare = fault;
         if (link.absent)
             fault_set(&fault, bare.code, NULL, "%s; `mlictl run` needs no daemon", bare.text);

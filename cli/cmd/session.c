@@ -6,16 +6,29 @@
 
 enum { JOB_DIGITS_MAX = 15 }; /* JSON carries these exactly */
 
-enum exit_code session_run(const struct options *options, session_fn *talk, void *context)
+typedef int open_fn(struct daemon_link *link, const struct options *options, struct fault *fault);
+
+static enum exit_code run(const struct options *options, open_fn *open, session_fn *talk,
+                          void *context)
 {
     struct session session = {.options = options, .style = options_style(options)};
     struct fault fault;
-    enum exit_code code = daemon_link_open(&session.link, options, &fault)
+    enum exit_code code = open(&session.link, options, &fault)
                               ? print_failure(&session.style, NULL, &fault)
                               : talk(&session, context);
 
     daemon_link_finish(&session.link);
     return code;
+}
+
+enum exit_code session_run(const struct options *options, session_fn *talk, void *context)
+{
+    return run(options, daemon_link_open, talk, context);
+}
+
+enum exit_code session_run_any(const struct options *options, session_fn *talk, void *context)
+{
+    return run(options, daemon_link_open_any, talk, context);
 }
 
 int session_check_jobs(const struct options *options)

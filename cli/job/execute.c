@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/board/board_link.h"
 #include "cli/job/execute_staging.h"
 #include "cli/job/staging.h"
 #include "cli/tensor/little_endian.h"
@@ -138,6 +139,8 @@ static int submit_and_wait(const struct execution *execution, const struct resol
 {
     struct rpc_reply reply;
 
+    if (execution->link->board)
+        return board_link_run(execution->link->board, r, result, fault);
     if (submit(execution->link, r, patience_ms(execution, r->wire.common.timeout_ms), &reply,
                fault))
         return -1;
@@ -368,6 +371,10 @@ void detach_end(void *context)
 static int check_detached(const struct detach *detach, const struct job_spec *job,
                           struct fault *fault)
 {
+    if (detach->link->board)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--detach cannot be combined with a board: no daemon would fetch the "
+                         "output");
     if (detach->link->remote)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--detach cannot be combined with ssh: the output would not be fetched");

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/job_buffers.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "cli/board/board_link.h"
 
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault)
 {
@@ -35,6 +38,25 @@ static void close_fd(mli_client_buffer *live)
     live->fd = -1;
 }
 
+/* Allocates a buffer on a board at a serial line. */
+static int allocate_on_board(struct job_buffers *buffers, const struct buffer_spec *spec,
+                             size_t index, struct fault *fault)
+{
+    mli_client_buffer *live = &buffers->live[index];
+
+    *live = (mli_client_buffer){.fd = -1, .size = spec->bytes};
+    if (spec->memory[0] != '\0') {
+        fault_set(fault, FAULT_INVALID_PARAMS, "/memory",
+                  "memory: \"%s\" given, but a board at a serial line has no named memories; "
+                  "leave the member out",
+                  spec->memory);
+        return blame(fault, index);
+    }
+    return board_link_alloc(buffers->link->board, spec->bytes, &live->id, fault)
+               ? blame(fault, index)
+               : 0;
+}
+
 static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec, size_t index,
                     struct fault *fault)
 {
@@ -42,6 +64,9 @@ static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec,
     mli_client_buffer *live = &buffers->live[index];
     mli_client_board_range range = {spec->memory, spec->has_address, spec->address};
     mli_client_error error;
+
+    if (buffers->link->board)
+        return allocate_on_board(buffers, spec, index, fault);
     int status = spec->memory[0] != '\0'
                      ? mli_client_buffer_alloc_on(client, spec->bytes, &range, live, &error)
                      : mli_client_buffer_alloc(client, spec->bytes, live, &error);
@@ -112,11 +137,22 @@ void job_buffers_end(struct job_buffers *buffers)
 
         if (live->id != 0 && live->fd >= 0)
             close_fd(live);
-        if (live->id != 0 && daemon_link_connected(buffers->link))
+        if (live->id != 0 && buffers->link->board)
+            board_link_free(buffers->link->board, live->id);
+        else if (live->id != 0 && daemon_link_connected(buffers->link))
             mli_client_buffer_release(buffers->link->library, live, &ignored);
     }
     free(buffers->live);
     *buffers = (struct job_buffers){.keep_fds = buffers->keep_fds};
+}
+
+int job_buffers_open(const struct job_buffers *buffers, size_t index)
+{
+    const mli_client_buffer *live = &buffers->live[index];
+
+    if (live->id != 0 && buffers->link->board)
+        return board_link_fetch(buffers->link->board, live->id, live->size);
+    return fcntl(live->fd, F_DUPFD_CLOEXEC, 0);
 }
 
 void job_buffers_refer(const struct job_buffers *buffers, struct resolved *resolved)

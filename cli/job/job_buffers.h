@@ -43,6 +43,12 @@ int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *ba
  * its memory. */
 void job_buffers_end(struct job_buffers *buffers);
 
+/**
+ * Returns a descriptor of the bytes of a buffer, which the caller closes; or -1. A board sends the
+ * bytes; at a daemon it needs keep_fds.
+ */
+int job_buffers_open(const struct job_buffers *buffers, size_t index);
+
 /** Sets the numbers of the buffers that a job uses. */
 void job_buffers_refer(const struct job_buffers *buffers, struct resolved *resolved);
 

@@ -5,9 +5,22 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "cli/board/board_link.h"
 #include "cli/job/job_buffers.h"
 #include "proto/file/file_limits.h"
 #include "proto/wire/inline_payload.h"
+
+static int ask_board(struct job_limits *limits, const struct daemon_link *link)
+{
+    const struct serial_hello *hello = &link->board->board.hello;
+
+    *limits = (struct job_limits){.job_bytes = hello->memory_bytes,
+                                  .channels = hello->channels,
+                                  .buffers = hello->buffers_max,
+                                  .buffer_bytes = hello->memory_bytes};
+    snprintf(limits->source, sizeof(limits->source), "the memory of the board %s", hello->board);
+    return 0;
+}
 
 static int ask(struct job_limits *limits, struct daemon_link *link, struct fault *fault)
 {
@@ -15,6 +28,8 @@ static int ask(struct job_limits *limits, struct daemon_link *link, struct fault
     mli_client_info info;
     mli_client_error error;
 
+    if (link->board)
+        return ask_board(limits, link);
     if (!link->remote)
         mli_client_set_timeout(link->library, DAEMON_LINK_ASK_MS);
     if (mli_client_greet(link->library, &greeting, &error) ||
@@ -33,7 +48,7 @@ static int ask(struct job_limits *limits, struct daemon_link *link, struct fault
 static int ask_daemon(struct job_limits *limits, const struct options *options, struct fault *fault)
 {
     struct daemon_link link;
-    int status = daemon_link_open(&link, options, fault);
+    int status = daemon_link_open_any(&link, options, fault);
 
     if (status == 0)
         status = ask(limits, &link, fault);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/job_progress.h"
 
+#include "cli/board/board_link.h"
 #include "cli/job/job_report.h"
 
 enum { INTERVAL_MS = 100, SUBSCRIBE_MS = 1000 };
@@ -13,6 +14,15 @@ static void show(mli_client *library, const mli_client_event *event, void *user)
     meter_show(&progress->meter, event->job.bytes_done, event->job.bytes);
 }
 
+/* Shows the bytes on the line of a board. */
+static void show_line(void *user, uint64_t done, uint64_t total)
+{
+    struct job_progress *progress = user;
+
+    if (progress->meter.label)
+        meter_show(&progress->meter, done, total);
+}
+
 void job_progress_follow(struct job_progress *progress, struct daemon_link *link,
                          const struct print_style *style)
 {
@@ -21,6 +31,11 @@ void job_progress_follow(struct job_progress *progress, struct daemon_link *link
     *progress = (struct job_progress){.style = *style};
     if (!meter_wanted(style) || !daemon_link_connected(link))
         return;
+    if (link->board) {
+        progress->subscribed = true;
+        board_link_follow(link->board, show_line, progress);
+        return;
+    }
     /* A daemon that does not answer must not delay the jobs beyond their own timeouts. */
     mli_client_set_timeout(link->library, SUBSCRIBE_MS);
     progress->subscribed =

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/board/board_link.h"
 #include "cli/link/host.h"
 #include "cli/term/cancel.h"
 #include "proto/wire/daemon_calls.h"
@@ -256,17 +257,51 @@ static int open_remote(struct daemon_link *link, const char *url, const char *so
     return 0;
 }
 
-int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault)
+static const char *url_of(const struct options *options)
 {
-    const char *socket = options_get(options, "socket");
     const char *url = options_get(options, "host");
 
-    *link = (struct daemon_link){0};
     if (!url)
         url = getenv("MLID_HOST");
-    if (url && *url)
-        return open_remote(link, url, socket, fault);
-    return open_local(link, socket, fault);
+    return url && *url ? url : NULL;
+}
+
+int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault)
+{
+    const char *socket = options_get(options, "socket"), *url = url_of(options);
+
+    *link = (struct daemon_link){0};
+    if (board_address_is(url))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "host %.128s: this command needs a daemon; submit, run, batch, selftest, "
+                         "validate, ping, info and stats take a board",
+                         url);
+    return url ? open_remote(link, url, socket, fault) : open_local(link, socket, fault);
+}
+
+static int open_board(struct daemon_link *link, const char *url, const char *socket,
+                      struct fault *fault)
+{
+    *link = (struct daemon_link){0};
+    snprintf(link->where, sizeof(link->where), "%s", url);
+    if (socket)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--socket cannot be combined with --host %.128s: a board has no socket",
+                         url);
+    link->board = board_link_open(url, fault);
+    if (!link->board)
+        return -1;
+    snprintf(link->where, sizeof(link->where), "%s", link->board->board.line.where);
+    return 0;
+}
+
+int daemon_link_open_any(struct daemon_link *link, const struct options *options,
+                         struct fault *fault)
+{
+    const char *url = url_of(options);
+
+    return board_address_is(url) ? open_board(link, url, options_get(options, "socket"), fault)
+                                 : daemon_link_open(link, options, fault);
 }
 
 int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault)
@@ -282,12 +317,40 @@ int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault)
 
 void daemon_link_finish(struct daemon_link *link)
 {
+    board_link_close(link->board);
+    link->board = NULL;
     disconnect(link);
 }
 
 bool daemon_link_connected(const struct daemon_link *link)
 {
-    return link->library != NULL;
+    return link->board ? !link->board->board.lost : link->library != NULL;
+}
+
+/* Parses a reply line. Returns 0, or -1 with the fault and nothing to finish. */
+static int parse_reply(const char *line, size_t length, struct rpc_reply *reply,
+                       struct fault *fault)
+{
+    if (rpc_reply_parse(line, length, reply) == 0)
+        return 0;
+    daemon_link_unreadable(reply, fault);
+    rpc_reply_finish(reply);
+    return -1;
+}
+
+static int call_board(struct daemon_link *link, const char *method, struct rpc_reply *reply,
+                      struct fault *fault)
+{
+    struct jsonw w;
+
+    jsonw_init(&w);
+    int status = board_link_answer(link->board, method, &w, fault);
+    const char *line = status == 0 ? jsonw_text(&w) : NULL;
+    if (status == 0)
+        status = line ? parse_reply(line, strcspn(line, "\n"), reply, fault)
+                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    jsonw_finish(&w);
+    return status;
 }
 
 int daemon_link_call(struct daemon_link *link, const struct daemon_link_request *request,
@@ -297,6 +360,8 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
     char *line;
     size_t length;
 
+    if (link->board)
+        return call_board(link, request->method, reply, fault);
     if (!daemon_link_connected(link)) {
         fault_set(fault, FAULT_STREAM_ERROR, NULL,
                   "the connection to the daemon is lost: it is closed already");
@@ -308,13 +373,9 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
     if (mli_client_call(link->library, request->method, params, request->attachments,
                         request->count, request->timeout_ms, &line, &length, &error))
         return daemon_link_fault(link, &error, fault);
-    int status = rpc_reply_parse(line, length, reply);
+    int status = parse_reply(line, length, reply, fault);
     free(line);
-    if (status == 0)
-        return 0;
-    daemon_link_unreadable(reply, fault);
-    rpc_reply_finish(reply);
-    return -1;
+    return status;
 }
 
 int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,

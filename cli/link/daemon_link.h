@@ -13,6 +13,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/rpc.h"
 
+struct board_link;
 struct daemon_info;
 
 enum {
@@ -22,6 +23,7 @@ enum {
 
 struct daemon_link {
     mli_client *library;               /* null: not connected, or the connection is lost */
+    struct board_link *board;          /* a board at a serial line, and no daemon; or null */
     bool remote;                       /* by ssh */
     bool greeted;                      /* remote: the daemon has answered */
     bool absent;                       /* no daemon listens at the socket */
@@ -39,10 +41,28 @@ struct daemon_link {
             "Connect to the daemon at ssh://[user@]host[:port] (default: $MLID_HOST, else none)."  \
     }
 
+/** Options of the commands that also talk to a board at a serial line (daemon_link_open_any()). */
+#define ANY_LINK_OPTIONS                                                                           \
+    {"socket", 's', "PATH",                                                                        \
+     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",             \
+     .takes = &value_file},                                                                        \
+    {                                                                                              \
+        "host", 'H', "URL",                                                                        \
+            "Connect to the daemon at ssh://[user@]host[:port], or to a board at qemu:BOARD or "   \
+            "serial:PATH (default: $MLID_HOST, else none)."                                        \
+    }
+
+/**
+ * Connects to what --host or $MLID_HOST names: also to a board at a serial line. Otherwise as
+ * daemon_link_open().
+ */
+int daemon_link_open_any(struct daemon_link *link, const struct options *options,
+                         struct fault *fault);
+
 /**
  * Connects to the daemon at --socket, else $MLID_SOCKET, else the default socket of mlid; with
- * --host or $MLID_HOST, to a daemon by ssh. Returns 0 or -1; daemon_link_finish() is legal after
- * both.
+ * --host or $MLID_HOST, to a daemon by ssh. Refuses a board. Returns 0 or -1; daemon_link_finish()
+ * is legal after both.
  */
 int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault);
 

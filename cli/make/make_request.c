@@ -196,7 +196,7 @@ static bool names_daemon(const struct options *options)
 static int connect(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct daemon_link *link, struct fault *fault)
 {
-    return names_daemon(options) ? daemon_link_open(link, options, fault)
+    return names_daemon(options) ? daemon_link_open_any(link, options, fault)
                                  : embedded_start(options, channels, service, link, fault);
 }
 

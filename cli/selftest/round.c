@@ -98,19 +98,12 @@ out:
     pthread_mutex_unlock(&round->mutex);
 }
 
-/* A line on a terminal with the progress of a round. */
-struct progress {
-    bool shown;
-    uint64_t shown_ns;
-};
-
 enum { SHOWN_MAX = 256 };
 
 #define PATIENCE_NS (UINT64_C(1000) * 1000 * 1000)
 #define PERIOD_NS   (UINT64_C(250) * 1000 * 1000)
 
-/* Draws the line at intervals, once the round takes long. The round is locked. */
-static void progress_show(struct progress *progress, const struct round *round)
+void round_progress_show(struct round_progress *progress, const struct round *round)
 {
     const struct round_plan *plan = round->plan;
     const uint64_t now = flight_now_ns();
@@ -131,7 +124,7 @@ static void progress_show(struct progress *progress, const struct round *round)
     progress->shown_ns = now;
 }
 
-static void progress_clear(struct progress *progress)
+void round_progress_clear(struct round_progress *progress)
 {
     if (progress->shown)
         fprintf(stderr, "\r\033[K");
@@ -332,7 +325,7 @@ static void abandon(struct round *round, struct worker *workers, uint32_t count)
 /* Waits until all workers have left. Returns false if a worker is lost. */
 static bool watch(struct round *round, struct worker *workers, uint32_t count)
 {
-    struct progress progress = {.shown = false};
+    struct round_progress progress = {.shown = false};
     uint32_t left = count;
     bool lost = false;
 
@@ -347,12 +340,12 @@ static bool watch(struct round *round, struct worker *workers, uint32_t count)
             pthread_cond_timedwait(&round->left, &round->mutex, &until);
         left = round->workers;
         if (round->plan->progress)
-            progress_show(&progress, round);
+            round_progress_show(&progress, round);
         pthread_mutex_unlock(&round->mutex);
         lost = watch_once(round, workers, count);
         audit_running(round);
     }
-    progress_clear(&progress);
+    round_progress_clear(&progress);
     return !lost;
 }
 

@@ -58,4 +58,15 @@ enum round_end {
 enum round_end round_run(struct round *round);
 void round_finish(struct round *round);
 
+/* A line on a terminal with the progress of a round. */
+struct round_progress {
+    bool shown;
+    uint64_t shown_ns;
+};
+
+/** Draws the line at intervals, once the round takes long. The round is locked, or has no threads.
+ */
+void round_progress_show(struct round_progress *progress, const struct round *round);
+void round_progress_clear(struct round_progress *progress);
+
 #endif /* CLI_SELFTEST_ROUND_H */

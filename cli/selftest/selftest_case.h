@@ -7,7 +7,8 @@
  *                 -> image.c              the bytes of the frames before the move and after it
  *                 -> selftest_transfer.c  the move through the API; flight.c cancels a stuck one
  *                 -> failure.c            wrong bytes, and all other failures
- *                 -> round.c              all cases on one engine, in several threads
+ *                 -> round.c              all cases on one engine, in several threads;
+ *                                         board_round.c: on a board at a serial line
  *                 -> selftest_report.c    lines, objects; reproduce.c writes a failed case as jobs
  *
  * A frame is a buffer with a tensor in it and guard bytes around the tensor.

@@ -25,9 +25,19 @@ void selftest_report_finish(struct selftest_report *report)
 static const char *rerun_text(const struct selftest_report *report, const struct round *round,
                               const struct failure *failure, char out[RERUN_MAX])
 {
-    snprintf(out, RERUN_MAX, "mlictl selftest --seed %" PRIu64 " --only %" PRIu64 " --engine %s%s",
+    snprintf(out, RERUN_MAX,
+             "mlictl selftest%s%s%s --seed %" PRIu64 " --only %" PRIu64 " --engine %s%s",
+             report->host ? " -H '" : "", report->host ? report->host : "", report->host ? "'" : "",
              failure->c.seed, failure->c.index, round->engine, report->defaults);
     return out;
+}
+
+/* Returns the length of a URL without its engine. */
+static int host_length(const char *url)
+{
+    const char *engine = strstr(url, ",engine=");
+
+    return (int)(engine ? (size_t)(engine - url) : strlen(url));
 }
 
 /* Writes the first case that failed as a job file. */
@@ -48,6 +58,9 @@ static void keep(struct selftest_report *report, const struct round *round,
     }
     if (asprintf(&report->kept, "%s/job.json", place) < 0)
         report->kept = NULL;
+    else if (report->host)
+        print_error("  as a job: mlictl run -H '%.*s,engine=%s' %s", host_length(report->host),
+                    report->host, round->engine, report->kept);
     else
         print_error("  as a job%s: mlictl run --engine %s %s",
                     strncmp(round->engine, "fault:", 6) == 0 ? ", if the fault occurs again" : "",

@@ -12,6 +12,7 @@ struct selftest_report {
     bool channels;        /* true: print statistics of channels */
     const char *keep;     /* directory for a failed case; null: named after seed and index */
     const char *defaults; /* options that reproduce the cases: " --mode poll" */
+    const char *host;     /* URL of the board; null: this process */
     char *kept;           /* the job file of the first failed case; null: not written */
     const char *kept_engine;
 };

@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 
-from harness import MLICTL, MLID, Case, main, mov, needs_root
+from harness import MLICTL, MLID, SOURCE, Case, main, mov, needs_root
 
 
 class Messages(Case):
@@ -237,8 +237,8 @@ class Daemons(Messages):
         self.says("host board: not an ssh:// URL; did you mean ssh://board?", "-H", "board", "ping")
         self.says("did you mean ssh://root@board:22?", "ping", "-H", "root@board:22")
         self.says("ssh://[user@]host[:port] is needed", "-H", "http://board", "ping")
-        self.says("run uses no daemon: -H cannot be combined with it; submit runs jobs on one", "-H",
-                  "ssh://board", "run", "job.json")
+        self.says("--host ssh://board: qemu:BOARD or serial:PATH is needed; `mlictl submit` runs jobs on a "
+                  "daemon", "-H", "ssh://board", "run", SOURCE / "examples/basics/copy.json")
 
     def test_numbers_of_jobs(self):
         self.says("tile0: a job number is required; mlictl jobs lists the numbers", "wait", "tile0")
