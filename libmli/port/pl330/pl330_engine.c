@@ -406,7 +406,6 @@ static void start(uint32_t channel)
     lane->running = true;
     atomic_thread_fence(memory_order_seq_cst); /* the program is in memory before the thread runs */
     former = lock();
-    set(PL330_INTCLR, 1u << channel); /* of a thread that was killed behind its DMASEV */
     atomic_store_explicit(&lane->event, false, memory_order_relaxed);
     atomic_store_explicit(&lane->faulted, false, memory_order_relaxed);
     debug(PL330_DEBUG(go, channel), (uint32_t)mli_bus_address(lane->code));
@@ -473,9 +472,9 @@ static struct mli_work_end end_at(uint32_t channel, mli_status status, uint32_t 
     return end;
 }
 
-/* What poll has to do with a work item. */
+/* The next action of poll for a work item. */
 enum outcome {
-    WAIT,     /* nothing: the thread has the program */
+    WAIT,     /* none: the thread has the program */
     CONTINUE, /* the thread is idle: pieces of the processor, or the end */
     END       /* *end is set */
 };

@@ -28,7 +28,7 @@ enum {
     PL330_PROGRAM_MAX = 2048,
     /* Assumed, not measured: a burst takes as long as some ten instructions of the processor. */
     PL330_RUN_DEFAULT = 8,
-    /* Assumed, not measured: the processor writes the program of a piece in the same time. */
+    /* Assumed, not measured: the processor encodes a piece in the time of these bytes. */
     PL330_PIECE_DEFAULT = 128
 };
 
