@@ -23,8 +23,8 @@
  * burst is stored before the next is loaded, so that no channel holds more of the FIFO than one
  * burst (pl330_bus.burst_bytes) while it waits for space.
  *
- * target/controller/controller_pl330.c encodes the same programs for people to read; a test
- * compares both byte by byte.
+ * A test compares these programs byte by byte with those of target/controller/controller_pl330.c,
+ * which are for people.
  */
 #ifndef PL330_PROGRAM_H
 #define PL330_PROGRAM_H

@@ -218,7 +218,7 @@ static void test_bus_errors(void **state)
     check_errors("pl330:interrupt=1,run=0,piece=0,program=263", true);
 }
 
-/* Errors in the zeros around a plane, whose programs have several pieces. */
+/* Reports errors in the zeros around a plane: the programs have several pieces. */
 static void test_errors_in_fills(void **state)
 {
     struct move m;
@@ -240,7 +240,7 @@ static void test_errors_in_fills(void **state)
     }
 }
 
-/* The error does not occur again: the transfer fails all the same, before its program. */
+/* A transfer also fails if its error does not occur again: at the first row of the program. */
 static void test_error_that_goes_away(void **state)
 {
     struct move m;
@@ -311,7 +311,7 @@ static void test_cancel(void **state)
     check_cancel(interrupt);
 }
 
-/* A thread that waits for ever ends by a cancel, in the row where it waits; another goes on. */
+/* A cancel ends a thread that waits, in its row. Another thread is not stopped. */
 static void check_stuck(const char *spec)
 {
     struct move m, other;
@@ -345,7 +345,7 @@ static void test_stuck(void **state)
     check_stuck(interrupt);
 }
 
-/* A thread that waits goes on after its event. */
+/* A thread that waits continues after its event. */
 static void test_release(void **state)
 {
     struct move m;
