@@ -92,6 +92,12 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
 /** The rows that a descriptor reads must not overlap: source steps are at least as long as a run.
  */
 #define MLI_CHANNEL_DISTINCT_ROWS 8u
+/**
+ * A descriptor may have any loops of a box, so that the longest are taken and fewer descriptors
+ * suffice. Without the flag it has the innermost loops, and the rows of a piece are consecutive in
+ * the plan. With the flag mli_piece_row() finds the row of an error.
+ */
+#define MLI_CHANNEL_ANY_LOOPS 16u
 
 /** Limits of one loop of a descriptor; 0: no limit but that of all loops. */
 struct mli_loop_caps {
@@ -127,7 +133,8 @@ struct mli_channel_caps {
     size_t fill_max;   /**< most bytes of a run of zeros, if that is less than `run_max` */
     size_t gap_max;    /**< most bytes from the end of a run to the next run of a loop, or back, on
                           either side: for registers that hold such a distance, not a step */
-    struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first */
+    struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first; with
+                                                MLI_CHANNEL_ANY_LOOPS, all of them apply to each */
     size_t reserved[4];                      /**< 0 */
 };
 
@@ -172,10 +179,17 @@ void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
 
 /**
  * Sets *piece to the next piece; false at the end. The pieces of the device come first, in the
- * order of the plan's rows, then those of the processor. Not thread-safe for one legaliser.
+ * order of their first rows, then those of the processor. Not thread-safe for one legaliser.
  */
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
     MLI_LINK_NAME(mli_abi1_legalise_next);
+
+/**
+ * Returns the row of the plan's descriptor that is row `row` of the piece, in the order of the
+ * piece's loops: the row where a channel stopped after `row` rows of the piece. Thread-safe.
+ */
+uint64_t mli_piece_row(const struct mli_plan *plan, const struct mli_descriptor *piece,
+                       uint64_t row);
 
 /** The pieces of a plan: see mli_legalise_pieces(). */
 struct mli_piece_counts {

@@ -91,6 +91,7 @@ struct controller {
      * steps.
      */
     uint64_t gap_max;
+    bool distinct_rows; /* false: the source rows of a descriptor may overlap */
     /**
      * Tightens the limits for copies (`fill` false) or for zero fills. *caps has the limits of the
      * profile. Null: no tighter limits.
@@ -111,6 +112,12 @@ struct controller {
     void (*encode)(const struct controller_place *place, const struct mli_descriptor *piece,
                    struct controller_descriptor *out);
 };
+
+/**
+ * Returns the capabilities of a profile's controller, as an engine for it reports them to libmli
+ * (mli_engine.h): the limits of copies, and of the runs of fills.
+ */
+struct mli_channel_caps list_caps(const struct target_profile *profile);
 
 /** Returns the controller of a profile; null for PROFILE_BOXES. */
 const struct controller *controller_of(const struct target_profile *profile);

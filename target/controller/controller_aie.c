@@ -156,6 +156,7 @@ const struct controller controller_aie = {
     .manual = "AIE-ML Register Reference AM025, MEMORY_TILE_MODULE",
     .descriptor_alignment = SIDE_SIZE,
     .linear_run_max = (uint64_t)LENGTH_MAX * WORD,
+    .distinct_rows = true,
     .limit = limit,
     .refuses = refuses,
     .size = size,

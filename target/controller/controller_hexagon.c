@@ -102,6 +102,7 @@ const struct controller controller_hexagon = {
     .manual = "Hexagon User DMA Specification 80-V9418-29, descriptors of V68",
     .descriptor_alignment = ROWS_SIZE,
     .linear_run_max = LENGTH_MAX,
+    .distinct_rows = true,
     .limit = limit,
     .refuses = refuses,
     .size = size,

@@ -102,5 +102,8 @@ struct mli_channel_caps profile_caps(const struct target_profile *profile)
         .run_max = (size_t)dma->run_max,
         .step_max = (size_t)dma->step_max,
         .bytes_max = (size_t)dma->bytes_max,
+        .granularity = dma->granularity,
+        .src_align = dma->alignment,
+        .dst_align = dma->alignment,
     };
 }

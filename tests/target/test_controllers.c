@@ -57,6 +57,7 @@ struct totals {
     uint64_t past[PAST_LIMITS];
     uint64_t moves, failures, skipped, descriptors, core, bytes, core_bytes, wrong;
     uint64_t mutants, noticed;
+    uint64_t compared, legalised, listed; /* moves; descriptors of libmli and of the list */
 };
 
 struct bench {
@@ -188,6 +189,46 @@ static void check_outcome(struct bench *b, const struct board_case *c, const str
     }
 }
 
+static bool is_reached(const struct target_profile *profile, uint64_t address)
+{
+    const struct profile_memory *memory = profile_memory_at(profile, address);
+
+    return memory && memory->reached_by & PROFILE_DMA;
+}
+
+/*
+ * Compares the copy with the pieces of libmli's legaliser, for an engine of this controller: the
+ * processor moves the same bytes, and the list, which may take loops in any order, is as short.
+ */
+static void compare_with_legaliser(struct bench *b, const struct board_case *c)
+{
+    const struct mli_channel_caps caps = list_caps(b->profile);
+    const struct controller *controller = controller_of(b->profile);
+    struct mli_plan copy = c->explained.plan;
+    struct mli_piece_counts legal;
+    struct list_count list;
+    char text[200];
+
+    copy.slabs = 0;
+    if (copy.box.run == 0 || !is_reached(b->profile, c->src) || !is_reached(b->profile, c->dst))
+        return;
+    list = list_count(b->profile, &copy);
+    mli_legalise_pieces(&copy, &caps, &legal);
+    if (controller && controller->refuses && list.core_bytes != legal.cpu_bytes)
+        return; /* the list gives pieces to the core that the legaliser cuts once more */
+    b->totals.compared++;
+    b->totals.legalised += legal.descriptors;
+    b->totals.listed += list.descriptors;
+    if (list.core_bytes == legal.cpu_bytes && list.descriptors <= legal.descriptors &&
+        (caps.loops > 0 || list.descriptors == legal.descriptors))
+        return;
+    snprintf(text, sizeof text,
+             "libmli's legaliser makes %" PRIu64 " descriptors and leaves %" PRIu64
+             " bytes to the processor; the list has %" PRIu64 " and %" PRIu64,
+             legal.descriptors, legal.cpu_bytes, list.descriptors, list.core_bytes);
+    fail(b, c, text);
+}
+
 static void run_mutants(struct bench *b, struct board_case *c, uint64_t descriptors)
 {
     for (uint32_t i = 0; i < MUTANTS; i++) {
@@ -296,6 +337,7 @@ static void run_case(struct bench *b, const struct options *options, uint64_t in
             b->totals.skipped++;
         else
             check_outcome(b, &c, &o);
+        compare_with_legaliser(b, &c);
         b->totals.descriptors += o.descriptors;
         b->totals.core += o.core;
         b->totals.bytes += o.too_long ? 0 : c.explained.plan.bytes;
@@ -350,7 +392,9 @@ static bool run_profile(const struct target_profile *profile, const struct optio
            t->core_bytes, t->skipped, t->noticed, t->mutants);
     for (size_t i = 0; i < PAST_LIMITS; i++)
         printf("%s%" PRIu64 " past %s", i ? ", " : "  moves: ", t->past[i], past_words[i]);
-    printf("\n");
+    printf("\n  libmli's legaliser: %" PRIu64 " moves compared, %" PRIu64
+           " descriptors; the lists have %" PRIu64 "\n",
+           t->compared, t->legalised, t->listed);
     fflush(stdout);
     return t->failures == 0 && proved(t, profile);
 }

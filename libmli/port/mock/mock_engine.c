@@ -23,17 +23,10 @@ enum {
     NO_ENTRY = 28 /* ENOSPC */
 };
 
-/* The place in the plan of a descriptor in the ring. */
-struct note {
-    uint32_t index;
-    uint64_t row;
-    size_t bytes, run;
-};
-
 static struct lane {
     struct mock_descriptor ring[SLOTS_MAX];
-    struct note notes[SLOTS_MAX];
-    uint32_t slots;      /* the ring has one slot more than the driver fills */
+    struct mli_descriptor pieces[SLOTS_MAX]; /* the pieces of the ring's descriptors */
+    uint32_t slots;                          /* the ring has one slot more than the driver fills */
     uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;
     struct mli_descriptor piece; /* the next piece of the processor, if there is one */
@@ -48,7 +41,7 @@ static struct lane {
 enum clock { POLLED, BY_THREAD, BY_PROGRAM };
 static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS,
                         interrupt_option = POLLED, unit_option = 1, worth_option;
-static _Atomic bool iommu_option;
+static _Atomic bool iommu_option, any_option;
 
 static uint32_t value_of(_Atomic uint32_t *option_value)
 {
@@ -67,6 +60,8 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     (void)channel;
     caps->flags =
         value_of(&interrupt_option) == POLLED ? MLI_CHANNEL_POLLED : MLI_CHANNEL_INTERRUPT;
+    if (atomic_load_explicit(&any_option, memory_order_relaxed))
+        caps->flags |= MLI_CHANNEL_ANY_LOOPS;
     caps->loops = value_of(&loops_option);
     caps->count_max = MOCK_COUNT_MAX;
     caps->run_max = MOCK_RUN_MAX;
@@ -222,8 +217,7 @@ static void feed(uint32_t channel)
         if (lane->for_processor)
             break;
         lane->ring[lane->tail] = encode(&piece->box);
-        lane->notes[lane->tail] =
-            (struct note){piece->index, piece->row, piece->bytes, piece->box.run};
+        lane->pieces[lane->tail] = *piece;
         lane->tail = (lane->tail + 1) % lane->slots;
     }
     if (lane->for_processor && in_flight(lane) == 0)
@@ -282,56 +276,49 @@ static uint32_t reap(struct lane *lane, uint32_t device_head, uint32_t budget)
     uint32_t reaped = 0;
 
     for (; lane->head != device_head && reaped < budget; reaped++) {
-        lane->written += lane->notes[lane->head].bytes;
+        lane->written += lane->pieces[lane->head].bytes;
         lane->head = (lane->head + 1) % lane->slots;
     }
     return reaped;
 }
 
-/* Returns the end of a work item that stopped in a descriptor, after `rows` of its rows. */
-static struct mli_work_end end_at(const struct note *note, mli_status status, uint64_t rows)
+/* Returns the end of a work item that stopped in a piece, after `rows` of its rows. */
+static struct mli_work_end end_at(const struct lane *lane, const struct mli_descriptor *piece,
+                                  mli_status status, uint64_t rows)
 {
     return (struct mli_work_end){
         .status = status,
-        .descriptor = note->index,
-        .row = note->row + rows,
-        .bytes = rows * note->run,
+        .descriptor = piece->index,
+        .row = mli_piece_row(lane->rest.plan, piece, rows),
+        .bytes = rows * piece->box.run,
     };
 }
 
 /*
- * Finds the first piece that was not done when the device stopped. Returns false if the work was
+ * Returns the first piece that was not done when the device stopped, or null if the work was
  * complete.
  */
-static bool find_undone(struct lane *lane, struct note *note)
+static const struct mli_descriptor *find_undone(struct lane *lane)
 {
-    struct mli_descriptor piece;
-
-    if (in_flight(lane) > 0) {
-        *note = lane->notes[lane->head];
-        return true;
-    }
-    if (lane->for_processor)
-        piece = lane->piece;
-    else if (!mli_legalise_next(&lane->rest, &piece))
-        return false;
-    *note = (struct note){piece.index, piece.row, piece.bytes, piece.box.run};
-    return true;
+    if (in_flight(lane) > 0)
+        return &lane->pieces[lane->head];
+    return lane->for_processor || mli_legalise_next(&lane->rest, &lane->piece) ? &lane->piece
+                                                                               : NULL;
 }
 
 /* Returns whether the work has ended, and sets *end. All completed descriptors are collected. */
 static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *end)
 {
     struct lane *lane = &lanes[channel];
-    struct note undone;
+    const struct mli_descriptor *undone;
 
     if (status & MOCK_ERROR)
-        *end = end_at(&lane->notes[lane->head], MLI_STATUS_DMA_ERROR,
+        *end = end_at(lane, &lane->pieces[lane->head], MLI_STATUS_DMA_ERROR,
                       mock_device_read(channel, MOCK_ROWS));
     else if (lane->aborting ? status & MOCK_BUSY : in_flight(lane) > 0 || lane->for_processor)
         return false; /* the device writes, or may write; or the processor has to */
-    else if (lane->aborting && find_undone(lane, &undone))
-        *end = end_at(&undone, MLI_STATUS_CANCELLED, 0);
+    else if (lane->aborting && (undone = find_undone(lane)))
+        *end = end_at(lane, undone, MLI_STATUS_CANCELLED, 0);
     else
         *end = (struct mli_work_end){.status = MLI_STATUS_OK};
     end->bytes += lane->written;
@@ -423,6 +410,7 @@ static bool option(const char *key, size_t length, uint64_t value)
         unit_option = 1;
         worth_option = 0;
         iommu_option = false;
+        any_option = false;
     } else if (is(key, length, "ring") && value >= 1 && value <= MOCK_RING_MAX) {
         ring_option = (uint32_t)value;
     } else if (is(key, length, "loops") && value <= MOCK_LOOPS) {
@@ -434,6 +422,8 @@ static bool option(const char *key, size_t length, uint64_t value)
         unit_option = (uint32_t)value;
     } else if (is(key, length, "worth") && value <= UINT32_MAX) {
         worth_option = (uint32_t)value;
+    } else if (is(key, length, "any") && value <= 1) {
+        any_option = value == 1;
     } else if (is(key, length, "iommu") && value <= 1) {
         iommu_option = value == 1;
     } else {

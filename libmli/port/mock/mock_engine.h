@@ -3,13 +3,16 @@
  * The engine for the controller of mock_device.h: an example of a driver, which docs/porting.md
  * explains.
  *
- *   mock:ring=N       Give a channel at most N descriptors at a time, 1 to MOCK_RING_MAX (default:
- * 4). mock:loops=N      Use N loops of a descriptor, 0 to MOCK_LOOPS (default: 2). mock:interrupt=N
- * 0: poll (default). 1: complete transfers by interrupts, which a thread raises. 2: complete them
- * by interrupts when the program calls mock_device_run(). mock:unit=N       Let the device move
- * only runs, steps and addresses that are multiples of N bytes, a power of two up to MOCK_UNIT_MAX
- * (default: 1). mock:worth=N      Let the processor move boxes in descriptors of less than N bytes
- * (default: 0). mock:iommu=N      1: let the device access attached memory only (default: 0).
+ *   mock:ring=N   Give a channel at most N descriptors at a time, 1 to MOCK_RING_MAX (default: 4).
+ *   mock:loops=N  Use N loops of a descriptor, 0 to MOCK_LOOPS (default: 2).
+ *   mock:any=N    1: let a descriptor have any loops of a box (default: 0).
+ *   mock:unit=N   Let the device move only multiples of N bytes, a power of two up to
+ *                 MOCK_UNIT_MAX: runs, steps and addresses (default: 1).
+ *   mock:worth=N  Let the processor move boxes in descriptors of less than N bytes (default: 0).
+ *   mock:iommu=N  1: let the device access attached memory only (default: 0).
+ *   mock:interrupt=N
+ *                 0: poll (default). 1: complete transfers by interrupts, which a thread raises.
+ *                 2: the same, when the program calls mock_device_run().
  */
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H

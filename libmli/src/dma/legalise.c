@@ -65,12 +65,33 @@ static size_t distance(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Returns whether loop `number` of a descriptor, the innermost being 0, can step like this. */
+static size_t tighter(size_t a, size_t b)
+{
+    return a == 0 ? b : at_most(a, b);
+}
+
+/*
+ * Returns the own limits of loop `number` of a descriptor, the innermost being 0. With any loops,
+ * those of all loops: a piece at the end of a loop may lack this loop, so that others move inwards.
+ */
+static struct mli_loop_caps own_limits(const struct mli_channel_caps *caps, uint32_t number)
+{
+    struct mli_loop_caps own = caps->loop[number];
+
+    for (uint32_t i = 0; caps->flags & MLI_CHANNEL_ANY_LOOPS && i < caps->loops && i < MLI_MAX_RANK;
+         i++) {
+        own.count_max = tighter(own.count_max, caps->loop[i].count_max);
+        own.step_max = tighter(own.step_max, caps->loop[i].step_max);
+    }
+    return own;
+}
+
+/* Returns whether loop `number` of a descriptor can step like this. */
 static bool steps_fit(const struct mli_channel_caps *caps, const struct mli_copy_box *box,
                       const struct mli_copy_loop *loop, uint32_t number)
 {
     if (!within(loop->src_step, loop->dst_step, caps->step_max) ||
-        !within(loop->src_step, loop->dst_step, caps->loop[number].step_max))
+        !within(loop->src_step, loop->dst_step, own_limits(caps, number).step_max))
         return false;
     if (caps->flags & MLI_CHANNEL_DISTINCT_ROWS && box->src && loop->src_step < box->run)
         return false;
@@ -118,6 +139,42 @@ static size_t find_shared(const struct mli_legaliser *l)
     return i;
 }
 
+/* Returns whether one of the descriptor's loops, of which `used` are taken, can be like this. */
+static bool is_possible(const struct mli_legaliser *l, const struct mli_copy_loop *loop,
+                        uint32_t used)
+{
+    const struct mli_channel_caps *caps = &l->caps;
+
+    return used < caps->loops && used < MLI_MAX_RANK && !is_linear(caps, l->box.run) &&
+           steps_fit(caps, &l->box, loop, used);
+}
+
+/*
+ * Returns the loops that a descriptor should have, as bits: the longest, of those that it can have.
+ * Of equally long loops, the innermost.
+ */
+static uint32_t longest_loops(const struct mli_legaliser *l)
+{
+    const struct mli_copy_box *box = &l->box;
+    uint32_t chosen = 0;
+
+    for (uint32_t used = 0; used < l->caps.loops && used < MLI_MAX_RANK; used++) {
+        size_t longest = 1, best = box->loops;
+
+        for (size_t i = box->loops; i-- > 0;) {
+            const size_t count = at_most(box->loop[i].count, l->caps.count_max);
+
+            if (count > longest && !(chosen & 1u << i) && is_possible(l, &box->loop[i], used)) {
+                longest = count;
+                best = i;
+            }
+        }
+        if (best < box->loops)
+            chosen |= 1u << best;
+    }
+    return chosen;
+}
+
 /* Returns the most iterations of a loop in a descriptor, for the next free loop of the device. */
 static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_loop *loop,
                            uint32_t used)
@@ -126,16 +183,16 @@ static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_
 
     if (is_for_processor(l))
         return loop->count;
-    if (is_linear(caps, l->box.run) || used >= caps->loops || used >= MLI_MAX_RANK ||
-        !steps_fit(caps, &l->box, loop, used))
+    if (!is_possible(l, loop, used))
         return 1;
-    return at_most(at_most(loop->count, caps->count_max), caps->loop[used].count_max);
+    return at_most(at_most(loop->count, caps->count_max), own_limits(caps, used).count_max);
 }
 
 /*
  * Chooses the takes from the innermost loop outwards. A piece takes a loop whole as long as the
  * piece is legal and takes all loops inside it whole. It takes a part of the first loop that is too
- * large, and one iteration of each loop around that, except the shared loop. Returns the number of
+ * large, and one iteration of each loop around that, except the shared loop. With
+ * MLI_CHANNEL_ANY_LOOPS it takes as much as possible of the chosen loops. Returns the number of
  * pieces; 0 if the device can move none.
  */
 static uint64_t choose_takes(struct mli_legaliser *l)
@@ -146,6 +203,8 @@ static uint64_t choose_takes(struct mli_legaliser *l)
     const size_t shared = find_shared(l);
     size_t bytes = is_for_processor(l) ? at_most(box->run, bytes_max) : take_of_run(l);
     size_t share = 1; /* divides bytes_max among the loops inside the shared one */
+    const bool any = l->caps.flags & MLI_CHANNEL_ANY_LOOPS && !is_for_processor(l);
+    const uint32_t chosen = any ? longest_loops(l) : 0;
     uint32_t used = 0;
     uint64_t pieces;
     bool whole = bytes == box->run;
@@ -161,7 +220,7 @@ static uint64_t choose_takes(struct mli_legaliser *l)
 
         if (i == shared)
             share = 1;
-        if (whole || i == shared)
+        if (any ? bytes >= box->run && chosen & 1u << i : whole || i == shared)
             count = take_of_loop(l, &box->loop[i], used);
         if (bytes_max && count > bytes_max / share / bytes)
             count = bytes_max / share / bytes;
@@ -354,6 +413,24 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
             l->index = UINT32_MAX;
     }
     return true;
+}
+
+uint64_t mli_piece_row(const struct mli_plan *plan, const struct mli_descriptor *piece,
+                       uint64_t row)
+{
+    const struct mli_copy_box whole = plan_box(plan, piece->index);
+    uint64_t in_plan = piece->row, rows = 1; /* rows of the plan in one iteration of loop i */
+    size_t k = piece->box.loops;
+
+    /* No two loops of a box have equal steps in the destination, because its bytes are distinct. */
+    for (size_t i = whole.loops; i-- > 0; rows *= whole.loop[i].count) {
+        if (k == 0 || piece->box.loop[k - 1].dst_step != whole.loop[i].dst_step)
+            continue;
+        k--;
+        in_plan += row % piece->box.loop[k].count * rows;
+        row /= piece->box.loop[k].count;
+    }
+    return in_plan;
 }
 
 void mli_legalise_pieces(const struct mli_plan *plan, const struct mli_channel_caps *caps,

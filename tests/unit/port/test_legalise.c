@@ -39,6 +39,8 @@ static void random_caps(struct mli_channel_caps *caps, struct rng *rng)
         caps->gap_max = rng_between(rng, 0, 300);
     if (rng_chance(rng, 20))
         caps->flags = MLI_CHANNEL_DISTINCT_ROWS;
+    if (rng_chance(rng, 40))
+        caps->flags |= MLI_CHANNEL_ANY_LOOPS;
     for (size_t i = 0; i < MLI_MAX_RANK; i++) {
         if (rng_chance(rng, 10))
             caps->loop[i].count_max = rng_between(rng, 1, 9);
@@ -137,20 +139,25 @@ static void assert_within_limits(const struct mli_descriptor *piece,
 }
 
 /*
- * Row n of the piece must be row piece->row + n of its descriptor. Pieces of the processor may be
- * blocks of a transpose, of which only the first row must be right.
+ * Row n of the piece must be row mli_piece_row(n) of its descriptor. The rows of a descriptor with
+ * the innermost loops are consecutive.
  */
-static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan)
+static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan,
+                              const struct mli_channel_caps *caps)
 {
+    const bool consecutive = !(piece->flags & MLI_PIECE_CPU || caps->flags & MLI_CHANNEL_ANY_LOOPS);
     const struct mli_copy_box from = plan_descriptor(plan, piece->index);
-    const uint64_t rows = piece->flags & MLI_PIECE_CPU ? 1 : plan_rows(&piece->box);
+    const uint64_t rows = plan_rows(&piece->box);
 
     for (uint64_t i = 0; i < rows; i++) {
         const uint8_t *src, *row_src;
         uint8_t *dst, *row_dst;
 
+        const uint64_t row = mli_piece_row(plan, piece, i);
+
+        assert_true(!consecutive || row == piece->row + i);
         plan_row(&piece->box, i, &src, &dst);
-        plan_row(&from, piece->row + i, &row_src, &row_dst);
+        plan_row(&from, row, &row_src, &row_dst);
         assert_true(dst >= row_dst && dst + piece->box.run <= row_dst + from.run);
         assert_int_equal(src == NULL, row_src == NULL);
         assert_true(!src || src - row_src == dst - row_dst);
@@ -172,7 +179,7 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
     mli_legalise_init(&legaliser, plan, caps);
     while (mli_legalise_next(&legaliser, &piece)) {
         assert_true(piece.index <= plan->slabs);
-        assert_right_rows(&piece, plan);
+        assert_right_rows(&piece, plan, caps);
         moved_add_box(&pieces, &piece.box);
         if (piece.flags & MLI_PIECE_CPU) {
             assert_for_processor(&piece, caps);

@@ -159,6 +159,25 @@ static void test_bus_error_in_a_nest(void **state)
     finish_well(&m, &h);
 }
 
+/* The rows of a descriptor need not be consecutive in the plan. */
+static void test_bus_error_with_any_loops(void **state)
+{
+    struct move m;
+    mli_mov_handle_t h;
+
+    (void)state;
+    moves_engine("mock:any=1,loops=1", 1);
+    move_init(&m, 3, 4, 50, 6);
+    move_prepare(&m, 1, &h);
+    mock_bus_poison((uintptr_t)m.out + 1000, 1);
+    start(&h);
+    assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
+    assert_int_equal(status_of(&h).row, 1000);
+    assert_ptr_equal(status_of(&h).address, m.out + 1000);
+    assert_true(move_written(&m) == status_of(&h).bytes);
+    finish_well(&m, &h);
+}
+
 /* Makes an error in the source, and an error in a zero fill, which is a descriptor of its own. */
 static void test_bus_error_in_source_and_fill(void **state)
 {
@@ -316,6 +335,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cancel_of_a_complete_transfer, teardown),
         cmocka_unit_test_teardown(test_bus_error_has_the_row, teardown),
         cmocka_unit_test_teardown(test_bus_error_in_a_nest, teardown),
+        cmocka_unit_test_teardown(test_bus_error_with_any_loops, teardown),
         cmocka_unit_test_teardown(test_bus_error_in_source_and_fill, teardown),
         cmocka_unit_test_teardown(test_failed_descriptor, teardown),
         cmocka_unit_test_teardown(test_error_in_a_part, teardown),
