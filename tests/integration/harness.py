@@ -49,6 +49,18 @@ def npy(dtype, shape, data, fortran=False):
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
 
 
+def make_board(directory, board, agent):
+    """Makes a firmware directory in which the agent of this machine, and no QEMU, stands for a board."""
+    place = pathlib.Path(directory) / board
+    place.mkdir(parents=True, exist_ok=True)
+    stand_in = place / "qemu"
+    stand_in.write_text(f'#!/bin/sh\nexec "{agent}" --stdio --board {board}\n')
+    stand_in.chmod(0o755)
+    (place / "agent.elf").write_text("")
+    (place / "qemu.args").write_text(f"{stand_in} -kernel @IMAGE@\n")
+    return place.parent
+
+
 def ramp(count):
     return bytes(i % 251 for i in range(count))
 

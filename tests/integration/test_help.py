@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 
-from harness import MLICTL, MLID, PATIENCE, Case, main, mov, ramp
+from harness import MLICTL, MLID, PATIENCE, Case, main, make_board, mov, ramp
 
 # The first words that the help of an option may have. Add a verb here when an option needs a new
 # verb.
@@ -89,6 +89,7 @@ class Examples(Commands):
         environment = super().environment()
         environment["PATH"] = f"{self.root}:{pathlib.Path(MLICTL).parent}:{environment['PATH']}"
         environment["MLI_SSH"] = str(self.root / "ssh")
+        environment["MLI_FIRMWARE"] = str(self.root / "firmware")
         environment["MLID_SOCKET"] = self._daemon.socket if self._daemon else ""
         return environment
 
@@ -108,6 +109,7 @@ class Examples(Commands):
         self.write("job.json", mov(perm_dim=[2, 0, 1]))
         self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy", offset=[1])])
         self.write("cases/a.json", mov("../in.npy"))
+        make_board(self.root / "firmware", "sifive_u", os.environ.get("MLI_AGENT", "mli-agent"))
         ssh = self.root / "ssh"
         ssh.write_text(STAND_IN)
         ssh.chmod(0o755)

@@ -3,6 +3,7 @@
 lines with every kind of fault. MLI_AGENT is the program of the agent."""
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -10,9 +11,8 @@ import subprocess
 import threading
 import time
 import tty
-import unittest
 
-from harness import MLICTL, PERCENT, SOURCE, Case, main, npy, ramp, wait_for
+from harness import MLICTL, SOURCE, Case, main, make_board, npy, ramp, wait_for
 from serial_line import Line
 
 AGENT = os.environ.get("MLI_AGENT", "mli-agent")
@@ -182,6 +182,44 @@ class Jobs(Board):
             self.assertIn("another program uses the line", done.err)
             os.close(held)
             agent.kill()
+
+
+class Emulated(Board):
+    """Boards in QEMU; the agent of this machine stands for QEMU and the board."""
+
+    def setUp(self):
+        super().setUp()
+        self.firmware = make_board(self.root / "firmware", "any", AGENT)
+        self.url_of_board = f"qemu:any,firmware={self.firmware}"
+
+    def test_jobs(self):
+        self.tensor("a.npy", (7, 5))
+        self.compare([Jobs.MOVE], ["b.npy"], self.url_of_board)
+        image = self.firmware / "any/agent.elf"
+        self.assertIn("board any at qemu:any", self.ctl("info", "-H", f"qemu:any,firmware={image}", code=0).out)
+
+    def test_qemu_ends_with_mlictl(self):
+        (self.dir / "a.npy").write_bytes(npy("<i2", (40, 100), ramp(8000)))
+        job = self.job([dict(Jobs.MOVE)])
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            url = f"{self.url_of_board},engine=fault:threads,tiny=0,stick=1"
+            with subprocess.Popen([MLICTL, "run", "-H", url, job], cwd=self.dir, stderr=subprocess.DEVNULL) as process:
+                children = f"/proc/{process.pid}/task/{process.pid}/children"
+                wait_for(lambda: pathlib.Path(children).read_text().strip())
+                child = int(pathlib.Path(children).read_text().split()[0])
+                time.sleep(0.3)
+                process.send_signal(number)
+                process.wait(20)
+            wait_for(lambda child=child: not pathlib.Path(f"/proc/{child}/exe").exists())
+
+    def test_qemu_fails(self):
+        (self.firmware / "any/qemu").write_text("#!/bin/sh\necho machine is unknown >&2\nexit 1\n")
+        done = self.ctl("ping", "-H", self.url_of_board, code=3)
+        self.assertIn("QEMU has ended: machine is unknown", done.err)
+        (self.firmware / "any/qemu.args").write_text("qemu-system-never @IMAGE@")
+        self.assertIn("qemu-system-never is not installed", self.ctl("ping", "-H", self.url_of_board, code=3).err)
+        (self.firmware / "any/qemu.args").unlink()
+        self.assertIn("it has the arguments of QEMU", self.ctl("ping", "-H", self.url_of_board, code=2).err)
 
 
 class Refusals(Board):
