@@ -33,6 +33,8 @@ static struct lane {
     _Atomic uint32_t high_water;
 } lanes[ZDMA_CHANNELS_MAX];
 
+static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORDS];
+
 static struct zdma_platform platform;
 
 /* Atomic, because any thread may call the caps operation at any time. */
@@ -72,7 +74,7 @@ static void barrier(void)
 #if defined(__aarch64__)
     __asm__ volatile("dsb sy" ::: "memory");
 #else
-    atomic_thread_fence(memory_order_seq_cst);
+    __sync_synchronize();
 #endif
 }
 
@@ -128,6 +130,8 @@ static bool open_channel(uint32_t channel)
         .linear = atomic_load_explicit(&linear_option, memory_order_relaxed),
         .coherent = platform.coherent,
     };
+    for (size_t i = 0; i < LISTS; i++)
+        lane->list[i].words = elements[channel][i];
     lane->interrupt = atomic_load_explicit(&interrupt_option, memory_order_relaxed);
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
     zdma_zeros_clean();
@@ -146,6 +150,8 @@ static void start(uint32_t channel)
     struct lane *lane = &lanes[channel];
     const struct zdma_list *list = &lane->list[lane->running];
 
+    /* After a cancel an event may have come late. It would end this list. */
+    set(channel, ZDMA_ISR, ZDMA_ALL_INTERRUPTS);
     (void)get(channel, ZDMA_DST_COUNT);
     if (list->fill) {
         set(channel, ZDMA_CTRL0, ZDMA_OVER_FETCH | ZDMA_WRITE_ONLY);
@@ -231,9 +237,10 @@ static void submit(uint32_t channel, struct mli_work *work)
     lane->written = 0;
     lane->uncounted = 0;
     atomic_store_explicit(&lane->lost, false, memory_order_relaxed);
-    mli_work_clean(work);
     zdma_rest_init(&lane->rest, work->plan, &limits);
     fill_other(lane);
+    if (lane->list[1 - lane->running].count > 0)
+        mli_work_clean(work);
     go_on(channel, work);
     atomic_store_explicit(&lane->work, work, memory_order_release);
     await(channel);

@@ -22,7 +22,7 @@
 
 /* Memory of a channel: 160 bytes for each element of ZDMA_LIST_MAX, and about 1 KiB. */
 #ifndef ZDMA_LIST_MAX
-#define ZDMA_LIST_MAX 64 /* at most 255: the controller counts elements in 8 bits */
+#define ZDMA_LIST_MAX 64 /* a power of two, at most 128 */
 #endif
 #ifndef ZDMA_CHANNELS_MAX
 #define ZDMA_CHANNELS_MAX 16

@@ -17,12 +17,21 @@ struct zdma_place {
 };
 
 /*
+ * Words of the elements of a list, at an address that is a multiple of their size: a channel
+ * fetches linear elements within one page of 4096 bytes.
+ */
+enum { ZDMA_LIST_WORDS = ZDMA_LIST_MAX * 2 * ZDMA_LINKED_WORDS };
+_Static_assert(ZDMA_LIST_MAX > 0 && ZDMA_LIST_MAX <= 128 &&
+                   (ZDMA_LIST_MAX & (ZDMA_LIST_MAX - 1)) == 0,
+               "ZDMA_LIST_MAX must be a power of two, at most 128");
+
+/*
  * The elements that a channel executes without the processor. If `fill` is not null, there are no
  * elements: the list is one fill of `bytes` bytes, for the write-only mode of the channel.
  */
 struct zdma_list {
     /* Linked: pairs of a source and a destination element. Linear: all sources come first. */
-    _Alignas(64) uint32_t words[ZDMA_LIST_MAX * 2 * ZDMA_LINKED_WORDS];
+    uint32_t *words;
     struct zdma_place place[ZDMA_LIST_MAX];
     uint32_t count; /* number of pieces */
     size_t bytes;   /* their sizes added up */

@@ -76,6 +76,8 @@ static void fetch(struct side *side)
     side->data = (uint8_t *)(uintptr_t)pair_of(e, 0);
     side->size = size;
     side->control = control;
+    if (!linked && !(control & ZDMA_STOP))
+        assert_true(((uintptr_t)e + 16) % 4096 != 0); /* a page; its end needs a linked element */
     side->next = linked ? (const uint32_t *)(uintptr_t)pair_of(e, 4) : e + 4;
     if (linked)
         assert_true(word_of(e, 6) == 0 && word_of(e, 7) == 0);
