@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/cross: builds and tests for other processors, with cross compilers and QEMU.
 
-To add a processor: write tests/cross/NAME.ini and a line in TARGETS.
+To add a processor or a board: write tests/cross/NAME.ini and a line in TARGETS.
 """
 import argparse
 import ast
@@ -21,7 +21,7 @@ from stage import CPUS, ROOT
 
 TREES = ROOT / "build-cross"
 SKIPPED = 77
-SUITES = ("unit", "leaf", "property")
+SUITES = ("unit", "leaf", "property", "firmware")
 SLOWER = 10  # programs under QEMU need up to this multiple of the time
 # Tests that fail because of QEMU's emulation of processes:
 NOT_IN_QEMU = {
@@ -37,6 +37,7 @@ NO_SIGBUS = {name: "QEMU gives programs a wrong address with SIGBUS" for name in
 TOO_SLOW = re.compile(r"controller .*|target (box_cutter|decoders|encoders|tile_layers|tile_plan)")
 LINUX = "linux"
 BARE = "bare"
+BOARD = "board"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +72,12 @@ TARGETS = {target.name: target for target in (
            packages=("picolibc-riscv64-unknown-elf", "qemu-system-misc")),
     Target("riscv64-elf", "RV64IMAC, bare metal", "gcc-riscv64-unknown-elf", kind=BARE,
            packages=("picolibc-riscv64-unknown-elf", "qemu-system-misc")),
+    Target("sifive_u", "SiFive FU540 with its PDMA, images", "gcc-riscv64-unknown-elf", kind=BOARD,
+           packages=("picolibc-riscv64-unknown-elf", "qemu-system-misc")),
+    Target("zynq", "Zynq-7000 with the PL330, images", "gcc-arm-none-eabi", kind=BOARD,
+           packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
+    Target("zcu102", "Zynq UltraScale+ with ZDMA, images", "gcc-aarch64-linux-gnu", kind=BOARD,
+           packages=("qemu-system-arm",)),
 )}
 
 
@@ -136,6 +143,9 @@ class Build:
         self.wrapper = self.file.command("exe_wrapper")
         if target.name == "arc" and shutil.which(self.file.qemu):
             self.wrapper = [self.file.qemu, "-L", "/usr/arc-linux-gnu"]
+        if target.kind == BOARD:  # mlictl finds the agent in this folder
+            self.tree = self.folder
+            self.file.qemu = (ROOT / "firmware/boards" / target.name / "qemu.args").read_text().split()[0]
 
     def log(self, name):
         path = self.folder / f"{name}.log"
@@ -295,6 +305,18 @@ def bare(build):
     return [build.run_tests(), build.size(archive), "needs only the compiler's library"]
 
 
+def board(build):
+    """Builds the images of a board and runs their tests, with all cases."""
+    build.configure(None, f"-Dboard={build.target.name}")
+    build.compile()
+    text = build.run_tests()
+    counts = re.findall(r"property \w+: passed, (\d+) cases", (build.tree / "meson-logs" / "cross.txt").read_text())
+    return [text, f"{sum(map(int, counts))} random moves and permutes on the board"]
+
+
+KINDS = {LINUX: linux, BARE: bare, BOARD: board}
+
+
 def test_target(target, percent):
     """Builds and tests a target. Returns "passed", "failed" or "skipped", and prints the result line."""
     begin = time.monotonic()
@@ -310,7 +332,7 @@ def test_target(target, percent):
         missing = install(packages, needed)
         if missing:
             raise Skipped(f"{' and '.join(missing)} cannot be installed")
-        verdict, steps = "passed", linux(build) if target.kind == LINUX else bare(build)
+        verdict, steps = "passed", KINDS[target.kind](build)
     except Skipped as reason:
         verdict, steps = "skipped", [str(reason)]
     except Failed as reason:
