@@ -22,14 +22,18 @@ static void print_channel(const struct print_style *style, const struct channel_
 {
     static const char *const states[] = {
         [CHANNEL_IDLE] = "idle", [CHANNEL_BUSY] = "busy", [CHANNEL_QUARANTINED] = "quarantined"};
-    char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
+    char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX], text[PRINT_TEXT_MAX],
+        processor[2 * PRINT_TEXT_MAX] = "";
 
+    if (channel->cpu_pieces > 0)
+        snprintf(processor, sizeof processor, " (the processor moved %s of it)",
+                 print_bytes(text, channel->cpu_bytes));
     print_line(style,
                "channel %-2" PRIu32 " %-11s %" PRIu64 " transfer%s, %" PRIu64 " failed, %" PRIu64
-               " cancelled, %s, busy for %s",
+               " cancelled, %s%s, busy for %s",
                channel->channel, states[channel->state], channel->submitted,
                print_s(channel->submitted), channel->failed, channel->cancelled,
-               print_bytes(bytes, channel->bytes), print_time(busy, channel->busy_ns));
+               print_bytes(bytes, channel->bytes), processor, print_time(busy, channel->busy_ns));
 }
 
 static void print_memory(const struct print_style *style, const struct memory_stats *memory)

@@ -24,7 +24,12 @@ int images_init(struct images *images, uint64_t max_bytes)
         .dst = aligned_alloc(PAGE, size),
         .expected = aligned_alloc(PAGE, size),
     };
-    if (images->src && images->src_image && images->dst && images->expected)
+    images->attached[0] = (mli_mov_memory){.address = images->src, .size = size, .fd = -1};
+    images->attached[1] = (mli_mov_memory){
+        .address = images->dst, .size = size, .fd = -1, .flags = MLI_MOV_MEMORY_WRITE};
+    if (images->src && images->src_image && images->dst && images->expected &&
+        mli_mov_attach_memory(&images->attached[0]) == MLI_STATUS_OK &&
+        mli_mov_attach_memory(&images->attached[1]) == MLI_STATUS_OK)
         return 0;
     images_finish(images);
     return -ENOMEM;
@@ -32,6 +37,8 @@ int images_init(struct images *images, uint64_t max_bytes)
 
 void images_finish(struct images *images)
 {
+    for (int i = 0; i < 2; i++)
+        mli_mov_detach_memory(&images->attached[i]);
     free(images->src);
     free(images->src_image);
     free(images->dst);

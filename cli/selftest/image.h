@@ -21,11 +21,15 @@ uint8_t image_byte(enum zone zone, size_t at, uint8_t salt);
 
 /** Memory for a case, in whole pages. Each buffer has FRAME_GUARDS_MAX and the limit's bytes. */
 struct images {
-    uint8_t *src, *src_image; /* source given to the move, and a copy of it */
-    uint8_t *dst, *expected;  /* destination given to the move, and the expected result */
+    uint8_t *src, *src_image;   /* source given to the move, and a copy of it */
+    uint8_t *dst, *expected;    /* destination given to the move, and the expected result */
+    mli_mov_memory attached[2]; /* source and destination, for the device of the engine */
 };
 
-/** Allocates the memory. Returns 0 or -ENOMEM. */
+/**
+ * Allocates the memory, and attaches it to the engine's device. Returns 0 or -ENOMEM. Call it after
+ * the engine is chosen.
+ */
 int images_init(struct images *images, uint64_t max_bytes);
 void images_finish(struct images *images);
 

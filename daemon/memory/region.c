@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
+#include "mli_helpers_api.h"
 
 /* Limits on bytes mapped and bytes of the file: unmapping more takes too long for the loop. */
 enum { QUICK_MAX = 4 * 1024 * 1024 };
@@ -32,7 +33,27 @@ static bool seal(int fd, const struct region_want *want)
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
-/* Maps and guards the region. The guard must exist before any access to the memory. */
+/* Makes the pages known to the device of the engine, if it needs that. */
+static int attach(struct region *region, const struct mapped_file *file,
+                  const struct region_want *want, struct fault *fault)
+{
+    const struct mapping *mapping = &region->mapping;
+
+    region->attached = (mli_mov_memory){
+        .address = mapping->pages,
+        .size = mapping->pages_size,
+        .fd = file->fd,
+        .fd_offset = want->offset - (uint64_t)(mapping->data - mapping->pages),
+        .flags = (want->use.write ? MLI_MOV_MEMORY_WRITE : 0) |
+                 (file->dma_buf ? MLI_MOV_MEMORY_DMA_BUF : 0),
+    };
+    if (mli_mov_attach_memory(&region->attached) == MLI_STATUS_OK)
+        return 0;
+    return fault_set(fault, FAULT_INTERNAL, want->use.pointer, "%s: engine %s", want->use.name,
+                     mli_last_error());
+}
+
+/* Maps, guards and attaches the region. The guard must exist before any access to the memory. */
 static int map(struct region *region, const struct mapped_file *file,
                const struct region_want *want, uint64_t bytes, struct fault *fault)
 {
@@ -43,6 +64,8 @@ static int map(struct region *region, const struct mapped_file *file,
     if (sigbus_guard_init(&region->guard, region->mapping.pages, region->mapping.pages_size) < 0)
         return fault_set(fault, FAULT_INTERNAL, use->pointer, "%s: too many files are mapped",
                          use->name);
+    if (attach(region, file, want, fault) < 0)
+        return -1;
     if (!file->dma_buf)
         return 0;
     region->dma_buf = seam.duplicate(file->fd);
@@ -84,6 +107,7 @@ static bool unmap(struct region *region)
 {
     const bool hit = sigbus_guard_finish(&region->guard);
 
+    mli_mov_detach_memory(&region->attached);
     mapping_finish(&region->mapping);
     if (region->dma_buf >= 0)
         seam.close(region->dma_buf);

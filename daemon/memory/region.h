@@ -20,13 +20,15 @@
 #include "daemon/memory/board.h"
 #include "daemon/memory/mapping.h"
 #include "daemon/memory/sigbus.h"
+#include "mli_mov_api.h"
 
 struct region {
     uint32_t holders;
     struct mapping mapping;
     struct sigbus_guard guard;
-    uint64_t size;        /* usable bytes from mapping.data on */
-    uint64_t file_offset; /* offset of mapping.data in the file */
+    mli_mov_memory attached; /* the pages, made known to the engine's device */
+    uint64_t size;           /* usable bytes from mapping.data on */
+    uint64_t file_offset;    /* offset of mapping.data in the file */
     dev_t dev;
     ino_t ino;
     bool write;     /* true: the region may be written */
@@ -50,8 +52,9 @@ struct region_want {
 };
 
 /**
- * Creates a region, held once. The descriptor stays the caller's, who may close it. Returns NULL
- * with *fault filled: BAD_DESCRIPTOR, LIMIT (too many mappings) or INTERNAL (no memory).
+ * Creates a region, held once, and attaches its pages to the device of the engine. The descriptor
+ * stays the caller's, who may close it. Returns NULL with *fault filled: BAD_DESCRIPTOR, LIMIT (too
+ * many mappings) or INTERNAL (no memory, or the device cannot use it).
  */
 struct region *region_create(int fd, const struct region_want *want, struct fault *fault);
 

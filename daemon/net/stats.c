@@ -43,6 +43,8 @@ static void fill_channel(struct channel_stats *out, const struct net *net, uint3
         .bytes = counted.bytes - before->bytes,
         .rows = counted.rows - before->rows,
         .busy_ns = counted.busy_ns - before->busy_ns,
+        .cpu_pieces = counted.cpu_pieces - before->cpu_pieces,
+        .cpu_bytes = counted.cpu_bytes - before->cpu_bytes,
     };
 }
 

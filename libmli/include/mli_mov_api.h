@@ -485,13 +485,15 @@ const char *mli_mov_engine_at(int index);
 
 /** For mli_mov_memory.flags: transfers write the memory. */
 #define MLI_MOV_MEMORY_WRITE 1u
+/** For mli_mov_memory.flags: `fd` is a dma-buf, which a device may import. */
+#define MLI_MOV_MEMORY_DMA_BUF 2u
 
 /** Memory for mli_mov_attach_memory(). */
 typedef struct _mli_mov_memory {
     void *address;      /**< first byte */
     uint64_t size;      /**< bytes, at least 1 */
     int32_t fd;         /**< descriptor of the file or dma-buf that is mapped there; -1: none */
-    uint32_t flags;     /**< 0 or MLI_MOV_MEMORY_WRITE */
+    uint32_t flags;     /**< a sum of MLI_MOV_MEMORY_* */
     uint64_t fd_offset; /**< place of the first byte in that file */
     uint64_t cookie;    /**< private: of the engine */
     const void *engine; /**< private */

@@ -159,6 +159,10 @@ static void write_channel(struct jsonw *w, const struct channel_stats *at)
     jsonw_uint(w, "channel", at->channel);
     jsonw_string(w, "state", channel_names[at->state]);
     CHANNEL_NUMBERS(WRITE)
+    if (at->cpu_pieces != 0) {
+        jsonw_uint(w, "cpu_pieces", at->cpu_pieces);
+        jsonw_uint(w, "cpu_bytes", at->cpu_bytes);
+    }
     if (at->job != 0)
         jsonw_uint(w, "job", at->job);
     jsonw_object_end(w);
@@ -290,7 +294,9 @@ static int read_channel(const struct json *value, void *into)
 
     if (json_object(value, NULL) < 0 || member_u32(value, "channel", &at->channel) < 0 ||
         json_choice(&state, channel_names, &index) < 0 ||
-        optional_int(value, "job", 1, MEMBER_MAX, &job) < 0)
+        optional_int(value, "job", 1, MEMBER_MAX, &job) < 0 ||
+        optional_u64(value, "cpu_pieces", &at->cpu_pieces) < 0 ||
+        optional_u64(value, "cpu_bytes", &at->cpu_bytes) < 0)
         return -1;
     at->state = (__typeof__(at->state))index;
     at->job = (uint64_t)job;

@@ -57,7 +57,9 @@ struct channel_stats {
     uint32_t channel;
     enum { CHANNEL_IDLE, CHANNEL_BUSY, CHANNEL_QUARANTINED } state;
     uint64_t submitted, completed, failed, cancelled, bytes, rows, busy_ns;
-    uint64_t job; /* 0: none */
+    uint64_t cpu_pieces, cpu_bytes; /* pieces that the processor moved instead of the device; the
+                                       members are left out if there are none */
+    uint64_t job;                   /* 0: none */
 };
 
 struct user_stats {

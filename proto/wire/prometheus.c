@@ -116,6 +116,8 @@ static void write_channels(struct textw *w, const struct daemon_stats *stats)
     CHANNEL_METRIC(cancelled, "channel_cancelled_total", "Transfers that were cancelled.")
     CHANNEL_METRIC(bytes, "channel_bytes_total", "Bytes written by the channel.")
     CHANNEL_METRIC(rows, "channel_rows_total", "Rows written by the channel.")
+    CHANNEL_METRIC(cpu_bytes, "channel_cpu_bytes_total",
+                   "Bytes that the processor moved instead of the channel's device.")
 #undef CHANNEL_METRIC
     head(w, "channel_busy_seconds_total", "counter", "Time in which the channel had a transfer.");
     for (uint32_t i = 0; i < stats->channel_count; i++) {

@@ -9,9 +9,11 @@ static mli_status check(const mli_mov_memory *memory)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ": null given");
     if (memory->size == 0)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ".size: 0 given; must be at least 1");
-    if (memory->flags & ~MLI_MOV_MEMORY_WRITE)
+    if (memory->flags & ~(MLI_MOV_MEMORY_WRITE | MLI_MOV_MEMORY_DMA_BUF))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory",
-                      ".flags: % given; must be 0 or MLI_MOV_MEMORY_WRITE (1)", memory->flags);
+                      ".flags: % given; must be a sum of MLI_MOV_MEMORY_WRITE (1) and "
+                      "MLI_MOV_MEMORY_DMA_BUF (2)",
+                      memory->flags);
     return MLI_STATUS_OK;
 }
 

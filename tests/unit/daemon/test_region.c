@@ -11,6 +11,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/memory/region.h"
+#include "mli_engine.h"
 #include "tests/unit/daemon/test_peer.h"
 
 enum { PAGE = 4096 };
@@ -292,6 +293,95 @@ static void test_exclusive(void **state)
     close(fd);
 }
 
+/* An engine that records the memory that is attached to it, or refuses it. */
+static mli_mov_memory attached;
+static int attach_error, attaches, detaches;
+
+static uint32_t device_probe(void)
+{
+    return 1;
+}
+
+static void device_caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    (void)channel;
+    (void)caps;
+}
+
+static void device_submit(uint32_t channel, struct mli_work *work)
+{
+    (void)channel;
+    (void)work;
+}
+
+static int device_attach(mli_mov_memory *memory)
+{
+    attaches++;
+    memory->cookie = 4711;
+    attached = *memory;
+    return attach_error;
+}
+
+static void device_detach(const mli_mov_memory *memory)
+{
+    assert_int_equal(memory->cookie, 4711);
+    assert_ptr_equal(memory->address, attached.address);
+    assert_int_equal(munmaps, 0); /* the pages are still mapped */
+    detaches++;
+}
+
+static const struct mli_engine device = {
+    .size = sizeof(struct mli_engine),
+    .name = "device",
+    .probe = device_probe,
+    .caps = device_caps,
+    .submit = device_submit,
+    .attach = device_attach,
+    .detach = device_detach,
+};
+
+/* A region is attached to the engine's device as long as it is mapped. */
+static void test_attached(void **state)
+{
+    struct region_want want = want_of(true);
+    int fd = memfd_with(NULL, 4 * PAGE);
+    struct region *region;
+
+    (void)state;
+    assert_int_equal(mli_mov_add_engine(&device), MLI_STATUS_OK);
+    assert_int_equal(mli_mov_set_engine("device"), MLI_STATUS_OK);
+    seam.munmap = counting_munmap;
+    munmaps = attaches = detaches = attach_error = 0;
+    want.offset = PAGE + 100;
+    want.exclusive = true;
+    region = create(fd, &want);
+    assert_int_equal(attaches, 1);
+    assert_ptr_equal(attached.address, region->mapping.pages);
+    assert_int_equal(attached.size, 3 * PAGE);
+    assert_int_equal(attached.fd, fd);
+    assert_int_equal(attached.fd_offset, PAGE);
+    assert_int_equal(attached.flags, MLI_MOV_MEMORY_WRITE);
+    assert_int_equal(region_begin(region, true), 0);
+    assert_int_equal(detaches, 0);
+    assert_int_equal(region_end(region, true, false), 0);
+    assert_int_equal(detaches, 1);
+    region_drop(region);
+    munmaps = 0;
+    want = want_of(false);
+    region = create(fd, &want);
+    assert_int_equal(attached.flags, 0);
+    region_drop(region);
+    assert_int_equal(detaches, 2);
+
+    attach_error = ENOSPC;
+    munmaps = 0;
+    refuses(fd, &want, FAULT_INTERNAL, "dst: engine device: the device cannot use 16384 bytes");
+    assert_int_equal(munmaps, 1);
+    assert_int_equal(detaches, 2);
+    assert_int_equal(mli_mov_set_engine("inline"), MLI_STATUS_OK);
+    close(fd);
+}
+
 static pthread_t unmapper;
 static size_t largest, unmapped;
 
@@ -530,6 +620,7 @@ int main(void)
         TEST(test_shrink_under_two_transfers),
         TEST(test_shrink_under_one_of_two_regions),
         TEST(test_exclusive),
+        TEST(test_attached),
         TEST(test_large),
         TEST(test_quick),
         TEST(test_dma_buf),

@@ -240,7 +240,7 @@ static void test_refused_memory(void **state)
     assert_status(mli_mov_attach_memory(&bad), MLI_STATUS_ARGUMENT_ERROR);
     bad = memory_of(memory, 0, 0);
     assert_status(mli_mov_attach_memory(&bad), MLI_STATUS_ARGUMENT_ERROR);
-    bad = memory_of(memory, 1, 2);
+    bad = memory_of(memory, 1, 4);
     assert_status(mli_mov_attach_memory(&bad), MLI_STATUS_ARGUMENT_ERROR);
     assert_ok(mli_mov_set_engine("fault:mock,iommu=1"));
     for (int i = 0; i <= MOCK_MAPPINGS; i++) {

@@ -140,8 +140,12 @@ static void fill_stats(void)
 {
     stats = (struct daemon_stats){.phase = PHASE_DRAINED, .uptime_ms = 61523, .channel_count = 2};
     stats.jobs.queued[2] = 4;
-    stats.channels[1] = (struct channel_stats){
-        .channel = 1, .state = CHANNEL_BUSY, .busy_ns = 1500000001, .job = 8};
+    stats.channels[1] = (struct channel_stats){.channel = 1,
+                                               .state = CHANNEL_BUSY,
+                                               .busy_ns = 1500000001,
+                                               .job = 8,
+                                               .cpu_pieces = 3,
+                                               .cpu_bytes = 4100};
     stats.user_count = stats.connection_count = 1;
     stats.users[0] = (struct user_stats){.uid = 1000, .bytes_moved = UINT64_C(1) << 40};
     stats.connections[0] = (struct connection_stats){.client = 1, .pid = 3};
@@ -170,6 +174,9 @@ static void test_stats(void **state)
     parse(&w, &reply);
     assert_no_fault(daemon_stats_read(&reply.result, &stats_got), &reply.fault);
     assert_int_equal(stats_got.channels[1].job, 8);
+    assert_int_equal(stats_got.channels[0].cpu_pieces, 0);
+    assert_int_equal(stats_got.channels[1].cpu_pieces, 3);
+    assert_int_equal(stats_got.channels[1].cpu_bytes, 4100);
     rpc_result_begin(&again, &id, 0);
     daemon_stats_write_members(&again, &stats_got);
     rpc_result_end(&again);
@@ -191,6 +198,7 @@ static void test_prometheus(void **state)
         "\nmlid_job_queued_seconds_bucket{le=\"+Inf\"} 5\n",
         "\nmlid_job_queued_seconds_count 5\n",
         "\nmlid_channel_state{channel=\"1\",state=\"busy\"} 1\n",
+        "\nmlid_channel_cpu_bytes_total{channel=\"1\"} 4100\n",
         "\nmlid_channel_busy_seconds_total{channel=\"1\"} 1.500000001\n",
         "\nmlid_user_moved_bytes_total{uid=\"1000\"} 1099511627776\n",
     };
