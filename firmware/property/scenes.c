@@ -7,9 +7,10 @@
 #include "firmware/board.h"
 #include "mli_api.h"
 
-enum { ROWS = 16, WIDTH = 48, PITCH = 64, CHANNELS_MAX = 8, PAINT = 0xA5 };
+enum { ROWS = 16, WIDTH = 576, PITCH = 640, CHANNELS_MAX = 8, PAINT = 0xA5 };
 
-/* A move of rows that do not merge: on a linear controller each row is a descriptor. */
+/* A move of rows that do not merge: on a linear controller each row is a descriptor. They are long
+   enough for the controller: no engine leaves them to the processor. */
 struct rows {
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;

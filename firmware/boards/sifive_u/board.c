@@ -2,6 +2,8 @@
 /* HiFive Unleashed (FU540-C000), and QEMU's model of it, sifive_u. */
 #include "firmware/board.h"
 
+#include <stdatomic.h>
+
 #include "firmware/boards/sifive_u/memory_map.h"
 #include "firmware/lib/firmware.h"
 #include "libmli/port/pdma/pdma_engine.h"
@@ -68,13 +70,24 @@ enum {
     PLIC_CLAIM = PLIC_THRESHOLD + 4,
 };
 
+#define MCAUSE_SOFTWARE (UINT64_C(1) << 63 | 3)
 #define MCAUSE_EXTERNAL (UINT64_C(1) << 63 | 11)
 
 static uint32_t dma_interrupts;
+static _Atomic uint32_t pended; /* bit n: channel n is polled in the next software interrupt */
 
 uint32_t board_dma_interrupts(void)
 {
     return dma_interrupts;
+}
+
+/* Priority 0 keeps an interrupt away. Each interrupt has its own register, so no other changes. */
+static void enable_interrupts(uint32_t channel, bool enable)
+{
+    const uint32_t done = IRQ_PDMA_FIRST + 2 * channel;
+
+    *word_at(PLIC_BASE + 4 * done) = enable;
+    *word_at(PLIC_BASE + 4 * (done + 1)) = enable;
 }
 
 static void plic_init(void)
@@ -82,7 +95,7 @@ static void plic_init(void)
     uint32_t enables = 0;
 
     for (uint32_t irq = IRQ_PDMA_FIRST; irq <= IRQ_PDMA_LAST; irq++) {
-        *word_at(PLIC_BASE + 4 * irq) = 1; /* priority; 0: never */
+        *word_at(PLIC_BASE + 4 * irq) = 0;
         enables |= 1u << irq;
     }
     *word_at(PLIC_BASE + PLIC_ENABLES) = enables;
@@ -90,15 +103,29 @@ static void plic_init(void)
     *word_at(PLIC_BASE + PLIC_THRESHOLD) = 0;
 }
 
-/* start.S calls it for each interrupt and exception. */
-void board_trap(uint64_t cause, uint64_t at, uint64_t address);
+/* Requests a software interrupt of this processor. */
+static void pend(uint32_t channel)
+{
+    atomic_fetch_or_explicit(&pended, UINT32_C(1) << channel, memory_order_relaxed);
+    *word_at(CLINT_MSIP + 4 * BOARD_HART) = 1;
+}
 
-void board_trap(uint64_t cause, uint64_t at, uint64_t address)
+static void handle_software(void)
+{
+    uint32_t channels;
+
+    *word_at(CLINT_MSIP + 4 * BOARD_HART) = 0;
+    channels = atomic_exchange_explicit(&pended, 0, memory_order_relaxed);
+    for (uint32_t i = 0; channels >> i; i++) {
+        if (channels >> i & 1)
+            mli_mov_interrupt(i);
+    }
+}
+
+static void handle_external(void)
 {
     uint32_t irq;
 
-    if (cause != MCAUSE_EXTERNAL)
-        firmware_crash("exception", cause, at, address);
     while ((irq = *word_at(PLIC_BASE + PLIC_CLAIM)) != 0) {
         if (irq >= IRQ_PDMA_FIRST && irq <= IRQ_PDMA_LAST) {
             dma_interrupts++;
@@ -108,20 +135,20 @@ void board_trap(uint64_t cause, uint64_t at, uint64_t address)
     }
 }
 
+/* start.S calls it for each interrupt and exception. */
+void board_trap(uint64_t cause, uint64_t at, uint64_t address);
+
+void board_trap(uint64_t cause, uint64_t at, uint64_t address)
+{
+    if (cause == MCAUSE_EXTERNAL)
+        handle_external();
+    else if (cause == MCAUSE_SOFTWARE)
+        handle_software();
+    else
+        firmware_crash("exception", cause, at, address);
+}
+
 /* DMA */
-
-static uintptr_t lock(uint32_t channel)
-{
-    (void)channel;
-    return board_interrupts(false);
-}
-
-static void unlock(uint32_t channel, uintptr_t before)
-{
-    (void)channel;
-    if (before)
-        (void)board_interrupts(true);
-}
 
 /* QEMU's model reports no bus errors (docs/boards.md), so faults are made between engine and
    registers. */
@@ -190,15 +217,17 @@ void board_init(void)
         .channels = PDMA_CHANNELS,
         .read = read_register,
         .write = write_register,
-        .lock = lock,
-        .unlock = unlock,
+        .enable_interrupts = enable_interrupts,
         .clock_ns = board_time_ns,
     };
+
+    static const struct mli_platform shared = {.size = sizeof(shared), .pend = pend};
 
     *word_at(UART0_BASE + TXCTRL) = UART_ENABLE;
     *word_at(UART0_BASE + RXCTRL) = UART_ENABLE;
     plic_init();
     pdma_set_platform(&platform);
+    (void)mli_mov_set_platform(&shared); /* the controller sees the caches */
 }
 
 bool board_arguments(char *to, size_t room)

@@ -6,6 +6,7 @@
 #ifndef SIFIVE_U_MEMORY_MAP_H
 #define SIFIVE_U_MEMORY_MAP_H
 
+#define CLINT_MSIP  0x02000000u /* a word for each processor: 1 requests a software interrupt */
 #define CLINT_MTIME 0x0200BFF8u /* a counter of 64 bits at 1 MHz */
 #define PDMA_BASE   0x03000000u
 #define PLIC_BASE   0x0C000000u

@@ -20,7 +20,7 @@ _start:
     la      sp, stack_end
     la      t0, trap
     csrw    mtvec, t0
-    li      t0, 1 << 11             /* mie: external interrupts, once mstatus allows any */
+    li      t0, 1 << 11 | 1 << 3    /* mie: external and software, once mstatus allows any */
     csrw    mie, t0
     call    firmware_start
 park:
@@ -52,6 +52,9 @@ trap:
     csrr    a1, mepc
     csrr    a2, mtval
     call    board_trap
+    /* End the reservation of an lr/sc pair that the trap may have interrupted. */
+    la      t0, no_reservation
+    sc.w    zero, zero, (t0)
     ld      ra, 0(sp)
     ld      t0, 8(sp)
     ld      t1, 16(sp)
@@ -88,3 +91,8 @@ board_interrupts:
 board_idle:
     wfi
     ret
+
+    .bss
+    .balign 4
+no_reservation:
+    .zero   4

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The data flow of a work item: submit takes the first piece of the plan and starts its first
- * block. Whenever a block has ended, collect() starts the next one, in a poll or in the interrupt
- * handler; after the last block it ends the work item.
+ * block. Each poll collects the block that has ended and starts the next one. The pieces of the
+ * processor come after those of the controller. The poll that finds none left calls done.
  *
- * A lane belongs to the code that holds the lock of its channel. With polling no lock is needed:
- * submit and poll of a channel follow one another.
+ * No locks are needed: submit and poll of a channel follow one another, also with interrupts.
  */
 #include "libmli/port/pdma/pdma_engine.h"
 
@@ -13,23 +12,34 @@
 
 #include "libmli/port/pdma/pdma_registers.h"
 
-enum { BLOCK_DEFAULT = 64 * 1024, BLOCK_MIN = 64, ZERO_BYTES = 4096, LINE = 1 << PDMA_SIZE_MAX };
+enum {
+    BLOCK_DEFAULT = 64 * 1024,
+    BLOCK_MIN = 64,
+    /* Assumed, not measured on a board: a start and an interrupt take as long as a copy of this
+       size by the processor. */
+    PIECE_MIN_DEFAULT = 512,
+    ZERO_BYTES = 4096,
+    LINE = 1 << PDMA_SIZE_MAX
+};
 
 static struct lane {
     struct mli_legaliser rest;
-    struct mli_descriptor piece; /* the piece that the channel moves: one row */
+    struct mli_descriptor piece; /* the piece that moves now: a row, or a piece of the processor */
     size_t moved;                /* bytes of the piece in blocks that have ended */
     size_t block;                /* bytes of the block that runs */
-    size_t written;              /* bytes of the work item in blocks that have ended */
+    size_t written;              /* bytes of the work item that are written */
     uint64_t began_ns;
-    _Atomic(struct mli_work *)
-        work; /* null: the channel is idle, and poll must not touch the lane */
+    bool interrupt; /* completions come by interrupts */
+    bool visible;   /* the processor sees what the controller has written */
+    struct mli_work_end end;
+    _Atomic(struct mli_work *) work; /* null: the channel is idle, and poll must not touch it */
 } lanes[PDMA_CHANNELS];
 
 static struct pdma_platform board;
 
 /* Atomic, because any thread may call the caps operation at any time. */
-static _Atomic uint32_t interrupt_option, block_option = BLOCK_DEFAULT;
+static _Atomic uint32_t interrupt_option, block_option = BLOCK_DEFAULT,
+                                          piece_option = PIECE_MIN_DEFAULT;
 
 /* The source of zeros. Nothing writes to it. */
 static _Alignas(LINE) uint8_t zeros[ZERO_BYTES + LINE];
@@ -79,23 +89,10 @@ static void write64(uint32_t channel, uint32_t offset, uint64_t value)
     }
 }
 
-/* Clears DONE and ERROR, so that the interrupt lines of the channel fall. */
+/* Clears DONE and ERROR, so that the interrupts of the channel fall. */
 static void acknowledge(uint32_t channel)
 {
     write32(channel, PDMA_CONTROL, PDMA_CLAIM);
-}
-
-/* Locks */
-
-static uintptr_t lock(uint32_t channel)
-{
-    return board.lock ? board.lock(channel) : 0;
-}
-
-static void unlock(uint32_t channel, uintptr_t before)
-{
-    if (board.unlock)
-        board.unlock(channel, before);
 }
 
 static uint64_t now_ns(void)
@@ -103,17 +100,12 @@ static uint64_t now_ns(void)
     return board.clock_ns ? board.clock_ns() : 0;
 }
 
-static struct mli_work *work_of(struct lane *lane)
-{
-    return atomic_load_explicit(&lane->work, memory_order_acquire);
-}
-
 /* Blocks */
 
 /* Returns the logarithm of the largest power of two that divides the number, at most a line. */
-static uint32_t alignment(uintptr_t number)
+static uint32_t alignment(uint64_t number)
 {
-    return (uint32_t)__builtin_ctzll((uint64_t)number | LINE);
+    return (uint32_t)__builtin_ctzll(number | LINE);
 }
 
 /*
@@ -122,7 +114,7 @@ static uint32_t alignment(uintptr_t number)
  * so both always are: a row whose ends are not aligned like its middle becomes a block for the
  * head, one for the middle and one for the tail.
  */
-static size_t next_block(uintptr_t src, uintptr_t dst, size_t left, uint32_t *size)
+static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size)
 {
     const uint32_t best = alignment(src ^ dst), now = alignment(src | dst);
     const size_t line = (size_t)1 << best,
@@ -130,27 +122,28 @@ static size_t next_block(uintptr_t src, uintptr_t dst, size_t left, uint32_t *si
     size_t bytes = left < most ? left : most;
 
     if (bytes >= 4 * line && now < best) /* a head, up to the address where both are aligned */
-        bytes = line - (src & (line - 1));
+        bytes = line - (size_t)(src & (line - 1));
     else if (bytes >= 4 * line)
         bytes -= bytes & (line - 1);
     *size = alignment(src | dst | bytes);
     return bytes;
 }
 
-/* Starts the next block of the piece. The lane is locked. */
+/* Starts the next block of the piece. */
 static void start_block(uint32_t channel, struct lane *lane)
 {
-    const bool by_interrupt = atomic_load_explicit(&interrupt_option, memory_order_relaxed);
-    const uint32_t enables = by_interrupt ? PDMA_DONE_IE | PDMA_ERROR_IE : 0;
-    const uintptr_t dst = (uintptr_t)lane->piece.box.dst + lane->moved;
+    const uint32_t enables = lane->interrupt ? PDMA_DONE_IE | PDMA_ERROR_IE : 0;
+    const uint8_t *from = lane->piece.box.src + lane->moved;
+    uint8_t *to = lane->piece.box.dst + lane->moved;
     size_t left = lane->piece.bytes - lane->moved;
-    uintptr_t src = (uintptr_t)lane->piece.box.src + lane->moved;
+    uint64_t src, dst = mli_bus_address(to);
     uint32_t size;
 
     if (!lane->piece.box.src) { /* zeros that are aligned like the destination */
-        src = (uintptr_t)zeros + (dst & (LINE - 1));
+        from = zeros + (dst & (LINE - 1));
         left = left < ZERO_BYTES ? left : ZERO_BYTES;
     }
+    src = mli_bus_address(from);
     lane->block = next_block(src, dst, left, &size);
     write32(channel, PDMA_NEXT_CONFIG, PDMA_CONFIG_OF(size));
     write64(channel, PDMA_NEXT_BYTES, lane->block);
@@ -158,6 +151,14 @@ static void start_block(uint32_t channel, struct lane *lane)
     write64(channel, PDMA_NEXT_SOURCE, src);
     barrier(); /* the source is in memory before the channel reads it */
     write32(channel, PDMA_CONTROL, PDMA_CLAIM | PDMA_RUN | enables);
+}
+
+/* What a step of a work item has done. */
+enum step { WAITS, MOVED, ENDED };
+
+static bool is_for_processor(const struct lane *lane)
+{
+    return lane->piece.flags & MLI_PIECE_CPU;
 }
 
 /* Takes the next piece if the lane has none. Returns false at the end of the plan. */
@@ -169,81 +170,76 @@ static bool take_piece(struct lane *lane)
     return mli_legalise_next(&lane->rest, &lane->piece);
 }
 
-/* Ends the work item at the current piece, and leaves the channel idle. Returns the work item. */
-static struct mli_work *finish(uint32_t channel, mli_status status, struct mli_work_end *end)
+/* Ends the work item at the current piece. */
+static enum step end_with(struct lane *lane, mli_status status)
 {
-    struct lane *lane = &lanes[channel];
-    struct mli_work *work = work_of(lane);
-
-    *end = (struct mli_work_end){.status = status, .bytes = lane->written};
+    lane->end = (struct mli_work_end){.status = status, .bytes = lane->written};
     if (status != MLI_STATUS_OK) {
-        end->descriptor = lane->piece.index;
-        end->row = lane->piece.row;
+        lane->end.descriptor = lane->piece.index;
+        lane->end.row = lane->piece.row;
     }
-    if (board.clock_ns)
-        end->busy_ns = now_ns() - lane->began_ns;
-    atomic_store_explicit(&lane->work, NULL, memory_order_release);
-    return work;
+    return ENDED;
 }
 
-/*
- * Collects the block that has ended and starts the next one. Returns false if no block has ended.
- * Sets *ended to the work item if it has ended, with *end, else to null: the caller calls done
- * without the lock. The lane is locked.
- */
-static bool collect(uint32_t channel, struct mli_work **ended, struct mli_work_end *end)
+/* Makes what the controller has written visible to the processor. It writes no more. */
+static void make_visible(struct lane *lane, const struct mli_work *work)
 {
-    struct lane *lane = &lanes[channel];
-    const uint32_t control = read_control(channel);
-    struct mli_work *work = work_of(lane);
+    if (!lane->visible)
+        mli_work_invalidate(work);
+    lane->visible = true;
+}
 
-    const bool stopped = control & (PDMA_DONE | PDMA_ERROR);
-
-    *ended = NULL;
-    if (stopped)
-        acknowledge(channel); /* also without a work item: the interrupt would come again */
-    if (!work)
-        return false;
-    if (!stopped) {
-        /* A channel that neither runs nor has ended is stuck; only a cancel ends its work item. */
-        if (!(control & PDMA_RUN) && mli_work_cancelled(work))
-            *ended = finish(channel, MLI_STATUS_CANCELLED, end);
-        return false;
-    }
-    if (control & PDMA_ERROR) {
-        *ended = finish(channel, MLI_STATUS_DMA_ERROR, end);
-        return true;
-    }
-    barrier(); /* the program reads the destination after this point */
-    lane->moved += lane->block;
-    lane->written += lane->block;
+/* Counts bytes that are moved, and starts the next block or ends the work item. */
+static enum step go_on(uint32_t channel, struct lane *lane, struct mli_work *work, size_t bytes)
+{
+    lane->moved += bytes;
+    lane->written += bytes;
     mli_work_progress(work, lane->written);
     if (!take_piece(lane))
-        *ended = finish(channel, MLI_STATUS_OK, end);
-    else if (mli_work_cancelled(work))
-        *ended = finish(channel, MLI_STATUS_CANCELLED, end);
-    else
+        return end_with(lane, MLI_STATUS_OK);
+    if (mli_work_cancelled(work))
+        return end_with(lane, MLI_STATUS_CANCELLED);
+    if (!is_for_processor(lane))
         start_block(channel, lane);
-    return true;
+    return MOVED;
 }
 
-/*
- * Collects at most one block, and completes the work item if it has ended. Adds to *blocks. Returns
- * whether to call it again at once: not after done, because the lane may have its next work item
- * then, of another thread.
- */
-static bool serve(uint32_t channel, uint32_t *blocks)
+static enum step step_of_processor(uint32_t channel, struct lane *lane, struct mli_work *work)
 {
-    struct mli_work_end end;
-    const uintptr_t before = lock(channel);
-    struct mli_work *ended;
-    const bool any = collect(channel, &ended, &end);
+    if (mli_work_cancelled(work))
+        return end_with(lane, MLI_STATUS_CANCELLED);
+    make_visible(lane, work);
+    mli_piece_move(work, &lane->piece);
+    return go_on(channel, lane, work, lane->piece.bytes);
+}
 
-    unlock(channel, before);
-    *blocks += any;
-    if (ended)
-        ended->done(ended, &end);
-    return any && !ended;
+/* Collects the block that has ended, if any. */
+static enum step step_of_controller(uint32_t channel, struct lane *lane, struct mli_work *work)
+{
+    const uint32_t control = read_control(channel);
+
+    if (!(control & (PDMA_DONE | PDMA_ERROR))) {
+        /* A channel that neither runs nor has ended is stuck; only a cancel ends its work item. */
+        return !(control & PDMA_RUN) && mli_work_cancelled(work)
+                   ? end_with(lane, MLI_STATUS_CANCELLED)
+                   : WAITS;
+    }
+    acknowledge(channel);
+    barrier(); /* the program reads the destination after this point */
+    if (control & PDMA_ERROR)
+        return end_with(lane, MLI_STATUS_DMA_ERROR);
+    return go_on(channel, lane, work, lane->block);
+}
+
+/* Arranges for the next poll: by the interrupt of the block that runs, or at once. */
+static void await_next(uint32_t channel, const struct lane *lane)
+{
+    if (!lane->interrupt)
+        return;
+    if (is_for_processor(lane))
+        mli_channel_again(channel);
+    else
+        board.enable_interrupts(channel, true);
 }
 
 /* The functions of the engine */
@@ -253,25 +249,32 @@ static uint32_t probe(void)
     return board.channels < PDMA_CHANNELS ? board.channels : PDMA_CHANNELS;
 }
 
+/* A descriptor is a row; rows that are longer than a block are cut when they start. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    caps->flags =
-        atomic_load_explicit(&interrupt_option, memory_order_relaxed) ? 0 : MLI_CHANNEL_POLLED;
-    caps->loops = 0; /* a descriptor is a row; longer rows than a block are cut when they start */
+    caps->flags = atomic_load_explicit(&interrupt_option, memory_order_relaxed)
+                      ? MLI_CHANNEL_INTERRUPT
+                      : MLI_CHANNEL_POLLED;
+    caps->piece_min = atomic_load_explicit(&piece_option, memory_order_relaxed);
 }
 
 /* Claims the channel, which clears its registers. */
 static bool open_channel(uint32_t channel)
 {
-    lanes[channel] = (struct lane){0};
+    struct lane *lane = &lanes[channel];
+
+    lane->interrupt = atomic_load_explicit(&interrupt_option, memory_order_relaxed);
     write32(channel, PDMA_CONTROL, 0);
     write32(channel, PDMA_CONTROL, PDMA_CLAIM);
+    mli_cache_clean(zeros, sizeof(zeros));
     return true;
 }
 
 static void close_channel(uint32_t channel)
 {
+    if (lanes[channel].interrupt)
+        board.enable_interrupts(channel, false);
     write32(channel, PDMA_CONTROL, 0);
 }
 
@@ -279,54 +282,55 @@ static void submit(uint32_t channel, struct mli_work *work)
 {
     struct lane *lane = &lanes[channel];
     struct mli_channel_caps limits = {0};
-    const uintptr_t before = lock(channel);
 
     caps(channel, &limits);
     mli_legalise_init(&lane->rest, work->plan, &limits);
     lane->piece.bytes = lane->moved = lane->written = 0;
+    lane->visible = false;
     lane->began_ns = now_ns();
-    if (take_piece(lane)) /* a plan is never empty */
+    mli_work_clean(work);
+    (void)take_piece(lane); /* a plan is never empty */
+    if (!is_for_processor(lane))
         start_block(channel, lane);
     atomic_store_explicit(&lane->work, work, memory_order_release);
-    unlock(channel, before);
+    await_next(channel, lane);
 }
 
+/* With interrupts, each poll takes one step, so that handlers are short. */
 static uint32_t poll(uint32_t channel, uint32_t budget)
 {
-    uint32_t blocks = 0;
+    struct lane *lane = &lanes[channel];
+    struct mli_work *work = atomic_load_explicit(&lane->work, memory_order_acquire);
+    enum step step = WAITS;
+    uint32_t steps = 0;
 
-    while (blocks < budget && work_of(&lanes[channel]) && serve(channel, &blocks))
-        ;
-    return blocks;
+    if (!work)
+        return 0;
+    if (lane->interrupt && budget > 1)
+        budget = 1;
+    while (steps < budget) {
+        step = is_for_processor(lane) ? step_of_processor(channel, lane, work)
+                                      : step_of_controller(channel, lane, work);
+        if (step != MOVED)
+            break;
+        steps++;
+    }
+    if (step != ENDED) {
+        await_next(channel, lane);
+        return steps;
+    }
+    make_visible(lane, work);
+    if (board.clock_ns)
+        lane->end.busy_ns = now_ns() - lane->began_ns;
+    atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
+    work->done(work, &lane->end); /* last: the lane may have its next work item then */
+    return steps + 1;
 }
 
 void pdma_interrupt(uint32_t channel)
 {
-    uint32_t blocks = 0;
-
-    if (channel < PDMA_CHANNELS)
-        (void)serve(channel, &blocks);
-}
-
-/*
- * With interrupts, nothing else looks at a channel that is stuck. poll looks at the channels of a
- * polled engine, and is the only one to do so.
- */
-static void cancel(uint32_t channel)
-{
-    struct mli_work_end end;
-    struct mli_work *ended = NULL, *work;
-    uintptr_t before;
-
-    if (!atomic_load_explicit(&interrupt_option, memory_order_relaxed))
-        return;
-    before = lock(channel);
-    work = work_of(&lanes[channel]);
-    if (work && mli_work_cancelled(work))
-        (void)collect(channel, &ended, &end);
-    unlock(channel, before);
-    if (ended)
-        ended->done(ended, &end);
+    board.enable_interrupts(channel, false);
+    mli_mov_interrupt(channel);
 }
 
 static void synchronise(uint32_t channel)
@@ -335,10 +339,11 @@ static void synchronise(uint32_t channel)
         ;
 }
 
+/* The controller has no queue. */
 static void stats(uint32_t channel, mli_mov_channel_stats *stats)
 {
     (void)channel;
-    stats->queue_high_water = stats->submitted > 0; /* the controller has no queue */
+    stats->queue_high_water = stats->submitted > 0;
 }
 
 static bool is(const char *key, size_t length, const char *name)
@@ -355,10 +360,13 @@ static bool option(const char *key, size_t length, uint64_t value)
     if (length == 0) {
         interrupt_option = 0;
         block_option = BLOCK_DEFAULT;
-    } else if (is(key, length, "interrupt") && value <= (board.lock && board.unlock ? 1 : 0)) {
+        piece_option = PIECE_MIN_DEFAULT;
+    } else if (is(key, length, "interrupt") && value <= (board.enable_interrupts ? 1 : 0)) {
         interrupt_option = (uint32_t)value;
     } else if (is(key, length, "block") && value >= BLOCK_MIN && value <= UINT32_C(1) << 31) {
         block_option = (uint32_t)value;
+    } else if (is(key, length, "piece_min") && value <= UINT32_MAX) {
+        piece_option = (uint32_t)value;
     } else {
         return false;
     }
@@ -379,7 +387,6 @@ const struct mli_engine pdma_engine = {
     .open = open_channel,
     .close = close_channel,
     .poll = poll,
-    .cancel = cancel,
     .synchronise = synchronise,
     .stats = stats,
     .option = option,

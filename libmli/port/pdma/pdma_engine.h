@@ -3,9 +3,12 @@
  * The engine of the SiFive PDMA (pdma_registers.h). It is independent of the board: the board's
  * code says where the controller is, and calls pdma_interrupt() from its interrupt handler.
  *
- *   pdma:interrupt=1   Complete by interrupts; 0: by polling (default: 0).
- *   pdma:block=BYTES   Copy at most BYTES bytes in one start, 64 to 2^31 (default: 65536). A cancel
- *                      takes effect between two blocks, because the controller cannot stop in one.
+ *   pdma:interrupt=1      Complete by interrupts; 0: by polling (default: 0).
+ *   pdma:block=BYTES      Copy at most BYTES bytes in one start, 64 to 2^31 (default: 65536). A
+ *                         cancel takes effect between two blocks, because the controller cannot
+ *                         stop in one.
+ *   pdma:piece_min=BYTES  Let the processor move boxes of which the rows are shorter on average; 0:
+ *                         the controller moves everything (default: 512).
  *
  * A row of a plan becomes one block, or up to three if its ends are aligned worse than its middle.
  * The controller cannot fill: zeros are copied from a page of zeros.
@@ -28,11 +31,10 @@ struct pdma_platform {
     void (*write)(uint32_t channel, uint32_t offset, uint64_t value);
 
     /**
-     * Required for interrupt=1: keep the handler of the channel from running, on this processor and
-     * on others, and let it run again. lock returns what unlock needs; the calls nest.
+     * Required for interrupt=1: lets the two interrupts of the channel reach the processor, or
+     * keeps them away. Interrupts of other channels may come during the call.
      */
-    uintptr_t (*lock)(uint32_t channel);
-    void (*unlock)(uint32_t channel, uintptr_t before);
+    void (*enable_interrupts)(uint32_t channel, bool enable);
 
     uint64_t (*clock_ns)(void); /**< optional: a clock for the statistics */
 };
@@ -41,8 +43,8 @@ struct pdma_platform {
 void pdma_set_platform(const struct pdma_platform *platform);
 
 /**
- * Serves an interrupt of the channel, either of its two lines: collects the block that has ended,
- * and starts the next one or completes the work item. Completion callbacks run inside.
+ * Handles an interrupt of the channel, either of its two: disables both until the controller runs
+ * again, and has the library poll the channel. Completion callbacks run inside.
  */
 void pdma_interrupt(uint32_t channel);
 

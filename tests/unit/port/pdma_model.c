@@ -11,23 +11,26 @@
 static struct {
     struct channel {
         uint32_t control, config, ignored_starts;
+        bool enabled; /* interrupts reach the processor */
         uint64_t bytes, destination, source;
     } channels[PDMA_CHANNELS];
     const uint8_t *bad;
     size_t bad_bytes;
-    bool fast, locked, in_handler;
+    bool fast, in_handler;
     uint32_t blocks, interrupts, violations;
 } model;
 
-/* A processor takes an interrupt while a line is high, unless it holds the lock or is in the
-   handler. */
+static bool interrupts(const struct channel *c)
+{
+    return c->enabled && ((c->control & PDMA_DONE && c->control & PDMA_DONE_IE) ||
+                          (c->control & PDMA_ERROR && c->control & PDMA_ERROR_IE));
+}
+
+/* The processor takes an interrupt at once, unless it is in the handler. */
 static void deliver(void)
 {
-    for (uint32_t i = 0; i < PDMA_CHANNELS && !model.locked && !model.in_handler; i++) {
-        const struct channel *c = &model.channels[i];
-
-        while ((c->control & PDMA_DONE && c->control & PDMA_DONE_IE) ||
-               (c->control & PDMA_ERROR && c->control & PDMA_ERROR_IE)) {
+    for (uint32_t i = 0; i < PDMA_CHANNELS && !model.in_handler; i++) {
+        while (interrupts(&model.channels[i])) {
             model.interrupts++;
             model.in_handler = true;
             pdma_interrupt(i);
@@ -102,19 +105,9 @@ static uint64_t read_register(uint32_t channel, uint32_t offset)
     return model.channels[channel].control;
 }
 
-static uintptr_t lock(uint32_t channel)
+static void enable_interrupts(uint32_t channel, bool enable)
 {
-    const bool before = model.locked;
-
-    (void)channel;
-    model.locked = true;
-    return before;
-}
-
-static void unlock(uint32_t channel, uintptr_t before)
-{
-    (void)channel;
-    model.locked = before;
+    model.channels[channel].enabled = enable;
     deliver();
 }
 
@@ -124,8 +117,7 @@ void pdma_model_init(void)
         .channels = PDMA_CHANNELS,
         .read = read_register,
         .write = write_register,
-        .lock = lock,
-        .unlock = unlock,
+        .enable_interrupts = enable_interrupts,
     };
 
     memset(&model, 0, sizeof(model));

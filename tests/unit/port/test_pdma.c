@@ -5,6 +5,7 @@
  */
 #include "tests/support/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "libmli/port/pdma/pdma_engine.h"
@@ -17,7 +18,7 @@ static const char *spec; /* the way of completion of the tests */
 
 static bool by_interrupt(void)
 {
-    return strcmp(spec, "pdma:interrupt=1") == 0;
+    return strcmp(spec, "pdma:interrupt=1,piece_min=0") == 0;
 }
 
 static int setup(void **state)
@@ -94,7 +95,7 @@ static void test_zeros(void **state)
     }
 }
 
-/* Starts the driver with a single row. */
+/* Calls the functions of the driver with a single row. */
 static struct mli_plan plan;
 static struct mli_work work;
 static struct mli_work_end end;
@@ -114,7 +115,7 @@ static void submit_row(uint32_t channel, const uint8_t *src, uint8_t *dst, size_
     work = (struct mli_work){.plan = &plan, .done = done};
     dones = 0;
     pdma_engine.submit(channel, &work);
-    while (!by_interrupt() && dones == 0)
+    while (dones == 0)
         assert_int_equal(pdma_engine.poll(channel, 1), 1);
 }
 
@@ -157,8 +158,39 @@ static void test_block_option(void **state)
     assert_false(pdma_engine.option("interrupt", 9, 2));
     assert_false(pdma_engine.option("block", 4, 64));
     pdma_engine.caps(0, &caps);
-    assert_int_equal(caps.flags & MLI_CHANNEL_POLLED, by_interrupt() ? 0 : MLI_CHANNEL_POLLED);
+    assert_int_equal(caps.flags, by_interrupt() ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED);
     assert_int_equal(pdma_engine.probe(), PDMA_CHANNELS);
+}
+
+/* The processor moves rows that are shorter than a start is worth, and no interrupt is needed. */
+static void test_short_rows_are_for_the_processor(void **state)
+{
+    char text[64];
+    mli_mov_channel_stats stats;
+    struct move m;
+    mli_mov_handle_t h;
+
+    (void)state;
+    moves_engine_away();
+    (void)snprintf(text, sizeof(text), "pdma:interrupt=%d,piece_min=512", by_interrupt());
+    moves_engine(text, PDMA_CHANNELS);
+    move_init(&m, 4, 4, 64, 64); /* a transpose: each row has a byte */
+    move_prepare(&m, 1, &h);
+    start(&h);
+    finish(&m, &h);
+    assert_ok(mli_mov_get_channel_stats(0, &stats));
+    assert_int_equal(stats.cpu_bytes, 65536);
+    assert_in_range(stats.cpu_pieces, 16, 100);
+    assert_int_equal(pdma_model_blocks(), 0);
+    assert_int_equal(pdma_model_interrupts(), 0);
+
+    move_init_padded(&m, 3, 1000); /* rows for the controller, margins for the processor */
+    move_prepare(&m, 1, &h);
+    start(&h);
+    finish(&m, &h);
+    assert_true(pdma_model_blocks() >= 3);
+    assert_ok(mli_mov_get_channel_stats(0, &stats));
+    assert_in_range(stats.cpu_bytes, 65536 + 1, 65536 + 100);
 }
 
 /* A poll completes at most `budget` blocks, and touches no idle channel. */
@@ -329,7 +361,7 @@ static void test_chain(void **state)
 static void test_spurious_interrupt(void **state)
 {
     (void)state;
-    for (uint32_t channel = 0; channel <= PDMA_CHANNELS; channel++)
+    for (uint32_t channel = 0; channel < PDMA_CHANNELS; channel++)
         pdma_interrupt(channel);
     test_each_row_is_a_block(state);
 }
@@ -352,7 +384,7 @@ static void test_statistics(void **state)
     assert_int_equal(stats.queue_high_water, 1);
 }
 
-/* Without a lock, interrupts are refused; without a controller, the engine is. */
+/* Without a way to mask them, interrupts are refused; without a controller, the engine is. */
 static void test_platforms(void **state)
 {
     static const struct pdma_platform none, polled = {.channels = 1};
@@ -377,6 +409,7 @@ int main(void)
         TEST(test_zeros),
         TEST(test_alignment),
         TEST(test_block_option),
+        TEST(test_short_rows_are_for_the_processor),
         TEST(test_budget),
         TEST(test_bus_error),
         TEST(test_cancel_between_blocks),
@@ -392,8 +425,8 @@ int main(void)
 
     pdma_model_init();
     assert_ok(mli_mov_add_engine(&pdma_engine));
-    spec = "pdma:interrupt=0";
+    spec = "pdma:interrupt=0,piece_min=0";
     failed = cmocka_run_group_tests_name("polled", tests, NULL, NULL);
-    spec = "pdma:interrupt=1";
+    spec = "pdma:interrupt=1,piece_min=0";
     return failed + cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
 }
