@@ -350,6 +350,15 @@ struct mli_engine {
     int (*attach)(mli_mov_memory *memory);
     /** Optional. Ends attach: no transfer uses the memory, which stays mapped until the return. */
     void (*detach)(const mli_mov_memory *memory);
+     * Optional. Sets an option whose value is not a number, as in "name:device=0000:00:04.0". Key
+     * and value have no terminators. Returns false for an unknown key or a bad value.
+     */
+    bool (*option_text)(const char *key, size_t length, const char *value, size_t value_length);
+    /**
+     * Optional. Returns why the last probe found no hardware or the last open failed, as a sentence
+     * for mli_last_error(); "" if the reason is not known. Static storage.
+     */
+    const char *(*reason)(void);
 };
 
 /**

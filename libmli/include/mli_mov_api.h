@@ -456,7 +456,7 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
     MLI_LINK_NAME(mli_abi1_mov_get_channel_stats);
 
 /**
- * Chooses the engine behind the pool: "NAME" or "NAME:OPTION[,OPTION]...", options as "key=number".
+ * Chooses the engine behind the pool: "NAME" or "NAME:OPTION[,OPTION]...", options as "key=value".
  *
  *   threads  (default on hosts) every channel is a thread that sleeps when idle
  *   inline   (default elsewhere) the thread that starts a transfer also moves the data: no threads

@@ -98,6 +98,16 @@ static bool option(const char *key, size_t length, uint64_t value)
     return inside->option && inside->option(key, length, value);
 }
 
+static bool option_text(const char *key, size_t length, const char *value, size_t value_length)
+{
+    return inside->option_text && inside->option_text(key, length, value, value_length);
+}
+
+static const char *reason(void)
+{
+    return inside->reason ? inside->reason() : "";
+}
+
 /* The generator splitmix64. */
 static uint64_t draw(struct faulty *f)
 {
@@ -353,4 +363,6 @@ const struct mli_engine engine_fault = {
     .option = option,
     .attach = attach,
     .detach = detach,
+    .option_text = option_text,
+    .reason = reason,
 };

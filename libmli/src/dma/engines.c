@@ -113,19 +113,26 @@ static struct word take(const char **text, char separator)
     return word;
 }
 
-/* Splits "key=123" into key and number. Returns false for any other text. */
-static bool read_option(const struct word *item, struct word *key, uint64_t *number)
+/* Splits "key=value". Returns false for any other text. */
+static bool split_option(const struct word *item, struct word *key, struct word *value)
 {
     size_t i = 0;
 
     while (i < item->length && item->at[i] != '=')
         i++;
-    *key = (struct word){item->at, i};
-    *number = 0;
     if (i == 0 || i + 1 >= item->length)
         return false;
-    while (++i < item->length) {
-        const char digit = item->at[i];
+    *key = (struct word){item->at, i};
+    *value = (struct word){item->at + i + 1, item->length - i - 1};
+    return true;
+}
+
+/* Returns whether the word is a number below 2^64. */
+static bool read_number(const struct word *word, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < word->length; i++) {
+        const char digit = word->at[i];
 
         if (digit < '0' || digit > '9' || *number > (UINT64_MAX - 9) / 10)
             return false;
@@ -143,19 +150,23 @@ static mli_status complain(const char *spec, const struct word *word, const char
 static mli_status set_option(const struct mli_engine *engine, const char *spec,
                              const struct word *item, size_t *tiny)
 {
-    uint64_t number;
-    struct word key;
+    struct word key = {item->at, 0}, value = key;
+    uint64_t number = 0;
 
-    if (!read_option(item, &key, &number))
+    if (split_option(item, &key, &value) && engine->option_text &&
+        engine->option_text(key.at, key.length, value.at, value.length))
+        return MLI_STATUS_OK;
+    if (key.length == 0 || (!engine->option_text && !read_number(&value, &number)))
         return complain(spec, item,
                         ": character %: key=number is required; the number must be below 2^64");
-    if (is(&key, "tiny")) {
+    if (is(&key, "tiny") && read_number(&value, &number)) {
         if (number > PTRDIFF_MAX)
             return complain(spec, item, ": character %: tiny is too large");
         *tiny = (size_t)number;
         return MLI_STATUS_OK;
     }
-    if (!engine->option || !engine->option(key.at, key.length, number))
+    if (!read_number(&value, &number) || !engine->option ||
+        !engine->option(key.at, key.length, number))
         return complain(
             spec, item,
             ": character %: the engine has no such option, or the value is out of range");
@@ -192,6 +203,17 @@ static bool lacks_poll(const struct mli_engine *engine)
     return caps.flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT) && !engine->poll;
 }
 
+/* Refuses an engine whose probe finds no hardware. The engine may know the reason. */
+static mli_status complain_of_probe(const struct mli_engine *engine, const char *spec,
+                                    const struct word *name)
+{
+    const char *reason = engine->reason ? engine->reason() : "";
+
+    if (reason[0])
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, reason, "");
+    return complain(spec, name, ": character %: this engine finds no device");
+}
+
 /* Finds the engine and sets its options. */
 static mli_status configure(const char *spec, const struct mli_engine **found, size_t *tiny)
 {
@@ -212,7 +234,7 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
         status = set_option(engine, spec, &item, tiny);
     }
     if (status == MLI_STATUS_OK && engine->probe() == 0)
-        status = complain(spec, &name, ": character %: this engine finds no device");
+        status = complain_of_probe(engine, spec, &name);
     if (status == MLI_STATUS_OK && lacks_poll(engine))
         status =
             complain(spec, &name, ": character %: this engine needs a poll function, but has none");

@@ -92,13 +92,23 @@ static bool open_channels(uint32_t mask)
     return true;
 }
 
+/* Refuses channels that the engine cannot open. The engine may know the reason. */
+static mli_status complain_of_open(uint32_t mask)
+{
+    const struct mli_engine *engine = pool_engine();
+    const char *reason = engine->reason ? engine->reason() : "";
+
+    if (reason[0])
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, reason, "");
+    return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                  ": the system has no resources for % more channels", count_bits(mask));
+}
+
 /* Replaces one set of channels by another, while no other thread can use either. */
 static mli_status change(uint32_t before, uint32_t after)
 {
     if (!open_channels(after & ~before))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                      ": the system has no resources for % more channels",
-                      count_bits(after & ~before));
+        return complain_of_open(after & ~before);
     close_channels(before & ~after);
     return MLI_STATUS_OK;
 }
