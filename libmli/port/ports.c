@@ -4,11 +4,15 @@
 #include <stddef.h>
 
 #include "libmli/port/mock/mock_engine.h"
+#include "libmli/port/vfio/vfio_engine.h"
 #include "mli_engine.h"
 
 /* To add a board's DMA controller to mlid and mlictl, add its engine here (docs/porting.md). */
 static const struct mli_engine *const ports[] = {
     &mock_engine,
+#if PORTS_HAVE_VFIO
+    &vfio_engine,
+#endif
     NULL,
 };
 
