@@ -350,6 +350,7 @@ struct mli_engine {
     int (*attach)(mli_mov_memory *memory);
     /** Optional. Ends attach: no transfer uses the memory, which stays mapped until the return. */
     void (*detach)(const mli_mov_memory *memory);
+    /**
      * Optional. Sets an option whose value is not a number, as in "name:device=0000:00:04.0". Key
      * and value have no terminators. Returns false for an unknown key or a bad value.
      */

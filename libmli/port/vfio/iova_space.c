@@ -74,7 +74,7 @@ struct iova_range *iova_space_add(struct iova_space *space, uintptr_t address, s
     range = iova ? malloc(sizeof(*range)) : NULL;
     if (!range)
         return NULL;
-    *range = (struct iova_range){*link, first, size, iova, write};
+    *range = (struct iova_range){*link, first, size, iova, write, 0};
     *link = range;
     return range;
 }

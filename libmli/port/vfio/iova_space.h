@@ -17,7 +17,8 @@ struct iova_range {
     uintptr_t address;
     size_t size;
     uint64_t iova;
-    bool write; /* true: the device may write to it */
+    bool write;     /* true: the device may write to it */
+    uint64_t label; /* for the caller */
 };
 
 enum { IOVA_WINDOWS_MAX = 8 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/port/vfio/vfio_engine.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,7 +16,13 @@
 static const struct vfio_controller *const controllers[] = {&vfio_edu};
 enum { CONTROLLERS = sizeof(controllers) / sizeof(*controllers) };
 
-enum { TIMEOUT_DEFAULT_MS = 10000, TIMEOUT_MAX_MS = 600000 };
+enum {
+    TIMEOUT_DEFAULT_MS = 10000,
+    TIMEOUT_MAX_MS = 600000,
+    /* Bytes that the processor moves between two checks for a cancel. The thread of the channel has
+       nothing else to do. */
+    PIECE_CPU = 256 * 1024
+};
 
 /* Options. The pool calls the option functions, probe, open and close on one thread at a time. */
 static vfio_address address_option;
@@ -36,6 +43,8 @@ static struct {
 
     pthread_mutex_t memory_mutex; /* of `space` and the mappings of the IOMMU */
     struct iova_space space;
+    bool open;       /* true: the device is open */
+    uint64_t labels; /* number of ranges that were attached */
 
     pthread_mutex_t mutex; /* of the members below */
     pthread_cond_t changed;
@@ -51,28 +60,79 @@ static struct {
 
 /*
  * Maps memory for the device. Pages that the process may only read, such as those of a file that is
- * open for reading, can be mapped without `write` only. Returns NULL if the memory cannot be
- * mapped.
+ * open for reading, can be mapped without `write` only. Returns 0, or a negative errno.
  */
+static int map_locked(const void *address, size_t size, bool write, struct iova_range **range)
+{
+    int error = -ENOSPC;
+
+    *range = iova_space_add(&lane.space, (uintptr_t)address, size, write);
+    if (*range)
+        error = vfio_device_map(&lane.device, *range);
+    if (error < 0 && *range)
+        iova_space_remove(&lane.space, *range);
+    return error;
+}
+
+static void unmap_locked(struct iova_range *range)
+{
+    vfio_device_unmap(&lane.device, range);
+    iova_space_remove(&lane.space, range);
+}
+
+/* Returns NULL if the memory cannot be mapped. */
 static struct iova_range *map_memory(const void *address, size_t size, bool write)
 {
     struct iova_range *range;
+    int error;
 
     pthread_mutex_lock(&lane.memory_mutex);
-    range = iova_space_add(&lane.space, (uintptr_t)address, size, write);
-    if (range && vfio_device_map(&lane.device, range) < 0) {
-        iova_space_remove(&lane.space, range);
-        range = NULL;
-    }
+    error = map_locked(address, size, write, &range);
     pthread_mutex_unlock(&lane.memory_mutex);
-    return range;
+    return error < 0 ? NULL : range;
 }
 
 static void unmap_memory(struct iova_range *range)
 {
     pthread_mutex_lock(&lane.memory_mutex);
-    vfio_device_unmap(&lane.device, range);
-    iova_space_remove(&lane.space, range);
+    unmap_locked(range);
+    pthread_mutex_unlock(&lane.memory_mutex);
+}
+
+/*
+ * Maps memory until detach, so that transfers need not map it. Does nothing while the channel is
+ * closed: transfers then map the memory. The file descriptor is not needed, because VFIO maps by
+ * address.
+ */
+static int attach(mli_mov_memory *memory)
+{
+    const bool write = memory->flags & MLI_MOV_MEMORY_WRITE;
+    struct iova_range *range;
+    int error = 0;
+
+    memory->cookie = 0;
+    pthread_mutex_lock(&lane.memory_mutex);
+    if (lane.open)
+        error = map_locked(memory->address, (size_t)memory->size, write, &range);
+    if (lane.open && error == 0)
+        memory->cookie = range->label = ++lane.labels;
+    pthread_mutex_unlock(&lane.memory_mutex);
+    return -error;
+}
+
+/* The range no longer exists if the channel was closed since attach. */
+static void detach(const mli_mov_memory *memory)
+{
+    struct iova_range *range;
+
+    if (memory->cookie == 0)
+        return;
+    pthread_mutex_lock(&lane.memory_mutex);
+    range = lane.space.ranges;
+    while (range && range->label != memory->cookie)
+        range = range->next;
+    if (range)
+        unmap_locked(range);
     pthread_mutex_unlock(&lane.memory_mutex);
 }
 
@@ -198,7 +258,27 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     const struct vfio_controller *controller = atomic_load(&found);
 
     (void)channel;
-    caps->run_max = controller ? controller->run_max : 0;
+    if (!controller)
+        return;
+    caps->run_max = controller->run_max;
+    caps->run_min = controller->run_min;
+    caps->piece_min = controller->run_min;
+    caps->piece_cpu = PIECE_CPU;
+}
+
+static bool move_piece(struct mli_work *work, const struct mli_descriptor *piece,
+                       const struct window *src, const struct window *dst)
+{
+    uint64_t from;
+
+    if (piece->flags & MLI_PIECE_CPU) {
+        mli_work_invalidate(work);
+        mli_piece_move(work, piece);
+        mli_work_clean(work);
+        return true;
+    }
+    from = piece->box.src ? bus_address(src, piece->box.src) : lane.zeros_range->iova;
+    return move_run(from, bus_address(dst, piece->box.dst), piece->bytes);
 }
 
 static struct mli_work_end move_plan(struct mli_work *work, const struct window *src,
@@ -211,13 +291,11 @@ static struct mli_work_end move_plan(struct mli_work *work, const struct window 
 
     caps(0, &limits);
     mli_legalise_init(&rest, work->plan, &limits);
+    mli_work_clean(work);
     while (end.status == MLI_STATUS_OK && mli_legalise_next(&rest, &piece)) {
-        const uint64_t from =
-            piece.box.src ? bus_address(src, piece.box.src) : lane.zeros_range->iova;
-
         if (mli_work_cancelled(work))
             end.status = MLI_STATUS_CANCELLED;
-        else if (!move_run(from, bus_address(dst, piece.box.dst), piece.bytes))
+        else if (!move_piece(work, &piece, src, dst))
             end.status = MLI_STATUS_DMA_ERROR;
         if (end.status == MLI_STATUS_OK) {
             end.bytes += piece.bytes;
@@ -227,6 +305,7 @@ static struct mli_work_end move_plan(struct mli_work *work, const struct window 
             end.row = piece.row;
         }
     }
+    mli_work_invalidate(work);
     return end;
 }
 
@@ -340,8 +419,11 @@ static bool make_zeros(void)
 
 static void close_device(void)
 {
+    pthread_mutex_lock(&lane.memory_mutex);
+    lane.open = false;
     vfio_device_close(&lane.device);
     iova_space_finish(&lane.space);
+    pthread_mutex_unlock(&lane.memory_mutex);
     free(lane.zeros);
     lane.zeros = NULL;
     lane.zeros_range = NULL;
@@ -389,10 +471,14 @@ static bool open_channel(uint32_t channel)
         return false;
     lane.stuck = false;
     lane.closing = false;
-    if (prepare_device())
-        return true;
-    close_device();
-    return false;
+    if (!prepare_device()) {
+        close_device();
+        return false;
+    }
+    pthread_mutex_lock(&lane.memory_mutex);
+    lane.open = true;
+    pthread_mutex_unlock(&lane.memory_mutex);
+    return true;
 }
 
 static void close_channel(uint32_t channel)
@@ -452,6 +538,8 @@ const struct mli_engine vfio_engine = {
     .open = open_channel,
     .close = close_channel,
     .option = option,
+    .attach = attach,
+    .detach = detach,
     .option_text = option_text,
     .reason = reason,
 };
