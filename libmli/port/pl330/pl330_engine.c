@@ -166,6 +166,7 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
     caps->flags = by_interrupt() ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
+    caps->flags |= MLI_CHANNEL_ANY_LOOPS;
     caps->loops = 1;
     caps->count_max = PL330_ROWS_MAX;
     caps->run_max = PL330_RUN_MAX;
@@ -302,12 +303,13 @@ static bool translate(const struct lane *lane, const struct mli_copy_box *box,
 }
 
 /* Cuts a piece after some of its rows: *rest becomes the part behind the cut. */
-static void cut(struct mli_descriptor *piece, uint64_t rows, struct mli_descriptor *rest)
+static void cut(const struct mli_plan *plan, struct mli_descriptor *piece, uint64_t rows,
+                struct mli_descriptor *rest)
 {
     struct mli_copy_loop *loop = &piece->box.loop[0];
 
     *rest = *piece;
-    rest->row += rows;
+    rest->row = mli_piece_row(plan, piece, rows);
     rest->bytes -= (size_t)rows * piece->box.run;
     rest->box.dst += (size_t)rows * loop->dst_step;
     if (rest->box.src)
@@ -337,7 +339,7 @@ static bool next_piece(struct source *from, const struct injection *injection,
     from->cut = injection->kind != PL330_INJECT_NONE && injection->rows > from->rows &&
                 before < rows_of(piece);
     if (from->cut)
-        cut(piece, before, &from->rest);
+        cut(from->legaliser.plan, piece, before, &from->rest);
     from->rows += rows_of(piece);
     return true;
 }
@@ -461,7 +463,7 @@ static struct mli_work_end end_at(uint32_t channel, mli_status status, uint32_t 
         part = write_piece(channel, rows, &to, code);
         done = pl330_program_rows(&to, &part, stopped - offset, counter);
         end.descriptor = piece.index;
-        end.row = piece.row + done;
+        end.row = mli_piece_row(pieces.legaliser.plan, &piece, done);
         offset += part.size;
         if (stopped < offset) {
             end.bytes += done * piece.box.run;

@@ -177,6 +177,31 @@ static void test_transpose_by_the_controller(void **state)
     finish_well(&m, &h);
 }
 
+/* The loop of a piece is the longest one of a box: 2 x 300 bytes are four pieces, not 300. */
+static void test_longest_loop(void **state)
+{
+    mli_mov_channel_stats stats;
+    mli_mov_status_t status;
+    struct move m;
+    mli_mov_handle_t h;
+
+    (void)state;
+    choose(polled, 1);
+    move_init(&m, 1, 2, 300, 1);
+    move_prepare(&m, 1, &h);
+    start(&h);
+    assert_ok(wait_for(&h));
+    assert_true(move_is_right(&m));
+    assert_ok(mli_mov_get_channel_stats(0, &stats));
+    assert_int_equal(stats.queue_high_water, 4);
+    pl330_model_poison(m.out + 2 * 41 + 1, 1);
+    start(&h);
+    assert_status(wait_for(&h), MLI_STATUS_DMA_ERROR);
+    assert_ok(mli_mov_get_status(&h, &status));
+    assert_int_equal(status.row, 2 * 41 + 1);
+    finish_well(&m, &h);
+}
+
 /* Poisons each row of the source or the destination once, on another channel each time. */
 static void check_errors(const char *spec, bool destination)
 {
@@ -436,6 +461,7 @@ int main(void)
         TEST(test_short_programs),
         TEST(test_pieces_of_the_processor),
         TEST(test_transpose_by_the_controller),
+        TEST(test_longest_loop),
         TEST(test_bus_errors),
         TEST(test_errors_in_fills),
         TEST(test_error_that_goes_away),
