@@ -52,6 +52,8 @@ size_t board_read(void *to, size_t room)
 
 enum { TIMER_LOW = 0x00, TIMER_HIGH = 0x04, TIMER_CONTROL = 0x08 };
 
+static uint32_t timer_ns = GLOBAL_TIMER_NS;
+
 uint64_t board_time_ns(void)
 {
     uint32_t high, low;
@@ -60,7 +62,7 @@ uint64_t board_time_ns(void)
         high = *word_at(GLOBAL_TIMER_BASE + TIMER_HIGH);
         low = *word_at(GLOBAL_TIMER_BASE + TIMER_LOW);
     } while (high != *word_at(GLOBAL_TIMER_BASE + TIMER_HIGH));
-    return ((uint64_t)high << 32 | low) * GLOBAL_TIMER_NS;
+    return ((uint64_t)high << 32 | low) * timer_ns;
 }
 
 /* Interrupts: the GIC (Generic Interrupt Controller Architecture Specification, IHI 0048) */
@@ -184,6 +186,8 @@ void board_init(void)
 
     *word_at(UART0_BASE + UART_CR) = UART_CR_ENABLE_RESET;
     *word_at(UART0_BASE + UART_MR) = UART_MR_8N1;
+    if (is_model())
+        timer_ns = GLOBAL_TIMER_MODEL_NS;
     *word_at(GLOBAL_TIMER_BASE + TIMER_CONTROL) = 1;
     gic_init();
     pl330_set_platform(&platform);

@@ -12,8 +12,8 @@
 #define GLOBAL_TIMER_BASE 0xF8F00200u
 #define GIC_BASE          0xF8F01000u /* the distributor */
 
-/* The global timer counts at half of the processor's clock of 667 MHz; in QEMU at 100 MHz. */
-#define GLOBAL_TIMER_NS 10u
+/* Nanoseconds of a count: half of the processor's clock of 667 MHz; in QEMU 100 MHz. */
+enum { GLOBAL_TIMER_NS = 3, GLOBAL_TIMER_MODEL_NS = 10 };
 
 /* Interrupts of the DMA controller: aborts, and events 0 to 3 and 4 to 7. */
 enum { IRQ_DMAC_ABORT = 45, IRQ_DMAC_0 = 46, IRQ_DMAC_3 = 49, IRQ_DMAC_4 = 72, IRQ_DMAC_7 = 75 };
