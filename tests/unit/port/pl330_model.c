@@ -47,8 +47,11 @@ static struct {
     size_t bytes;
 } poison;
 
-/* Windows of the bus: each has 1 GiB of the process's memory around the first address in it. */
-enum { WINDOWS = 4, WINDOW_BITS = 30 };
+/*
+ * Windows of the bus: each has 1 GiB of the process's memory around the first address in it. On
+ * processors with 32 bits of address, the bus has these addresses.
+ */
+enum { WINDOWS = 4, WINDOW_BITS = 30, NARROW = UINTPTR_MAX <= UINT32_MAX };
 static uintptr_t windows[WINDOWS];
 
 static void complain(const char *what)
@@ -65,13 +68,15 @@ const char *pl330_model_complaint(void)
 static uint64_t bus_address(const void *memory)
 {
     const uintptr_t address = (uintptr_t)memory, half = (uintptr_t)1 << (WINDOW_BITS - 1);
+    const uint64_t far = pl330_model.far ? UINT64_C(1) << 32 : 0;
 
+    if (NARROW)
+        return address + far;
     for (uint64_t i = 0; i < WINDOWS; i++) {
         if (windows[i] == 0)
             windows[i] = (address > half ? address - half : 0) | 1;
         if (address - (windows[i] & ~(uintptr_t)1) < 2 * half)
-            return (i << WINDOW_BITS | (address - (windows[i] & ~(uintptr_t)1))) +
-                   (pl330_model.far ? UINT64_C(1) << 32 : 0);
+            return (i << WINDOW_BITS | (address - (windows[i] & ~(uintptr_t)1))) + far;
     }
     complain("memory in more than four windows");
     return 0;
@@ -79,6 +84,8 @@ static uint64_t bus_address(const void *memory)
 
 static uint8_t *memory_at(uint32_t address)
 {
+    if (NARROW)
+        return (uint8_t *)(uintptr_t)address;
     return (uint8_t *)((windows[address >> WINDOW_BITS] & ~(uintptr_t)1) +
                        (address & ((1u << WINDOW_BITS) - 1)));
 }
