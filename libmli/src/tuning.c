@@ -9,7 +9,12 @@
 #include "libmli/src/exec/tuning.h"
 #include "mli_tuning.h"
 
-enum { SIZE_LEAST = 16, SIZE_MOST = 4096, SIZE_MULTIPLE = 8 };
+/* All members but the size have 64 bits, which i386 aligns to 32 bits only. */
+enum {
+    SIZE_MOST = 4096,
+    SIZE_OF_SIZE = offsetof(mli_tuning, stream_rows_min),
+    SIZE_OF_MEMBER = sizeof(uint64_t)
+};
 
 _Static_assert(MLI_TUNING_STAGE_ROOM == TUNE_STAGE_ROOM &&
                    MLI_TUNING_STAGE_EDGES == TUNE_STAGE_EDGES,
@@ -73,7 +78,8 @@ static mli_status check_size(const mli_tuning *tuning)
 {
     if (!tuning)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning", ": null given; a struct is required");
-    if (tuning->size < SIZE_LEAST || tuning->size > SIZE_MOST || tuning->size % SIZE_MULTIPLE > 0)
+    if (tuning->size < SIZE_OF_SIZE + SIZE_OF_MEMBER || tuning->size > SIZE_MOST ||
+        (tuning->size - SIZE_OF_SIZE) % SIZE_OF_MEMBER > 0)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning",
                       ".size: % given; set it to sizeof(mli_tuning), which is % here",
                       (int64_t)tuning->size, (int64_t)sizeof(*tuning));

@@ -57,7 +57,7 @@ TARGETS = {target.name: target for target in (
     Target("aarch64-strict", "AArch64, aligned accesses only", "gcc-aarch64-linux-gnu", "arm64", sigbus=True),
     Target("armhf", "ARMv7", "gcc-arm-linux-gnueabihf", "armhf"),
     Target("armel", "ARMv5TE", "gcc-arm-linux-gnueabi", "armel"),
-    Target("i386", "i686", "gcc-i686-linux-gnu", "i386"),
+    Target("i386", "i686", "gcc-i686-linux-gnu", "i386", sigbus=True),
     Target("riscv64", "RV64GC", "gcc-riscv64-linux-gnu", sigbus=True),
     Target("s390x", "IBM Z, big-endian", "gcc-s390x-linux-gnu", "s390x"),
     Target("powerpc", "32-bit PowerPC, big-endian", "gcc-powerpc-linux-gnu"),
@@ -124,10 +124,8 @@ class CrossFile:
 
 
 def install(packages, commands):
-    """Installs the packages if a command is missing. Returns the commands that are still missing."""
-    missing = [command for command in commands if not shutil.which(command)]
-    if missing:
-        subprocess.run([ROOT / "scripts/install-deps", "packages", *packages], stdout=subprocess.DEVNULL)
+    """Installs the packages that are missing. Returns the commands that are still missing."""
+    subprocess.run([ROOT / "scripts/install-deps", "packages", *packages], stdout=subprocess.DEVNULL)
     return [command for command in commands if not shutil.which(command)]
 
 
@@ -140,7 +138,7 @@ class Build:
         self.tree = self.folder / "tree"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file = CrossFile(target.name)
-        self.wrapper = self.file.command("exe_wrapper")
+        self.wrapper = list(self.file.command("exe_wrapper"))
         if target.name == "arc" and shutil.which(self.file.qemu):
             self.wrapper = [self.file.qemu, "-L", "/usr/arc-linux-gnu"]
         if target.kind == BOARD:  # mlictl finds the agent in this folder
@@ -166,7 +164,11 @@ class Build:
             folders = sysroot.libraries(root)
             lines.append("pkgconfig = 'pkg-config'")
             if self.wrapper:
-                self.wrapper = [*self.wrapper, "-E", "LD_LIBRARY_PATH=" + ":".join(map(str, folders))]
+                path = ":".join(map(str, folders))
+                if "--library-path" in self.wrapper:  # a loader, not QEMU
+                    self.wrapper[-1] += f":{path}"
+                else:
+                    self.wrapper += ["-E", f"LD_LIBRARY_PATH={path}"]
                 lines.append(f"exe_wrapper = {self.wrapper!r}")
             lines += ["[properties]", "pkg_config_libdir = '" + ":".join(f"{folder}/pkgconfig" for folder in folders) + "'"]
         local = self.folder / "local.ini"
@@ -323,11 +325,13 @@ def test_target(target, percent):
     build = Build(target, percent)
     needed = [build.file.command("c")[0]]
     if target.name != "arc":
-        needed.append((build.wrapper or [build.file.qemu])[0])
-    packages = [target.compiler, *(("qemu-user",) if target.kind == LINUX else target.packages)]
-    if target.kind == LINUX and not target.architecture:
-        packages += sysroot.TOOLS
-        needed += sysroot.TOOLS
+        needed.append((build.wrapper or [build.file.qemu])[0])  # QEMU, or the loader of the C library
+    packages = [target.compiler, *target.packages]
+    if target.kind == LINUX:
+        packages += [f"libc6-dev-{target.architecture or target.name}-cross", "qemu-user"]
+        if not target.architecture:
+            packages += sysroot.TOOLS
+            needed += sysroot.TOOLS
     try:
         missing = install(packages, needed)
         if missing:

@@ -17,6 +17,7 @@ import trees
 NICE = 10  # of compilers, so that tests that measure time are not held up
 NICEST = 19  # of clang-tidy
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
+BARE = ("cortex-m0", "cortex-m4", "riscv32-elf")  # scripts/cross --all tests the other targets
 SUITES_OF_TSAN = ("threads",)
 PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
 
@@ -44,6 +45,21 @@ def debug_modes(this):
     return all(trees.build(this, f"mode-{mode}", nice=NICE) for mode in ("release", "assert", "debug", "full"))
 
 
+def bare_targets(this):
+    """The property tests on processors without an operating system, in a quarter of a minute each."""
+    this.log = stage.TREES / "bare.log"
+    passed = this.run(["scripts/cross", *BARE], nice=NICE) == 0
+    stage.say(this.log.read_text().strip())
+    return passed
+
+
+def without_bare():
+    """Returns the reason why the targets of BARE cannot be tested, or None."""
+    missing = [tool for tool in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm", "qemu-system-riscv32")
+               if not shutil.which(tool)]
+    return f"bare metal under qemu: {' and '.join(missing)} not found" if missing else None
+
+
 def without_neon():
     """Returns the reason why the kernels for NEON cannot be tested, or None."""
     missing = [tool for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64") if not shutil.which(tool)]
@@ -58,7 +74,7 @@ def main():
     if soak:
         os.environ["MLI_SOAK"] = "1"
     stage.TREES.mkdir(exist_ok=True)
-    run, suites, no_neon = stage.Run(), trees.Suites(), without_neon()
+    run, suites, no_neon, no_bare = stage.Run(), trees.Suites(), without_neon(), without_bare()
 
     def compile_trees():
         run.stage("build sanitize", trees.build, "sanitize", (), NICE)
@@ -91,11 +107,14 @@ def main():
             run.stage("test aarch64 under qemu", lambda this: suites.test(
                 this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=patience),
                 after=["build aarch64"])
+        if not no_bare:
+            run.stage("bare metal under qemu", bare_targets)
 
     run.lanes(test, compile_trees, check_sources)
     run.print_times()
     steps = [(done.name, done.passed) for done in run.done if not done.name.startswith("test ") or done.status]
-    return 0 if count.summarise(suites.logs, steps, [no_neon] if no_neon else []) else 1
+    skipped = [reason for reason in (no_neon, no_bare) if reason]
+    return 0 if count.summarise(suites.logs, steps, skipped) else 1
 
 
 if __name__ == "__main__":
