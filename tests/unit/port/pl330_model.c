@@ -48,10 +48,10 @@ static struct {
 } poison;
 
 /*
- * Windows of the bus: each has 1 GiB of the process's memory around the first address in it. On
+ * Windows of the bus: each has 128 MiB of the process's memory around the first address in it. On
  * processors with 32 bits of address, the bus has these addresses.
  */
-enum { WINDOWS = 4, WINDOW_BITS = 30, NARROW = UINTPTR_MAX <= UINT32_MAX };
+enum { WINDOWS = 32, WINDOW_BITS = 27, NARROW = UINTPTR_MAX <= UINT32_MAX };
 static uintptr_t windows[WINDOWS];
 
 static void complain(const char *what)
@@ -78,7 +78,7 @@ static uint64_t bus_address(const void *memory)
         if (address - (windows[i] & ~(uintptr_t)1) < 2 * half)
             return (i << WINDOW_BITS | (address - (windows[i] & ~(uintptr_t)1))) + far;
     }
-    complain("memory in more than four windows");
+    complain("memory in too many windows");
     return 0;
 }
 
@@ -495,6 +495,7 @@ void pl330_model_reset(void)
                                                   .bus_address = bus_address};
 
     memset(threads, 0, sizeof(threads));
+    memset(windows, 0, sizeof(windows));
     pl330_model = (struct pl330_model){.pace = 16};
     inten = pending = manager_fault = 0;
     complaint = NULL;

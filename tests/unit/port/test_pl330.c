@@ -390,6 +390,33 @@ static void test_release(void **state)
     finish_well(&m, &h);
 }
 
+/* Eight threads wait in different rows, and go on in another order than they were started. */
+static void test_overlapping_transfers(void **state)
+{
+    struct move m[PL330_CHANNELS_MAX];
+    mli_mov_handle_t h[PL330_CHANNELS_MAX];
+
+    (void)state;
+    choose(interrupt, PL330_CHANNELS_MAX);
+    for (uint32_t i = 0; i < PL330_CHANNELS_MAX; i++) {
+        move_init_rows(&m[i], ROWS, WIDTH + i);
+        move_prepare(&m[i], 1, &h[i]);
+        pl330_inject(i, PL330_INJECT_WAIT, i);
+        start(&h[i]);
+    }
+    pl330_model_run(1000);
+    for (uint32_t n = 0; n < PL330_CHANNELS_MAX; n++) {
+        const uint32_t i = (5 * n + 3) % PL330_CHANNELS_MAX;
+
+        assert_false(mli_mov_isdone(&h[i]));
+        pl330_release(i);
+        assert_ok(wait_for(&h[i]));
+        assert_true(move_is_right(&m[i]));
+    }
+    for (uint32_t i = 0; i < PL330_CHANNELS_MAX; i++)
+        finish_well(&m[i], &h[i]);
+}
+
 static void check_refused(const char *spec)
 {
     struct move m;
@@ -469,6 +496,7 @@ int main(void)
         TEST(test_cancel),
         TEST(test_stuck),
         TEST(test_release),
+        TEST(test_overlapping_transfers),
         TEST(test_refused),
         TEST(test_beyond_the_bus),
         TEST(test_non_secure),
