@@ -30,8 +30,9 @@ _Static_assert(PL330_PROGRAM_MIN == STEP_BYTES + PL330_END_BYTES,
                "the shortest program has room for any piece");
 
 enum {
-    BEATS_MAX = 16,     /* beats of a burst */
-    STOP_READS = 100000 /* reads of a status register until a thread has stopped for certain */
+    BEATS_MAX = 16,         /* beats of a burst */
+    BYTES_ENOUGH = 1 << 20, /* a program takes no more pieces: its end is the next progress */
+    STOP_READS = 100000     /* reads of a status register until a thread has stopped for certain */
 };
 
 /* Makes the pieces of a plan. A piece is cut in front of the row of an injection. */
@@ -378,7 +379,8 @@ static void feed(uint32_t channel)
     lane->first = lane->rest;
     lane->pieces = 0;
     lane->bytes = 0;
-    while (size + STEP_BYTES + PL330_END_BYTES <= room && !lane->has_next && !lane->beyond) {
+    while (size + STEP_BYTES + PL330_END_BYTES <= room && lane->bytes < BYTES_ENOUGH &&
+           !lane->has_next && !lane->beyond) {
         const uint64_t rows = lane->rest.rows;
         struct pl330_piece to;
 
