@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/geometry.h"
 
+#include "libmli/src/build.h"
 #include "libmli/src/checked.h"
 #include "libmli/src/error.h"
 #include "libmli/src/overlap.h"
@@ -280,12 +281,12 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
     g->reads = g->nested = true;
     g->pads = g->cfg_strides = false;
     /* Unrolled: with constant indices most addresses are constant, too. */
-    _Pragma("GCC unroll 4") for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
+    BUILD_UNROLL for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
     {
         if (d < rank && !window(g, src, cfg, d, &source))
             return refuse_window(src, cfg, dst);
     }
-    _Pragma("GCC unroll 4") for (uint32_t i = MLI_MAX_RANK; i-- > 0;)
+    BUILD_UNROLL for (uint32_t i = MLI_MAX_RANK; i-- > 0;)
     {
         if (i < rank && !place(g, cfg, dst, rank, i, &target, &placed))
             return refuse_place(g, cfg, dst);

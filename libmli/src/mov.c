@@ -3,6 +3,7 @@
  * Functions mli_mov_*: the synchronous move, and its checks. handle.c has the asynchronous ones;
  * plan.h describes the way of a move through the library.
  */
+#include "libmli/src/build.h"
 #include "libmli/src/bytes.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/run.h"
@@ -11,6 +12,12 @@
 #include "libmli/src/tensor.h"
 #include "libmli/src/transfer.h"
 #include "mli_mov_api.h"
+
+/* Returns the size above which a move uses a channel of a device. */
+static size_t sync_limit(void)
+{
+    return MLI_CHANNELS > 0 ? pool_sync_limit() : SIZE_MAX;
+}
 
 /*
  * Moves on a channel of a device. Returns false if no channel is free: then the caller must move.
@@ -33,8 +40,8 @@ static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
  * Moves on this thread. Zeroes the whole span of the destination, then copies over it: for small
  * tensors that takes less time than planning zero slabs.
  */
-static void run_over_zeros(const struct transfer *transfer, const mli_tensor *src,
-                           const mli_tensor *dst)
+static BUILD_APART void run_over_zeros(const struct transfer *transfer, const mli_tensor *src,
+                                       const mli_tensor *dst)
 {
     const struct geometry *g = &transfer->geometry;
     uint8_t *to = tensor_bytes(dst);
@@ -45,13 +52,14 @@ static void run_over_zeros(const struct transfer *transfer, const mli_tensor *sr
     exec_run(&plan, plan.bytes);
 }
 
-static mli_status run(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst)
+static BUILD_APART mli_status run(const struct transfer *transfer, const mli_tensor *src,
+                                  const mli_tensor *dst)
 {
     mli_status status = MLI_STATUS_OK;
     struct mli_plan plan;
 
     transfer_plan(transfer, src, dst, &plan);
-    if (plan.bytes <= pool_sync_limit() || !run_on_channel(&plan, &status))
+    if (MLI_CHANNELS == 0 || plan.bytes <= sync_limit() || !run_on_channel(&plan, &status))
         exec_run(&plan, plan.bytes);
     return status;
 }
@@ -63,7 +71,7 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
 
     if (status != MLI_STATUS_OK)
         return status;
-    if (transfer_has_little_padding(&transfer) && pool_sync_limit() == SIZE_MAX)
+    if (transfer_has_little_padding(&transfer) && sync_limit() == SIZE_MAX)
         run_over_zeros(&transfer, src, dst);
     else
         status = run(&transfer, src, dst);

@@ -66,40 +66,45 @@ static bool search(const struct lattice *lattice, bool skip_origin, int64_t lo, 
     return find(&s, 0, lo, hi, false);
 }
 
-bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t width)
+/*
+ * Adds up terms of equal stride: they act as one term, and the search time is exponential in the
+ * number of terms.
+ */
+static void merge_terms(struct lattice *lattice)
 {
-    struct lattice merged = {0};
+    uint32_t count = 0;
 
-    /*
-     * Terms of equal stride act as one term, and the search time is exponential in the number of
-     * terms.
-     */
     for (uint32_t i = 0; i < lattice->count; i++) {
-        const struct lattice_term *t = &lattice->term[i];
-        struct lattice_term *last = &merged.term[merged.count - (merged.count > 0)];
+        const struct lattice_term t = lattice->term[i];
+        struct lattice_term *last = &lattice->term[count - (count > 0)];
 
-        if (merged.count > 0 && last->stride == t->stride) {
-            last->lo += t->lo;
-            last->hi += t->hi;
+        if (count > 0 && last->stride == t.stride) {
+            last->lo += t.lo;
+            last->hi += t.hi;
         } else {
-            merged.term[merged.count++] = *t;
+            lattice->term[count++] = t;
         }
     }
-    return search(&merged, false, target - width + 1, target + width - 1);
+    lattice->count = count;
 }
 
-bool lattice_meets_itself(const struct lattice *lattice)
+bool lattice_reaches(struct lattice *lattice, int64_t target, int64_t width)
 {
-    struct lattice differences = *lattice;
+    merge_terms(lattice);
+    return search(lattice, false, target - width + 1, target + width - 1);
+}
+
+bool lattice_meets_itself(struct lattice *lattice)
+{
     int64_t reach = 0; /* largest sum of the terms with smaller strides */
     bool nested = true;
 
     for (uint32_t i = lattice->count; i-- > 0;) {
-        const struct lattice_term *t = &lattice->term[i];
+        struct lattice_term *t = &lattice->term[i];
 
         nested = nested && t->stride > reach;
         reach += t->hi * t->stride;
-        differences.term[i].lo = -t->hi;
+        t->lo = -t->hi; /* the terms of differences */
     }
-    return !nested && search(&differences, true, 0, 0);
+    return !nested && search(lattice, true, 0, 0);
 }

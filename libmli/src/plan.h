@@ -2,7 +2,8 @@
 /*
  * The way of a move through libmli/src:
  *
- *   mov.c, permute.c      public calls: mli_mov_*, mli_krn_permute_*
+ *   mov.c, permute.c,     public calls: mli_mov_*, mli_krn_permute_*
+ *     |  handle.c
  *     |  src, cfg, dst
  *     v
  *   transfer.h            checks all arguments (tensor, geometry, overlap, quant, profile) and

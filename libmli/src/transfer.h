@@ -6,6 +6,7 @@
 #ifndef MLI_TRANSFER_H
 #define MLI_TRANSFER_H
 
+#include "libmli/src/build.h"
 #include "libmli/src/geometry.h"
 #include "libmli/src/plan.h"
 #include "libmli/src/quant.h"
@@ -59,7 +60,7 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
     dst->rank = rank;
     dst->el_type = type;
     /* Unrolled: otherwise compilers call memcpy twice. */
-    _Pragma("GCC unroll 4") for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
+    BUILD_UNROLL for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
     {
         dst->shape[i] = i < rank ? geometry->dst_shape[i] : 1;
         dst->mem_stride[i] = i < rank ? geometry->dst_stride[i] : 0;

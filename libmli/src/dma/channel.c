@@ -191,7 +191,7 @@ uint32_t channel_poll(uint32_t number)
 
 void mli_mov_interrupt(uint32_t number)
 {
-    if (number >= MLI_MOV_MAX_CHANNELS)
+    if (number >= POOL_CHANNELS)
         return;
     if (!(atomic_fetch_or_explicit(&channel_table[number].polling, POLLING | POLL_WANTED,
                                    memory_order_acq_rel) &
@@ -201,7 +201,7 @@ void mli_mov_interrupt(uint32_t number)
 
 void mli_channel_again(uint32_t number)
 {
-    if (number >= MLI_MOV_MAX_CHANNELS || !(pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT))
+    if (number >= POOL_CHANNELS || !(pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT))
         return;
     if (!platform_pend(number))
         atomic_fetch_or_explicit(&channel_table[number].polling, POLL_WANTED, memory_order_relaxed);
@@ -248,16 +248,16 @@ uint32_t mli_mov_poll(void)
 
     if (!(engine_flags() & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT)))
         return 0;
-    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
+    for (uint32_t i = 0; i < POOL_CHANNELS; i++)
         completed += channel_poll(i);
     return completed;
 }
 
 mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
 {
-    if (channel < 0 || channel >= MLI_MOV_MAX_CHANNELS)
+    if (channel < 0 || channel >= POOL_CHANNELS)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given; must be 0 to %", channel,
-                      MLI_MOV_MAX_CHANNELS - 1);
+                      POOL_CHANNELS - 1);
     if (!stats)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
     counters_read(&channel_table[channel].counters, stats);

@@ -14,6 +14,7 @@
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/fault_pieces.h"
+#include "libmli/src/dma/pool.h"
 #include "libmli/src/plan.h"
 
 enum {
@@ -60,7 +61,7 @@ static struct faulty {
     bool corrupt;
     uint64_t delay_ns, random;
     _Atomic uint32_t stuck;
-} channels[MLI_MOV_MAX_CHANNELS];
+} channels[POOL_CHANNELS];
 
 void engine_fault_reset(const struct mli_engine *engine)
 {

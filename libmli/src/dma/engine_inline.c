@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/engines.h"
+#include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/processor.h"
 
 static uint32_t probe(void)
 {
-    return MLI_MOV_MAX_CHANNELS;
+    return POOL_CHANNELS;
 }
 
 static void caps(uint32_t channel, struct mli_channel_caps *caps)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "libmli/src/dma/park.h"
+#include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/processor.h"
 
 enum {
@@ -38,7 +39,7 @@ static struct worker {
     struct mli_work *work; /* valid while FULL */
     pthread_t thread;
     pid_t process; /* process that has the thread; a forked child does not have it */
-} workers[MLI_MOV_MAX_CHANNELS];
+} workers[POOL_CHANNELS];
 
 /* Waits a moment for mail, because a work item that arrives now needs no wake-up. */
 static uint32_t linger(struct worker *worker)
@@ -90,7 +91,7 @@ static void send(struct worker *worker, enum mail mail)
 
 static uint32_t probe(void)
 {
-    return MLI_MOV_MAX_CHANNELS;
+    return POOL_CHANNELS;
 }
 
 static void caps(uint32_t channel, struct mli_channel_caps *caps)

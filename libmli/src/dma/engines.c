@@ -13,7 +13,9 @@ static const struct mli_engine *const own[] = {
     &engine_threads,
 #endif
     &engine_inline,
+#if ENGINE_HAS_FAULT
     &engine_fault,
+#endif
 };
 enum { OWN = sizeof(own) / sizeof(*own) };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
@@ -54,6 +56,11 @@ static bool is_word(const char *name)
     while (name[i] > ' ' && name[i] <= '~' && name[i] != ':' && name[i] != ',' && name[i] != '=')
         i++;
     return i > 0 && name[i] == '\0';
+}
+
+static bool is_fault(const struct mli_engine *engine)
+{
+    return ENGINE_HAS_FAULT && engine->submit == engine_fault.submit;
 }
 
 /* The library's own engines come first, then those that were added. */
@@ -188,7 +195,7 @@ static mli_status choose_inner(const char *spec, const char **rest)
     const struct mli_engine *inner = find(&name);
 
     *rest = options;
-    if (!inner || inner->submit == engine_fault.submit)
+    if (!inner || is_fault(inner))
         return complain(spec, &name, ": character %: fault needs the name of an engine to wrap");
     engine_fault_reset(inner);
     reset_options(inner);
@@ -224,7 +231,7 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
 
     if (!engine)
         return complain(spec, &name, ": the name at character % is not an engine");
-    if (engine->submit == engine_fault.submit)
+    if (is_fault(engine))
         status = choose_inner(spec, &rest);
     else
         reset_options(engine);
@@ -258,7 +265,8 @@ mli_status mli_mov_set_engine(const char *spec)
         return status;
     status = configure(spec, &engine, &tiny);
     if (status == MLI_STATUS_OK) {
-        engine_fault_restart_count();
+        if (ENGINE_HAS_FAULT)
+            engine_fault_restart_count();
         copy_bytes(chosen, spec, length_of(spec) + 1);
         pool_unlock_empty(engine, tiny);
         return status;

@@ -14,6 +14,12 @@
 /** The thread that starts a transfer also moves the data. Needs no threads and no OS. */
 extern const struct mli_engine engine_inline;
 
+#ifdef MLI_NO_FAULT
+#define ENGINE_HAS_FAULT 0
+#else
+#define ENGINE_HAS_FAULT 1
+#endif
+
 /** Wraps another engine, and injects faults: delays, errors, endless work items, flipped bits. */
 extern const struct mli_engine engine_fault;
 

@@ -17,7 +17,7 @@ static _Atomic uint32_t channels;
 
 const struct mli_engine *_Atomic pool_engine_word = &ENGINE_DEFAULT;
 static size_t tiny = SIZE_MAX; /* SIZE_MAX: use the value of the engine's channels */
-struct pool_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
+struct pool_caps pool_channel_caps[POOL_CHANNELS];
 
 /* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
@@ -25,7 +25,8 @@ const struct pool_caps pool_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = S
 
 _Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
-_Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
+_Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,
+               "two masks share 32 bits");
 _Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
 /* A loop, because a freestanding library has no function that compilers may call for a builtin. */
@@ -63,7 +64,7 @@ static void close_channels(uint32_t mask)
 {
     const struct mli_engine *engine = pool_engine();
 
-    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+    for (uint32_t i = 0; i < POOL_CHANNELS; i++) {
         if (!(mask >> i & 1))
             continue;
         channel_quiesce(i);
@@ -79,7 +80,7 @@ static bool open_channels(uint32_t mask)
 {
     const struct mli_engine *engine = pool_engine();
 
-    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+    for (uint32_t i = 0; i < POOL_CHANNELS; i++) {
         if (!(mask >> i & 1))
             continue;
         if (engine->open && !engine->open(i)) {
@@ -165,7 +166,7 @@ mli_status pool_resize(int offset, int count)
     if (status != MLI_STATUS_OK)
         return status;
     have = pool_engine()->probe();
-    status = check_range(offset, count, have < MLI_MOV_MAX_CHANNELS ? have : MLI_MOV_MAX_CHANNELS);
+    status = check_range(offset, count, have < POOL_CHANNELS ? have : POOL_CHANNELS);
     if (status == MLI_STATUS_OK) {
         mask = run_mask((uint32_t)offset, (uint32_t)count);
         status = change(before, mask);
@@ -207,18 +208,18 @@ bool pool_has(uint32_t channel)
 }
 
 /*
- * Returns the first channel of a run of `count` free channels, or MLI_MOV_MAX_CHANNELS if there is
+ * Returns the first channel of a run of `count` free channels, or POOL_CHANNELS if there is
  * no such run.
  */
 static uint32_t find_run(uint32_t now, uint32_t count)
 {
-    for (uint32_t first = 0; first + count <= MLI_MOV_MAX_CHANNELS; first++) {
+    for (uint32_t first = 0; first + count <= POOL_CHANNELS; first++) {
         const uint32_t mask = run_mask(first, count);
 
         if ((now & (now >> 16) & mask) == mask)
             return first;
     }
-    return MLI_MOV_MAX_CHANNELS;
+    return POOL_CHANNELS;
 }
 
 static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
@@ -240,7 +241,7 @@ static bool take(uint32_t count, struct claim *claim, uint32_t *word)
     do {
         first = find_run(now, count);
         *word = now;
-        if (first == MLI_MOV_MAX_CHANNELS)
+        if (first == POOL_CHANNELS)
             return false;
     } while (!atomic_compare_exchange_weak(&channels, &now, now & ~run_mask(first, count)));
     return make_claim(first, count, claim);
@@ -265,14 +266,14 @@ static mli_status take_stand_in(struct claim *claim)
     uint32_t now = atomic_load(&stand_ins), i;
 
     do {
-        for (i = 0; i < POOL_STAND_INS && now >> i & 1;)
+        for (i = 0; i != POOL_STAND_INS && now >> i & 1;)
             i++;
         if (i == POOL_STAND_INS)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                           ": % handles without channels exist already; release one first",
                           POOL_STAND_INS);
     } while (!atomic_compare_exchange_weak(&stand_ins, &now, now | 1u << i));
-    make_claim(MLI_MOV_MAX_CHANNELS + i, 1, claim);
+    make_claim(POOL_CHANNELS + i, 1, claim);
     return MLI_STATUS_OK;
 }
 
@@ -280,9 +281,9 @@ mli_status pool_claim(int count, struct claim *claim)
 {
     uint32_t now;
 
-    if (count < 0 || count > MLI_MOV_MAX_CHANNELS)
+    if (count < 0 || count > POOL_CHANNELS)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given; must be 0 to %", count,
-                      MLI_MOV_MAX_CHANNELS);
+                      POOL_CHANNELS);
     if (count == 0)
         return take_stand_in(claim);
     if (!take((uint32_t)count, claim, &now))
@@ -294,10 +295,9 @@ mli_status pool_claim(int count, struct claim *claim)
 
 mli_status pool_claim_at(int first, int count, struct claim *claim)
 {
-    if (count < 1 || first < 0 || first > MLI_MOV_MAX_CHANNELS - 1 ||
-        count > MLI_MOV_MAX_CHANNELS - first)
+    if (count < 1 || first < 0 || first > POOL_CHANNELS - 1 || count > POOL_CHANNELS - first)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "first", ": channels % to % given; must be 0 to %",
-                      first, (int64_t)first + count - 1, MLI_MOV_MAX_CHANNELS - 1);
+                      first, (int64_t)first + count - 1, POOL_CHANNELS - 1);
     if (!take_at((uint32_t)first, (uint32_t)count, claim))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "first", ": channels % to % are not all free", first,
                       first + count - 1);
@@ -320,7 +320,7 @@ bool pool_release(const struct claim *claim)
         return false;
     run_clear(slot);
     if (pool_is_stand_in(claim->first))
-        atomic_fetch_and(&stand_ins, ~(1u << (claim->first - MLI_MOV_MAX_CHANNELS)));
+        atomic_fetch_and(&stand_ins, ~(1u << (claim->first - POOL_CHANNELS)));
     else
         atomic_fetch_or(&channels, run_mask(claim->first, claim->count));
     return true;

@@ -8,7 +8,7 @@
  * and a claim's generation (odd while claimed, even while free) distinguishes its owner from
  * earlier ones.
  *
- * A handle without channels has a stand-in: a slot with a number from MLI_MOV_MAX_CHANNELS on,
+ * A handle without channels has a stand-in: a slot with a number from POOL_CHANNELS on,
  * which engines do not know. The thread that starts its transfer moves the data.
  */
 #ifndef MLI_DMA_POOL_H
@@ -18,11 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmli/src/build.h"
 #include "mli_engine.h"
 
-/* Handles without channels at a time, and number of slots. */
-#define POOL_STAND_INS 16
-#define POOL_SLOTS     (MLI_MOV_MAX_CHANNELS + POOL_STAND_INS)
+/* Channels, handles without channels at a time, and number of slots. */
+#define POOL_CHANNELS  (MLI_CHANNELS > 0 ? MLI_CHANNELS : 1)
+#define POOL_STAND_INS MLI_CPU_HANDLES
+#define POOL_SLOTS     (POOL_CHANNELS + POOL_STAND_INS)
 
 struct slot;
 
@@ -51,7 +53,7 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
 /* Private to pool.c; the functions below read them without a call. */
 extern const struct mli_engine *_Atomic pool_engine_word;
 extern _Atomic size_t pool_sync_limit_word;
-extern struct pool_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
+extern struct pool_caps pool_channel_caps[POOL_CHANNELS];
 extern const struct pool_caps pool_stand_in_caps;
 
 /** Returns the engine behind the pool. */
@@ -72,7 +74,7 @@ static inline size_t pool_sync_limit(void)
 /** Returns whether the number belongs to a stand-in; do not pass it to an engine. */
 static inline bool pool_is_stand_in(uint32_t channel)
 {
-    return channel >= MLI_MOV_MAX_CHANNELS;
+    return channel >= POOL_CHANNELS;
 }
 
 /** Returns whether the channel is in the pool. */

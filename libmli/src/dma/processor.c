@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "libmli/src/build.h"
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/populate.h"
 #include "libmli/src/error.h"
@@ -165,7 +166,7 @@ static void move(struct mli_work *work)
     populate_init(&fresh, work);
     if (mli_work_cancelled(work)) {
         end.status = MLI_STATUS_CANCELLED;
-    } else if (work->plan->bytes > CHUNK_MIN) {
+    } else if (!BUILD_SMALL_KERNELS && work->plan->bytes > CHUNK_MIN) {
         move_chunks(work, &fresh, &end);
     } else {
         populate_plan(&fresh, work, work->plan);

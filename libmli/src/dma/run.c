@@ -67,7 +67,7 @@ static const struct mli_engine *engine_for(const struct claim *claim, const stru
  */
 static __attribute__((noinline)) uint32_t split_over_channels(const struct claim *claim)
 {
-    struct mli_plan *out[MLI_MOV_MAX_CHANNELS], whole;
+    struct mli_plan *out[POOL_CHANNELS], whole;
 
     for (uint32_t i = 0; i < claim->count; i++)
         out[i] = &channel_at(claim->first + i)->plan;
@@ -168,7 +168,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
 
     channel_end(channel, end);
     /* The transfer is not done before this part is, so it still has the parts after this one. */
-    if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
+    if (POOL_CHANNELS > 1 && end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
     }
@@ -188,7 +188,7 @@ void run_start(const struct claim *claim, const void *plan)
 
     plan_copy_bytes(own, plan);
     engine = engine_for(claim, own);
-    parts = claim->count > 1 ? split_over_channels(claim) : 1;
+    parts = POOL_CHANNELS > 1 && claim->count > 1 ? split_over_channels(claim) : 1;
     for (uint32_t i = first; i < first + parts; i++)
         channel_begin(i, first, slot->hints, part_done);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/exec.h"
 
+#include "libmli/src/build.h"
 #include "libmli/src/exec/border.h"
 #include "libmli/src/exec/leaf.h"
 #include "libmli/src/exec/level.h"
+#include "libmli/src/exec/small.h"
 #include "libmli/src/exec/stage.h"
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
+#include "mli_helpers_api.h"
 
 /* How exec_run() moves the box of a plan. */
 struct choice {
@@ -26,14 +29,14 @@ static void run_walk(const struct leaf_table *leaf, const struct walk *walk, boo
             const uint8_t *src = walk->nest.src + i * a->src_step + j * b->src_step;
 
             for (size_t k = 0; k < c->count; k++, dst += c->dst_step, src += c->src_step) {
-                if (stream)
+                if (LEVEL_STREAMS && stream)
                     stage_move(leaf, walk, dst, src);
                 else
                     walk_move(leaf, walk, dst, src);
             }
         }
     }
-    if (stream)
+    if (LEVEL_STREAMS && stream)
         leaf->fence();
 }
 
@@ -91,8 +94,8 @@ static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool
     struct leaf_border border;
     const uint32_t around = find_border(plan, &inner, &border);
 
-    if (!around ||
-        !(stream ? stage_take_zeros : walk_take_zeros)(walk, border.before, border.after))
+    if (!around || !(LEVEL_STREAMS && stream ? stage_take_zeros
+                                             : walk_take_zeros)(walk, border.before, border.after))
         return 0;
     return around;
 }
@@ -116,7 +119,7 @@ static inline __attribute__((always_inline)) void choose(const struct leaf_table
         choice->done = find_border(plan, &rows, &border);
     if (!walk_init(&choice->walk, &plan->box, &border))
         choice->done = 0;
-    choice->stream = leaf->stream && stage_pays(&choice->walk, whole);
+    choice->stream = LEVEL_STREAMS && leaf->stream && stage_pays(&choice->walk, whole);
     if (plan->slabs > 0 && choice->walk.kind == WALK_ROWS)
         choice->done |= take_around(plan, &choice->walk, choice->stream);
 }
@@ -141,9 +144,14 @@ static __attribute__((noinline)) void run_plan(const struct leaf_table *leaf,
 
 void exec_run(const struct mli_plan *plan, size_t whole)
 {
-    const struct leaf_table *leaf = level_leaf();
     const struct mli_copy_box *box = &plan->box;
+    const struct leaf_table *leaf;
 
+    if (BUILD_SMALL_KERNELS) {
+        small_run(plan);
+        return;
+    }
+    leaf = level_leaf();
     if (is_small_row(plan, whole)) {
         const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}, 0};
 
@@ -155,14 +163,19 @@ void exec_run(const struct mli_plan *plan, size_t whole)
 
 void exec_box(const struct mli_copy_box *box, size_t whole)
 {
-    const struct leaf_table *leaf = level_leaf();
     const struct leaf_border none = {0, 0, 0};
+    const struct leaf_table *leaf;
     struct mli_fill_slab slab;
     struct walk walk;
 
+    if (BUILD_SMALL_KERNELS) {
+        small_box(box);
+        return;
+    }
+    leaf = level_leaf();
     if (box->src) {
         walk_init(&walk, box, &none);
-        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole));
+        run_walk(leaf, &walk, LEVEL_STREAMS && leaf->stream && stage_pays(&walk, whole));
         return;
     }
     slab.dst = box->dst;
@@ -186,7 +199,8 @@ static void describe_walk(const struct leaf_table *leaf, const struct choice *ch
     way->kernel = kernels[walk->kind];
     way->in_panels = walk->kind == WALK_TRANSPOSE_AT;
     way->bordered = choice->done != 0;
-    way->streamed = choice->stream && stage_streams(leaf, walk, walk->nest.dst, walk->nest.src);
+    way->streamed = LEVEL_STREAMS && choice->stream &&
+                    stage_streams(leaf, walk, walk->nest.dst, walk->nest.src);
 }
 
 bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way)
@@ -195,8 +209,8 @@ bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, st
     struct choice choice;
 
     choice.done = 0;
-    *way = (struct exec_way){EXEC_ROWS, plan->box.run, leaf->name, false, false, false, false};
-    if (plan->box.run > 0 && !is_small_row(plan, whole)) {
+    *way = (struct exec_way){EXEC_ROWS, plan->box.run, mli_cpu_level(), false, false, false, false};
+    if (!BUILD_SMALL_KERNELS && plan->box.run > 0 && !is_small_row(plan, whole)) {
         choose(leaf, plan, whole, &choice);
         if (descriptor == 0)
             describe_walk(leaf, &choice, way);

@@ -2,7 +2,7 @@
 /*
  * Moves plans on the calling thread. walk.h chooses the kernel and the loops; stage.h streams large
  * destinations; leaf.h has the kernels; level.h chooses their instruction set; tuning.h has the
- * measured constants.
+ * measured constants. A build with MLI_SMALL_KERNELS uses small.h in place of them.
  */
 #ifndef MLI_EXEC_H
 #define MLI_EXEC_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/level.h"
 
-#include "libmli/src/exec/tuning.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "libmli/src/build.h"
+#include "libmli/src/exec/tuning.h"
 #include "mli_helpers_api.h"
 
 #if LEVEL_HAS_X86
@@ -31,6 +32,8 @@ static const struct level {
 } levels[] = {
 #if LEVEL_HAS_X86
     {MLI_CPU_AVX2, cpu_has_avx2, level_avx2},
+#endif
+#if LEVEL_HAS_AVX512
     {MLI_CPU_AVX512, cpu_has_avx512, level_avx512},
 #endif
 #if LEVEL_HAS_NEON
@@ -69,6 +72,9 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 
 const struct leaf_table *level_leaf(void)
 {
+    if (LEVEL_ONLY_C)
+        return &leaf_c;
+
     uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
 
     if (now == READY)
@@ -89,7 +95,7 @@ void mli_cpu_set_mask(uint32_t mask)
 
 const char *mli_cpu_level(void)
 {
-    return level_leaf()->name;
+    return BUILD_SMALL_KERNELS ? "small" : level_leaf()->name;
 }
 
 void mli_cpu_set_stream_min(uint64_t bytes)

@@ -11,15 +11,22 @@
 
 #include "libmli/src/exec/leaf.h"
 
-#if defined(__x86_64__) && !defined(MLI_NO_SIMD)
+#if defined(__x86_64__) && !defined(MLI_NO_SIMD) && !defined(MLI_NO_AVX2)
 #define LEVEL_HAS_X86 1
 void level_avx2(struct leaf_table *table);
-void level_avx512(struct leaf_table *table);
 #else
 #define LEVEL_HAS_X86 0
 #endif
 
-#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(MLI_NO_SIMD)
+#if LEVEL_HAS_X86 && !defined(MLI_NO_AVX512)
+#define LEVEL_HAS_AVX512 1
+void level_avx512(struct leaf_table *table);
+#else
+#define LEVEL_HAS_AVX512 0
+#endif
+
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(MLI_NO_SIMD) &&  \
+    !defined(MLI_NO_NEON)
 #define LEVEL_HAS_NEON 1
 void level_neon(struct leaf_table *table);
 #else
@@ -28,6 +35,9 @@ void level_neon(struct leaf_table *table);
 
 /* 1 if a level has kernels whose stores bypass the caches. */
 #define LEVEL_STREAMS LEVEL_HAS_X86
+
+/* 1 if plain C is the only level, and there is no environment that could change the tuning. */
+#define LEVEL_ONLY_C (!LEVEL_HAS_X86 && !LEVEL_HAS_NEON && !__STDC_HOSTED__)
 
 /** Returns the kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);

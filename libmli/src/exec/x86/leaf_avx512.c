@@ -2,7 +2,7 @@
 /* Leaf kernels with AVX-512 (F, BW, VL, VBMI): a register is a cache line. */
 #include "libmli/src/exec/level.h"
 
-#if LEVEL_HAS_X86
+#if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 

@@ -15,7 +15,7 @@
  */
 #include "libmli/src/exec/level.h"
 
-#if LEVEL_HAS_X86
+#if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Choices of the build: what a small target leaves out. docs/library.md ("Small builds") describes
+ * them for users; libmli/meson.build sets the macros from options.
+ *
+ * To add a choice, start here: define the macro's default, read it where the code decides (by a
+ * constant `if` rather than by the preprocessor, so that every build compiles both sides), and add
+ * an option to meson_options.txt and a row to the table in docs/library.md.
+ */
+#ifndef MLI_BUILD_H
+#define MLI_BUILD_H
+
+/* DMA channels that the library can use, 0 to 16. With 0, synchronous moves never use a channel,
+   and a program that starts no transfers links no code of the pool; with transfers there is 1. */
+#ifndef MLI_CHANNELS
+#define MLI_CHANNELS 16
+#endif
+
+/* Handles without channels that can exist at a time: 0 to 32. */
+#ifndef MLI_CPU_HANDLES
+#define MLI_CPU_HANDLES 16
+#endif
+
+/* 1: one kernel for all moves (exec/small.h). */
+#ifdef MLI_SMALL_KERNELS
+#define BUILD_SMALL_KERNELS 1
+#else
+#define BUILD_SMALL_KERNELS 0
+#endif
+
+/* Unrolls a loop over MLI_MAX_RANK dimensions, unless the compiler optimises for size. */
+#ifdef __OPTIMIZE_SIZE__
+#define BUILD_UNROLL
+#else
+#define BUILD_UNROLL _Pragma("GCC unroll 4")
+#endif
+
+/* Keeps the variables of a function off the stack of its caller, in builds for size: the call takes
+   time. */
+#ifdef __OPTIMIZE_SIZE__
+#define BUILD_APART __attribute__((noinline))
+#else
+#define BUILD_APART
+#endif
+
+#endif /* MLI_BUILD_H */
