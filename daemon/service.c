@@ -90,6 +90,7 @@ static void copy_config(struct service *service, const struct config *config)
  * thread and the first handles. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service)
 {
+    struct log_line line;
     struct fault fault;
     int error = sigbus_install();
 
@@ -99,6 +100,10 @@ static int acquire(struct service *service)
         return error;
     error = dma_pool_take(&service->config, &fault);
     if (error < 0) {
+        if (log_begin(&line, LOG_ERR, "channels not opened")) {
+            log_text(&line, "why", fault.text);
+            log_end(&line);
+        }
         target_board_destroy(service->board);
         return error;
     }

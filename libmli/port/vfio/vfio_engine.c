@@ -59,17 +59,26 @@ static struct {
 /* Memory */
 
 /*
- * Maps memory for the device. Pages that the process may only read, such as those of a file that is
- * open for reading, can be mapped without `write` only. Returns 0, or a negative errno.
+ * Maps memory for the device. Returns 0, or a negative errno.
+ *
+ * Maps for writing too, even if the device will only read: this gives the process pages of its own.
+ * For reading alone, Linux before 6.2 maps the common page of zeros if the program has not written
+ * the memory yet, and the device would not see what the program writes later. Memory that the
+ * process cannot write, such as a file that is open for reading, has no such pages.
  */
 static int map_locked(const void *address, size_t size, bool write, struct iova_range **range)
 {
     int error = -ENOSPC;
 
-    *range = iova_space_add(&lane.space, (uintptr_t)address, size, write);
-    if (*range)
+    *range = iova_space_add(&lane.space, (uintptr_t)address, size, true);
+    if (!*range)
+        return error;
+    error = vfio_device_map(&lane.device, *range);
+    if (error < 0 && !write) {
+        (*range)->write = false;
         error = vfio_device_map(&lane.device, *range);
-    if (error < 0 && *range)
+    }
+    if (error < 0)
         iova_space_remove(&lane.space, *range);
     return error;
 }
