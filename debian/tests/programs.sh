@@ -7,8 +7,9 @@ mlictl gen in.npy --shape 8,16,16 --dtype int16
 mlictl mov in.npy out.npy --perm 1,2,0
 mlictl mov out.npy back.npy --perm 2,0,1 --expect in.npy
 mlictl selftest --iterations 50
-cp /usr/share/doc/mli/examples/basics/combined.json .
-mlictl explain combined.json | grep pad
+mlictl make mov in.npy padded.npy --pad 0,1,1 -o pad.json
+mlictl explain pad.json | grep pad
+test -s /usr/share/doc/mli/examples/basics/combined.json
 mlictl profile check /usr/share/mli/profiles/zynqmp-zdma.json
 for shell in bash-completion/completions/mlictl zsh/vendor-completions/_mlictl fish/vendor_completions.d/mlictl.fish; do
     mlictl completion "$(echo $shell | sed 's/[-/].*//')" | cmp - /usr/share/$shell
