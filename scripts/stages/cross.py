@@ -77,7 +77,7 @@ TARGETS = {target.name: target for target in (
     Target("zynq", "Zynq-7000 with the PL330, images", "gcc-arm-none-eabi", kind=BOARD,
            packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
     Target("zcu102", "Zynq UltraScale+ with ZDMA, images", "gcc-aarch64-linux-gnu", kind=BOARD,
-           packages=("qemu-system-arm",)),
+           packages=("picolibc-aarch64-linux-gnu", "qemu-system-arm")),
 )}
 
 
