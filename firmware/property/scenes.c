@@ -193,6 +193,63 @@ static bool stuck_channel(void)
     return true;
 }
 
+/*
+ * A cancel ends a transfer after some of its rows, and the channel works afterwards. A controller
+ * that moves all rows in one list may be faster than the cancel.
+ */
+static bool cancelled_transfer(void)
+{
+    for (uint32_t channel = 0; channel < channel_count; channel++) {
+        struct rows *m = &moves[channel];
+        mli_mov_status_t status;
+        mli_status code;
+        bool before;
+
+        if (!rows_prepare(m, channel))
+            return true;
+        before = board_interrupts(false); /* the transfer cannot be complete before the cancel */
+        expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK,
+               "not started");
+        expect(mli_mov_cancel(&m->handle) == MLI_STATUS_OK, "not cancelled");
+        (void)board_interrupts(before);
+        code = mli_mov_wait(&m->handle);
+        expect(mli_mov_get_status(&m->handle, &status) == MLI_STATUS_OK, "there is no status");
+        if (code == MLI_STATUS_OK) {
+            expect(rows_moved(m) == ROWS && gaps_intact(m), "the transfer is wrong");
+        } else {
+            expect(status.row < ROWS, "wrong row");
+            expect_end(m, channel, (uint32_t)status.row, MLI_STATUS_CANCELLED);
+        }
+        expect_to_work(m);
+        release(m);
+    }
+    return true;
+}
+
+/* After an error, channels that leave the pool and join it again are as new. */
+static bool pool_after_error(void)
+{
+    struct rows *m = &moves[0];
+
+    if (!rows_prepare(m, 0))
+        return true;
+    if (!board_inject(BOARD_FAULT_ERROR, first_channel, 2)) {
+        release(m);
+        return false;
+    }
+    expect(start_and_wait(m) == MLI_STATUS_DMA_ERROR, "the error is not reported");
+    release(m);
+    (void)board_inject(BOARD_FAULT_NONE, 0, 0);
+    expect(mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK, "channels do not leave the pool");
+    expect(mli_mov_set_num_dma_ch((int)first_channel, (int)channel_count) == MLI_STATUS_OK,
+           "channels do not join the pool");
+    if (rows_prepare(m, 0)) {
+        expect_to_work(m);
+        release(m);
+    }
+    return true;
+}
+
 /* Transfers on all channels run at the same time. */
 static bool all_channels(void)
 {
@@ -270,7 +327,8 @@ void scenes_play(uint32_t first, uint32_t channels, struct scene_count *count)
         scene *play;
     } scenes[] = {
         {"an error in each row", error_in_each_row},  {"a bus error", bus_error},
-        {"a stuck channel", stuck_channel},           {"all channels", all_channels},
+        {"a stuck channel", stuck_channel},           {"a cancelled transfer", cancelled_transfer},
+        {"a pool after an error", pool_after_error},  {"all channels", all_channels},
         {"a chain of callbacks", chain_of_callbacks},
     };
 

@@ -13,7 +13,7 @@ const char board_name[] = "sifive_u";
 const struct mli_engine *const board_engine = &pdma_engine;
 
 /* From the linker script. */
-extern uint8_t tensors_begin[], tensors_end[];
+extern uint8_t ram_begin[], tensors_begin[], tensors_end[];
 
 static volatile uint32_t *word_at(uintptr_t address)
 {
@@ -200,9 +200,17 @@ bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
     return true;
 }
 
+/* QEMU's model would read zeros beyond the memory, and lose writes. */
+static bool has_memory(uint64_t address, size_t bytes)
+{
+    const uint64_t begin = (uintptr_t)ram_begin, end = (uintptr_t)tensors_end;
+
+    return address >= begin && address <= end && bytes <= end - address;
+}
+
 uint8_t *board_memory_end(void)
 {
-    return NULL;
+    return tensors_end;
 }
 
 struct board_memory board_memory(void)
@@ -218,6 +226,7 @@ void board_init(void)
         .read = read_register,
         .write = write_register,
         .enable_interrupts = enable_interrupts,
+        .has_memory = has_memory,
         .clock_ns = board_time_ns,
     };
 

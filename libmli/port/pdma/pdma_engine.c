@@ -30,6 +30,7 @@ static struct lane {
     size_t written;              /* bytes of the work item that are written */
     uint64_t began_ns;
     bool interrupt; /* completions come by interrupts */
+    bool refused;   /* the piece has no memory behind its addresses */
     bool visible;   /* the processor sees what the controller has written */
     struct mli_work_end end;
     _Atomic(struct mli_work *) work; /* null: the channel is idle, and poll must not touch it */
@@ -129,7 +130,12 @@ static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size
     return bytes;
 }
 
-/* Starts the next block of the piece. */
+static bool has_memory(uint64_t address, size_t bytes)
+{
+    return !board.has_memory || board.has_memory(address, bytes);
+}
+
+/* Starts the next block of the piece, or refuses the piece. */
 static void start_block(uint32_t channel, struct lane *lane)
 {
     const uint32_t enables = lane->interrupt ? PDMA_DONE_IE | PDMA_ERROR_IE : 0;
@@ -145,6 +151,9 @@ static void start_block(uint32_t channel, struct lane *lane)
     }
     src = mli_bus_address(from);
     lane->block = next_block(src, dst, left, &size);
+    lane->refused = !has_memory(src, lane->block) || !has_memory(dst, lane->block);
+    if (lane->refused)
+        return;
     write32(channel, PDMA_NEXT_CONFIG, PDMA_CONFIG_OF(size));
     write64(channel, PDMA_NEXT_BYTES, lane->block);
     write64(channel, PDMA_NEXT_DESTINATION, dst);
@@ -218,6 +227,8 @@ static enum step step_of_controller(uint32_t channel, struct lane *lane, struct 
 {
     const uint32_t control = read_control(channel);
 
+    if (lane->refused)
+        return end_with(lane, MLI_STATUS_DMA_ERROR);
     if (!(control & (PDMA_DONE | PDMA_ERROR))) {
         /* A channel that neither runs nor has ended is stuck; only a cancel ends its work item. */
         return !(control & PDMA_RUN) && mli_work_cancelled(work)
@@ -236,7 +247,7 @@ static void await_next(uint32_t channel, const struct lane *lane)
 {
     if (!lane->interrupt)
         return;
-    if (is_for_processor(lane))
+    if (is_for_processor(lane) || lane->refused)
         mli_channel_again(channel);
     else
         board.enable_interrupts(channel, true);
@@ -286,7 +297,7 @@ static void submit(uint32_t channel, struct mli_work *work)
     caps(channel, &limits);
     mli_legalise_init(&lane->rest, work->plan, &limits);
     lane->piece.bytes = lane->moved = lane->written = 0;
-    lane->visible = false;
+    lane->refused = lane->visible = false;
     lane->began_ns = now_ns();
     mli_work_clean(work);
     (void)take_piece(lane); /* a plan is never empty */

@@ -36,6 +36,12 @@ struct pdma_platform {
      */
     void (*enable_interrupts)(uint32_t channel, bool enable);
 
+    /**
+     * Optional: returns whether the controller finds memory at all these addresses of the bus. A
+     * block with an address where it does not is an error of the transfer, and is not started.
+     */
+    bool (*has_memory)(uint64_t address, size_t bytes);
+
     uint64_t (*clock_ns)(void); /**< optional: a clock for the statistics */
 };
 

@@ -14,8 +14,8 @@ static struct {
         bool enabled; /* interrupts reach the processor */
         uint64_t bytes, destination, source;
     } channels[PDMA_CHANNELS];
-    const uint8_t *bad;
-    size_t bad_bytes;
+    const uint8_t *bad, *hole;
+    size_t bad_bytes, hole_bytes;
     bool fast, in_handler;
     uint32_t blocks, interrupts, violations;
 } model;
@@ -111,6 +111,13 @@ static void enable_interrupts(uint32_t channel, bool enable)
     deliver();
 }
 
+static bool has_memory(uint64_t address, size_t bytes)
+{
+    const uint8_t *at = (const uint8_t *)(uintptr_t)address;
+
+    return at >= model.hole + model.hole_bytes || at + bytes <= model.hole;
+}
+
 void pdma_model_init(void)
 {
     static const struct pdma_platform platform = {
@@ -118,6 +125,7 @@ void pdma_model_init(void)
         .read = read_register,
         .write = write_register,
         .enable_interrupts = enable_interrupts,
+        .has_memory = has_memory,
     };
 
     memset(&model, 0, sizeof(model));
@@ -143,6 +151,12 @@ void pdma_model_set_bad(const void *at, size_t bytes)
 {
     model.bad = at;
     model.bad_bytes = bytes;
+}
+
+void pdma_model_set_hole(const void *at, size_t bytes)
+{
+    model.hole = at;
+    model.hole_bytes = bytes;
 }
 
 void pdma_model_stick(uint32_t channel, uint32_t count)

@@ -25,6 +25,9 @@ bool pdma_model_step(uint32_t channel);
 /* Makes writes to these bytes a bus error. */
 void pdma_model_set_bad(const void *at, size_t bytes);
 
+/* Tells the engine that there is no memory at these bytes. */
+void pdma_model_set_hole(const void *at, size_t bytes);
+
 /* Makes the channel ignore the next `count` starts. */
 void pdma_model_stick(uint32_t channel, uint32_t count);
 

@@ -249,6 +249,27 @@ static void test_bus_error(void **state)
     }
 }
 
+/* A block without memory is not started: the controller never sees its addresses. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    for (uint32_t row = 0; row < 9; row++) {
+        struct move m;
+        mli_mov_handle_t h;
+        const uint32_t before = pdma_model_blocks();
+
+        move_init_rows(&m, 9, 5);
+        pdma_model_set_hole(row % 2 ? m.in + (size_t)row * 10 : m.out + (size_t)row * 5, 1);
+        move_prepare(&m, 1, &h);
+        start(&h);
+        expect_end(&h, MLI_STATUS_DMA_ERROR, 0, row, (size_t)row * 5);
+        assert_int_equal(pdma_model_blocks() - before, row);
+        pdma_model_set_hole(NULL, 0);
+        start(&h);
+        finish(&m, &h);
+    }
+}
+
 /* A cancel takes effect when the block has ended: the controller cannot stop it. */
 static void test_cancel_between_blocks(void **state)
 {
@@ -412,6 +433,7 @@ int main(void)
         TEST(test_short_rows_are_for_the_processor),
         TEST(test_budget),
         TEST(test_bus_error),
+        TEST(test_no_memory),
         TEST(test_cancel_between_blocks),
         TEST(test_cancel_in_last_block),
         TEST(test_stuck_channel),
