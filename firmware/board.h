@@ -6,6 +6,8 @@
  *   lib           what all boards share: start of the program, semihosting, a C library if the
  *                 toolchain has none
  *   property      an image that compares random moves and permutes with the oracle
+ *   unit          unit tests of the library as images
+ *   agent         an image that takes jobs from mlictl over the console
  *
  * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/firmware.h), which
  * clears memory, calls board_init() and then main() of the image. main() adds board_engine to
@@ -13,7 +15,8 @@
  * board connects its interrupts.
  *
  * To add a board, start here: define the functions below in boards/NAME/, and make
- *   boards/NAME/meson.build   sets board_sources, board_deps and board_link_args
+ *   boards/NAME/meson.build   sets board_sources, board_deps, board_args, board_link_args,
+ *                             board_link_depends, board_engine and board_all_bytes
  *   boards/NAME/qemu.args     arguments of QEMU, one a line, @IMAGE@ for the image
  *   tests/cross/NAME.ini      the cross file: system = 'none'
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and

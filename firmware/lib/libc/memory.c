@@ -106,6 +106,30 @@ int strncmp(const char *a, const char *b, size_t count)
     return count == 0 ? 0 : (unsigned char)*a - (unsigned char)*b;
 }
 
+size_t strcspn(const char *text, const char *stops)
+{
+    size_t length = 0;
+
+    for (; text[length]; length++) {
+        for (const char *stop = stops; *stop; stop++) {
+            if (text[length] == *stop)
+                return length;
+        }
+    }
+    return length;
+}
+
+char *strstr(const char *text, const char *part)
+{
+    const size_t length = strlen(part);
+
+    for (; *text; text++) {
+        if (strncmp(text, part, length) == 0)
+            break;
+    }
+    return *text || length == 0 ? (char *)(uintptr_t)text : NULL;
+}
+
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9')
