@@ -101,8 +101,8 @@ struct board_memory board_memory(void);
 /* End */
 
 /**
- * Copies the arguments of the program, separated by spaces, and a terminator. Returns false if
- * there are none, or if they exceed `room`.
+ * Copies the arguments of the program, separated by spaces, and a terminator. Returns false for a
+ * program without arguments, and if the arguments exceed `room`.
  */
 bool board_arguments(char *to, size_t room);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What start-up code and boards call. */
+/* Functions that start-up code and boards call. */
 #ifndef FIRMWARE_LIB_FIRMWARE_H
 #define FIRMWARE_LIB_FIRMWARE_H
 
@@ -21,7 +21,7 @@ _Noreturn void firmware_crash(const char *what, uint64_t cause, uint64_t at, uin
  * "Semihosting for AArch32 and AArch64" (Arm), "RISC-V Semihosting".
  */
 
-/** Implements board_exit(). Returns if nobody serves the request. */
+/** Implements board_exit(). Returns if no debugger serves the request. */
 void semihosting_exit(int status);
 
 /** Implements board_arguments(). */

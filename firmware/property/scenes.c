@@ -250,7 +250,7 @@ static bool pool_after_error(void)
     return true;
 }
 
-/* Transfers on all channels run at the same time. */
+/* Transfers on all channels run side by side. */
 static bool all_channels(void)
 {
     for (uint32_t i = 0; i < channel_count; i++) {
@@ -281,7 +281,8 @@ static void on_small(int32_t cookie)
     small_done = small_done + 1;
 }
 
-/* Starts a transfer without channels, which the processor moves, and the next one of the chain. */
+/* Starts a transfer without channels, which the processor moves, and the next transfer of the
+   chain. */
 static void on_link(int32_t cookie)
 {
     struct rows *m = &moves[cookie], *small = &moves[channel_count];

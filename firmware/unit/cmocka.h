@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What unit tests use of cmocka, for images. The first assertion that fails ends the program.
+ * The macros of cmocka that unit tests need, for images. The first assertion that fails ends the
+ * program.
  */
 #ifndef FIRMWARE_UNIT_CMOCKA_H
 #define FIRMWARE_UNIT_CMOCKA_H

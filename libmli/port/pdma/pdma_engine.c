@@ -112,7 +112,7 @@ static uint32_t alignment(uint64_t number)
 /*
  * Returns the bytes of the next block, and sets *size to the logarithm of its transactions. The
  * manual does not say what happens to addresses or lengths that are not multiples of a transaction,
- * so both always are: a row whose ends are not aligned like its middle becomes a block for the
+ * so the engine keeps to multiples: a row with unaligned ends becomes a block for the
  * head, one for the middle and one for the tail.
  */
 static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size)
@@ -162,7 +162,7 @@ static void start_block(uint32_t channel, struct lane *lane)
     write32(channel, PDMA_CONTROL, PDMA_CLAIM | PDMA_RUN | enables);
 }
 
-/* What a step of a work item has done. */
+/* The result of a step of a work item. */
 enum step { WAITS, MOVED, ENDED };
 
 static bool is_for_processor(const struct lane *lane)

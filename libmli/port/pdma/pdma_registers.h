@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registers of the SiFive platform DMA engine (PDMA) of FU540-C000, FU740-C000 and PolarFire SoC.
- * Sources: PolarFire SoC MSS Technical Reference, "DMA Engine", which documents the same block; the
- * numbers agree with the FU540-C000 manual. docs/boards.md says what QEMU models differently.
+ * Sources: PolarFire SoC MSS Technical Reference, "DMA Engine", which documents the same
+ * controller; its numbers agree with the FU540-C000 manual. docs/boards.md says what QEMU models
+ * differently.
  *
  * A channel copies one contiguous block per start: no descriptors in memory, no strides, no fills.
  * Software writes the Next registers and sets RUN; the channel copies them to its Exec registers

@@ -200,7 +200,7 @@ static void test_budget(void **state)
     mli_mov_handle_t h;
 
     (void)state;
-    if (by_interrupt()) /* nobody polls */
+    if (by_interrupt()) /* interrupts poll */
         return;
     assert_int_equal(pdma_engine.poll(0, 8), 0);
     move_init_rows(&m, 20, 3);
@@ -227,7 +227,7 @@ static void expect_end(mli_mov_handle_t *h, mli_status code, uint32_t channel, u
     assert_int_equal(status.bytes, bytes);
 }
 
-/* After an error, the channel moves the same rows. */
+/* After an error, the channel moves all rows. */
 static void test_bus_error(void **state)
 {
     (void)state;
