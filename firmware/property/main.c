@@ -8,6 +8,7 @@
  *
  * The options are those of tests/property/test_moves, and:
  *   --interrupt 0|1  Run one way only.
+ *   --percent N      Run N percent of the cases (default: 100).
  *   --first CHANNEL  Use the channels from this one on (default: 0).
  *   --coherent 1     Treat memory as coherent, whatever the board says: correct under QEMU, which
  *                    models no caches. Then transfers are split over channels at any byte.
@@ -33,9 +34,9 @@
 enum { BOTH_WAYS = 2 };
 
 static struct options {
-    uint64_t seed, count, permutes, only, large, interrupt, first, coherent;
+    uint64_t seed, count, permutes, percent, only, large, interrupt, first, coherent;
     const char *engine; /* more options of the engine; may be empty */
-} options = {1, 20000, 2000, UINT64_MAX, 1, BOTH_WAYS, 0, 0, ""};
+} options = {1, 20000, 2000, 100, UINT64_MAX, 1, BOTH_WAYS, 0, 0, ""};
 
 static struct test_case current;
 static uint64_t cases, failures;
@@ -48,7 +49,8 @@ static bool parse(int argc, char **argv)
     } known[] = {{"--seed", &options.seed},         {"--count", &options.count},
                  {"--permutes", &options.permutes}, {"--only", &options.only},
                  {"--large", &options.large},       {"--interrupt", &options.interrupt},
-                 {"--first", &options.first},       {"--coherent", &options.coherent}};
+                 {"--percent", &options.percent},   {"--first", &options.first},
+                 {"--coherent", &options.coherent}};
 
     for (int i = 1; i < argc; i += 2) {
         uint64_t *to = NULL;
@@ -69,7 +71,9 @@ static bool parse(int argc, char **argv)
             return false;
         }
     }
-    return options.large <= 100 && options.interrupt <= BOTH_WAYS &&
+    options.count = (options.count * options.percent + 99) / 100;
+    options.permutes = (options.permutes * options.percent + 99) / 100;
+    return options.large <= 100 && options.percent <= 100 && options.interrupt <= BOTH_WAYS &&
            options.first <= MLI_MOV_MAX_CHANNELS - CASE_CHANNELS_MAX;
 }
 

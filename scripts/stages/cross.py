@@ -310,7 +310,7 @@ def bare(build):
 
 
 def board(build):
-    """Builds the images of a board and runs their tests, with all cases."""
+    """Builds the images of a board and runs their tests."""
     build.configure(None, f"-Dboard={build.target.name}")
     build.compile()
     text = build.run_tests()
@@ -319,6 +319,7 @@ def board(build):
 
 
 KINDS = {LINUX: linux, BARE: bare, BOARD: board}
+PERCENT = {LINUX: 10, BARE: 10, BOARD: 100}  # of the random cases, by default
 
 
 def test_target(target, percent):
@@ -357,15 +358,15 @@ def options():
     parser.add_argument("targets", metavar="TARGET", nargs="*", help="Build and test this target.")
     parser.add_argument("--all", action="store_true", help="Build and test all targets.")
     parser.add_argument("--list", action="store_true", help="Print all targets.")
-    parser.add_argument("--percent", type=int, default=10, metavar="N",
-                        help="Run N percent of the random cases (default: 10).")
+    parser.add_argument("--percent", type=int, metavar="N",
+                        help="Run N percent of the random cases (default: 10; boards: 100).")
     found = parser.parse_args()
     unknown = [name for name in found.targets if name not in TARGETS]
     if unknown:
         parser.error(f"unknown target {unknown[0]}; targets are {', '.join(TARGETS)}")
     if not found.list and found.all == bool(found.targets):
         parser.error("name targets, or --all; --list prints the targets")
-    if not 1 <= found.percent <= 100:
+    if found.percent is not None and not 1 <= found.percent <= 100:
         parser.error(f"--percent {found.percent}: 1 to 100 allowed")
     return found
 
@@ -377,7 +378,8 @@ def main():
             print(f"{target.name:15} {target.what}")
         return 0
     TREES.mkdir(exist_ok=True)
-    verdicts = [test_target(TARGETS[name], chosen.percent) for name in (TARGETS if chosen.all else chosen.targets)]
+    verdicts = [test_target(TARGETS[name], chosen.percent or PERCENT[TARGETS[name].kind])
+                for name in (TARGETS if chosen.all else chosen.targets)]
     if "failed" in verdicts:
         return 1
     return 0 if "passed" in verdicts else SKIPPED
