@@ -17,7 +17,7 @@ import trees
 NICE = 10  # of compilers, so that tests that measure time are not held up
 NICEST = 19  # of clang-tidy
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
-BARE = ("cortex-m0", "cortex-m4", "riscv32-elf")  # scripts/cross --all tests the other targets
+BARE = ("cortex-m0", "cortex-m4", "riscv32-elf", "sifive_u")  # scripts/cross --all tests the other targets
 SUITES_OF_TSAN = ("threads",)
 PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
 
@@ -46,17 +46,17 @@ def debug_modes(this):
 
 
 def bare_targets(this):
-    """The property tests on processors without an operating system, in a quarter of a minute each."""
+    """The property tests on processors and a board without an operating system, in a quarter of a minute each."""
     this.log = stage.TREES / "bare.log"
-    passed = this.run(["scripts/cross", *BARE], nice=NICE) == 0
+    passed = this.run(["scripts/cross", "--percent", PERCENT, *BARE], nice=NICE) == 0
     stage.say(this.log.read_text().strip())
     return passed
 
 
 def without_bare():
     """Returns the reason why the targets of BARE cannot be tested, or None."""
-    missing = [tool for tool in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm", "qemu-system-riscv32")
-               if not shutil.which(tool)]
+    missing = [tool for tool in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm",
+                                 "qemu-system-riscv32", "qemu-system-riscv64") if not shutil.which(tool)]
     return f"bare metal under qemu: {' and '.join(missing)} not found" if missing else None
 
 
