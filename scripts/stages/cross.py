@@ -262,6 +262,11 @@ def test_service(build):
     for name, client, daemon in (("service", mlictl, mlid), ("native client", native_mlictl, mlid),
                                  ("native daemon", mlictl, native_mlid)):
         build.step(name.replace(" ", "-"), examples, {"MLICTL": str(client), "MLID": str(daemon)})
+    byte_order = [sys.executable, "-B", ROOT / "tests/integration/test_byte_order.py"]
+    programs, native = (mlictl, mlid), (native_mlictl, native_mlid)
+    for name, here, far in (("byte-order", programs, native), ("byte-order-native", native, programs)):
+        names = ("MLICTL", "MLID", "MLI_FAR_MLICTL", "MLI_FAR_MLID")
+        build.step(name, byte_order, dict(zip(names, map(str, here + far))))
     build.step("selftest", [mlictl, "selftest", "--iterations", "200", "--timeout", "60000", "--max-bytes", "262144"])
     return "mlid and mlictl, also with native ones: examples, batch, selftest"
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Big-endian .npy files: mlictl reads them everywhere, and writes little-endian files only.
 
-The same tests run on big-endian hosts, where the expected bytes are the same.
+The same tests run on big-endian hosts, where the expected bytes are the same. MLI_FAR_MLICTL and MLI_FAR_MLID are
+programs of a machine with the other byte order, at the far end of a tunnel (scripts/cross s390x).
 """
 import hashlib
 import io
@@ -11,7 +12,10 @@ import struct
 import unittest
 import zipfile
 
+import harness
 from harness import Case, main, mov, npy
+
+FAR_MLICTL, FAR_MLID = os.environ.get("MLI_FAR_MLICTL"), os.environ.get("MLI_FAR_MLID")
 
 # dtype -> code of struct, values that no byte order reads alike
 VALUES = {"i2": ("h", [1, -2, 300, -4000, 5, 6]), "u2": ("H", [1, 2, 300, 65000, 5, 6]),
@@ -148,6 +152,67 @@ class Everywhere(Case):
                          "--seed", "5", code=0)
                 digest.update(self.read("x.npy"))
         self.assertEqual(digest.hexdigest(), GENERATED)
+
+
+@unittest.skipUnless(FAR_MLICTL and FAR_MLID, "no MLI_FAR_MLICTL and MLI_FAR_MLID")
+class Tunnel(Case):
+    """Files and parameters are the same whether the daemon runs here or behind ssh on the other machine."""
+
+    def setUp(self):
+        super().setUp()
+        here, harness.MLID = harness.MLID, FAR_MLID
+        self.addCleanup(setattr, harness, "MLID", here)
+        far = self.root / "far"
+        far.mkdir()
+        (far / "mlictl").symlink_to(FAR_MLICTL)
+        self.ssh = self.root / "ssh"
+        self.ssh.write_text(f"#!/bin/sh\nshift\nPATH={far}:$PATH\nexport PATH\nexec /bin/sh -c \"$*\"\n")
+        self.ssh.chmod(0o755)
+
+    def environment(self):
+        return dict(super().environment(), MLI_SSH=str(self.ssh),
+                    MLID_SOCKET=self._daemon.socket if self._daemon else "")
+
+    def agree(self, jobs):
+        """Runs the jobs here, and through the tunnel, and compares all files."""
+        before = self.listing()
+        self.write("job.json", jobs)
+        self.ctl("run", "job.json", code=0)
+        here = self.listing()
+        for name in set(here) - set(before) - {"job.json"}:
+            (self.dir / name).unlink()
+        for name, content in before.items():
+            self.write(name, content)
+        self.daemon
+        self.ctl("-H", "ssh://far", "submit", "job.json", code=0)
+        self.assertEqual(self.listing(), here)
+
+    def test_moves(self):
+        jobs = []
+        for order in "<>":
+            for dtype in VALUES:
+                name = f"{dtype}-{'le' if order == '<' else 'be'}"
+                self.write(f"{name}.npy", tensor(order, dtype))
+                jobs += [mov(src=f"{name}.npy", dst=f"{name}-turned.npy", perm_dim=[1, 0]),
+                         mov(src=f"{name}.npy", dst=f"{name}-wider.npy", padding_pre=[1, 2]),
+                         mov(src=f"{name}.npy", dst={"file": f"{name}.raw"}, sub_sample_step=[1, 2])]
+        self.agree(jobs)
+
+    def test_updates(self):
+        self.write("in.npy", npy(">i4", (1, 3), pack(">", "i4", [7, 8, 9])))
+        for order in "<>":
+            self.write("out.npy", tensor(order, "i4"))
+            self.agree([mov(dst={"file": "out.npy", "update": True}, dst_offset=[1, 0])])
+
+    def test_parameters(self):
+        self.write("in.npy", npy("|i1", (2, 3), bytes(range(6))))
+        source = {"file": "in.npy", "type": "sa8", "axis": 1, "scale": [1, 256, -2], "zero_point": [3, 513, -1],
+                  "scale_frac_bits": [1, 2, 3]}
+        self.agree([mov(src=source, dst={"file": "out.npy", "params": "out.json"}, padding_pre=[0, 1])])
+
+    def test_generated_files(self):
+        self.ctl("gen", "x.npy", "--shape", "7,5", "--dtype", "float32", "-p", "random", "--seed", "3", code=0)
+        self.agree([mov(src="x.npy", perm_dim=[1, 0])])
 
 
 # From a little-endian host.

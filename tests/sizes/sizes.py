@@ -81,10 +81,10 @@ def documented(text, name):
 
 
 def rounded(figures):
-    """Returns limits with a little room for changes."""
+    """Returns limits with room for small changes: 3 percent and a bit."""
     text, data, stack = figures
-    up = lambda value, unit: -(-value // unit) * unit
-    return up(text, 512), up(data, 128), [up(bytes, 64) for bytes in stack]
+    up = lambda value, unit: -(-int(value * 1.03) // unit) * unit
+    return up(text, 256), up(data, 128), [up(bytes, 64) for bytes in stack]
 
 
 def cells(figures, functions):
