@@ -7,7 +7,13 @@
 
 #include "mli_mov_api.h"
 
-enum { BAUD = 115200, TIMEOUT_MS = 1000, TIMEOUT_MS_MAX = 60 * 1000, BAUD_MAX = 4000000 };
+enum {
+    BAUD = 115200,
+    TIMEOUT_MS = 1000,
+    QEMU_TIMEOUT_MS = 5000,
+    TIMEOUT_MS_MAX = 60 * 1000,
+    BAUD_MAX = 4000000
+};
 
 static const char qemu[] = "qemu:", serial[] = "serial:";
 
@@ -81,8 +87,9 @@ int board_address_parse(struct board_address *address, const char *url, struct f
     const char *name = url + strlen(emulated ? qemu : serial);
     size_t length = strcspn(name, ",");
 
-    *address = (struct board_address){
-        .kind = emulated ? BOARD_QEMU : BOARD_SERIAL, .baud = BAUD, .timeout_ms = TIMEOUT_MS};
+    *address = (struct board_address){.kind = emulated ? BOARD_QEMU : BOARD_SERIAL,
+                                      .baud = BAUD,
+                                      .timeout_ms = emulated ? QEMU_TIMEOUT_MS : TIMEOUT_MS};
     if (!take_text(name, length, address->name, sizeof(address->name)))
         return refuse(fault, url, length ? "the name is too long" : "the name is missing");
     for (const char *at = name + length; *at; at += length) {

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames of the serial line: every packet arrives, and after any garbage the next one does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/selftest/draw.h"
+#include "proto/serial/serial_message.h"
+
+enum { ROUNDS = 3000, LINE_MAX_BYTES = 3 * SERIAL_FRAME_MAX };
+
+struct line {
+    uint8_t bytes[LINE_MAX_BYTES];
+    size_t size;
+};
+
+static void put(void *context, const uint8_t *bytes, size_t size)
+{
+    struct line *line = context;
+
+    assert_true(line->size + size <= sizeof(line->bytes));
+    memcpy(line->bytes + line->size, bytes, size);
+    line->size += size;
+}
+
+static void send_packet(struct line *line, struct serial_packet *packet)
+{
+    assert_true(serial_packet_end(packet));
+    serial_encode(packet->bytes, packet->length, put, line);
+}
+
+/* Fills a payload with random bytes, in which zeros and long runs are frequent. */
+static void make_packet(struct draw *draw, struct serial_packet *packet)
+{
+    const size_t size = draw_below(draw, draw_percent(draw, 50) ? SERIAL_PAYLOAD_MAX + 1 : 20);
+    const uint32_t zeros = draw_below(draw, 3) * 50;
+
+    serial_packet_begin(packet, (uint8_t)draw_between(draw, 1, 16), (uint16_t)draw_next(draw),
+                        (uint32_t)draw_next(draw));
+    uint8_t *room = serial_put_room(packet, size);
+    assert_non_null(room);
+    for (size_t i = 0; i < size; i++)
+        room[i] = draw_percent(draw, zeros) ? 0 : (uint8_t)draw_between(draw, 1, 255);
+}
+
+/* Returns the number of packets on the line that are equal to `packet`. */
+static unsigned receive(struct serial_decoder *decoder, const struct line *line,
+                        const struct serial_packet *packet)
+{
+    struct serial_received received;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < line->size; i++) {
+        if (serial_decode(decoder, line->bytes[i], &received) != SERIAL_PACKET)
+            continue;
+        assert_int_equal(received.kind, packet->bytes[0]);
+        assert_int_equal(received.size, packet->length - SERIAL_HEADER_BYTES - SERIAL_CRC_BYTES);
+        assert_memory_equal(received.payload, packet->bytes + SERIAL_HEADER_BYTES, received.size);
+        count++;
+    }
+    return count;
+}
+
+static void test_crc(void **state)
+{
+    (void)state;
+    /* The check value of CRC-32 (IEEE 802.3). */
+    assert_true(serial_crc32(0, "123456789", 9) == 0xcbf43926);
+    assert_true(serial_crc32(serial_crc32(0, "1234", 4), "56789", 5) == 0xcbf43926);
+}
+
+static void test_packets_arrive(void **state)
+{
+    struct draw draw = draw_init(1, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct serial_decoder decoder;
+        struct serial_packet packet;
+        struct line line = {.size = 0};
+
+        serial_decoder_init(&decoder);
+        make_packet(&draw, &packet);
+        send_packet(&line, &packet);
+        assert_true(line.size <= SERIAL_FRAME_MAX);
+        for (size_t k = 1; k + 1 < line.size; k++)
+            assert_int_not_equal(line.bytes[k], 0);
+        assert_int_equal(receive(&decoder, &line, &packet), 1);
+    }
+}
+
+/* Garbage, then a packet: it arrives, and no other one. */
+static void test_garbage_before(void **state)
+{
+    struct draw draw = draw_init(2, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct serial_decoder decoder;
+        struct serial_packet packet;
+        struct line line = {.size = draw_below(&draw, SERIAL_FRAME_MAX)};
+
+        serial_decoder_init(&decoder);
+        draw_fill(&draw, line.bytes, line.size);
+        make_packet(&draw, &packet);
+        send_packet(&line, &packet);
+        assert_int_equal(receive(&decoder, &line, &packet), 1);
+    }
+}
+
+/* A changed, dropped or doubled byte: the packet does not arrive, the next one does. */
+static void test_damage(void **state)
+{
+    struct draw draw = draw_init(3, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct serial_decoder decoder;
+        struct serial_packet packet;
+        struct line line = {.size = 0};
+
+        serial_decoder_init(&decoder);
+        make_packet(&draw, &packet);
+        send_packet(&line, &packet);
+        const size_t at = 1 + draw_below(&draw, line.size - 2);
+        if (draw_percent(&draw, 50)) {
+            line.bytes[at] ^= (uint8_t)(1U << draw_below(&draw, 8));
+        } else {
+            memmove(line.bytes + at, line.bytes + at + 1, line.size - at - 1);
+            line.size--;
+        }
+        assert_int_equal(receive(&decoder, &line, &packet), 0);
+        line.size = 0;
+        serial_encode(packet.bytes, packet.length, put, &line);
+        assert_int_equal(receive(&decoder, &line, &packet), 1);
+    }
+}
+
+static void test_limits(void **state)
+{
+    static uint8_t bytes[SERIAL_PAYLOAD_MAX + 1];
+    struct serial_packet packet;
+    struct serial_reader reader = {bytes, bytes + 3, false};
+
+    (void)state;
+    serial_packet_begin(&packet, 1, 2, 3);
+    serial_put_bytes(&packet, bytes, SERIAL_PAYLOAD_MAX);
+    assert_true(serial_packet_end(&packet));
+    serial_packet_begin(&packet, 1, 2, 3);
+    serial_put_bytes(&packet, bytes, SERIAL_PAYLOAD_MAX + 1);
+    assert_false(serial_packet_end(&packet));
+    assert_int_equal(serial_get_u32(&reader), 0);
+    assert_false(serial_reader_done(&reader));
+}
+
+static void test_messages(void **state)
+{
+    struct draw draw = draw_init(4, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        struct serial_move move, found;
+        struct serial_packet packet;
+        struct serial_reader reader;
+
+        memset(&move, 0, sizeof(move));
+        memset(&found, 0, sizeof(found));
+        serial_packet_begin(&packet, 1, 2, 3);
+        uint8_t *random = serial_put_room(&packet, 300);
+        draw_fill(&draw, random, 300);
+        reader = (struct serial_reader){random, random + 300, false};
+        (void)serial_move_get(&reader, &move);
+        assert_false(reader.failed);
+        serial_packet_begin(&packet, 1, 2, 3);
+        serial_move_put(&packet, &move);
+        reader = (struct serial_reader){packet.bytes + SERIAL_HEADER_BYTES,
+                                        packet.bytes + packet.length, false};
+        assert_true(serial_move_get(&reader, &found));
+        assert_memory_equal(&move, &found, sizeof(move));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crc),
+        cmocka_unit_test(test_packets_arrive),
+        cmocka_unit_test(test_garbage_before),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_messages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
