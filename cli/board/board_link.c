@@ -131,7 +131,9 @@ static int read_channels(struct board_link *link, struct daemon_stats *stats, st
                                           .cancelled = found.cancelled,
                                           .bytes = found.bytes,
                                           .rows = found.rows,
-                                          .busy_ns = found.busy_ns};
+                                          .busy_ns = found.busy_ns,
+                                          .cpu_pieces = found.cpu_pieces,
+                                          .cpu_bytes = found.cpu_bytes};
     }
     return 0;
 }

@@ -277,9 +277,9 @@ static void give_up(struct board *board, uint8_t transfer, struct fault *fault)
     int failed = ask_status(board, SERIAL_CANCEL, transfer, &status, &other);
     while (!failed && status.stage != MLI_MOV_DONE && clock_ns() < end)
         failed = ask_status(board, SERIAL_WAIT, transfer, &status, &other);
-    if (!failed && status.stage == MLI_MOV_DONE)
-        failed = release(board, transfer, &other);
-    else if (!failed) {
+    if (!failed && status.stage == MLI_MOV_DONE) {
+        (void)release(board, transfer, &other);
+    } else if (!failed) {
         board->lost = true;
         fault_set(fault, FAULT_CHANNEL_STUCK, NULL,
                   "%s: the transfer was cancelled, but channel %" PRIu32

@@ -158,7 +158,7 @@ bool serial_status_get(struct serial_reader *reader, struct serial_status *statu
 }
 
 /* Counters that later versions add follow behind these. */
-enum { STATS_NUMBERS = 8 };
+enum { STATS_NUMBERS = 10 };
 
 void serial_stats_put(struct serial_packet *packet, const mli_mov_channel_stats *stats)
 {
@@ -171,6 +171,8 @@ void serial_stats_put(struct serial_packet *packet, const mli_mov_channel_stats 
     serial_put_u64(packet, stats->rows);
     serial_put_u64(packet, stats->busy_ns);
     serial_put_u64(packet, stats->queue_high_water);
+    serial_put_u64(packet, stats->cpu_pieces);
+    serial_put_u64(packet, stats->cpu_bytes);
 }
 
 bool serial_stats_get(struct serial_reader *reader, mli_mov_channel_stats *stats)
@@ -193,5 +195,7 @@ bool serial_stats_get(struct serial_reader *reader, mli_mov_channel_stats *stats
     stats->rows = numbers[5];
     stats->busy_ns = numbers[6];
     stats->queue_high_water = numbers[7];
+    stats->cpu_pieces = numbers[8];
+    stats->cpu_bytes = numbers[9];
     return serial_reader_done(reader);
 }

@@ -160,34 +160,39 @@ struct arguments {
     bool pty;
 };
 
+/* Takes an option with a value. Returns whether the option is known. */
+static bool take_value(struct arguments *arguments, const char *name, const char *value)
+{
+    if (strcmp(name, "--listen") == 0)
+        arguments->listen = value;
+    else if (strcmp(name, "--engine") == 0)
+        arguments->engine = value;
+    else if (strcmp(name, "--board") == 0)
+        arguments->board = value;
+    else if (strcmp(name, "--channels") == 0)
+        arguments->channels = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "--memory") == 0)
+        arguments->memory = strtoull(value, NULL, 10);
+    else
+        return false;
+    return true;
+}
+
 static bool parse(struct arguments *arguments, int argc, char **argv)
 {
     bool line = false;
 
     for (int i = 1; i < argc; i++) {
-        const char *name = argv[i], *value = argv[i + 1];
-
-        if (strcmp(name, "--pty") == 0)
+        if (strcmp(argv[i], "--pty") == 0)
             line = arguments->pty = true;
-        else if (strcmp(name, "--stdio") == 0)
+        else if (strcmp(argv[i], "--stdio") == 0)
             line = true;
-        else if (!value)
-            return false;
-        else if (i++, strcmp(name, "--listen") == 0) {
-            arguments->listen = value;
-            line = true;
-        } else if (strcmp(name, "--engine") == 0)
-            arguments->engine = value;
-        else if (strcmp(name, "--board") == 0)
-            arguments->board = value;
-        else if (strcmp(name, "--channels") == 0)
-            arguments->channels = (unsigned)strtoul(value, NULL, 10);
-        else if (strcmp(name, "--memory") == 0)
-            arguments->memory = strtoull(value, NULL, 10);
+        else if (i + 1 < argc && take_value(arguments, argv[i], argv[i + 1]))
+            i++;
         else
             return false;
     }
-    return line && arguments->memory > 0;
+    return (line || arguments->listen) && arguments->memory > 0;
 }
 
 static int open_line(struct line *line, const struct arguments *arguments)
