@@ -267,10 +267,13 @@ static void wait_for_end(const struct agent_transfers *transfers, struct agent_t
     }
 }
 
-/* Notes the time of the end, if no callback has done so. */
+/* After the end, waits for the callback, which may still run, and notes the time if none did. */
 static void note_end(const struct agent_transfers *transfers, struct agent_transfer *transfer)
 {
-    if (!transfer->sync && transfer->end_ns == 0 && mli_mov_isdone(&transfer->handle))
+    if (transfer->sync || !mli_mov_isdone(&transfer->handle))
+        return;
+    (void)mli_mov_wait(&transfer->handle);
+    if (transfer->end_ns == 0)
         transfer->end_ns = now(transfers);
 }
 
