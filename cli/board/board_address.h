@@ -6,8 +6,8 @@
  *     serial:PATH      a serial device, a pseudo terminal or a Unix socket
  *
  *     baud=N           speed of a serial device (default: 115200)
- *     timeout=MS       time limit of an answer, without the time on the line (default: 1000 ms, 5000 ms with
- *                      QEMU)
+ *     timeout=MS       time limit of an answer, without the time on the line (default: 1000 ms;
+ *                      5000 ms with QEMU)
  *     firmware=PATH    agent image for QEMU, or a directory with BOARD/agent.elf
  *     channels=N       channels of the board's pool (default: all)
  *     engine=SPEC      engine of the board; the last option, since SPEC may have commas
