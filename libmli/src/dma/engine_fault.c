@@ -15,6 +15,7 @@
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/fault_pieces.h"
 #include "libmli/src/dma/pool.h"
+#include "libmli/src/dma/processor.h"
 #include "libmli/src/plan.h"
 
 enum {
@@ -177,7 +178,7 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
 {
     f->inner.plan = plan;
     f->inner.done = on_done;
-    f->inner.hints = f->outer->hints;
+    f->inner.hints = f->outer->hints & ~PROCESSOR_MOVED;
     f->inner.cpu_pieces = 0;
     f->inner.cpu_bytes = 0;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
@@ -215,6 +216,7 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
 {
     struct faulty *f = (struct faulty *)(void *)((char *)inner - offsetof(struct faulty, inner));
 
+    f->outer->hints |= inner->hints & PROCESSOR_MOVED;
     f->outer->cpu_pieces += inner->cpu_pieces;
     f->outer->cpu_bytes += inner->cpu_bytes;
     f->end.bytes += end->bytes;

@@ -19,6 +19,9 @@
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
+/* Queues that are set aside at most: each may have a move on the stack. */
+enum { SUSPENDED_MAX = 3 };
+
 /*
  * Work items that wait for this thread: those that a done() submits, or an interrupt that the
  * thread was interrupted by. An interrupt may come between any two instructions, and returns before
@@ -27,6 +30,7 @@ enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
  */
 static MLI_THREAD_LOCAL struct {
     atomic_bool draining;
+    uint8_t suspended;                 /* number of queues that processor_suspend() has set aside */
     _Atomic(struct mli_work *) latest; /* linked to the one before it by work->engine */
 } waiting;
 
@@ -174,6 +178,7 @@ static void move(struct mli_work *work)
         end.bytes = work->plan->bytes;
     }
     end.busy_ns = clock_ns() - begin;
+    work->hints |= PROCESSOR_MOVED;
     work->done(work, &end);
 }
 
@@ -192,10 +197,13 @@ static bool any_waits(void)
     return atomic_load_explicit(&waiting.latest, memory_order_relaxed) != NULL;
 }
 
-/* Takes all waiting work items. Returns the first one, which is linked to the next. */
-static struct mli_work *take_all(void)
+/*
+ * Takes all waiting work items, and puts others in their place. Returns the first one, which is
+ * linked to the next.
+ */
+static struct mli_work *exchange_all(struct mli_work *latest)
 {
-    struct mli_work *work = atomic_exchange_explicit(&waiting.latest, NULL, memory_order_relaxed);
+    struct mli_work *work = atomic_exchange_explicit(&waiting.latest, latest, memory_order_relaxed);
     struct mli_work *first = NULL;
 
     while (work) {
@@ -212,7 +220,7 @@ static struct mli_work *take_all(void)
 static void drain(void)
 {
     while (any_waits()) {
-        for (struct mli_work *work = take_all(), *next; work; work = next) {
+        for (struct mli_work *work = exchange_all(NULL), *next; work; work = next) {
             next = work->engine; /* before done(): its owner may submit the work again */
             move(work);
         }
@@ -242,4 +250,28 @@ void processor_run(struct mli_work *work)
             return;
         set_draining(true);
     } while (true);
+}
+
+void processor_suspend(struct processor_queue *before)
+{
+    before->draining = atomic_load_explicit(&waiting.draining, memory_order_relaxed) &&
+                       waiting.suspended < SUSPENDED_MAX;
+    if (!before->draining)
+        return;
+    waiting.suspended++;
+    before->latest = atomic_exchange_explicit(&waiting.latest, NULL, memory_order_relaxed);
+    set_draining(false);
+}
+
+void processor_resume(const struct processor_queue *before)
+{
+    if (!before->draining)
+        return;
+    set_draining(true);
+    /* Interrupts beside the calls of set_draining() may have left work items: put these behind. */
+    for (struct mli_work *later = exchange_all(before->latest), *next; later; later = next) {
+        next = later->engine;
+        wait_for_turn(later);
+    }
+    waiting.suspended--;
 }

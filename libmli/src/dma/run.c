@@ -7,6 +7,7 @@
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/park.h"
 #include "libmli/src/dma/platform.h"
+#include "libmli/src/dma/processor.h"
 #include "libmli/src/dma/split.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
@@ -128,17 +129,25 @@ static void note_end(struct slot *slot)
     atomic_store_explicit(&slot->address, (uintptr_t)stopped_at(decisive), memory_order_relaxed);
 }
 
-static void call_back(void (*callback)(int32_t), int32_t cookie)
+/*
+ * Calls a completion callback. If the device has moved the work, the caller may be an interrupt of
+ * a thread that moves others.
+ */
+static void call_back(void (*callback)(int32_t), int32_t cookie, bool by_processor)
 {
     const bool before = in_callback;
+    struct processor_queue queue = {.draining = false};
 
+    if (!by_processor)
+        processor_suspend(&queue);
     in_callback = true;
     callback(cookie);
     in_callback = before;
+    processor_resume(&queue);
 }
 
 /* Completes the transfer after its last part. */
-static void complete(struct slot *slot)
+static void complete(struct slot *slot, bool by_processor)
 {
     void (*callback)(int32_t) = slot->callback;
     const int32_t cookie = slot->cookie;
@@ -152,7 +161,7 @@ static void complete(struct slot *slot)
     if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
         unpark(&slot->state);
     if (callback) {
-        call_back(callback, cookie);
+        call_back(callback, cookie, by_processor);
         callbacks_end(callbacks);
     }
 }
@@ -163,6 +172,8 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         (struct channel *)(void *)((char *)work - offsetof(struct channel, work));
     struct slot *slot = &run_slots[channel->owner];
     const uint32_t number = channel_number(channel);
+    const bool by_processor =
+        work->hints & PROCESSOR_MOVED; /* read it before another part can be the last */
     const uint32_t last =
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
@@ -175,7 +186,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     /* If only one part is pending, it is the current one: no other thread changes the count. */
     if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
-        complete(slot);
+        complete(slot, by_processor);
 }
 
 void run_start(const struct claim *claim, const void *plan)
