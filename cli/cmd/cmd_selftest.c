@@ -158,7 +158,8 @@ static void add_engine(struct engines *engines, const char *before, const char *
 
 /*
  * Lists three configurations of each engine: its defaults; every transfer on channels, even a tiny
- * one; and every transfer on channels with pieces out of order and late, which is legal.
+ * one; and every transfer on channels with pieces out of order and late, which is legal. An engine
+ * without a device is listed once, so that one line reports it as skipped.
  */
 static void list_engines(struct engines *engines)
 {
@@ -169,6 +170,8 @@ static void list_engines(struct engines *engines)
         if (strcmp(name, "fault") == 0)
             continue; /* fault needs another engine to wrap */
         add_engine(engines, "", name, "");
+        if (mli_mov_set_engine(name) != MLI_STATUS_OK)
+            continue;
         if (strcmp(name, "inline") != 0) /* for inline, tiny transfers are the default */
             add_engine(engines, "", name, ":tiny=0");
         add_engine(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
