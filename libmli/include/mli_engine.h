@@ -356,8 +356,9 @@ struct mli_engine {
      */
     bool (*option_text)(const char *key, size_t length, const char *value, size_t value_length);
     /**
-     * Optional. Returns why the last probe found no hardware or the last open failed, as a sentence
-     * for mli_last_error(); "" if the reason is not known. Static storage.
+     * Optional. Returns why the last probe found no hardware or the last open failed; "" if the
+     * reason is not known. The text begins with the name of the engine, as in "vfio: no PCI device
+     * 0000:00:04.0"; mli_last_error() shows it after the word "engine". Static storage.
      */
     const char *(*reason)(void);
 };

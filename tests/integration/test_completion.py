@@ -100,8 +100,11 @@ class Completion(Case):
         self.assertLessEqual({"threads", "inline", "fault"}, engines)
         self.assertEqual(self.complete("mlictl selftest -e "), engines)
         self.assertEqual(self.complete("mlictl run --engine threads:ti"), set())
-        for name in engines - {"fault"}:
+        for name in engines - {"fault", "vfio"}:
             self.ctl("selftest", "-n", "1", "--engine", name, code=0)
+        if "vfio" in engines:
+            self.assertIn("--engine vfio: the option device is required",
+                          self.ctl("selftest", "-n", "1", "--engine", "vfio", code=2).err)
 
     def test_files(self):
         for name in ("a.json", "b.json", "a.npy", "deep/c.json", "with space.json"):

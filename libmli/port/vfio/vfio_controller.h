@@ -11,7 +11,6 @@
 #define VFIO_CONTROLLER_H
 
 #include <endian.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,10 +49,13 @@ static inline uint32_t vfio_read(volatile void *registers, size_t offset)
     return le32toh(*(volatile uint32_t *)((volatile char *)registers + offset));
 }
 
-/* Memory that the program wrote before is visible to the device before the register changes. */
+/*
+ * Memory that the program wrote before is visible to the device before the register changes.
+ * GCC refuses atomic_thread_fence() in a build with ThreadSanitizer.
+ */
 static inline void vfio_write(volatile void *registers, size_t offset, uint32_t value)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    __sync_synchronize();
     *(volatile uint32_t *)((volatile char *)registers + offset) = htole32(value);
 }
 

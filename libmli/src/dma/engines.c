@@ -6,7 +6,7 @@
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/error.h"
 
-enum { SPEC_MAX = 128 };
+enum { SPEC_MAX = 128, REASON_MAX = 192 };
 
 static const struct mli_engine *const own[] = {
 #if ENGINE_HAS_THREADS
@@ -210,14 +210,25 @@ static bool lacks_poll(const struct mli_engine *engine)
     return caps.flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT) && !engine->poll;
 }
 
-/* Refuses an engine whose probe finds no hardware. The engine may know the reason. */
+bool engine_gives_reason(const struct mli_engine *engine, mli_status status)
+{
+    char text[REASON_MAX] = "engine ";
+    const char *reason = engine->reason ? engine->reason() : "";
+    size_t length = length_of(reason), room = sizeof(text) - length_of(text) - 1;
+
+    if (length == 0)
+        return false;
+    copy_bytes(text + length_of(text), reason, length < room ? length : room);
+    (void)refuse(status, text, "");
+    return true;
+}
+
+/* Refuses an engine whose probe finds no hardware. */
 static mli_status complain_of_probe(const struct mli_engine *engine, const char *spec,
                                     const struct word *name)
 {
-    const char *reason = engine->reason ? engine->reason() : "";
-
-    if (reason[0])
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, reason, "");
+    if (engine_gives_reason(engine, MLI_STATUS_ARGUMENT_ERROR))
+        return MLI_STATUS_ARGUMENT_ERROR;
     return complain(spec, name, ": character %: this engine finds no device");
 }
 

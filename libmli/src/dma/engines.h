@@ -39,4 +39,10 @@ void engine_fault_reset(const struct mli_engine *engine);
 /** Makes engine_fault count work items from 1 again. */
 void engine_fault_restart_count(void);
 
+/**
+ * Refuses a call with the engine's reason for its last failure, which follows the word "engine".
+ * Returns false, and refuses nothing, if the engine gives no reason.
+ */
+bool engine_gives_reason(const struct mli_engine *engine, mli_status status);
+
 #endif /* MLI_DMA_ENGINES_H */

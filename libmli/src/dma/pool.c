@@ -93,14 +93,11 @@ static bool open_channels(uint32_t mask)
     return true;
 }
 
-/* Refuses channels that the engine cannot open. The engine may know the reason. */
+/* Refuses channels that the engine cannot open. */
 static mli_status complain_of_open(uint32_t mask)
 {
-    const struct mli_engine *engine = pool_engine();
-    const char *reason = engine->reason ? engine->reason() : "";
-
-    if (reason[0])
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, reason, "");
+    if (engine_gives_reason(pool_engine(), MLI_STATUS_NOT_ENGH_MEM))
+        return MLI_STATUS_NOT_ENGH_MEM;
     return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                   ": the system has no resources for % more channels", count_bits(mask));
 }

@@ -142,16 +142,11 @@ static __attribute__((noinline)) void run_plan(const struct leaf_table *leaf,
     }
 }
 
-void exec_run(const struct mli_plan *plan, size_t whole)
+static void level_run(const struct mli_plan *plan, size_t whole)
 {
     const struct mli_copy_box *box = &plan->box;
-    const struct leaf_table *leaf;
+    const struct leaf_table *leaf = level_leaf();
 
-    if (BUILD_SMALL_KERNELS) {
-        small_run(plan);
-        return;
-    }
-    leaf = level_leaf();
     if (is_small_row(plan, whole)) {
         const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}, 0};
 
@@ -161,18 +156,21 @@ void exec_run(const struct mli_plan *plan, size_t whole)
     run_plan(leaf, plan, whole);
 }
 
-void exec_box(const struct mli_copy_box *box, size_t whole)
+void exec_run(const struct mli_plan *plan, size_t whole)
 {
+    if (BUILD_SMALL_KERNELS)
+        small_run(plan);
+    else
+        level_run(plan, whole);
+}
+
+static void level_box(const struct mli_copy_box *box, size_t whole)
+{
+    const struct leaf_table *leaf = level_leaf();
     const struct leaf_border none = {0, 0, 0};
-    const struct leaf_table *leaf;
     struct mli_fill_slab slab;
     struct walk walk;
 
-    if (BUILD_SMALL_KERNELS) {
-        small_box(box);
-        return;
-    }
-    leaf = level_leaf();
     if (box->src) {
         walk_init(&walk, box, &none);
         run_walk(leaf, &walk, LEVEL_STREAMS && leaf->stream && stage_pays(&walk, whole));
@@ -184,6 +182,14 @@ void exec_box(const struct mli_copy_box *box, size_t whole)
     for (size_t i = 0; i < box->loops; i++)
         slab.loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
     fill(leaf, &slab);
+}
+
+void exec_box(const struct mli_copy_box *box, size_t whole)
+{
+    if (BUILD_SMALL_KERNELS)
+        small_box(box);
+    else
+        level_box(box, whole);
 }
 
 /* Describes what run_walk() does with a choice. */
@@ -205,15 +211,14 @@ static void describe_walk(const struct leaf_table *leaf, const struct choice *ch
 
 bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way)
 {
-    const struct leaf_table *leaf = level_leaf();
     struct choice choice;
 
     choice.done = 0;
     *way = (struct exec_way){EXEC_ROWS, plan->box.run, mli_cpu_level(), false, false, false, false};
     if (!BUILD_SMALL_KERNELS && plan->box.run > 0 && !is_small_row(plan, whole)) {
-        choose(leaf, plan, whole, &choice);
+        choose(level_leaf(), plan, whole, &choice);
         if (descriptor == 0)
-            describe_walk(leaf, &choice, way);
+            describe_walk(level_leaf(), &choice, way);
     }
     if (descriptor == 0)
         return plan->box.run > 0;
