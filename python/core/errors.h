@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exceptions of the module: mli.Error, with status, field, given and allowed.
+ */
+#ifndef CORE_ERRORS_H
+#define CORE_ERRORS_H
+
+#include <Python.h>
+
+#include "mli_types.h"
+
+/** Imports mli._errors. Returns 0, or -1 with an exception. */
+int errors_init(void);
+
+/**
+ * Raises mli.Error. `field` names the argument ("pad[1]"); `given` is what it was, and may be null;
+ * `allowed` says what is allowed, as a format of PyUnicode_FromFormat().
+ */
+void raise_refused(mli_status status, const char *field, PyObject *given, const char *allowed, ...);
+
+/** As raise_refused(), for a number. */
+void raise_number(mli_status status, const char *field, long long given, const char *allowed, ...);
+
+/** Raises mli.Error for the last call of libmli on this thread, which returned `status`. */
+void raise_last_error(mli_status status);
+
+#endif /* CORE_ERRORS_H */

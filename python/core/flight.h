@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous moves over libmli's DMA channels: those that run, and those that wait for channels.
+ *
+ *   flight    one start of a plan, from flight_start() until its last move is done
+ *
+ * No function needs the GIL, and no function of Python is called: the threads of the engine cannot
+ * wait for the interpreter, which may be about to end.
+ */
+#ifndef CORE_FLIGHT_H
+#define CORE_FLIGHT_H
+
+#include <stdbool.h>
+
+#include "python/core/nest.h"
+
+enum flight_state { FLIGHT_QUEUED, FLIGHT_RUNNING, FLIGHT_DONE };
+
+struct flight {
+    const struct nest *nest; /* it and the memory must stay until the flight is done */
+    uint32_t channels;
+    void *user; /* of the caller */
+    /* Private: */
+    struct move_iterator moves;
+    mli_mov_handle_t handle;
+    enum flight_state state;
+    bool cancelled;
+    mli_status status;
+    int notify;          /* eventfd; -1: none */
+    struct flight *next; /* in the queue, or among those that are done */
+};
+
+/**
+ * Starts the moves of flight->nest, or queues them until channels are free. Sets every member but
+ * nest, channels and user. Returns MLI_STATUS_OK, or another status with mli_last_error(), as
+ * after flight_shutdown().
+ */
+mli_status flight_start(struct flight *flight);
+
+/** Waits until the flight is done, at most `seconds`. Returns whether it is done. */
+bool flight_wait(struct flight *flight, double seconds);
+
+/** Returns the state, and the status of a flight that is done. */
+enum flight_state flight_state(const struct flight *flight, mli_status *status);
+
+/** Requests that a flight end early. */
+void flight_cancel(struct flight *flight);
+
+/** Writes 1 to an eventfd when the flight is done, or now if it is done; -1: never. */
+void flight_notify(struct flight *flight, int eventfd);
+
+/** Takes a flight that is done from the list of those not taken yet; null if there is none. */
+struct flight *flight_take_done(void);
+
+/**
+ * Chooses the engine (null: stays) and the number of channels (0: the default). Refused with
+ * MLI_STATUS_ARGUMENT_ERROR while a flight runs. No other thread may start a flight meanwhile.
+ */
+mli_status flight_configure(const char *engine, uint32_t channels);
+
+/** Returns the number of channels; 0 before the first flight. */
+uint32_t flight_channels(void);
+
+/** Cancels all flights and waits for their ends. Later starts fail. */
+void flight_shutdown(void);
+
+#endif /* CORE_FLIGHT_H */

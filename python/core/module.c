@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The extension module mli._core: moves of arrays over libmli. Package mli is its public face. */
+#include <Python.h>
+
+#include "mli_helpers_api.h"
+#include "python/core/errors.h"
+#include "python/core/flight.h"
+#include "python/core/keyword.h"
+#include "python/core/operation.h"
+#include "python/core/plan.h"
+
+#define MOVE_SIGNATURE                                                                             \
+    "($module, src, /, *, pad=None, slice=None, step=None, perm=None, out=None, at=None, "         \
+    "channels=1)\n--\n\n"
+
+PyDoc_STRVAR(move_doc, "move" MOVE_SIGNATURE "See mli.move.");
+
+static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize_t count,
+                             PyObject *names)
+{
+    struct arguments arguments;
+    struct operation operation;
+    uint32_t channels = 1;
+    PyObject *result = NULL;
+
+    (void)module;
+    if (arguments_read(&arguments, "move", values, count, names) ||
+        (arguments.channels && plan_read_channels(arguments.channels, &channels)) ||
+        operation_open(&operation, &arguments))
+        return NULL;
+    if (channels > 1)
+        return plan_run_on_channels(&operation, channels);
+    if (operation_run(&operation) == 0) {
+        result = operation.result;
+        operation.result = NULL;
+    }
+    operation_close(&operation);
+    return result;
+}
+
+/* Describing */
+
+/* Returns {"pad": [(pre, post)...], "offset": ..., "size": ..., "step": ..., "dropped": ...}. */
+static PyObject *describe_window(const struct window *window)
+{
+    PyObject *dims = PyList_New(0);
+
+    for (uint32_t i = 0; dims && i < window->rank; i++) {
+        const struct window_dim *dim = &window->dim[i];
+        PyObject *entry = Py_BuildValue("{sLsLsLsLsLsO}", "pre", (long long)dim->pre, "post",
+                                        (long long)dim->post, "offset", (long long)dim->offset,
+                                        "size", (long long)dim->size, "step", (long long)dim->step,
+                                        "dropped", dim->dropped ? Py_True : Py_False);
+
+        if (!entry || PyList_Append(dims, entry) < 0)
+            Py_CLEAR(dims);
+        Py_XDECREF(entry);
+    }
+    return dims;
+}
+
+PyDoc_STRVAR(window_doc,
+             "window($module, src, /, *, pad=None, slice=None, step=None, perm=None)\n--\n\n"
+             "Return (shape, strides, itemsize, dimensions, order, shape of the result): the\n"
+             "window of a move by source dimension, strides in bytes.");
+
+static PyObject *module_window(PyObject *module, PyObject *const *values, Py_ssize_t count,
+                               PyObject *names)
+{
+    struct arguments arguments;
+    struct window window;
+    struct view src;
+    PyObject *description = NULL;
+    int64_t order[NEST_RANK_MAX];
+
+    (void)module;
+    if (arguments_read(&arguments, "window", values, count, names) ||
+        view_open(&src, arguments.src, "src"))
+        return NULL;
+    if (window_read(&window, &src, arguments.pad, arguments.slice, arguments.step,
+                    arguments.perm) == 0) {
+        for (uint32_t i = 0; i < window.result_rank; i++)
+            order[i] = window.order[i];
+        description =
+            Py_BuildValue("NNLNNN", tuple_of_integers(src.shape, src.rank),
+                          tuple_of_integers(src.step, src.rank), (long long)src.size,
+                          describe_window(&window), tuple_of_integers(order, window.result_rank),
+                          tuple_of_integers(window.shape, window.result_rank));
+    }
+    view_release(&src);
+    return description;
+}
+
+/* Engine and channels */
+
+PyDoc_STRVAR(configure_doc, "configure($module, /, engine=None, channels=0)\n--\n\n"
+                            "See mli.configure.");
+
+static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {KEYWORD("engine"), KEYWORD("channels"), NULL};
+    const char *engine = NULL;
+    mli_status status;
+    int channels = 0;
+
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|zi:configure", names, &engine, &channels))
+        return NULL;
+    plan_reap();
+    if (channels < 0 || channels > MLI_MOV_MAX_CHANNELS) {
+        raise_number(MLI_STATUS_ARGUMENT_ERROR, "channels", channels, "0 to %d are allowed",
+                     MLI_MOV_MAX_CHANNELS);
+        return NULL;
+    }
+    status = flight_configure(engine, (uint32_t)channels);
+    if (status == MLI_STATUS_OK)
+        return Py_NewRef(Py_None);
+    raise_last_error(status);
+    return NULL;
+}
+
+PyDoc_STRVAR(engine_doc, "engine($module, /)\n--\n\n"
+                         "Return (name of the engine, number of channels).");
+
+static PyObject *module_engine(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return Py_BuildValue("sI", mli_mov_engine_name(), flight_channels());
+}
+
+PyDoc_STRVAR(shutdown_doc, "shutdown($module, /)\n--\n\n"
+                           "Cancel all transfers and wait for their ends.");
+
+static PyObject *module_shutdown(PyObject *module, PyObject *unused)
+{
+    PyThreadState *thread = PyEval_SaveThread();
+
+    (void)module;
+    (void)unused;
+    flight_shutdown();
+    PyEval_RestoreThread(thread);
+    plan_reap();
+    return Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {
+    {"move", (PyCFunction)(void (*)(void))module_move, METH_FASTCALL | METH_KEYWORDS, move_doc},
+    {"window", (PyCFunction)(void (*)(void))module_window, METH_FASTCALL | METH_KEYWORDS,
+     window_doc},
+    {"configure", (PyCFunction)(void (*)(void))module_configure, METH_VARARGS | METH_KEYWORDS,
+     configure_doc},
+    {"engine", module_engine, METH_NOARGS, engine_doc},
+    {"shutdown", module_shutdown, METH_NOARGS, shutdown_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "mli._core",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+
+    if (module && (errors_init() || operation_init() || plan_init(module) ||
+                   PyModule_AddStringConstant(module, "version", mli_version()) < 0))
+        Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A move of an array of any rank and element size, as moves that libmli accepts.
+ *
+ *   axis      one dimension of the result, with its zeros before and after the samples
+ *   nest      the axes of a result, folded: in the order of memory, as few as possible
+ *   segment   a part of an axis that one move of libmli writes
+ *   move      one segment of each axis: source, configuration and destination for libmli
+ *
+ * libmli moves tensors of up to four dimensions, with elements of 1, 2 or 4 bytes, at most 255
+ * zeros on each side, and at most 4 GiB between the first and the last byte. Nearly every nest fits
+ * into one move. The others take a move for each combination of segments.
+ */
+#ifndef CORE_NEST_H
+#define CORE_NEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mli_api.h"
+
+enum {
+    NEST_RANK_MAX = 8,                 /* of arrays */
+    NEST_AXES_MAX = NEST_RANK_MAX + 1, /* an element may become an axis of smaller elements */
+};
+
+/** One dimension of a result. Index k is a zero for k < before and for k >= before + samples. */
+struct axis {
+    int64_t before, samples, after; /* sum: the extent of the result, at least 1 */
+    int64_t src_step, dst_step;     /* bytes from one sample to the next, not negative */
+};
+
+struct nest {
+    const uint8_t *src; /* first sample; not read if an axis has no samples */
+    uint8_t *dst;       /* first byte of the result */
+    uint32_t unit;      /* size of the elements that libmli moves: 1, 2 or 4 bytes */
+    uint32_t rank;
+    struct axis axis[NEST_AXES_MAX];
+    int64_t longest[NEST_AXES_MAX]; /* elements of a segment, at most */
+    bool looped[NEST_AXES_MAX];     /* segments have one element: not a dimension of the moves */
+};
+
+/** A move of libmli. */
+struct move {
+    mli_tensor src, dst;
+    mli_mov_cfg_t cfg;
+};
+
+/** The moves of a nest, one after the other. Plain data. */
+struct move_iterator {
+    const struct nest *nest;
+    int64_t at[NEST_AXES_MAX]; /* first index of the segment of each axis */
+    int64_t zeros_at;          /* for segments of zeros only: see nest.c */
+    bool ended;
+};
+
+/**
+ * Folds the axes of a result with elements of `size` bytes. `axis` has `rank` entries, at most
+ * NEST_RANK_MAX, in any order, none with an extent of 0.
+ */
+void nest_fold(struct nest *nest, const uint8_t *src, uint8_t *dst, size_t size,
+               const struct axis *axis, uint32_t rank);
+
+/** Returns whether the nest is one move. */
+bool nest_is_single(const struct nest *nest);
+
+/**
+ * Returns whether no two moves of the nest interfere: no byte is written twice, and none is both
+ * read and written. May return false for interleaved arrays that do not interfere. For single
+ * moves libmli has an exact check.
+ */
+bool nest_is_disjoint(const struct nest *nest);
+
+/** Begins with the first move. The nest must stay. */
+void move_iterator_init(struct move_iterator *iterator, const struct nest *nest);
+
+/** Builds the next move. Returns false after the last one. */
+bool move_iterator_next(struct move_iterator *iterator, struct move *move);
+
+#endif /* CORE_NEST_H */

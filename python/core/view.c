@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "python/core/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "python/core/dlpack.h"
+#include "python/core/errors.h"
+
+/* Returns whether a format of the buffer protocol has references to objects. */
+static bool has_objects(const char *format)
+{
+    bool name = false; /* between the colons of a field's name */
+
+    for (; *format; format++) {
+        if (*format == ':')
+            name = !name;
+        else if (*format == 'O' && !name)
+            return true;
+    }
+    return false;
+}
+
+static int refuse_objects(const char *name)
+{
+    raise_refused(MLI_STATUS_NOT_SUPPORTED, name, NULL,
+                  "elements must be plain bytes, not Python objects");
+    return -1;
+}
+
+/* Checks what all protocols have in common. */
+static int check(struct view *view, const char *name)
+{
+    bool empty = false;
+
+    if (view->size < 1) {
+        raise_number(MLI_STATUS_NOT_SUPPORTED, name, view->size,
+                     "the size of an element must be at least 1 byte");
+        return -1;
+    }
+    for (uint32_t i = 0; i < view->rank; i++)
+        empty = empty || view->shape[i] == 0;
+    for (uint32_t i = 0; i < view->rank; i++) {
+        if (empty || view->shape[i] == 1)
+            view->step[i] = 0;
+        if (view->step[i] < 0) {
+            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i],
+                         "strides must not be negative; numpy.ascontiguousarray() makes a copy "
+                         "without negative strides");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_rank(Py_ssize_t rank, const char *name)
+{
+    if (rank >= 0 && rank <= NEST_RANK_MAX)
+        return 0;
+    raise_number(MLI_STATUS_RANK_MISMATCH, name, (long long)rank,
+                 "arrays of at most %d dimensions are allowed", NEST_RANK_MAX);
+    return -1;
+}
+
+/* Copies a format without the mark of the native byte order. */
+static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
+{
+    const bool native = *format == '@' || *format == '=' ||
+                        *format == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
+
+    format += native;
+    if (strlen(format) < VIEW_FORMAT_MAX)
+        strcpy(out, format);
+}
+
+/* The buffer protocol. Returns 1 if the object has none. */
+static int open_buffer(struct view *view, PyObject *object, const char *name)
+{
+    if (!PyObject_CheckBuffer(object))
+        return 1;
+    if (PyObject_GetBuffer(object, &view->buffer, PyBUF_RECORDS_RO) < 0) {
+        view->buffer.obj = NULL;
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
+            return -1;
+        PyErr_Clear(); /* NumPy has no buffers for some types, as datetime64 and bfloat16 */
+        return 1;
+    }
+    const Py_buffer *buffer = &view->buffer;
+    const char *format = buffer->format ? buffer->format : "B";
+    if (check_rank(buffer->ndim, name))
+        return -1;
+    if (has_objects(format))
+        return refuse_objects(name);
+    view->data = buffer->buf;
+    view->size = buffer->itemsize;
+    view->rank = (uint32_t)buffer->ndim;
+    view->readonly = buffer->readonly;
+    for (uint32_t i = 0; i < view->rank; i++) {
+        view->shape[i] = buffer->shape[i];
+        view->step[i] = buffer->strides[i];
+    }
+    copy_format(view->format, format);
+    return 0;
+}
+
+/* __array_interface__ */
+
+static int interface_refused(const char *name, const char *member)
+{
+    if (!PyErr_Occurred())
+        raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                      "the member %s of __array_interface__ is missing or not valid", member);
+    return -1;
+}
+
+/* Reads a tuple of at most NEST_RANK_MAX numbers. Returns their count, or -1. */
+static Py_ssize_t read_numbers(PyObject *tuple, int64_t *out)
+{
+    const Py_ssize_t count = tuple && PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+
+    if (count > NEST_RANK_MAX)
+        return count;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (out[i] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return count;
+}
+
+/* Reads the size of elements from a type as "<f4". Returns 0, or -1. */
+static int read_typestr(struct view *view, PyObject *typestr, const char *name)
+{
+    PyObject *bytes = typestr && PyUnicode_Check(typestr) ? PyUnicode_AsASCIIString(typestr) : NULL;
+    const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+    char byte_order, kind = 0;
+    long long size = 0;
+    const int read = text ? sscanf(text, "%c%c%lld", &byte_order, &kind, &size) : 0;
+
+    Py_XDECREF(bytes);
+    if (read < 3 || size < 0 || size > INT32_MAX)
+        return interface_refused(name, "typestr");
+    if (kind == 'O')
+        return refuse_objects(name);
+    view->size = kind == 'U' ? size * 4 : size;
+    return 0;
+}
+
+/* Reads "data", (address, read-only). Without it the object itself must have a buffer: refused. */
+static int read_data(struct view *view, PyObject *data, const char *name)
+{
+    if (!data || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
+        return interface_refused(name, "data");
+    view->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    view->readonly = PyObject_IsTrue(PyTuple_GetItem(data, 1)) != 0;
+    return PyErr_Occurred() ? interface_refused(name, "data") : 0;
+}
+
+static int read_interface(struct view *view, PyObject *dict, const char *name)
+{
+    PyObject *strides = PyDict_GetItemString(dict, "strides");
+    const Py_ssize_t rank = read_numbers(PyDict_GetItemString(dict, "shape"), view->shape);
+    int64_t packed;
+
+    if (rank < 0)
+        return interface_refused(name, "shape");
+    if (check_rank(rank, name) || read_typestr(view, PyDict_GetItemString(dict, "typestr"), name) ||
+        read_data(view, PyDict_GetItemString(dict, "data"), name))
+        return -1;
+    view->rank = (uint32_t)rank;
+    if (strides && strides != Py_None)
+        return read_numbers(strides, view->step) == rank ? 0 : interface_refused(name, "strides");
+    packed = view->size;
+    for (uint32_t i = view->rank; i-- > 0;) {
+        view->step[i] = packed;
+        if (view->shape[i] < 0 || __builtin_mul_overflow(packed, view->shape[i], &packed))
+            return interface_refused(name, "shape");
+    }
+    return 0;
+}
+
+/* Returns 1 if the object has no interface. */
+static int open_interface(struct view *view, PyObject *object, const char *name)
+{
+    PyObject *dict = PyObject_GetAttrString(object, "__array_interface__");
+    int status;
+
+    if (!dict) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            return -1;
+        PyErr_Clear();
+        return 1;
+    }
+    if (PyDict_Check(dict)) {
+        status = read_interface(view, dict, name);
+        if (status == 0)
+            view->owner = Py_BuildValue("OO", object, dict); /* the dictionary may own the data */
+    } else {
+        status = interface_refused(name, "shape");
+    }
+    Py_DECREF(dict);
+    return status || view->owner ? status : -1;
+}
+
+/* DLPack. Returns 1 if the object has none. */
+static int open_dlpack(struct view *view, PyObject *object, const char *name)
+{
+    const int found = dlpack_take(object, name, &view->managed);
+
+    if (found)
+        return found;
+    const struct dlpack_tensor *tensor = &view->managed->tensor;
+    const int64_t size = (int64_t)tensor->bits * tensor->lanes / 8;
+    int64_t packed = size;
+    if (check_rank(tensor->rank, name))
+        return -1;
+    if (tensor->bits % 8 != 0 || size == 0) {
+        raise_number(MLI_STATUS_NOT_SUPPORTED, name, tensor->bits,
+                     "elements must be whole bytes, and their bits a multiple of 8");
+        return -1;
+    }
+    view->data = (uint8_t *)tensor->data + tensor->byte_offset;
+    view->size = size;
+    view->rank = (uint32_t)tensor->rank;
+    for (uint32_t i = view->rank; i-- > 0;) {
+        view->shape[i] = tensor->shape[i];
+        view->step[i] = packed;
+        if (view->shape[i] < 0 || __builtin_mul_overflow(packed, view->shape[i], &packed) ||
+            (tensor->strides && __builtin_mul_overflow(tensor->strides[i], size, &view->step[i]))) {
+            raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                          "the shape and the strides must be below 2^63 bytes");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int view_open(struct view *view, PyObject *object, const char *name)
+{
+    int (*const protocols[])(struct view *, PyObject *,
+                             const char *) = {open_buffer, open_interface, open_dlpack};
+    int status = 1;
+
+    memset(view, 0, sizeof(*view));
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]) && status > 0; i++)
+        status = protocols[i](view, object, name);
+    if (status > 0)
+        PyErr_Format(PyExc_TypeError,
+                     "%s: an array is required: an object with the buffer protocol, "
+                     "__array_interface__ or __dlpack__",
+                     name);
+    if (status == 0)
+        status = check(view, name);
+    if (status)
+        view_release(view);
+    return status ? -1 : 0;
+}
+
+void view_release(struct view *view)
+{
+    if (view->buffer.obj)
+        PyBuffer_Release(&view->buffer);
+    Py_CLEAR(view->owner);
+    if (view->managed)
+        dlpack_release(view->managed);
+    view->managed = NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The arguments pad, slice, step and perm of a move: what each element of the result is.
+ *
+ * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
+ */
+#ifndef CORE_WINDOW_H
+#define CORE_WINDOW_H
+
+#include "python/core/view.h"
+
+/** One dimension of the source. Samples count in the padded source. */
+struct window_dim {
+    int64_t pre, post;    /* zero samples before and after the source */
+    int64_t offset, size; /* the window; size may be 0 */
+    int64_t step;         /* every step-th sample of the window */
+    bool dropped;         /* an integer in `slice` chose the only sample */
+};
+
+struct window {
+    uint32_t rank; /* of the source */
+    struct window_dim dim[NEST_RANK_MAX];
+    uint32_t result_rank;
+    uint32_t order[NEST_RANK_MAX]; /* source dimension of each dimension of the result */
+    int64_t shape[NEST_RANK_MAX];  /* of the result */
+    bool empty;                    /* the result has no elements */
+};
+
+/** Reads the arguments. Each may be null or None: not given. */
+int window_read(struct window *window, const struct view *src, PyObject *pad, PyObject *slice,
+                PyObject *step, PyObject *perm);
+
+/**
+ * Returns the axes of the result, by result dimension and without destination steps, and adds to
+ * *offset the bytes from the first element of the source to the first sample. Dropped dimensions
+ * that chose a zero follow as axes. Returns the number of axes.
+ */
+uint32_t window_axes(const struct window *window, const struct view *src,
+                     struct axis axis[NEST_RANK_MAX], int64_t *offset);
+
+/** Reads an integer. `field` and `index` (-1: none) name it in errors. */
+int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t *out);
+
+#endif /* CORE_WINDOW_H */

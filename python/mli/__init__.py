@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Moves of arrays: copy, slice, concatenate, subsample, permute and pad, all in one call.
+
+>>> import mli, numpy as np
+>>> image = np.arange(12, dtype=np.int8).reshape(3, 4)
+>>> mli.move(image, pad=1, slice=np.s_[0:3, ::2], perm=(1, 0))
+array([[0, 0, 0],
+       [0, 1, 5],
+       [0, 3, 7]], dtype=int8)
+"""
+import atexit as _atexit
+
+from . import _core
+from ._core import Plan, Transfer, move
+from ._errors import Error
+from ._moves import Layout, check, concatenate, configure, engine, permute
+
+__version__ = _core.version
+__all__ = ["Error", "Layout", "Plan", "Transfer", "check", "concatenate", "configure", "engine",
+           "move", "permute"]
+
+_atexit.register(_core.shutdown)

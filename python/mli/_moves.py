@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that are made of moves."""
+from typing import NamedTuple
+
+import numpy
+
+from . import _arrays, _core
+from ._errors import Error
+
+
+class Layout(NamedTuple):
+    """What a move would write."""
+    shape: tuple  # of the result
+    dtype: numpy.dtype
+    bytes: int
+
+
+def check(src, *, pad=None, slice=None, step=None, perm=None):
+    """Check the arguments of a move without moving, and return the Layout of the result.
+
+    >>> check(numpy.zeros((8, 8), numpy.int8), pad=1, step=2)
+    Layout(shape=(5, 5), dtype=dtype('int8'), bytes=25)
+
+    Raises mli.Error as mli.move() does.
+    """
+    *_, shape = _core.window(src, pad=pad, slice=slice, step=step, perm=perm)
+    dtype = _arrays.dtype_of(src)
+    return Layout(shape, dtype, int(numpy.prod(shape, dtype=object)) * dtype.itemsize)
+
+
+def permute(src, perm, *, out=None, channels=1):
+    """Transpose: dimension i of the result is dimension perm[i] of `src`.
+
+    >>> permute(numpy.arange(6, dtype=numpy.int8).reshape(2, 3), (1, 0))
+    array([[0, 3],
+           [1, 4],
+           [2, 5]], dtype=int8)
+    """
+    return _core.move(src, perm=perm, out=out, channels=channels)
+
+
+def _shape_of_all(shapes, axis):
+    """Return the shape of the concatenation and the axis from 0 on."""
+    first = shapes[0]
+    if not -len(first) <= axis < len(first):
+        raise Error("BAD_FUNC_CFG", "axis", axis,
+                    f"{-len(first)} to {len(first) - 1} are allowed")
+    axis %= len(first)
+    for i, shape in enumerate(shapes):
+        if len(shape) != len(first) or any(
+                n != m for d, (n, m) in enumerate(zip(shape, first)) if d != axis):
+            raise Error("SHAPE_MISMATCH", f"arrays[{i}]", shape,
+                        f"the shape {first} is required, except for dimension {axis}")
+    total = sum(shape[axis] for shape in shapes)
+    return (*first[:axis], total, *first[axis + 1:]), axis
+
+
+def concatenate(arrays, axis=0, *, out=None, channels=1):
+    """Join arrays along a dimension: one allocation, one move for each array.
+
+    >>> concatenate([numpy.zeros((1, 2), numpy.int8), numpy.ones((2, 2), numpy.int8)])
+    array([[0, 0],
+           [1, 1],
+           [1, 1]], dtype=int8)
+
+    All arrays have the same element type, and the same shape but for `axis`. Nothing is written if
+    one of them is refused.
+    """
+    arrays = list(arrays)
+    if not arrays:
+        raise Error("BAD_TENSOR", "arrays", 0, "at least one array is required")
+    shapes = [_core.window(array)[-1] for array in arrays]
+    shape, axis = _shape_of_all(shapes, axis)
+    dtypes = [_arrays.dtype_of(array) for array in arrays]
+    for i, dtype in enumerate(dtypes):
+        if dtype != dtypes[0]:
+            raise Error("TYPE_MISMATCH", f"arrays[{i}]", dtype, f"{dtypes[0]} is required")
+    if out is None:
+        out = numpy.empty(shape, dtypes[0])
+    elif _core.window(out)[-1] != shape:
+        raise Error("SHAPE_MISMATCH", "out", _core.window(out)[-1], f"the shape {shape} is required")
+    at, plans = [0] * len(shape), []
+    for array, part in zip(arrays, shapes):
+        plans.append(_core.Plan(array, out=out, at=at, channels=channels))
+        at[axis] += part[axis]
+    for plan in plans:
+        plan.run()
+    return out
+
+
+def configure(engine=None, channels=0):
+    """Choose the engine and the number of DMA channels of this process (0: the default, 1 to 4).
+
+    `engine` is as for mlictl and mlid: "threads", "inline", or "fault:threads,...", which injects
+    faults. Refused while a transfer runs. Synchronous moves on one channel need no channels: the
+    calling thread moves the data.
+    """
+    _core.configure(engine, channels)
+
+
+def engine():
+    """Return (name of the engine, number of its channels; 0 before the first transfer)."""
+    return _core.engine()
