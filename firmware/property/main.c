@@ -161,7 +161,7 @@ static bool run_way(uint64_t way, struct lab *lab)
     const uint64_t failures_before = failures, cases_before = cases, began = board_time_ns();
     struct scene_count scenes = {0};
     uint32_t interrupts, channels;
-    uint64_t bytes, items;
+    uint64_t bytes, by_processor, items;
 
     if (!set_up(way))
         return false;
@@ -169,16 +169,17 @@ static bool run_way(uint64_t way, struct lab *lab)
     run_cases(way, lab);
     items = all_channels(offsetof(mli_mov_channel_stats, completed), &channels);
     bytes = all_channels(offsetof(mli_mov_channel_stats, bytes), &channels);
+    by_processor = all_channels(offsetof(mli_mov_channel_stats, cpu_bytes), &channels);
     interrupts = board_dma_interrupts() - interrupts_before;
     if (options.only == UINT64_MAX)
         scenes_play((uint32_t)options.first, CASE_CHANNELS_MAX, &scenes);
     (void)board_interrupts(false);
     (void)mli_mov_set_num_dma_ch(0, 0);
     printf("%s: %" PRIu64 " cases, %" PRIu64 " failed; %" PRIu64 " work items of %" PRIu64
-           " B on %u channels, %u interrupts; scenes: %u passed, %u failed, %u skipped; %" PRIu64
-           " ms\n",
+           " B (%" PRIu64 " B by the processor) on %u channels, %u interrupts; scenes: %u passed, "
+           "%u failed, %u skipped; %" PRIu64 " ms\n",
            way ? "interrupt" : "polled", cases - cases_before, failures - failures_before, items,
-           bytes, (unsigned)channels, (unsigned)interrupts, (unsigned)scenes.passed,
+           bytes, by_processor, (unsigned)channels, (unsigned)interrupts, (unsigned)scenes.passed,
            (unsigned)scenes.failed, (unsigned)scenes.skipped, (board_time_ns() - began) / 1000000);
     if ((interrupts > 0) != (way == 1) && items > 0) {
         printf("  FAILED: %u interrupts\n", (unsigned)interrupts);

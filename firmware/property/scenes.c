@@ -130,8 +130,10 @@ static bool error_in_each_row(void)
         for (uint32_t row = 0; row < ROWS; row++) {
             if (!rows_prepare(m, channel))
                 return true;
-            if (!board_inject(BOARD_FAULT_ERROR, first_channel + channel, row))
+            if (!board_inject(BOARD_FAULT_ERROR, first_channel + channel, row)) {
+                release(m);
                 return false;
+            }
             expect(start_and_wait(m) == MLI_STATUS_DMA_ERROR, "the error is not reported");
             (void)board_inject(BOARD_FAULT_NONE, 0, 0);
             expect_end(m, channel, row, MLI_STATUS_DMA_ERROR);
