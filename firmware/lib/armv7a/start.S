@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Start-up and exceptions of Zynq-7000: one Cortex-A9 runs the program in supervisor mode, secure
- * state. Source: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406).
+ * Start-up and exceptions of boards with ARMv7-A: the first processor runs the program in supervisor
+ * mode, secure state if it starts there. Source: Arm Architecture Reference Manual, ARMv7-A and
+ * ARMv7-R edition (DDI 0406).
+ *
+ * The board's linker script defines stack_end, translation_table (16 KiB at a multiple of 16 KiB)
+ * and memory_sections, the number of MiB from address 0 that are memory; devices follow. The board
+ * defines board_interrupt() and board_crash().
  *
  * The translation table maps all addresses to themselves. Memory is normal memory without data
  * caches: unaligned accesses are legal, and the DMA controller needs no cache maintenance. It is
@@ -15,7 +20,6 @@
 #define MASKED          0xc0            /* interrupts and fast interrupts */
 #define SECTION_MEMORY  0x00001c02      /* normal, not cached, read and write */
 #define SECTION_DEVICE  0x00000c16      /* device, never executed, read and write */
-#define MEMORY_SECTIONS 0x400           /* 1 GiB of DDR */
 #define ALL_SECTIONS    0x1000
 
     .section .text.start, "ax"
@@ -43,8 +47,9 @@ _start:
     ldr     r0, =translation_table
     ldr     r1, =SECTION_MEMORY
     ldr     r2, =SECTION_DEVICE
+    ldr     r5, =memory_sections
     mov     r3, #0
-1:  cmp     r3, #MEMORY_SECTIONS
+1:  cmp     r3, r5
     movhs   r1, r2
     orr     r4, r1, r3, lsl #20
     str     r4, [r0, r3, lsl #2]
