@@ -30,7 +30,7 @@
  * Threads. Only one thread at a time may use a client; distinct clients are independent.
  *
  * Waiting. A call that needs a reply waits for it, and handles all other lines that arrive
- * meanwhile. mli_client_submit_async(), mli_client_start(), mli_client_flush() and
+ * meanwhile. Functions whose names end in _async, mli_client_start(), mli_client_flush() and
  * mli_client_dispatch() never wait. Callbacks run only inside mli_client_dispatch() and inside
  * calls that wait. In a callback, calls that do not wait are allowed; calls that wait fail with
  * MLI_CLIENT_MISUSE, and mli_client_close() does nothing.
@@ -530,6 +530,23 @@ typedef struct mli_client_attachment {
 int mli_client_call(mli_client *client, const char *method, const char *params,
                     const mli_client_attachment *attachments, size_t count, int timeout_ms,
                     char **line, size_t *length, mli_client_error *error);
+
+/**
+ * Callback for a reply: `line` as of mli_client_call(), or null and `error`. The library owns both,
+ * and frees them after the callback. The callback owns `fd`, the descriptor of the reply, or -1.
+ */
+typedef void mli_client_reply_fn(mli_client *client, mli_client_ticket ticket, const char *line,
+                                 size_t length, int fd, const mli_client_error *error, void *user);
+
+/** As mli_client_call(), without waiting: the reply goes to `done`, which is not null. */
+int mli_client_call_async(mli_client *client, const char *method, const char *params,
+                          const mli_client_attachment *attachments, size_t count,
+                          mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
+                          mli_client_error *error);
+/** As mli_client_prepare(), without waiting: the reply of job.prepare goes to `done`. */
+int mli_client_prepare_async(mli_client *client, const mli_client_job *job,
+                             mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
+                             mli_client_error *error);
 
 /**
  * Sets the callback for every notification: one JSON object, not zero-terminated. Null: no

@@ -201,6 +201,7 @@ int request_send(mli_client *client, const struct request *request, mli_client_t
         return no_memory(error);
     slot->kind = request->kind;
     slot->done = request->done;
+    slot->reply_done = request->reply_done;
     slot->user = request->user;
     if (client->inlined && request->count > 0)
         status = inlined_keep_backs(&inlined, slot, request->attachments, error);
@@ -310,4 +311,21 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
     slot->line = NULL;
     table_release(&client->table, slot);
     return 0;
+}
+
+int mli_client_call_async(mli_client *client, const char *method, const char *params,
+                          const mli_client_attachment *attachments, size_t count,
+                          mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
+                          mli_client_error *error)
+{
+    const struct request request = {.method = method,
+                                    .params = params,
+                                    .params_length = params ? strlen(params) : 0,
+                                    .attachments = attachments,
+                                    .count = count,
+                                    .kind = SLOT_LINE,
+                                    .reply_done = done,
+                                    .user = user};
+
+    return request_send(client, &request, ticket, error);
 }

@@ -15,6 +15,7 @@ struct request {
     size_t count;
     enum slot_kind kind;
     mli_client_done_fn *done;
+    mli_client_reply_fn *reply_done; /* SLOT_LINE only */
     void *user;
 };
 

@@ -36,6 +36,7 @@ struct slot {
     bool forgotten; /* true: drop the reply when it arrives */
     bool suspect;   /* true: the source file became shorter while the library sent it */
     mli_client_done_fn *done;
+    mli_client_reply_fn *reply_done; /* SLOT_LINE only */
     void *user;
     mli_client_result result;
     mli_client_error *error; /* error of the request; owned, see error_copy() */

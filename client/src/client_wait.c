@@ -161,6 +161,7 @@ void mli_client_forget(mli_client *client, mli_client_ticket ticket)
     if (!slot)
         return;
     slot->done = NULL;
+    slot->reply_done = NULL;
     slot->forgotten = true;
     if (slot->state != SLOT_WAITING)
         table_release(&client->table, slot);

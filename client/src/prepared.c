@@ -9,6 +9,21 @@
 #include "client/src/quick.h"
 #include "proto/wire/job_calls.h"
 
+/* Checks a job and writes it as the params of job.prepare. */
+static int describe(mli_client *client, const mli_client_job *job, struct job_parts *parts,
+                    mli_client_error *error)
+{
+    if (client->inlined)
+        return error_set(
+            error, MLI_CLIENT_IMPOSSIBLE,
+            "a prepared job needs shared memory, which this connection does not support");
+    if (job->after_count > 0 || job->timeout_ms > 0)
+        return error_set(
+            error, MLI_CLIENT_MISUSE,
+            "a prepared job has no `after` and no `timeout_ms`: give them at each start");
+    return describe_job(client, job, false, parts, error);
+}
+
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
                        mli_client_error *error)
 {
@@ -17,16 +32,8 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     struct job_prepared read = {0};
     int status = request_may_wait(client, error);
 
-    if (status == 0 && client->inlined)
-        status =
-            error_set(error, MLI_CLIENT_IMPOSSIBLE,
-                      "a prepared job needs shared memory, which this connection does not support");
-    if (status == 0 && (job->after_count > 0 || job->timeout_ms > 0))
-        status =
-            error_set(error, MLI_CLIENT_MISUSE,
-                      "a prepared job has no `after` and no `timeout_ms`: give them at each start");
     if (status == 0)
-        status = describe_job(client, job, false, &parts, error);
+        status = describe(client, job, &parts, error);
     if (status == 0)
         status =
             call_begin(&call, client, "job.prepare", true, parts.attachments, parts.count, error);
@@ -39,6 +46,22 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     job_prepared_finish(&read);
     call_finish(&call);
     return 0;
+}
+
+int mli_client_prepare_async(mli_client *client, const mli_client_job *job,
+                             mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
+                             mli_client_error *error)
+{
+    struct job_parts parts;
+    int status = describe(client, job, &parts, error);
+
+    if (status)
+        return status;
+    const char *params = jsonw_text(&client->params);
+    if (!params)
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    return mli_client_call_async(client, "job.prepare", params, parts.attachments, parts.count,
+                                 done, user, ticket, error);
 }
 
 int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepared,

@@ -22,12 +22,12 @@ static int lose(mli_client *client, const char *why)
     return connection_lost(client, "%s", why);
 }
 
+/* The callback may begin requests, and these can move slots: both functions release the slot before
+ * the call. */
+
 static void call_back(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
 {
     struct slot *slot = table_find(&client->table, ticket);
-
-    /* The callback may begin requests, and these can move slots: release this slot before the call.
-     */
     mli_client_done_fn *done = slot->done;
     void *user = slot->user;
     mli_client_result result = slot->result;
@@ -42,6 +42,34 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
     done(client, ticket, error ? NULL : &result, error, user);
     client->depth--;
     mli_client_result_free(&result);
+    error_free(own);
+}
+
+static void give_line(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
+{
+    struct slot *slot = table_find(&client->table, ticket);
+    mli_client_reply_fn *done = slot->reply_done;
+    void *user = slot->user;
+    char *line = slot->line;
+    size_t length = slot->length;
+    int fd = slot->fd;
+    mli_client_error *own = NULL;
+
+    if (error && error == slot->error) {
+        own = slot->error;
+        slot->error = NULL;
+    }
+    if (error && fd >= 0) {
+        close(fd);
+        fd = -1;
+    }
+    slot->line = NULL;
+    slot->fd = -1;
+    table_release(&client->table, slot);
+    client->depth++;
+    done(client, ticket, error ? NULL : line, error ? 0 : length, fd, error, user);
+    client->depth--;
+    free(line);
     error_free(own);
 }
 
@@ -71,6 +99,10 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
     }
     if (slot->done) {
         call_back(client, ticket, error);
+        return;
+    }
+    if (slot->reply_done) {
+        give_line(client, ticket, error);
         return;
     }
     if (error && slot->error != error) {

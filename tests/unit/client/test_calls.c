@@ -357,6 +357,59 @@ static void test_raw(void **state)
     fake_finish(&fake);
 }
 
+struct seen {
+    unsigned count;
+    char line[128];
+    int fd, code;
+};
+
+static void see(mli_client *client, mli_client_ticket ticket, const char *line, size_t length,
+                int fd, const mli_client_error *error, void *user)
+{
+    struct seen *seen = user;
+
+    assert_true(ticket != 0);
+    assert_int_equal(mli_client_ping(client, NULL), MLI_CLIENT_MISUSE);
+    assert_int_equal(length, line ? strlen(line) : 0);
+    seen->count++;
+    snprintf(seen->line, sizeof(seen->line), "%s", line ? line : "");
+    seen->fd = fd;
+    seen->code = error ? error->code : 0;
+}
+
+static void test_calls_without_waiting(void **state)
+{
+    struct fake fake;
+    struct seen seen = {.fd = -1};
+    mli_client_ticket ticket;
+    mli_client_job job;
+    int fd = memory("hello");
+
+    (void)state;
+    fake_init(&fake, 0);
+    assert_int_equal(
+        mli_client_call_async(fake.client, "x.y", "{}", NULL, 0, see, &seen, &ticket, NULL), 0);
+    fake_say_with_fd(&fake, fd, "{'jsonrpc':'2.0','id':1,'fds':1,'result':{'any':[1]}}\n");
+    assert_int_equal(mli_client_dispatch(fake.client, NULL), 0);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"fds\":1,"
+                                   "\"result\":{\"any\":[1]}}");
+    assert_content(seen.fd, "hello");
+    close(seen.fd);
+    describe(&job, fd, fd);
+    assert_int_equal(mli_client_prepare_async(fake.client, &job, see, &seen, &ticket, NULL), 0);
+    assert_non_null(strstr(fake_hear(&fake), "\"method\":\"job.prepare\",\"fds\":1,"));
+    job.timeout_ms = 1;
+    assert_int_equal(mli_client_prepare_async(fake.client, &job, see, &seen, &ticket, NULL),
+                     MLI_CLIENT_MISUSE);
+    fake_hang_up(&fake);
+    assert_int_equal(mli_client_dispatch(fake.client, NULL), MLI_CLIENT_LOST);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.code, MLI_CLIENT_LOST);
+    fake_finish(&fake);
+    close(fd);
+}
+
 static void test_commands(void **state)
 {
     static char cat[] = "cat", none[] = "/nonexistent/ssh", sh[] = "sh", c[] = "-c", x[] = "exit 9";
@@ -427,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_a_source_that_shrinks),
         cmocka_unit_test(test_notifications),
         cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_calls_without_waiting),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_where_a_service_is_looked_for),
     };
