@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "python/core/errors.h"
 
@@ -223,23 +224,31 @@ static int place(struct operation *operation, PyObject *at_object, int64_t *offs
 
 /* Operations */
 
-/* Checks the moves of a nest for overlaps and other errors, without moving. */
-static int check_moves(struct operation *operation)
+/* Builds the only move, or checks that several moves do not interfere. */
+static int build_moves(struct operation *operation)
 {
     struct move_iterator iterator;
-    mli_status status = MLI_STATUS_OK;
 
     operation->single = nest_is_single(&operation->nest);
-    move_iterator_init(&iterator, &operation->nest);
     if (operation->single) {
-        mli_tensor dst;
-
+        move_iterator_init(&iterator, &operation->nest);
         move_iterator_next(&iterator, &operation->move);
-        dst = operation->move.dst;
+        return 0;
+    }
+    if (nest_is_disjoint(&operation->nest))
+        return 0;
+    return refuse_out(MLI_STATUS_INCOMPATEBLE_TENSORS,
+                      "src and out, or elements of out, overlap or interleave");
+}
+
+int operation_check(const struct operation *operation)
+{
+    mli_status status = MLI_STATUS_OK;
+
+    if (operation->bytes > 0 && operation->single) {
+        mli_tensor dst = operation->move.dst;
+
         status = mli_mov_check(&operation->move.src, &operation->move.cfg, &dst);
-    } else if (!nest_is_disjoint(&operation->nest)) {
-        return refuse_out(MLI_STATUS_INCOMPATEBLE_TENSORS,
-                          "src and out, or elements of out, overlap or interleave");
     }
     if (status == MLI_STATUS_OK)
         return 0;
@@ -267,7 +276,7 @@ static int plan(struct operation *operation, PyObject *at)
     }
     nest_fold(&operation->nest, operation->src.data + src_offset, operation->dst.data + dst_offset,
               (size_t)operation->src.size, axis, axes);
-    return check_moves(operation);
+    return build_moves(operation);
 }
 
 int operation_open(struct operation *operation, const struct arguments *arguments)
@@ -337,6 +346,23 @@ int operation_run(const struct operation *operation)
     }
     if (status == MLI_STATUS_OK)
         return 0;
+    raise_last_error(status);
+    return -1;
+}
+
+int64_t operation_time(const struct operation *operation, uint32_t count)
+{
+    PyThreadState *thread = PyEval_SaveThread();
+    mli_status status = MLI_STATUS_OK;
+    struct timespec start, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (uint32_t i = 0; i < count && status == MLI_STATUS_OK && operation->bytes > 0; i++)
+        status = run(operation);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    PyEval_RestoreThread(thread);
+    if (status == MLI_STATUS_OK)
+        return (end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec;
     raise_last_error(status);
     return -1;
 }

@@ -37,11 +37,20 @@ int arguments_read(struct arguments *arguments, const char *function, PyObject *
  */
 int operation_open(struct operation *operation, const struct arguments *arguments);
 
+/**
+ * Checks what operation_open() leaves to libmli, which operation_run() checks too: whether arrays
+ * overlap. Returns 0, or -1 with an exception.
+ */
+int operation_check(const struct operation *operation);
+
 /** Releases arrays. The result is the caller's if it set `operation->result` to null. */
 void operation_close(struct operation *operation);
 
 /** Moves, on this thread; releases the GIL for large moves. Returns 0, or -1 with an exception. */
 int operation_run(const struct operation *operation);
+
+/** Moves `count` times without the GIL. Returns the nanoseconds, or -1 with an exception. */
+int64_t operation_time(const struct operation *operation, uint32_t count);
 
 /** Returns a tuple of integers. */
 PyObject *tuple_of_integers(const int64_t *number, uint32_t count);

@@ -311,7 +311,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (read_call(&arguments, args, kwargs) || plan_read_channels(arguments.channels, &channels) ||
         operation_open(&operation, &arguments))
         return NULL;
-    self = PyObject_New(struct plan, type);
+    self = operation_check(&operation) ? NULL : PyObject_New(struct plan, type);
     if (!self) {
         operation_close(&operation);
         return NULL;
@@ -410,9 +410,24 @@ static PyObject *plan_run(struct plan *self, PyObject *unused)
     return operation_run(&self->operation) ? NULL : Py_NewRef(self->operation.result);
 }
 
+PyDoc_STRVAR(plan_time_doc, "_time($self, count, /)\n--\n\n"
+                            "Move `count` times on this thread and return the nanoseconds: what "
+                            "the calls of\nlibmli take without Python, for benchmarks.");
+
+static PyObject *plan_time(struct plan *self, PyObject *count)
+{
+    const unsigned long times = PyLong_AsUnsignedLong(count);
+    int64_t taken;
+
+    if ((PyErr_Occurred() && times == (unsigned long)-1) || check_idle(self))
+        return NULL;
+    taken = operation_time(&self->operation, times < UINT32_MAX ? (uint32_t)times : UINT32_MAX);
+    return taken < 0 ? NULL : PyLong_FromLongLong(taken);
+}
+
 PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels)
 {
-    struct plan *plan = PyObject_New(struct plan, plan_type);
+    struct plan *plan = operation_check(operation) ? NULL : PyObject_New(struct plan, plan_type);
     PyObject *result;
 
     if (!plan) {
@@ -463,6 +478,7 @@ static PyObject *plan_get_moves(struct plan *self, void *unused)
 static PyMethodDef plan_methods[] = {
     {"run", (PyCFunction)plan_run, METH_NOARGS, plan_run_doc},
     {"start", (PyCFunction)plan_start, METH_NOARGS, plan_start_doc},
+    {"_time", (PyCFunction)plan_time, METH_O, plan_time_doc},
     {NULL, NULL, 0, NULL},
 };
 

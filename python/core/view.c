@@ -73,6 +73,34 @@ static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
         strcpy(out, format);
 }
 
+/* Makes the steps those of an array without gaps. Returns whether the shape is possible. */
+static bool pack(struct view *view)
+{
+    int64_t packed = view->size;
+
+    for (uint32_t i = view->rank; i-- > 0;) {
+        view->step[i] = packed;
+        if (view->shape[i] < 0 || __builtin_mul_overflow(packed, view->shape[i], &packed))
+            return false;
+    }
+    return true;
+}
+
+/* Copies shape and strides, which an exporter may leave out, as ctypes does. */
+static int copy_layout(struct view *view, const Py_buffer *buffer, const char *name)
+{
+    view->rank = (uint32_t)buffer->ndim;
+    for (uint32_t i = 0; i < view->rank; i++)
+        view->shape[i] = buffer->shape ? buffer->shape[i] : buffer->len / buffer->itemsize;
+    if (!pack(view)) {
+        raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL, "the shape must be below 2^63 bytes");
+        return -1;
+    }
+    for (uint32_t i = 0; i < view->rank && buffer->strides; i++)
+        view->step[i] = buffer->strides[i];
+    return 0;
+}
+
 /* The buffer protocol. Returns 1 if the object has none. */
 static int open_buffer(struct view *view, PyObject *object, const char *name)
 {
@@ -93,14 +121,11 @@ static int open_buffer(struct view *view, PyObject *object, const char *name)
         return refuse_objects(name);
     view->data = buffer->buf;
     view->size = buffer->itemsize;
-    view->rank = (uint32_t)buffer->ndim;
     view->readonly = buffer->readonly;
-    for (uint32_t i = 0; i < view->rank; i++) {
-        view->shape[i] = buffer->shape[i];
-        view->step[i] = buffer->strides[i];
-    }
     copy_format(view->format, format);
-    return 0;
+    if (view->size < 1)
+        return 0; /* check() refuses it */
+    return copy_layout(view, buffer, name);
 }
 
 /* __array_interface__ */
@@ -160,7 +185,6 @@ static int read_interface(struct view *view, PyObject *dict, const char *name)
 {
     PyObject *strides = PyDict_GetItemString(dict, "strides");
     const Py_ssize_t rank = read_numbers(PyDict_GetItemString(dict, "shape"), view->shape);
-    int64_t packed;
 
     if (rank < 0)
         return interface_refused(name, "shape");
@@ -170,13 +194,7 @@ static int read_interface(struct view *view, PyObject *dict, const char *name)
     view->rank = (uint32_t)rank;
     if (strides && strides != Py_None)
         return read_numbers(strides, view->step) == rank ? 0 : interface_refused(name, "strides");
-    packed = view->size;
-    for (uint32_t i = view->rank; i-- > 0;) {
-        view->step[i] = packed;
-        if (view->shape[i] < 0 || __builtin_mul_overflow(packed, view->shape[i], &packed))
-            return interface_refused(name, "shape");
-    }
-    return 0;
+    return pack(view) ? 0 : interface_refused(name, "shape");
 }
 
 /* Returns 1 if the object has no interface. */
@@ -211,7 +229,7 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
         return found;
     const struct dlpack_tensor *tensor = &view->managed->tensor;
     const int64_t size = (int64_t)tensor->bits * tensor->lanes / 8;
-    int64_t packed = size;
+    bool possible;
     if (check_rank(tensor->rank, name))
         return -1;
     if (tensor->bits % 8 != 0 || size == 0) {
@@ -222,17 +240,16 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
     view->data = (uint8_t *)tensor->data + tensor->byte_offset;
     view->size = size;
     view->rank = (uint32_t)tensor->rank;
-    for (uint32_t i = view->rank; i-- > 0;) {
+    for (uint32_t i = 0; i < view->rank; i++)
         view->shape[i] = tensor->shape[i];
-        view->step[i] = packed;
-        if (view->shape[i] < 0 || __builtin_mul_overflow(packed, view->shape[i], &packed) ||
-            (tensor->strides && __builtin_mul_overflow(tensor->strides[i], size, &view->step[i]))) {
-            raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
-                          "the shape and the strides must be below 2^63 bytes");
-            return -1;
-        }
-    }
-    return 0;
+    possible = pack(view);
+    for (uint32_t i = 0; i < view->rank && tensor->strides && possible; i++)
+        possible = !__builtin_mul_overflow(tensor->strides[i], size, &view->step[i]);
+    if (possible)
+        return 0;
+    raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                  "the shape and the strides must be below 2^63 bytes");
+    return -1;
 }
 
 int view_open(struct view *view, PyObject *object, const char *name)

@@ -68,7 +68,7 @@ static PyObject *tuple_of(PyObject *object, const char *field, const char *what)
     PyObject *tuple =
         PySequence_Check(object) && !PyUnicode_Check(object) ? PySequence_Tuple(object) : NULL;
 
-    if (!tuple) {
+    if (!tuple && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%s: %s is required, not %R", field, what, object);
     }
@@ -169,8 +169,12 @@ static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
 {
     Py_ssize_t start, stop, step;
 
-    if (PySlice_Unpack(range, &start, &stop, &step) < 0)
-        return -1;
+    if (PySlice_Unpack(range, &start, &stop, &step) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_ValueError))
+            return -1;
+        PyErr_Clear();
+        step = 0; /* the only value that Python refuses */
+    }
     if (step < 1) {
         raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, step,
                      "steps from 1 on are allowed");
