@@ -222,7 +222,7 @@ static struct segment segment_at(const struct axis *axis, int64_t longest, int64
 {
     const int64_t end = axis->before + axis->samples;
     struct segment segment = {first, 0, 0, 0};
-    int64_t at = first;
+    int64_t at = first, zeros;
 
     if (at < axis->before) {
         segment.before = least(least(axis->before - at, ZEROS_MAX), longest);
@@ -236,8 +236,10 @@ static struct segment segment_at(const struct axis *axis, int64_t longest, int64
         if (at < end)
             return segment;
     }
+    /* Zeros without samples are one padding of a move: see build_zeros(). */
+    zeros = segment.samples > 0 ? ZEROS_MAX : ZEROS_MAX - segment.before;
     segment.after =
-        least(least(extent_of(axis) - at, ZEROS_MAX), longest - segment.before - segment.samples);
+        least(least(extent_of(axis) - at, zeros), longest - segment.before - segment.samples);
     return segment;
 }
 

@@ -45,6 +45,20 @@ class Random(unittest.TestCase):
                 self.assertEqual(whole.tobytes(), before, "bytes outside the result have changed")
 
 
+class Zeros(unittest.TestCase):
+    def test_windows_without_samples(self):
+        """Up to 255 zeros on each side of a sample that the step skips."""
+        for dtype in (np.int8, np.float64, np.complex128):
+            src = np.ones(1, dtype)
+            for before, after in ((1, 255), (200, 200), (255, 255), (510, 509), (1000, 400)):
+                with self.subTest(dtype=dtype, before=before, after=after):
+                    index = np.s_[(before + 1) % 2::2]
+                    expected = np.pad(src, (before, after))[index]
+                    out = np.full(expected.shape, 7, dtype)
+                    mli.move(src, pad=(before, after), slice=index, out=out)
+                    np.testing.assert_array_equal(out, expected)
+
+
 if __name__ == "__main__":
     print(f"MLI_TEST_SEED={SEED}")
     unittest.main(verbosity=2)
