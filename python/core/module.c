@@ -6,14 +6,11 @@
 #include "python/core/errors.h"
 #include "python/core/flight.h"
 #include "python/core/keyword.h"
+#include "python/core/move_doc.h"
 #include "python/core/operation.h"
 #include "python/core/plan.h"
 
-#define MOVE_SIGNATURE                                                                             \
-    "($module, src, /, *, pad=None, slice=None, step=None, perm=None, out=None, at=None, "         \
-    "channels=1)\n--\n\n"
-
-PyDoc_STRVAR(move_doc, "move" MOVE_SIGNATURE "See mli.move.");
+PyDoc_STRVAR(move_doc, MOVE_DOC);
 
 static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize_t count,
                              PyObject *names)
@@ -60,7 +57,7 @@ static PyObject *describe_window(const struct window *window)
 }
 
 PyDoc_STRVAR(window_doc,
-             "window($module, src, /, *, pad=None, slice=None, step=None, perm=None)\n--\n\n"
+             "window($module, src, *, pad=None, slice=None, step=None, perm=None)\n--\n\n"
              "Return (shape, strides, itemsize, dimensions, order, shape of the result): the\n"
              "window of a move by source dimension, strides in bytes.");
 

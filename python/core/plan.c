@@ -222,6 +222,8 @@ static PyObject *transfer_notify(struct transfer *self, PyObject *eventfd)
     return Py_NewRef(Py_None);
 }
 
+PyDoc_STRVAR(generic_doc, "For annotations, as Plan[NDArray[int8]]: the type of the result.");
+
 /* The asyncio part is in Python. */
 static PyObject *transfer_await(PyObject *self)
 {
@@ -240,6 +242,7 @@ static PyMethodDef transfer_methods[] = {
      transfer_result_doc},
     {"cancel", (PyCFunction)transfer_cancel, METH_NOARGS, transfer_cancel_doc},
     {"_notify", (PyCFunction)transfer_notify, METH_O, transfer_notify_doc},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, generic_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -479,6 +482,7 @@ static PyMethodDef plan_methods[] = {
     {"run", (PyCFunction)plan_run, METH_NOARGS, plan_run_doc},
     {"start", (PyCFunction)plan_start, METH_NOARGS, plan_start_doc},
     {"_time", (PyCFunction)plan_time, METH_O, plan_time_doc},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, generic_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -19,4 +19,7 @@ __version__ = _core.version
 __all__ = ["Error", "Layout", "Plan", "Transfer", "check", "concatenate", "configure", "engine",
            "move", "permute"]
 
+for _class in (Error, Layout):
+    _class.__module__ = __name__  # for tracebacks, pickles and documentation
+
 _atexit.register(_core.shutdown)

@@ -1,49 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transfers in asyncio: an eventfd wakes the loop when one of its transfers has ended."""
+from __future__ import annotations
+
 import asyncio
 import os
 import weakref
+from typing import Any, Generator, TypeVar
 
-_watchers = weakref.WeakKeyDictionary()  # by event loop
+from ._core import Transfer
+
+_Result = TypeVar("_Result")
+_linux: Any = os  # eventfd is not in the types of all versions of mypy
+_watchers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watcher] = (
+    weakref.WeakKeyDictionary())
 
 
 class _Watcher:
     """The transfers that coroutines of one loop await."""
 
-    def __init__(self, loop):
-        self._loop = weakref.ref(loop)
-        self._waiting = {}  # transfers, and the futures of coroutines
+    def __init__(self) -> None:
+        self._waiting: dict[Transfer[Any], list[asyncio.Future[None]]] = {}  # futures of coroutines
         self._eventfd = -1
 
-    def wait(self, transfer):
+    def wait(self, transfer: Transfer[Any]) -> asyncio.Future[None]:
         """Return a future that becomes done when the transfer has ended."""
-        loop = self._loop()
+        loop = asyncio.get_running_loop()
         future = loop.create_future()
         if not self._waiting:
-            self._eventfd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            self._eventfd = _linux.eventfd(0, _linux.EFD_NONBLOCK | _linux.EFD_CLOEXEC)
             loop.add_reader(self._eventfd, self._wake)
         self._waiting.setdefault(transfer, []).append(future)
         transfer._notify(self._eventfd)
         return future
 
-    def _wake(self):
-        os.eventfd_read(self._eventfd)
+    def _wake(self) -> None:
+        _linux.eventfd_read(self._eventfd)
         for transfer in [each for each in self._waiting if each.done()]:
             for future in self._waiting.pop(transfer):
                 if not future.done():
                     future.set_result(None)
         if not self._waiting:
-            self._loop().remove_reader(self._eventfd)
+            asyncio.get_running_loop().remove_reader(self._eventfd)
             os.close(self._eventfd)
             self._eventfd = -1
 
 
-async def _until_done(transfer):
+async def _until_done(transfer: Transfer[_Result]) -> _Result:
     if not transfer.done():
         loop = asyncio.get_running_loop()
         watcher = _watchers.get(loop)
         if watcher is None:
-            watcher = _watchers[loop] = _Watcher(loop)
+            watcher = _watchers[loop] = _Watcher()
         try:
             await watcher.wait(transfer)
         except asyncio.CancelledError:
@@ -52,6 +59,6 @@ async def _until_done(transfer):
     return transfer.result()
 
 
-def await_transfer(transfer):
+def await_transfer(transfer: Transfer[_Result]) -> Generator[Any, None, _Result]:
     """Return the iterator of `await transfer`. A cancelled task cancels the transfer."""
     return _until_done(transfer).__await__()

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The element type of a DLPack tensor."""
+from __future__ import annotations
+
 import ctypes
+
+from ._typing import HasDLPack
 
 
 class _Tensor(ctypes.Structure):
@@ -10,7 +14,7 @@ class _Tensor(ctypes.Structure):
                 ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
 
 
-def element_type(array):
+def element_type(array: HasDLPack) -> tuple[int, int, int]:
     """Return (code, bits, lanes) of an object with __dlpack__."""
     capsule = array.__dlpack__()
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer

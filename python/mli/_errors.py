@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exceptions of the package."""
+from __future__ import annotations
+
 import re
+from typing import Any
 
 
 class Error(ValueError):
@@ -18,20 +21,20 @@ class Error(ValueError):
         What is allowed.
     """
 
-    def __init__(self, status, field, given, allowed):
+    def __init__(self, status: str, field: str, given: Any, allowed: str) -> None:
         super().__init__(status, field, given, allowed)
         self.status = status
         self.field = field
         self.given = given
         self.allowed = allowed
 
-    def __str__(self):
+    def __str__(self) -> str:
         given = "" if self.given is None else f"{self.given!r} given; "
         field = f"{self.field}: " if self.field else ""
         return f"{field}{given}{self.allowed} ({self.status})"
 
 
-def from_sentence(status, sentence):
+def from_sentence(status: str, sentence: str) -> Error:
     """Return the Error for a sentence of mli_last_error(), as "cfg.size[1]: 9 given; at most 8"."""
     found = re.match(r"([\w.\[\]]+): (?:(-?\d+) given; )?(.*)", sentence)
     if not found:

@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls that are made of moves."""
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, Iterable, NamedTuple, SupportsIndex, TypeVar, overload
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _arrays, _core
 from ._errors import Error
+from ._typing import Destination, Pad, Perm, Slice, Source, Step
+
+_T = TypeVar("_T", bound=numpy.generic)
+_Out = TypeVar("_Out", bound=Destination)
+_Shape = tuple[int, ...]
 
 
 class Layout(NamedTuple):
     """What a move would write."""
-    shape: tuple  # of the result
-    dtype: numpy.dtype
+    shape: tuple[int, ...]  # of the result
+    dtype: numpy.dtype[Any]
     bytes: int
 
 
-def check(src, *, pad=None, slice=None, step=None, perm=None):
+def check(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
+          step: Step | None = None, perm: Perm | None = None) -> Layout:
     """Check the arguments of a move without moving, and return the Layout of the result.
 
     >>> check(numpy.zeros((8, 8), numpy.int8), pad=1, step=2)
@@ -28,7 +37,15 @@ def check(src, *, pad=None, slice=None, step=None, perm=None):
     return Layout(shape, dtype, int(numpy.prod(shape, dtype=object)) * dtype.itemsize)
 
 
-def permute(src, perm, *, out=None, channels=1):
+@overload
+def permute(src: NDArray[_T], perm: Perm, *, out: None = None,
+            channels: SupportsIndex = 1) -> NDArray[_T]: ...
+@overload
+def permute(src: Source, perm: Perm, *, out: _Out, channels: SupportsIndex = 1) -> _Out: ...
+@overload
+def permute(src: Source, perm: Perm, *, out: None = None,
+            channels: SupportsIndex = 1) -> NDArray[Any]: ...
+def permute(src: Any, perm: Perm, *, out: Any = None, channels: SupportsIndex = 1) -> Any:
     """Transpose: dimension i of the result is dimension perm[i] of `src`.
 
     >>> permute(numpy.arange(6, dtype=numpy.int8).reshape(2, 3), (1, 0))
@@ -39,7 +56,7 @@ def permute(src, perm, *, out=None, channels=1):
     return _core.move(src, perm=perm, out=out, channels=channels)
 
 
-def _shape_of_all(shapes, axis):
+def _shape_of_all(shapes: list[_Shape], axis: int) -> tuple[_Shape, int]:
     """Return the shape of the concatenation and the axis from 0 on."""
     first = shapes[0]
     if not -len(first) <= axis < len(first):
@@ -55,7 +72,17 @@ def _shape_of_all(shapes, axis):
     return (*first[:axis], total, *first[axis + 1:]), axis
 
 
-def concatenate(arrays, axis=0, *, out=None, channels=1):
+@overload
+def concatenate(arrays: Iterable[NDArray[_T]], axis: int = 0, *, out: None = None,
+                channels: SupportsIndex = 1) -> NDArray[_T]: ...
+@overload
+def concatenate(arrays: Iterable[Source], axis: int = 0, *, out: _Out,
+                channels: SupportsIndex = 1) -> _Out: ...
+@overload
+def concatenate(arrays: Iterable[Source], axis: int = 0, *, out: None = None,
+                channels: SupportsIndex = 1) -> NDArray[Any]: ...
+def concatenate(arrays: Iterable[Any], axis: int = 0, *, out: Any = None,
+                channels: SupportsIndex = 1) -> Any:
     """Join arrays along a dimension: one allocation, one move for each array.
 
     >>> concatenate([numpy.zeros((1, 2), numpy.int8), numpy.ones((2, 2), numpy.int8)])
@@ -88,7 +115,7 @@ def concatenate(arrays, axis=0, *, out=None, channels=1):
     return out
 
 
-def configure(engine=None, channels=0):
+def configure(engine: str | None = None, channels: int = 0) -> None:
     """Choose the engine and the number of DMA channels of this process (0: the default, 1 to 4).
 
     `engine` is as for mlictl and mlid: "threads", "inline", or "fault:threads,...", which injects
@@ -98,6 +125,6 @@ def configure(engine=None, channels=0):
     _core.configure(engine, channels)
 
 
-def engine():
+def engine() -> tuple[str, int]:
     """Return (name of the engine, number of its channels; 0 before the first transfer)."""
     return _core.engine()

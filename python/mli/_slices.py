@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Indices as text: "1:9, ::2" as in job files."""
+from __future__ import annotations
+
 from ._errors import Error
+from ._typing import Index
 
 
-def _number(text, place):
+def _number(text: str, place: str) -> int | None:
     text = text.strip()
     try:
         return int(text) if text else None
@@ -11,7 +14,7 @@ def _number(text, place):
         raise Error("BAD_FUNC_CFG", place, text, "integers are allowed") from None
 
 
-def _index(text, place):
+def _index(text: str, place: str) -> Index:
     if text.strip() == "...":
         return Ellipsis
     parts = text.split(":")
@@ -25,7 +28,7 @@ def _index(text, place):
     return slice(*numbers)
 
 
-def parse(text):
+def parse(text: str) -> tuple[Index, ...]:
     """Return the indices of a text as a tuple.
 
     >>> parse("1:9, ::2")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls with the types that mypy must infer or refuse. test_types.py runs mypy on this file, and the file itself."""
+from __future__ import annotations
+
+import asyncio
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mli
+
+Bytes = NDArray[np.int8]
+
+image: Bytes = np.arange(12, dtype=np.int8).reshape(3, 4)
+out: Bytes = np.zeros((4, 5), np.int8)
+
+
+class Interface:
+    """An array of another library."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.__array_interface__: dict[str, Any] = array.__array_interface__
+        self._array = array
+
+
+def moves() -> None:
+    assert_type(mli.move(image), Bytes)
+    assert_type(mli.move(image, pad=1, slice=np.s_[1:, ::2], step=(1, 2), perm=(1, 0)), Bytes)
+    mli.move(image, pad=(1, 2))
+    mli.move(image, pad=[(0, 1), (2, 3)], slice="1:, ...")
+    mli.move(image, pad=((0, 1), (2, 3)), slice=..., step=np.int64(2))
+    assert_type(mli.move(image, out=out, at=(1, 1)), Bytes)
+    assert_type(mli.move(memoryview(b"abc")), NDArray[Any])
+    assert_type(mli.move(b"abc", out=bytearray(4), at=1), bytearray)
+    assert_type(mli.move(Interface(image), channels=2), NDArray[Any])
+    assert_type(mli.permute(image, (1, 0)), Bytes)
+    assert_type(mli.concatenate((image, image), axis=1), Bytes)
+    assert_type(mli.concatenate(each for each in (b"a", b"b")), NDArray[Any])
+    assert_type(mli.check(image, pad=1).shape, tuple[int, ...])
+
+
+def plans() -> None:
+    plan = mli.Plan(image, perm=[1, 0], channels=2)
+    assert_type(plan, mli.Plan[Bytes])
+    assert_type(plan.run(), Bytes)
+    assert_type(plan.start().result(timeout=60), Bytes)
+    assert_type((plan.shape, plan.bytes, plan.moves), tuple[tuple[int, ...], int, int])
+    placed: mli.Plan[bytearray] = mli.Plan(b"abc", out=bytearray(3))
+    assert_type(placed.out, bytearray)
+
+
+async def wait() -> Bytes:
+    transfer = mli.Plan(image).start()
+    assert_type(transfer, mli.Transfer[Bytes])
+    return await transfer
+
+
+def engines() -> None:
+    name, channels = mli.engine()
+    assert_type((name, channels), tuple[str, int])
+    mli.configure(engine="threads", channels=0)
+
+
+def refused() -> None:
+    """mypy reports an ignored error that does not exist."""
+    try:
+        mli.move([1, 2])  # type: ignore[call-overload]
+        mli.move(image, 1)  # type: ignore[call-overload]
+        mli.move(image, pad=1.5)  # type: ignore[call-overload]
+        mli.move(image, slice=[0, 1])  # type: ignore[call-overload]
+        mli.move(image, at=(0, 0))  # type: ignore[call-overload]
+        mli.move(image, out=b"read-only")  # type: ignore[call-overload]
+        mli.Plan(image, shape=(3, 4))  # type: ignore[call-overload]
+    except TypeError:
+        pass
+    try:
+        mli.move(image, perm=(0, 0))
+    except mli.Error as error:
+        assert_type((error.status, error.field, error.allowed), tuple[str, str, str])
+
+
+if __name__ == "__main__":
+    moves()
+    plans()
+    asyncio.run(wait())
+    engines()
+    refused()
