@@ -13,11 +13,12 @@ import atexit as _atexit
 from . import _core
 from ._core import Plan, Transfer, move
 from ._errors import Error
+from ._explain import Explanation, explain
 from ._moves import Layout, check, concatenate, configure, engine, permute
 
 __version__ = _core.version
-__all__ = ["Error", "Layout", "Plan", "Transfer", "check", "concatenate", "configure", "engine",
-           "move", "permute"]
+__all__ = ["Error", "Explanation", "Layout", "Plan", "Transfer", "check", "concatenate",
+           "configure", "engine", "explain", "move", "permute"]
 
 for _class in (Error, Layout):
     _class.__module__ = __name__  # for tracebacks, pickles and documentation

@@ -14,6 +14,7 @@ PACKAGE = pathlib.Path(mli.__file__).parent
 
 
 not_sanitized = unittest.skipIf(os.environ.get("MLI_TEST_SANITIZER"), "other programs run without the sanitizer")
+needs_service = unittest.skipUnless(os.environ.get("MLICTL"), "this build has no service: no mlictl, no mlid")
 
 
 def needs_module(name, package):

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import mli
+import suite
 from mli import _programs
 
 
@@ -65,7 +66,7 @@ class Find(unittest.TestCase):
 
 
 class Here(unittest.TestCase):
-    @unittest.skipUnless(os.environ.get("MLICTL"), "this build has no service: no mlictl")
+    @suite.needs_service
     def test_programs_of_the_build(self):
         built = {name: os.environ[name.upper()] for name in ("mlictl", "mlid")}
         with mock.patch.dict(os.environ, {"MLICTL": "", "MLID": ""}):
@@ -75,4 +76,4 @@ class Here(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    suite.main()
