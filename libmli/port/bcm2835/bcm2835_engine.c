@@ -49,6 +49,7 @@ static struct lane {
 
 /* Atomic, because any thread may call the caps operation at any time. */
 static _Atomic uint32_t interrupt_option, blocks_option = BCM2835_BLOCKS_MAX,
+                                          run_option = BCM2835_RUN_DEFAULT,
                                           piece_option = BCM2835_PIECE_DEFAULT, lite_option;
 
 static uint32_t value_of(_Atomic uint32_t *option_value)
@@ -78,6 +79,7 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     caps->flags = value_of(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
     bcm2835_block_limits(kind_of(bcm2835_number(channel)), caps);
     caps->granularity = bcm2835_platform.unit;
+    caps->run_min = value_of(&run_option);
     caps->piece_min = value_of(&piece_option);
 }
 
@@ -353,12 +355,15 @@ static bool option(const char *key, size_t length, uint64_t value)
     if (length == 0) {
         interrupt_option = bcm2835_platform.mask != NULL;
         blocks_option = BCM2835_BLOCKS_MAX;
+        run_option = BCM2835_RUN_DEFAULT;
         piece_option = BCM2835_PIECE_DEFAULT;
         lite_option = 0;
     } else if (is(key, length, "interrupt") && value <= (bcm2835_platform.mask != NULL)) {
         interrupt_option = (uint32_t)value;
     } else if (is(key, length, "blocks") && value >= 1 && value <= BCM2835_BLOCKS_MAX) {
         blocks_option = (uint32_t)value;
+    } else if (is(key, length, "run") && value <= UINT32_MAX) {
+        run_option = (uint32_t)value;
     } else if (is(key, length, "piece") && value <= UINT32_MAX) {
         piece_option = (uint32_t)value;
     } else if (is(key, length, "lite") && value <= 1) {

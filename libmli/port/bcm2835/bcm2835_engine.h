@@ -14,10 +14,12 @@
  *                        connected them).
  *   bcm2835:blocks=N     Chain at most N control blocks, 1 to BCM2835_BLOCKS_MAX (default: all). A
  *                        channel has two chains: the processor fills one while the other runs.
+ *   bcm2835:run=BYTES    Let the processor move shorter rows (default: BCM2835_RUN_DEFAULT).
  *   bcm2835:piece=BYTES  Let the processor move boxes with fewer bytes for each control block
- *                        (default: BCM2835_PIECE_DEFAULT). 0: the controller moves every byte.
- *   bcm2835:lite=1       Use full channels like lite channels: no rectangles, 65535 bytes (default:
- *                        0).
+ *                        (default: BCM2835_PIECE_DEFAULT). run=0,piece=0: the controller moves
+ *                        every byte.
+ *   bcm2835:lite=1       Use full channels like lite channels, which move no rectangles and at most
+ *                        65535 bytes by a control block (default: 0).
  *
  * Channel n of the engine is the channel of the controller with the n-th bit of `channels`.
  */
@@ -29,6 +31,8 @@
 enum {
     BCM2835_CHANNELS_MAX = 15, /* channel 15 has its registers elsewhere, and belongs to the GPU */
     BCM2835_BLOCKS_MAX = 32,
+    /* Assumed, not measured: a row of a rectangle takes a read and a write of its own. */
+    BCM2835_RUN_DEFAULT = 8,
     /* Assumed, not measured: the time in which a channel loads a control block. */
     BCM2835_PIECE_DEFAULT = 64
 };

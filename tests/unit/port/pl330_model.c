@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tests/unit/port/bus_windows.h"
+
 enum { CHANNELS = 8, EVENTS = 16, BUS_BYTES = 8, BURST_MAX = 16 * BUS_BYTES };
 enum { LATE = 24, QUEUE_MAX = LATE + 1 };
 enum { STOPPED = 0, EXECUTING = 1, WAITING = 4, FAULTING = 15 };
@@ -47,13 +49,6 @@ static struct {
     size_t bytes;
 } poison;
 
-/*
- * Windows of the bus: each has 128 MiB of the process's memory around the first address in it. On
- * processors with 32 bits of address, the bus has these addresses.
- */
-enum { WINDOWS = 32, WINDOW_BITS = 27, NARROW = UINTPTR_MAX <= UINT32_MAX };
-static uintptr_t windows[WINDOWS];
-
 static void complain(const char *what)
 {
     if (!complaint)
@@ -67,32 +62,16 @@ const char *pl330_model_complaint(void)
 
 static uint64_t bus_address(const void *memory)
 {
-    const uintptr_t address = (uintptr_t)memory, half = (uintptr_t)1 << (WINDOW_BITS - 1);
-    const uint64_t far = pl330_model.far ? UINT64_C(1) << 32 : 0;
+    uint64_t bus;
 
-    if (NARROW)
-        return address + far;
-    for (uint64_t i = 0; i < WINDOWS; i++) {
-        if (windows[i] == 0)
-            windows[i] = (address > half ? address - half : 0) | 1;
-        if (address - (windows[i] & ~(uintptr_t)1) < 2 * half)
-            return (i << WINDOW_BITS | (address - (windows[i] & ~(uintptr_t)1))) + far;
-    }
-    complain("memory in too many windows");
-    return 0;
-}
-
-static uint8_t *memory_at(uint32_t address)
-{
-    if (NARROW)
-        return (uint8_t *)(uintptr_t)address;
-    return (uint8_t *)((windows[address >> WINDOW_BITS] & ~(uintptr_t)1) +
-                       (address & ((1u << WINDOW_BITS) - 1)));
+    if (!bus_windows_address(memory, &bus))
+        complain("memory in too many windows");
+    return bus + (pl330_model.far ? UINT64_C(1) << 32 : 0);
 }
 
 static bool is_poisoned(uint32_t address, uint32_t bytes)
 {
-    const uint8_t *at = memory_at(address);
+    const uint8_t *at = bus_windows_memory(address);
 
     return poison.bytes > 0 && at < poison.at + poison.bytes && poison.at < at + bytes;
 }
@@ -122,7 +101,7 @@ static void complete(struct thread *t)
             poison.bytes = 0;
         fault(t, access.store ? FAULT_WRITE : FAULT_READ);
     } else if (access.store) {
-        memcpy(memory_at(access.address), access.data, access.bytes);
+        memcpy(bus_windows_memory(access.address), access.data, access.bytes);
     }
 }
 
@@ -146,7 +125,7 @@ static uint32_t number(uint32_t address, uint32_t bytes)
     uint32_t value = 0;
 
     for (uint32_t i = 0; i < bytes; i++)
-        value |= (uint32_t)*memory_at(address + i) << 8 * i;
+        value |= (uint32_t)*bus_windows_memory(address + i) << 8 * i;
     return value;
 }
 
@@ -170,7 +149,7 @@ static void load(struct thread *t)
     if (t->held > 0)
         complain("a load before the former one is stored");
     add_access(t, t->sar, bytes, false);
-    memcpy(t->fifo, memory_at(t->sar), bytes);
+    memcpy(t->fifo, bus_windows_memory(t->sar), bytes);
     pl330_model.loaded += bytes;
     t->held = bytes;
     t->sar += bytes;
@@ -495,7 +474,7 @@ void pl330_model_reset(void)
                                                   .bus_address = bus_address};
 
     memset(threads, 0, sizeof(threads));
-    memset(windows, 0, sizeof(windows));
+    bus_windows_reset();
     pl330_model = (struct pl330_model){.pace = 16};
     inten = pending = manager_fault = 0;
     complaint = NULL;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of the process at addresses of 32 bits, for models of controllers. On processors with 32
+ * bits of address, the bus has these addresses.
+ */
+#ifndef TEST_BUS_WINDOWS_H
+#define TEST_BUS_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Forgets all windows. */
+void bus_windows_reset(void);
+
+/* Sets *bus to the address of a byte on the bus. Returns false if there are too many windows. */
+bool bus_windows_address(const void *memory, uint64_t *bus);
+
+/* Returns the memory at an address that bus_windows_address() has returned. */
+uint8_t *bus_windows_memory(uint32_t bus);
+
+#endif /* TEST_BUS_WINDOWS_H */
