@@ -3,6 +3,9 @@
 
 struct bcm2835_platform bcm2835_platform;
 
+/* The manual has the registers of full channels for the numbers 0 to 6 only. */
+enum { FIRST_LITE = 7 };
+
 /* Count the writes that have no response yet: END and INT then mean that memory has all bytes. */
 enum { CS_RUN = BCM2835_CS_COUNT_WRITES | BCM2835_CS_PRIORITY };
 
@@ -66,8 +69,7 @@ void bcm2835_barrier(void)
 
 enum bcm2835_kind bcm2835_kind_of(uint32_t number)
 {
-    return is_there() && bcm2835_get(number, BCM2835_DEBUG) & BCM2835_DEBUG_LITE ? BCM2835_LITE
-                                                                                 : BCM2835_FULL;
+    return number < FIRST_LITE ? BCM2835_FULL : BCM2835_LITE;
 }
 
 bool bcm2835_take(uint32_t number)

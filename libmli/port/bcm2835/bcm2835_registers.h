@@ -50,7 +50,6 @@ enum bcm2835_register {
 #define BCM2835_DEBUG_ERRORS       7u
 #define BCM2835_DEBUG_WRITES_SHIFT 4 /* writes without a response, 4 bits */
 #define BCM2835_DEBUG_WRITES_MAX   15u
-#define BCM2835_DEBUG_LITE         (1u << 28)
 
 /* Limits of the fields. A lite channel has neither TDMODE, STRIDE nor YLENGTH. */
 #define BCM2835_LINEAR_MAX 0x3fffffffu /* TXFR_LEN of a full channel: 30 bits */

@@ -234,8 +234,7 @@ static uint32_t read_register(uint32_t offset)
     case BCM2835_TXFR_LEN:
         return c->block.txfr_len;
     case BCM2835_DEBUG:
-        return c->debug | c->outstanding << BCM2835_DEBUG_WRITES_SHIFT |
-               (is_lite(number) ? BCM2835_DEBUG_LITE : 0);
+        return c->debug | c->outstanding << BCM2835_DEBUG_WRITES_SHIFT;
     default:
         complain("a read of another register");
         return 0;
