@@ -63,8 +63,9 @@ struct mli_work {
     void (*done)(struct mli_work *work, const struct mli_work_end *end);
     void *engine;        /**< the engine may use it from submit to done */
     size_t written;      /**< private: mli_work_progress() */
-    uint32_t cancelled;  /**< private: mli_work_cancelled() */
+    uint32_t cancelled;  /**< private: `number` if the work is cancelled */
     uint32_t hints;      /**< private: mli_mov_set_hints(), and a flag of the library */
+    uint32_t number;     /**< private: tells a work item from the channel's earlier ones */
     uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved, */
     size_t cpu_bytes;    /**< private: and their bytes */
 };

@@ -70,6 +70,14 @@ static void count_done(struct channel *channel, const struct mli_work_end *end)
     counters_end(counters);
 }
 
+/* Returns the number of the channel's next work item. */
+static uint32_t next_number(const struct channel *channel)
+{
+    const uint32_t next = work_number(&channel->work) + 1;
+
+    return next ? next : 1;
+}
+
 void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *))
 {
@@ -82,7 +90,7 @@ void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
     channel->work.cpu_pieces = 0;
     channel->work.cpu_bytes = 0;
     __atomic_store_n(&channel->work.written, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&channel->work.cancelled, 0, __ATOMIC_RELAXED);
+    work_begin(&channel->work, next_number(channel));
     count_submitted(channel);
 }
 
@@ -103,9 +111,9 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
 }
 
-void channel_cancel(uint32_t number)
+void channel_cancel(uint32_t number, uint32_t work)
 {
-    __atomic_store_n(&channel_table[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
+    work_cancel(&channel_table[number].work, work);
     if (pool_is_stand_in(number))
         return;
     if (pool_engine()->cancel)
@@ -220,7 +228,9 @@ size_t channel_written(uint32_t number)
 
 bool mli_work_cancelled(const struct mli_work *work)
 {
-    return __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST) != 0;
+    const uint32_t cancelled = __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST);
+
+    return cancelled != 0 && cancelled == work_number(work);
 }
 
 void mli_work_progress(struct mli_work *work, size_t bytes)

@@ -38,6 +38,32 @@ static inline uint32_t channel_number(const struct channel *channel)
     return (uint32_t)(channel - channel_table);
 }
 
+/*
+ * A cancel may be late: another thread may have ended the work item meanwhile, and started the
+ * channel's next one for another owner. A cancel therefore names the work item by its number.
+ */
+
+/** Gives a work item its number, which is not 0. It is not cancelled. */
+static inline void work_begin(struct mli_work *work, uint32_t number)
+{
+    __atomic_store_n(&work->number, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&work->cancelled, number - 1, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t work_number(const struct mli_work *work)
+{
+    return __atomic_load_n(&work->number, __ATOMIC_RELAXED);
+}
+
+/** Cancels the work item with this number; does nothing if that one has ended. */
+static inline void work_cancel(struct mli_work *work, uint32_t number)
+{
+    uint32_t before = number - 1;
+
+    (void)__atomic_compare_exchange_n(&work->cancelled, &before, number, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST);
+}
+
 /** Resets the statistics of a channel that joins the pool. */
 void channel_reset(uint32_t number);
 
@@ -57,8 +83,8 @@ void channel_submit(uint32_t number, const struct mli_engine *engine);
 /** Notes the end of the channel's work. */
 void channel_end(struct channel *channel, const struct mli_work_end *end);
 
-/** Requests that the channel's work stop, if it is not done. */
-void channel_cancel(uint32_t number);
+/** Requests that the channel's work item with the number `work` stop, if it is not done. */
+void channel_cancel(uint32_t number, uint32_t work);
 
 /** Returns whether the channel makes progress only in channel_poll(). */
 bool channel_is_polled(uint32_t number);

@@ -11,6 +11,7 @@
  */
 #include <stdatomic.h>
 
+#include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/fault_pieces.h"
@@ -61,7 +62,7 @@ static struct faulty {
     struct mli_plan plan;        /* that piece as a plan */
     bool corrupt;
     uint64_t delay_ns, random;
-    _Atomic uint32_t stuck;
+    _Atomic uint32_t stuck; /* number of the outer work item if it is stuck, else 0 */
 } channels[POOL_CHANNELS];
 
 void engine_fault_reset(const struct mli_engine *engine)
@@ -181,10 +182,10 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.hints = f->outer->hints & ~PROCESSOR_MOVED;
     f->inner.cpu_pieces = 0;
     f->inner.cpu_bytes = 0;
-    __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
+    work_begin(&f->inner, work_number(f->outer));
     /* A cancel before the line above is set in the outer work item, but did not reach the piece. */
     if (mli_work_cancelled(f->outer))
-        __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
+        work_cancel(&f->inner, work_number(f->outer));
     inside->submit((uint32_t)(f - channels), &f->inner);
 }
 
@@ -257,16 +258,14 @@ static bool draw_fate(struct faulty *f, uint32_t number)
     } else if (f->mode == SHUFFLED) {
         pieces_shuffled(&f->pieces, f->outer->plan, draw(f));
     }
-    atomic_store(&f->stuck, stuck);
+    atomic_store(&f->stuck, stuck ? work_number(f->outer) : 0);
     return stuck;
 }
 
 /* Ends a stuck work item. If submit and cancel meet, the call that clears `stuck` ends the work. */
-static void end_stuck(struct faulty *f)
+static void end_stuck(struct faulty *f, uint32_t number)
 {
-    uint32_t stuck = 1;
-
-    if (atomic_compare_exchange_strong(&f->stuck, &stuck, 0))
+    if (atomic_compare_exchange_strong(&f->stuck, &number, 0))
         finish(f, MLI_STATUS_CANCELLED);
 }
 
@@ -286,15 +285,19 @@ static void submit(uint32_t channel, struct mli_work *work)
     if (!draw_fate(f, atomic_fetch_add(&submitted, 1) + 1))
         begin(f);
     else if (mli_work_cancelled(work))
-        end_stuck(f);
+        end_stuck(f, work_number(work));
 }
 
 static void cancel(uint32_t channel)
 {
     struct faulty *f = &channels[channel];
+    const struct mli_work *outer = &channel_at(channel)->work;
+    const uint32_t number = __atomic_load_n(&outer->cancelled, __ATOMIC_SEQ_CST);
 
-    end_stuck(f);
-    __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
+    if (!mli_work_cancelled(outer))
+        return; /* the work item has ended, and its channel has the next one */
+    end_stuck(f, number);
+    work_cancel(&f->inner, number);
     if (inside->cancel)
         inside->cancel(channel);
 }

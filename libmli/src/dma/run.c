@@ -181,7 +181,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     /* The transfer is not done before this part is, so it still has the parts after this one. */
     if (POOL_CHANNELS > 1 && end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
-            channel_cancel(i);
+            channel_cancel(i, work_number(&channel_at(i)->work));
     }
     /* If only one part is pending, it is the current one: no other thread changes the count. */
     if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
@@ -295,14 +295,17 @@ void run_cancel(const struct claim *claim, struct slot *slot)
 {
     const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
 
-    for (uint32_t i = 0; i < parts; i++) {
+    for (uint32_t i = claim->first; i < claim->first + parts; i++) {
+        const uint32_t work = work_number(&channel_at(i)->work);
+
         /*
-         * The last part may complete inside channel_cancel(), and its callback may release the
-         * claim.
+         * The last part may complete at any time, also inside channel_cancel(), and its callback
+         * may release the claim. If the claim is valid after the number was read, the number is
+         * not of another claim's work item.
          */
         if (pool_slot(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;
-        channel_cancel(claim->first + i);
+        channel_cancel(i, work);
     }
 }
 

@@ -256,6 +256,68 @@ static void test_in_a_callback_of_another_handle(void **state)
     assert_cancelled(&second);
 }
 
+static _Atomic bool second_started;
+
+static void start_second(int32_t cookie)
+{
+    (void)cookie;
+    assert_ok(mli_mov_release_handle(&load.h));
+    load_claim(&second, 1);
+    load_start(&second);
+    atomic_store(&second_started, true);
+}
+
+/* Starts `load`, whose callback gives the channel to `second`. */
+static void start_both(void)
+{
+    load_freshen(&second);
+    load_claim(&load, 1);
+    assert_ok(mli_mov_registercallback(&load.h, start_second, 0));
+    atomic_store(&second_started, false);
+    load_start(&load);
+}
+
+static void assert_second_completes(void)
+{
+    while (!atomic_load(&second_started)) {
+        (void)mli_mov_poll();
+        sched_yield();
+    }
+    assert_ok(mli_mov_wait(&second.h));
+    assert_ok(mli_mov_synchronise(&second.h));
+    assert_true(load_is_moved(&second));
+    assert_ok(mli_mov_release_handle(&second.h));
+}
+
+/* A callback inside mli_mov_cancel() gives the channel to another owner, who is not cancelled. */
+static void test_the_next_owner(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        use(",stick=1,delay_us=2000", 1); /* counts work items from 1 again */
+        start_both();
+        assert_ok(mli_mov_cancel(&load.h));
+        assert_second_completes();
+    }
+}
+
+/* Cancels one owner's transfers, whose channel a callback gives to another owner at once. */
+static void test_the_next_owner_in_a_race(void **state)
+{
+    (void)state;
+    use(",delay_us=5", 1);
+    for (int i = 0; i < RACES / 10; i++) {
+        mli_mov_handle_t copy;
+
+        start_both();
+        copy = load.h; /* the callback releases the handle while this thread cancels */
+        for (int spin = i % 50; spin > 0; spin--)
+            sched_yield();
+        (void)mli_mov_cancel(&copy);
+        assert_second_completes();
+    }
+}
+
 /* Makes a transfer that takes longer than the cancel. */
 static void test_large(void **state)
 {
@@ -327,6 +389,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_neighbours, begin, end),
         cmocka_unit_test_setup_teardown(test_cancel_while_another_thread_waits, begin, end),
         cmocka_unit_test_setup_teardown(test_in_a_callback_of_another_handle, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_next_owner, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_next_owner_in_a_race, begin, end),
         cmocka_unit_test_setup_teardown(test_large, begin, end),
         cmocka_unit_test_setup_teardown(test_races_with_the_end, begin, end),
     };

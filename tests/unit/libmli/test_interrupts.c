@@ -41,7 +41,7 @@ static void on_done(struct mli_work *work, const struct mli_work_end *end)
 static void reset(struct item *item, struct item *next)
 {
     *item = (struct item){
-        .work = {.plan = &plan, .done = on_done, .cancelled = 1},
+        .work = {.plan = &plan, .done = on_done, .number = 1, .cancelled = 1},
         .next = next,
     };
 }

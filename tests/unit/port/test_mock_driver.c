@@ -115,7 +115,7 @@ static void test_cancelled_from_the_start(void **state)
 {
     (void)state;
     begin(4);
-    work.cancelled = 1;
+    work.number = work.cancelled = 1;
     mock_engine.submit(0, &work);
     while (dones == 0)
         (void)mock_engine.poll(0, 16);
