@@ -15,12 +15,14 @@ from ._core import Plan, Transfer, move
 from ._errors import Error
 from ._explain import Explanation, explain
 from ._moves import Layout, check, concatenate, configure, engine, permute
+from ._qmoves import QLayout
+from ._qtensor import QTensor
 
 __version__ = _core.version
-__all__ = ["Error", "Explanation", "Layout", "Plan", "Transfer", "check", "concatenate",
-           "configure", "engine", "explain", "move", "permute"]
+__all__ = ["Error", "Explanation", "Layout", "Plan", "QLayout", "QTensor", "Transfer", "check",
+           "concatenate", "configure", "engine", "explain", "move", "permute"]
 
-for _class in (Error, Layout):
+for _class in (Error, Explanation, Layout, QLayout, QTensor):
     _class.__module__ = __name__  # for tracebacks, pickles and documentation
 
 _atexit.register(_core.shutdown)

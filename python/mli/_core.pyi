@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from types import GenericAlias
-from typing import Any, Generator, Generic, SupportsFloat, SupportsIndex, TypedDict, TypeVar, final, overload
+from typing import Any, Callable, Generator, Generic, SupportsFloat, SupportsIndex, TypedDict, TypeVar, final, overload
 
 import numpy
 from numpy.typing import NDArray
 
+from ._qtensor import QTensor
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 _T = TypeVar("_T", bound=numpy.generic)
@@ -23,6 +24,11 @@ class _Dimension(TypedDict):
 version: str
 
 @overload
+def move(src: QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+         step: Step | None = None, perm: Perm | None = None,
+         out: QTensor | Destination | None = None, at: Offsets | None = None,
+         channels: SupportsIndex = 1) -> QTensor: ...
+@overload
 def move(src: NDArray[_T], *, pad: Pad | None = None, slice: Slice | None = None,
          step: Step | None = None, perm: Perm | None = None, out: None = None, at: None = None,
          channels: SupportsIndex = 1) -> NDArray[_T]: ...
@@ -40,6 +46,7 @@ def window(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
            ) -> tuple[tuple[int, ...], tuple[int, ...], int, list[_Dimension], tuple[int, ...],
                       tuple[int, ...]]: ...
 
+def register(type: type, function: Callable[..., Any], /) -> None: ...
 def configure(engine: str | None = None, channels: int = 0) -> None: ...
 def engine() -> tuple[str, int]: ...
 def shutdown() -> None: ...

@@ -14,6 +14,7 @@ from typing import Any, SupportsIndex, Union
 from . import _arrays, _core, _programs
 from ._errors import Error, from_sentence
 from ._fold import Fold, fold_move
+from ._qtensor import QTensor
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 _TYPES = {1: "fx8", 2: "fx16", 4: "sa32"}
@@ -153,9 +154,9 @@ def _type_of(array: Source, unit: int) -> str:
     return _TYPES[unit]
 
 
-def explain(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-            step: Step | None = None, perm: Perm | None = None, out: Destination | None = None,
-            at: Offsets | None = None, channels: SupportsIndex = 1,
+def explain(src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+            step: Step | None = None, perm: Perm | None = None,
+            out: Destination | QTensor | None = None, at: Offsets | None = None, channels: SupportsIndex = 1,
             profile: _Profile | None = None, view: str | None = None) -> Explanation:
     r"""Explain a move without moving: shapes, plan, channels, cost and a picture.
 
@@ -181,10 +182,13 @@ def explain(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
       source     (3, 4)
       pad        (5, 6)
     """
+    quantised = src.type if isinstance(src, QTensor) else None
+    src = src.data if isinstance(src, QTensor) else src
+    out = out.data if isinstance(out, QTensor) else out
     arguments: dict[str, Any] = {"pad": pad, "slice": slice, "step": step, "perm": perm}
     if out is not None or at is not None:
         arrays: dict[str, Any] = {"out": out, "at": at}
         _core.Plan(src, channels=channels, **arrays, **arguments)  # checks
     fold = fold_move(src, arguments, out, at)
-    job = _Job(fold, _type_of(src, fold.unit), out is None, channels)
+    job = _Job(fold, quantised or _type_of(src, fold.unit), out is None, channels)
     return Explanation(job, fold.notes, ["--view", view] if view else [], profile)

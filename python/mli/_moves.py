@@ -7,8 +7,10 @@ from typing import Any, Iterable, NamedTuple, SupportsIndex, TypeVar, overload
 import numpy
 from numpy.typing import NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _qmoves
 from ._errors import Error
+from ._qmoves import QLayout
+from ._qtensor import QTensor
 from ._typing import Destination, Pad, Perm, Slice, Source, Step
 
 _T = TypeVar("_T", bound=numpy.generic)
@@ -23,20 +25,33 @@ class Layout(NamedTuple):
     bytes: int
 
 
+@overload
+def check(src: QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+          step: Step | None = None, perm: Perm | None = None) -> QLayout: ...
+@overload
 def check(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-          step: Step | None = None, perm: Perm | None = None) -> Layout:
+          step: Step | None = None, perm: Perm | None = None) -> Layout: ...
+def check(src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
+          step: Step | None = None, perm: Perm | None = None) -> Layout | QLayout:
     """Check the arguments of a move without moving, and return the Layout of the result.
+
+    For a QTensor it is a QLayout, which has the parameters too.
 
     >>> check(numpy.zeros((8, 8), numpy.int8), pad=1, step=2)
     Layout(shape=(5, 5), dtype=dtype('int8'), bytes=25)
 
     Raises mli.Error as mli.move() does.
     """
+    if isinstance(src, QTensor):
+        return _qmoves.check(src, {"pad": pad, "slice": slice, "step": step, "perm": perm})
     *_, shape = _core.window(src, pad=pad, slice=slice, step=step, perm=perm)
     dtype = _arrays.dtype_of(src)
     return Layout(shape, dtype, int(numpy.prod(shape, dtype=object)) * dtype.itemsize)
 
 
+@overload
+def permute(src: QTensor, perm: Perm, *, out: QTensor | Destination | None = None,
+            channels: SupportsIndex = 1) -> QTensor: ...
 @overload
 def permute(src: NDArray[_T], perm: Perm, *, out: None = None,
             channels: SupportsIndex = 1) -> NDArray[_T]: ...
@@ -73,6 +88,10 @@ def _shape_of_all(shapes: list[_Shape], axis: int) -> tuple[_Shape, int]:
 
 
 @overload
+def concatenate(arrays: Iterable[QTensor], axis: int = 0, *,
+                out: QTensor | Destination | None = None,
+                channels: SupportsIndex = 1) -> QTensor: ...
+@overload
 def concatenate(arrays: Iterable[NDArray[_T]], axis: int = 0, *, out: None = None,
                 channels: SupportsIndex = 1) -> NDArray[_T]: ...
 @overload
@@ -91,13 +110,19 @@ def concatenate(arrays: Iterable[Any], axis: int = 0, *, out: Any = None,
            [1, 1]], dtype=int8)
 
     All arrays have the same element type, and the same shape but for `axis`. Nothing is written if
-    one of them is refused.
+    one of them is refused. QTensors have equal parameters, or parameters of this axis.
     """
     arrays = list(arrays)
     if not arrays:
         raise Error("BAD_TENSOR", "arrays", 0, "at least one array is required")
-    shapes = [_core.window(array)[-1] for array in arrays]
+    is_quantised = any(isinstance(array, QTensor) for array in arrays)
+    shapes = [array.shape if isinstance(array, QTensor) else _core.window(array)[-1]
+              for array in arrays]
     shape, axis = _shape_of_all(shapes, axis)
+    if is_quantised:
+        return _qmoves.concatenate(
+            arrays, axis, out,
+            lambda datas, data_out: concatenate(datas, axis, out=data_out, channels=channels))
     dtypes = [_arrays.dtype_of(array) for array in arrays]
     for i, dtype in enumerate(dtypes):
         if dtype != dtypes[0]:

@@ -24,6 +24,17 @@ class Interface:
         self._array = array
 
 
+def quantised() -> None:
+    weights = mli.QTensor(image, scale=[1, 2, 3], axis=0)
+    assert_type(mli.move(weights, pad=1), mli.QTensor)
+    assert_type(mli.move(weights, out=out, at=(1, 1)), mli.QTensor)
+    assert_type(mli.permute(weights, (1, 0)), mli.QTensor)
+    assert_type(mli.concatenate([weights, weights]), mli.QTensor)
+    assert_type(mli.check(weights).axis, int | None)
+    assert_type(weights.real(), NDArray[np.float64])
+    assert_type(mli.QTensor.from_float(image, 0.5, zero_point=3), mli.QTensor)
+
+
 def moves() -> None:
     assert_type(mli.move(image), Bytes)
     assert_type(mli.move(image, pad=1, slice=np.s_[1:, ::2], step=(1, 2), perm=(1, 0)), Bytes)
@@ -82,6 +93,7 @@ def refused() -> None:
 
 if __name__ == "__main__":
     moves()
+    quantised()
     plans()
     asyncio.run(wait())
     engines()
