@@ -17,8 +17,18 @@
  * To add a board, start here: define the functions below in boards/NAME/, and make
  *   boards/NAME/meson.build   sets board_sources, board_deps, board_args, board_link_args,
  *                             board_link_depends, board_engine and board_all_bytes
- *   boards/NAME/qemu.args     arguments of QEMU, one a line, @IMAGE@ for the image
+ *   boards/NAME/image.ld      the linker script, see below
+ *   boards/NAME/qemu.args     arguments of QEMU, separated by white space, @IMAGE@ for the image
+ *   boards/NAME/qemu.known    optional: a sed script that deletes lines of QEMU's log which QEMU
+ *                             writes whatever the image does
  *   tests/cross/NAME.ini      the cross file: system = 'none'
+ *   scripts/stages/cross.py   a line in TARGETS, for scripts/cross
+ *
+ * The linker script defines bss_begin and bss_end, which firmware_start() clears; __heap_start and
+ * __heap_end for malloc(), with 48 MiB on all boards; what start.S of the board uses; and what
+ * board_memory() returns. start.S saves the registers of the floating-point unit in interrupts, or
+ * the cross file compiles without this unit.
+ *
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
  */
@@ -76,9 +86,9 @@ enum board_fault {
 };
 
 /**
- * Injects a fault: after `after` more descriptors on the channel, the next one ends as `fault`
- * says. There is at most one fault at a time; BOARD_FAULT_NONE removes it. Returns false if the
- * board cannot inject this fault.
+ * Injects a fault: after `after` more rows on the channel of the engine, the next row ends as
+ * `fault` says, also if a descriptor has several rows. There is at most one fault at a time;
+ * BOARD_FAULT_NONE removes it. Returns false if the board cannot inject this fault.
  */
 bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);
 
