@@ -12,9 +12,9 @@
  *   engine      a DMA controller, or code in the place of one. Its channels are numbered from 0.
  *   plan        the bytes that one channel moves (mli_plan.h)
  *   work item   a plan on a channel, from submit until done
- *   legalise    cut a plan into pieces: descriptors that the registers of a channel can express,
- * and pieces for the processor piece       a part of a plan that one descriptor, or one call of
- * mli_piece_move(), moves
+ *   legalise    cut a plan into pieces
+ *   piece       a part of a plan that one descriptor of a channel, or one call of
+ *               mli_piece_move() by the processor, moves
  *
  * Contents: work items; capabilities of a channel; pieces; interrupts; caches and bus addresses;
  * the functions of an engine.
@@ -230,9 +230,9 @@ void mli_mov_interrupt(uint32_t channel);
 /**
  * For use in submit and poll: has poll called once more, because the channel has something to do
  * that no interrupt will announce, such as the next piece for the processor while the device is
- * idle. Without the function `pend` of the platform, that is before submit or poll is left; with
- * it, in another interrupt. No effect on channels without MLI_CHANNEL_INTERRUPT, which are polled
- * anyway.
+ * idle, or the end of a stop that poll has requested. Without the function `pend` of the platform,
+ * that is before submit or poll is left; with it, in another interrupt. No effect on channels
+ * without MLI_CHANNEL_INTERRUPT, which are polled anyway.
  */
 void mli_channel_again(uint32_t channel);
 
