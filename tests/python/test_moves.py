@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mli.move() against NumPy."""
 import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -57,6 +58,35 @@ class Zeros(unittest.TestCase):
                     out = np.full(expected.shape, 7, dtype)
                     mli.move(src, pad=(before, after), slice=index, out=out)
                     np.testing.assert_array_equal(out, expected)
+
+
+class Large(unittest.TestCase):
+    """Arrays that span more bytes than one move of libmli can: memory of a sparse file."""
+
+    def test_wide_strides(self):
+        rng = np.random.default_rng(SEED)
+        with tempfile.TemporaryFile() as file:
+            file.truncate(20 << 30)
+            memory = np.memmap(file, np.uint8, "r+")
+            for step in ((2 << 30) + 8, 1 << 30, (4 << 30) - 4096):
+                rows = np.lib.stride_tricks.as_strided(memory, (4, 1000), (step, 1))
+                expected = rng.integers(0, 256, rows.shape, np.uint8)
+                self.assertIs(mli.move(expected, out=rows), rows)
+                np.testing.assert_array_equal(rows, expected)
+                np.testing.assert_array_equal(mli.move(rows, perm=(1, 0)), expected.T)
+                np.testing.assert_array_equal(mli.Plan(rows, pad=1).start().result(),
+                                              np.pad(expected, 1))
+                wide = rows.view(np.int64)
+                np.testing.assert_array_equal(mli.move(wide, perm=(1, 0)), expected.view(np.int64).T)
+
+    def test_windows_far_away(self):
+        with tempfile.TemporaryFile() as file:
+            file.truncate(20 << 30)
+            memory = np.memmap(file, np.uint8, "r+").reshape(5, 2, 1 << 31)
+            memory[3, 1, -5:] = range(5)
+            np.testing.assert_array_equal(mli.move(memory, slice=np.s_[3, 1, -6:]), [0, 0, 1, 2, 3, 4])
+            np.testing.assert_array_equal(mli.move(memory, slice="2:4, 1:, -3:")[:, 0],
+                                          [[0, 0, 0], [2, 3, 4]])
 
 
 if __name__ == "__main__":
