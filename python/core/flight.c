@@ -23,6 +23,7 @@ static struct {
     uint32_t channels; /* 0: not set yet */
     uint32_t count;    /* active flights */
     bool closed, fork_handlers;
+    bool configuring;      /* starts wait */
     bool without_channels; /* in the child of a fork that happened during transfers */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -161,6 +162,7 @@ static void after_fork_in_child(void)
     pool.without_channels = pool.count > 0;
     pool.channels = 0;
     pool.count = 0;
+    pool.configuring = false;
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         if (pool.active[i])
             complete(pool.active[i], MLI_STATUS_CANCELLED);
@@ -210,7 +212,8 @@ mli_status flight_configure(const char *engine, uint32_t channels)
     bool idle;
 
     pthread_mutex_lock(&pool.lock);
-    idle = pool.count == 0 && !pool.first && !pool.closed;
+    idle = pool.count == 0 && !pool.first && !pool.closed && !pool.configuring;
+    pool.configuring = pool.configuring || idle;
     pthread_mutex_unlock(&pool.lock);
     if (!idle)
         return MLI_STATUS_ARGUMENT_ERROR;
@@ -219,8 +222,13 @@ mli_status flight_configure(const char *engine, uint32_t channels)
     pool.channels = 0;
     if (status == MLI_STATUS_OK && engine)
         status = mli_mov_set_engine(engine);
-    return status == MLI_STATUS_OK ? set_channels(channels > 0 ? channels : default_channels())
-                                   : status;
+    if (status == MLI_STATUS_OK)
+        status = set_channels(channels > 0 ? channels : default_channels());
+    pthread_mutex_lock(&pool.lock);
+    pool.configuring = false;
+    pthread_cond_broadcast(&pool.changed);
+    pthread_mutex_unlock(&pool.lock);
+    return status;
 }
 
 uint32_t flight_channels(void)
@@ -272,6 +280,8 @@ mli_status flight_start(struct flight *flight)
     flight->next = NULL;
     move_iterator_init(&flight->moves, flight->nest);
     pthread_mutex_lock(&pool.lock);
+    while (pool.configuring)
+        pthread_cond_wait(&pool.changed, &pool.lock);
     status = pool.closed ? MLI_STATUS_ARGUMENT_ERROR : open_pool();
     here = pool.without_channels;
     if (status == MLI_STATUS_OK && !here)

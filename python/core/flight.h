@@ -54,7 +54,7 @@ struct flight *flight_take_done(void);
 
 /**
  * Chooses the engine (null: stays) and the number of channels (0: the default). Refused with
- * MLI_STATUS_ARGUMENT_ERROR while a flight runs. No other thread may start a flight meanwhile.
+ * MLI_STATUS_ARGUMENT_ERROR while a flight runs.
  */
 mli_status flight_configure(const char *engine, uint32_t channels);
 

@@ -355,7 +355,8 @@ PyDoc_STRVAR(
 static PyObject *plan_start(struct plan *self, PyObject *unused)
 {
     struct transfer *transfer;
-    mli_status status = MLI_STATUS_OK;
+    PyThreadState *thread;
+    mli_status status;
 
     (void)unused;
     if (check_idle(self))
@@ -364,7 +365,9 @@ static PyObject *plan_start(struct plan *self, PyObject *unused)
     if (!transfer || !transfer->state)
         return (PyObject *)transfer;
     self->running = transfer->state;
+    thread = PyEval_SaveThread(); /* the engine "inline" moves all data inside flight_start() */
     status = flight_start(&transfer->state->flight);
+    PyEval_RestoreThread(thread);
     if (status == MLI_STATUS_OK) {
         plan_reap();
         return (PyObject *)transfer;
