@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds a wheel of the package, installs it with pip into a new environment, and uses it."""
+import fnmatch
 import os
 import pathlib
 import shutil
@@ -25,6 +26,12 @@ for name in ("mlictl", "mlid"):
 """
 
 
+def without_builds(folder, names):
+    """Returns the names in a folder of the sources that copies leave out."""
+    patterns = (".git", ".mesonpy-*", "build*", "tests") if pathlib.Path(folder) == suite.SOURCE else ()
+    return {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
+
+
 @suite.not_sanitized
 @suite.needs_module("mesonpy", "python3-mesonpy")
 @suite.needs_module("pip", "python3-pip")
@@ -48,7 +55,7 @@ class Wheel(unittest.TestCase):
     def build(self):
         """Builds a wheel from a copy of the sources: meson-python writes into the folder of the sources."""
         copy = self.folder / "mli"
-        shutil.copytree(suite.SOURCE, copy, ignore=shutil.ignore_patterns(".git", "build*", ".mesonpy-*", "tests"))
+        shutil.copytree(suite.SOURCE, copy, ignore=without_builds)
         self.run_it(sys.executable, "-m", "pip", "wheel", copy, "--wheel-dir", self.folder, "--no-build-isolation",
                     "--no-deps", "--no-index", "--disable-pip-version-check")
         wheels = list(self.folder.glob("*.whl"))
