@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the code of docs/python*.md, and compares what it prints with the outputs in the documents."""
+import importlib.util
+import os
+import sys
+import unittest
+
+import suite
+
+sys.path.insert(0, str(suite.SOURCE / "scripts" / "recipes"))
+import document  # noqa: E402 (from the folder above)
+
+# Modules that sections need beside the package, by a word in their code.
+NEEDED = {"pytest": "python3-pytest"}
+
+
+def missing_module(section):
+    """Returns the reason why a section cannot run here, or None."""
+    code = "".join(block.text for block in section.blocks if block.kind != "text")
+    for name, package in NEEDED.items():
+        if name in code and not importlib.util.find_spec(name):
+            return f"no Python module {name} (Debian: {package})"
+    return None
+
+
+def add_tests(cls, path):
+    """Adds a test for each section that has code."""
+    for section in document.parse(path.read_text(encoding="utf-8")):
+        if not section.has_code():
+            continue
+
+        def test(self, section=section):
+            reason = missing_module(section)
+            if reason:
+                self.skipTest(reason)
+            wrong = document.run_section(section, path)
+            self.assertEqual(wrong, [], "".join(f"\n{path.name}:{line}: {text}" for line, text in wrong))
+
+        words = "".join(letter if letter.isalnum() else "_" for letter in section.title.lower())
+        setattr(cls, f"test_{path.stem}_{section.line:03}_{words}", test)
+
+
+class Documents(unittest.TestCase):
+    def setUp(self):
+        path = os.environ["PATH"]
+        os.environ["PATH"] = f"{os.path.dirname(sys.executable)}:{path}"  # "python3" in commands
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+
+
+for each in sorted((suite.SOURCE / "docs").glob("python*.md")):
+    add_tests(Documents, each)
+
+if __name__ == "__main__":
+    suite.main()
