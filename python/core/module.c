@@ -9,6 +9,7 @@
 #include "python/core/move_doc.h"
 #include "python/core/operation.h"
 #include "python/core/plan.h"
+#include "python/core/transfer.h"
 
 PyDoc_STRVAR(move_doc, MOVE_DOC);
 
@@ -141,7 +142,7 @@ static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kw
     (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|zi:configure", names, &engine, &channels))
         return NULL;
-    plan_reap();
+    transfer_reap();
     if (channels < 0 || channels > MLI_MOV_MAX_CHANNELS) {
         raise_number(MLI_STATUS_ARGUMENT_ERROR, "channels", channels, "0 to %d are allowed",
                      MLI_MOV_MAX_CHANNELS);
@@ -175,7 +176,7 @@ static PyObject *module_shutdown(PyObject *module, PyObject *unused)
     (void)unused;
     flight_shutdown();
     PyEval_RestoreThread(thread);
-    plan_reap();
+    transfer_reap();
     return Py_NewRef(Py_None);
 }
 
@@ -204,8 +205,9 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
 
-    if (module && (errors_init() || operation_init() || plan_init(module) ||
-                   PyModule_AddStringConstant(module, "version", mli_version()) < 0))
+    if (module &&
+        (errors_init() || operation_init() || transfer_init(module) || plan_init(module) ||
+         PyModule_AddStringConstant(module, "version", mli_version()) < 0))
         Py_CLEAR(module);
     return module;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The types mli.Plan and mli.Transfer. */
+/* The type mli.Plan. */
 #ifndef CORE_PLAN_H
 #define CORE_PLAN_H
 
@@ -7,7 +7,7 @@
 
 #include "python/core/operation.h"
 
-/** Adds the types to the module. Returns 0, or -1 with an exception. */
+/** Adds the type to the module. Returns 0, or -1 with an exception. */
 int plan_init(PyObject *module);
 
 /**
@@ -18,8 +18,5 @@ PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels);
 
 /** Reads the argument `channels`; null: 1. */
 int plan_read_channels(PyObject *object, uint32_t *channels);
-
-/** Releases what transfers that are done have kept. Needs the GIL. */
-void plan_reap(void);
 
 #endif /* CORE_PLAN_H */
