@@ -12,8 +12,10 @@ def main():
     wrong = document.run_section(section, path)
     for block in section.blocks:
         if block.kind == "python":
-            print("".join(f"    {line}" for line in block.text.splitlines(keepends=True)))
-        print(block.output if block.kind == "python" else block.text.strip(), end="\n\n")
+            print("".join(f"    {line}".rstrip() + "\n" for line in block.text.splitlines()))
+        shown = block.output.rstrip() if block.kind == "python" else block.text.strip()
+        if shown:
+            print(shown, end="\n\n")
         if block.picture:
             picture.write_text(block.picture, encoding="utf-8")
     for line, text in wrong:
