@@ -12,7 +12,7 @@ enum {
 };
 
 /* Imported once; references that the module keeps. */
-static PyObject *ndarray, *empty, *empty_like_view, *dtype_word;
+static PyObject *ndarray, *empty, *empty_like_view, *dtype_of, *dtype_word;
 
 int operation_init(void)
 {
@@ -23,11 +23,12 @@ int operation_init(void)
         ndarray = PyObject_GetAttrString(numpy, "ndarray");
         empty = PyObject_GetAttrString(numpy, "empty");
         empty_like_view = PyObject_GetAttrString(arrays, "empty_for");
+        dtype_of = PyObject_GetAttrString(arrays, "dtype_of");
         dtype_word = PyUnicode_InternFromString("dtype");
     }
     Py_XDECREF(arrays);
     Py_XDECREF(numpy);
-    return ndarray && empty && empty_like_view && dtype_word ? 0 : -1;
+    return ndarray && empty && empty_like_view && dtype_of && dtype_word ? 0 : -1;
 }
 
 /* Arguments */
@@ -138,23 +139,30 @@ static int refuse_out(mli_status status, const char *text)
     return -1;
 }
 
+static int refuse_types(const struct arguments *arguments)
+{
+    PyObject *given = PyObject_CallFunctionObjArgs(dtype_of, arguments->out, NULL);
+    PyObject *required =
+        given ? PyObject_CallFunctionObjArgs(dtype_of, arguments->src, NULL) : NULL;
+
+    if (required)
+        raise_refused(MLI_STATUS_TYPE_MISMATCH, "out", given, "%S is required, as in src",
+                      required);
+    Py_XDECREF(given);
+    Py_XDECREF(required);
+    return -1;
+}
+
 /* Checks `out` without its shape. */
-static int check_out(const struct view *src, const struct view *dst)
+static int check_out(const struct arguments *arguments, const struct view *src,
+                     const struct view *dst)
 {
     if (dst->readonly)
         return refuse_out(MLI_STATUS_BAD_TENSOR, "a writable array is required");
-    if (dst->size != src->size) {
-        raise_number(MLI_STATUS_TYPE_MISMATCH, "out", dst->size,
-                     "elements of %lld bytes are required, as in src", (long long)src->size);
-        return -1;
-    }
-    if (src->format[0] && dst->format[0] && strcmp(src->format, dst->format) != 0 &&
-        !strchr(src->format, 'x') && !strchr(dst->format, 'x')) {
-        raise_refused(MLI_STATUS_TYPE_MISMATCH, "out", NULL,
-                      "the format '%s' is given; '%s' is required, as in src", dst->format,
-                      src->format);
-        return -1;
-    }
+    if (dst->size != src->size ||
+        (src->format[0] && dst->format[0] && strcmp(src->format, dst->format) != 0 &&
+         !strchr(src->format, 'x') && !strchr(dst->format, 'x')))
+        return refuse_types(arguments);
     return 0;
 }
 
@@ -299,7 +307,7 @@ int operation_open(struct operation *operation, const struct arguments *argument
             arguments->out ? Py_NewRef(arguments->out) : create_result(operation, arguments->src);
     operation->result = result;
     if (result && view_open(&operation->dst, result, "out") == 0 &&
-        (!arguments->out || check_out(&operation->src, &operation->dst) == 0) &&
+        (!arguments->out || check_out(arguments, &operation->src, &operation->dst) == 0) &&
         plan(operation, arguments->at) == 0)
         return 0;
     operation_close(operation);

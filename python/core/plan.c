@@ -169,6 +169,19 @@ PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels)
     return result;
 }
 
+static PyObject *plan_repr(PyObject *object)
+{
+    const struct plan *self = (const struct plan *)object;
+    const struct window *window = &self->operation.window;
+    PyObject *shape = tuple_of_integers(window->shape, window->result_rank), *text = NULL;
+
+    if (shape)
+        text = PyUnicode_FromFormat("<mli.Plan of a result with the shape %R, %lld bytes>", shape,
+                                    (long long)self->operation.bytes);
+    Py_XDECREF(shape);
+    return text;
+}
+
 static PyObject *plan_get_out(struct plan *self, void *unused)
 {
     (void)unused;
@@ -231,6 +244,7 @@ PyDoc_STRVAR(
 static PyType_Slot plan_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)plan_doc},
     {Py_tp_new, plan_new},
+    {Py_tp_repr, plan_repr},
     {Py_tp_dealloc, plan_dealloc},
     {Py_tp_methods, plan_methods},
     {Py_tp_getset, plan_members},

@@ -263,9 +263,9 @@ int view_open(struct view *view, PyObject *object, const char *name)
         status = protocols[i](view, object, name);
     if (status > 0)
         PyErr_Format(PyExc_TypeError,
-                     "%s: an array is required: an object with the buffer protocol, "
-                     "__array_interface__ or __dlpack__",
-                     name);
+                     "%s: an array is required, not %R: an object with the buffer protocol, "
+                     "__array_interface__ or __dlpack__; numpy.asarray() makes one of lists",
+                     name, (PyObject *)Py_TYPE(object));
     if (status == 0)
         status = check(view, name);
     if (status)
