@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One mli_client: life cycle, threads, waits. Its methods are in requests.c. */
+#include "python/client/connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "python/client/errand.h"
+#include "python/client/memory.h"
+#include "python/client/requests.h"
+#include "python/client/service_error.h"
+
+/* A signal that arrives just before poll(2) does not end it: Python sees it after this time. */
+static const double SLICE = 0.1;
+
+double connection_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int read_seconds(PyObject *object, double *seconds)
+{
+    *seconds = Py_HUGE_VAL;
+    if (!object || object == Py_None)
+        return 0;
+    *seconds = PyFloat_AsDouble(object);
+    if (*seconds == -1 && PyErr_Occurred())
+        return -1;
+    if (!(*seconds > 0)) /* not a number: do not wait */
+        *seconds = 0;
+    return 0;
+}
+
+/* Calls */
+
+static int misuse(const char *text)
+{
+    raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "%s", text);
+    return -1;
+}
+
+/* Sends the releases that objects have left. They have no reply that matters. */
+static void send_releases(struct connection *connection)
+{
+    for (size_t i = 0; i < connection->unwanted_count; i++) {
+        const struct unwanted *unwanted = &connection->unwanted[i];
+        const bool is_job = strcmp(unwanted->method, "job.release") == 0;
+        char params[64];
+
+        snprintf(params, sizeof(params), "{\"%s\":%u}", is_job ? "prepared" : "buffer",
+                 (unsigned)unwanted->id);
+        requests_send_quietly(connection, unwanted->method, params);
+    }
+    connection->unwanted_count = 0;
+}
+
+void connection_unwant(struct connection *connection, const char *method, uint32_t id)
+{
+    if (!connection->client || connection->owner != getpid())
+        return;
+    if (connection->unwanted_count == connection->unwanted_room) {
+        const size_t room = connection->unwanted_room ? 2 * connection->unwanted_room : 16;
+        struct unwanted *more = realloc(connection->unwanted, room * sizeof(*more));
+
+        if (!more)
+            return;
+        connection->unwanted = more;
+        connection->unwanted_room = room;
+    }
+    connection->unwanted[connection->unwanted_count++] = (struct unwanted){method, id};
+}
+
+int connection_enter(struct connection *connection)
+{
+    const unsigned long thread = PyThread_get_thread_ident();
+
+    if (!connection->client)
+        return misuse("the client is closed");
+    if (connection->owner != getpid())
+        return misuse("the client belongs to the parent process; connect again after a fork");
+    if (connection->thread && connection->thread != thread)
+        return misuse("another thread uses the client at this moment; make one client for each "
+                      "thread");
+    connection->thread = thread;
+    connection->depth++;
+    if (connection->unwanted_count > 0 && !connection->dispatching)
+        send_releases(connection);
+    return 0;
+}
+
+void connection_leave(struct connection *connection)
+{
+    if (--connection->depth == 0)
+        connection->thread = 0;
+}
+
+int connection_may_wait(const struct connection *connection)
+{
+    return connection->dispatching ? misuse("a callback must not call a function that waits") : 0;
+}
+
+void connection_keep_exception(struct connection *connection)
+{
+    PyObject *type, *value, *trace;
+
+    if (connection->raised) {
+        PyErr_WriteUnraisable((PyObject *)connection);
+        return;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace)
+        PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    connection->raised = value;
+}
+
+int connection_raise(struct connection *connection)
+{
+    PyObject *raised = connection->raised;
+
+    if (!raised)
+        return 0;
+    connection->raised = NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    Py_DECREF(raised);
+    return -1;
+}
+
+int connection_dispatch(struct connection *connection)
+{
+    mli_client_error error;
+
+    connection->dispatching = true;
+    /* A lost connection fails the errands, and is not an error of this call. */
+    mli_client_dispatch(connection->client, &error);
+    connection->dispatching = false;
+    return connection_raise(connection);
+}
+
+/* Waits for the socket without the GIL. Returns whether something can be done. */
+static bool wait_for_socket(const struct connection *connection, int fd, double seconds)
+{
+    struct pollfd polled = {.fd = fd, .events = mli_client_poll_events(connection->client)};
+    PyThreadState *thread = PyEval_SaveThread();
+    const int ready = poll(&polled, 1, (int)(seconds * 1000 + 0.999));
+
+    PyEval_RestoreThread(thread);
+    return ready > 0;
+}
+
+int connection_turn(struct connection *connection, double seconds)
+{
+    mli_client *client = connection->client;
+
+    mli_client_flush(client, NULL); /* dispatching reports what fails */
+    while (mli_client_fd(client) >= 0) {
+        const double slice = seconds < SLICE ? seconds : SLICE;
+        const bool ready = wait_for_socket(connection, mli_client_fd(client), slice);
+
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+        if (!connection->client) /* the signal's handler has closed the client */
+            return 0;
+        if (ready)
+            return connection_dispatch(connection);
+        seconds -= slice;
+        if (seconds <= 0)
+            return 1;
+    }
+    return connection_dispatch(connection);
+}
+
+/* Life cycle */
+
+void connection_close(struct connection *connection)
+{
+    mli_client *client = connection->client;
+    PyThreadState *thread;
+
+    if (!client)
+        return;
+    connection->client = NULL;
+    errand_fail_all(connection);
+    memory_orphan_all(connection);
+    free(connection->unwanted);
+    connection->unwanted = NULL;
+    connection->unwanted_count = connection->unwanted_room = 0;
+    if (connection->owner != getpid()) { /* the parent still uses the connection */
+        if (mli_client_fd(client) >= 0)
+            close(mli_client_fd(client));
+        return;
+    }
+    thread = PyEval_SaveThread();
+    mli_client_close(client); /* waits for the command of mli_client_spawn() */
+    PyEval_RestoreThread(thread);
+}
+
+static void on_notify(mli_client *client, const char *line, size_t length, void *user)
+{
+    struct connection *connection = user;
+    PyObject *returned;
+
+    (void)client;
+    if (!connection->greeting && memmem(line, length, "\"hello\"", 7)) {
+        connection->greeting = PyBytes_FromStringAndSize(line, (Py_ssize_t)length);
+        if (!connection->greeting)
+            connection_keep_exception(connection);
+    }
+    if (!connection->notify)
+        return;
+    returned = PyObject_CallFunction(connection->notify, "N",
+                                     PyBytes_FromStringAndSize(line, (Py_ssize_t)length));
+    if (!returned)
+        connection_keep_exception(connection);
+    Py_XDECREF(returned);
+}
+
+PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined)
+{
+    struct connection *connection = PyObject_New(struct connection, type);
+
+    if (!connection) {
+        mli_client_close(client);
+        return NULL;
+    }
+    memset((char *)connection + sizeof(PyObject), 0, sizeof(*connection) - sizeof(PyObject));
+    connection->client = client;
+    connection->owner = getpid();
+    connection->inlined = inlined;
+    if (getrandom(&connection->token, sizeof(connection->token), GRND_NONBLOCK) < 0)
+        connection->token = (uint32_t)getpid();
+    mli_client_set_notify(client, on_notify, connection);
+    return (PyObject *)connection;
+}
+
+void connection_dealloc(struct connection *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+
+    connection_close(self);
+    Py_XDECREF(self->notify);
+    Py_XDECREF(self->raised);
+    Py_XDECREF(self->greeting);
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The extension module mli._client: jobs of arrays on a service (mlid), over libmli_client.
+ *
+ *     mli.Client, mli.aio.Client (Python)
+ *         -> connection.c: one mli_client, its waits and its requests
+ *              -> order.c: the arguments of a move become a job for the service, and its memory
+ *              -> errand.c: a request on its way, and the Ticket that a program has of it
+ *              -> memory.c: memory that the service has mapped too, and the arrays in it
+ *              -> prepared.c: prepared jobs
+ *
+ * Threads. The GIL is released only while a call waits or copies. Meanwhile connection->thread is
+ * set, and calls of other threads are refused: every call of libmli_client happens under the GIL.
+ *
+ * Callbacks run inside mli_client_dispatch(), with the GIL. The exception of a callback is kept,
+ * and raised by the call that dispatched.
+ */
+#ifndef PYTHON_CLIENT_CONNECTION_H
+#define PYTHON_CLIENT_CONNECTION_H
+
+#include <Python.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "mli_client.h"
+
+struct errand;
+struct memory;
+
+enum { POOL_MAX = 16 };
+
+/* A region of the pool that no array uses. */
+struct idle {
+    void *address;
+    size_t size;
+    uint32_t buffer;
+};
+
+/* Buffers and prepared jobs that the service must release: an object died, on any thread. */
+struct unwanted {
+    const char *method; /* static: "buffer.release" or "job.release" */
+    uint32_t id;
+};
+
+struct connection {
+    PyObject_HEAD mli_client *client; /* null: closed */
+    pid_t owner;                      /* the process that connected */
+    unsigned long thread;             /* the thread inside a call; 0: none */
+    unsigned depth;                   /* nested calls of that thread */
+    bool dispatching;                 /* callbacks may run */
+    bool inlined;                     /* no descriptors, no shared memory */
+    uint64_t serial;                  /* errands so far */
+    uint32_t token;                   /* of the names of its jobs: random */
+    PyObject *greeting;               /* first line of the service, as bytes; null: not yet */
+    struct errand *first, *last;      /* errands on their way, in the order of their requests */
+    struct memory *memories;          /* all that live */
+    struct idle idle[POOL_MAX];
+    uint32_t idle_count, pooled; /* regions of the pool: idle; in total, registered or asked for */
+    struct unwanted *unwanted;
+    size_t unwanted_count, unwanted_room;
+    PyObject *notify; /* called with each notification, as bytes; may be null */
+    PyObject *raised; /* exception of a callback; null: none */
+};
+
+/** Returns seconds of the monotonic clock. */
+double connection_clock(void);
+
+/** Refuses calls that wait inside callbacks. Returns 0, or -1 with an exception. */
+int connection_may_wait(const struct connection *connection);
+
+/** Begins a call: refuses closed connections, other threads and child processes. Returns 0 or -1.
+ */
+int connection_enter(struct connection *connection);
+void connection_leave(struct connection *connection);
+
+/**
+ * Sends what is queued, waits for the socket at most `seconds`, and dispatches. Returns 0, 1 if
+ * nothing arrived in time, or -1 with an exception of a callback or of a signal.
+ */
+int connection_turn(struct connection *connection, double seconds);
+
+/** Dispatches without waiting. Returns 0, or -1 with an exception of a callback. */
+int connection_dispatch(struct connection *connection);
+
+/** Returns the connection of a client, which it owns, also on failure; or null. */
+PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined);
+
+/** Closes the client and fails all errands. May wait for the command of mli_client_spawn(). */
+void connection_close(struct connection *connection);
+
+void connection_dealloc(struct connection *self);
+
+/** Keeps the current exception for the call that dispatches. */
+void connection_keep_exception(struct connection *connection);
+
+/** Raises the kept exception of a callback. Returns 0 if there is none, or -1. */
+int connection_raise(struct connection *connection);
+
+/** Notes that the service must release something. Needs no connection_enter(). */
+void connection_unwant(struct connection *connection, const char *method, uint32_t id);
+
+/** Reads a timeout in seconds; null or None: forever. Returns 0 or -1. */
+int read_seconds(PyObject *object, double *seconds);
+
+#endif /* PYTHON_CLIENT_CONNECTION_H */
