@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "mli_helpers_api.h"
+#include "python/core/describe.h"
 #include "python/core/errors.h"
 #include "python/core/flight.h"
 #include "python/core/keyword.h"
@@ -76,25 +77,6 @@ static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize
 
 /* Describing */
 
-/* Returns {"pad": [(pre, post)...], "offset": ..., "size": ..., "step": ..., "dropped": ...}. */
-static PyObject *describe_window(const struct window *window)
-{
-    PyObject *dims = PyList_New(0);
-
-    for (uint32_t i = 0; dims && i < window->rank; i++) {
-        const struct window_dim *dim = &window->dim[i];
-        PyObject *entry = Py_BuildValue("{sLsLsLsLsLsO}", "pre", (long long)dim->pre, "post",
-                                        (long long)dim->post, "offset", (long long)dim->offset,
-                                        "size", (long long)dim->size, "step", (long long)dim->step,
-                                        "dropped", dim->dropped ? Py_True : Py_False);
-
-        if (!entry || PyList_Append(dims, entry) < 0)
-            Py_CLEAR(dims);
-        Py_XDECREF(entry);
-    }
-    return dims;
-}
-
 PyDoc_STRVAR(window_doc,
              "window($module, src, *, pad=None, slice=None, step=None, perm=None)\n--\n\n"
              "Return (shape, strides, itemsize, dimensions, order, shape of the result): the\n"
@@ -107,22 +89,14 @@ static PyObject *module_window(PyObject *module, PyObject *const *values, Py_ssi
     struct window window;
     struct view src;
     PyObject *description = NULL;
-    int64_t order[NEST_RANK_MAX];
 
     (void)module;
     if (arguments_read(&arguments, "window", values, count, names) ||
         view_open(&src, arguments.src, "src"))
         return NULL;
     if (window_read(&window, &src, arguments.pad, arguments.slice, arguments.step,
-                    arguments.perm) == 0) {
-        for (uint32_t i = 0; i < window.result_rank; i++)
-            order[i] = window.order[i];
-        description =
-            Py_BuildValue("NNLNNN", tuple_of_integers(src.shape, src.rank),
-                          tuple_of_integers(src.step, src.rank), (long long)src.size,
-                          describe_window(&window), tuple_of_integers(order, window.result_rank),
-                          tuple_of_integers(window.shape, window.result_rank));
-    }
+                    arguments.perm) == 0)
+        description = describe_window(&window, &src);
     view_release(&src);
     return description;
 }

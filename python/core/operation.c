@@ -214,8 +214,9 @@ static int place(struct operation *operation, PyObject *at_object, int64_t *offs
 {
     const struct window *window = &operation->window;
     const struct view *dst = &operation->dst;
-    int64_t at[NEST_RANK_MAX] = {0};
+    int64_t *at = operation->at;
 
+    memset(operation->at, 0, sizeof(operation->at));
     if (at_object && read_offsets(operation, at_object, at))
         return -1;
     if (dst->rank != window->result_rank)

@@ -17,6 +17,7 @@ struct arguments {
 struct operation {
     struct view src, dst;
     struct window window;
+    int64_t at[NEST_RANK_MAX]; /* first coordinate of the result in the destination */
     struct nest nest;
     int64_t bytes; /* that the move writes; 0: nothing to do, and no nest */
     bool single;   /* the nest is one move: `move` */

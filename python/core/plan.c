@@ -2,6 +2,7 @@
 /* mli.Plan. */
 #include "python/core/plan.h"
 
+#include "python/core/describe.h"
 #include "python/core/errors.h"
 #include "python/core/keyword.h"
 #include "python/core/transfer.h"
@@ -217,6 +218,15 @@ static PyObject *plan_get_moves(struct plan *self, void *unused)
 
 PyDoc_STRVAR(generic_doc, "For annotations, as Plan[NDArray[int8]]: the type of the result.");
 
+static PyObject *plan_get_window(struct plan *self, void *unused)
+{
+    const struct operation *operation = &self->operation;
+
+    (void)unused;
+    return Py_BuildValue("NN", describe_window(&operation->window, &operation->src),
+                         tuple_of_integers(operation->at, operation->window.result_rank));
+}
+
 static PyMethodDef plan_methods[] = {
     {"run", (PyCFunction)plan_run, METH_NOARGS, plan_run_doc},
     {"start", (PyCFunction)plan_start, METH_NOARGS, plan_start_doc},
@@ -231,6 +241,8 @@ static PyGetSetDef plan_members[] = {
     {"bytes", (getter)plan_get_bytes, NULL, "Bytes that each run writes.", NULL},
     {"moves", (getter)plan_get_moves, NULL,
      "Moves of libmli that each run takes; 1, if the arrays fold into four dimensions.", NULL},
+    {"_window", (getter)plan_get_window, NULL,
+     "(what _core.window() returns, first coordinate of the result in `out`).", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

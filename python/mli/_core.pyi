@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from types import GenericAlias
-from typing import Any, Callable, Generator, Generic, SupportsFloat, SupportsIndex, TypedDict, TypeVar, final, overload
+from typing import Any, Callable, Generator, Generic, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -41,10 +41,11 @@ def move(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
          step: Step | None = None, perm: Perm | None = None, out: None = None, at: None = None,
          channels: SupportsIndex = 1) -> NDArray[Any]: ...
 
+_Window: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], int, list[_Dimension],
+                           tuple[int, ...], tuple[int, ...]]
+
 def window(src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-           step: Step | None = None, perm: Perm | None = None,
-           ) -> tuple[tuple[int, ...], tuple[int, ...], int, list[_Dimension], tuple[int, ...],
-                      tuple[int, ...]]: ...
+           step: Step | None = None, perm: Perm | None = None) -> _Window: ...
 
 def register(type: type, function: Callable[..., Any], /) -> None: ...
 def configure(engine: str | None = None, channels: int = 0) -> None: ...
@@ -86,3 +87,5 @@ class Plan(Generic[_Result]):
     def bytes(self) -> int: ...
     @property
     def moves(self) -> int: ...
+    @property
+    def _window(self) -> tuple[_Window, tuple[int, ...]]: ...

@@ -156,8 +156,9 @@ def _type_of(array: Source, unit: int) -> str:
 
 def explain(src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
             step: Step | None = None, perm: Perm | None = None,
-            out: Destination | QTensor | None = None, at: Offsets | None = None, channels: SupportsIndex = 1,
-            profile: _Profile | None = None, view: str | None = None) -> Explanation:
+            out: Destination | QTensor | None = None, at: Offsets | None = None,
+            channels: SupportsIndex = 1, profile: _Profile | None = None,
+            view: str | None = None) -> Explanation:
     r"""Explain a move without moving: shapes, plan, channels, cost and a picture.
 
     The arguments are those of mli.move(), and

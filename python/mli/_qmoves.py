@@ -121,8 +121,7 @@ def _joined(tensors: list[QTensor], axis: int) -> AnyArray:
 
 def concatenate(arrays: list[Any], axis: int, out: Any,
                 join: Callable[[list[AnyArray], Any], Any]) -> QTensor:
-    """Join quantised tensors of fitting shapes. `join` joins their elements; `axis` is not negative.
-    """
+    """Join quantised tensors of fitting shapes. `join` joins their elements; `axis` counts from 0."""
     for i, tensor in enumerate(arrays):
         if not isinstance(tensor, QTensor):
             raise TypeError(f"arrays[{i}]: a QTensor is required, as the other arrays are")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the examples in the docstrings of all modules of the package."""
 import doctest
-import importlib
+import importlib.util
 import inspect
+import os
 import pkgutil
 import unittest
 
@@ -11,8 +12,10 @@ import numpy as np
 import mli
 import suite
 
-# A program that doctest imports, and that reads arguments or is a plugin.
 NOT_IMPORTED = {"__main__"}
+if not importlib.util.find_spec("pytest"):
+    NOT_IMPORTED |= {"pytest_plugin", "_pytest_golden", "_pytest_jobs"}
+NOT_RUN = set() if os.environ.get("MLICTL") else {"mli._explain"}  # examples that run mlictl
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -33,6 +36,8 @@ class Docstrings(unittest.TestCase):
         runner = doctest.DocTestRunner(optionflags=OPTIONS)
         tests = {}
         for module in modules():
+            if module.__name__ in NOT_RUN:
+                continue
             for test in finder.find(module, module.__name__, extraglobs={"mli": mli, "np": np, "numpy": np}):
                 tests.setdefault((test.name, test.docstring), test)
         # Functions of extension modules: doctest finds those of Python modules only.

@@ -15,6 +15,7 @@ EXAMPLES = suite.SOURCE / "tests" / "python" / "typed_examples.py"
 
 @suite.not_sanitized
 @suite.needs_module("mypy", "mypy")
+@suite.needs_module("pytest", "python3-pytest")
 class Types(unittest.TestCase):
     def check(self, *command):
         with tempfile.TemporaryDirectory() as folder:

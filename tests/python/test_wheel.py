@@ -70,7 +70,13 @@ class Wheel(unittest.TestCase):
         self.assertEqual(stray, [])
         built = {path.name for path in suite.PACKAGE.iterdir() if path.is_file() and path.suffix in (".py", ".pyi")}
         built |= {"py.typed", "_core.abi3.so", "bin/mlictl", "bin/mlid"}
+        self.assertIn("mli.pytest_plugin = mli.pytest_plugin", self.entry_points(wheel))
         self.assertLessEqual(built, {name.removeprefix("mli/") for name in names})
+
+    def entry_points(self, wheel):
+        with zipfile.ZipFile(wheel) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+            return archive.read(name).decode()
 
     def test_wheel(self):
         wheel = self.build()

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fixture mli_golden of the pytest plugin, and how pytest finds the plugin."""
+import json
+import os
+import re
+import stat
+import sys
+
+import numpy as np
+
+import suite
+from pytest_scene import PLUGIN, Scene
+
+
+class Goldens(Scene):
+    ONE = """
+    def test_one(mli_golden):
+        mli_golden(mli.move(image, pad=1), "one.npy")
+    """
+
+    def change(self, name, change):
+        array = np.load(self.golden(name))
+        changed = change(array)
+        np.save(self.golden(name), array if changed is None else changed)
+
+    def test_missing_then_written(self):
+        self.write_test(self.ONE)
+        output = self.fails()
+        self.assertIn("golden/one.npy: missing", output)
+        self.assertIn("pytest --mli-update test_it.py::test_one", output)
+        self.assertFalse(self.golden("one.npy").exists())
+        self.assertRegex(self.passes("--mli-update"), r"golden files written =+\s+golden/one.npy\n")
+        golden = np.load(self.golden("one.npy"))
+        np.testing.assert_array_equal(golden, np.pad(np.arange(24).reshape(2, 3, 4), 1))
+        self.assertEqual(golden.dtype, np.int16)
+        self.assertNotIn("golden files written", self.passes())
+        self.assertEqual([path.name for path in self.golden("").iterdir()], ["one.npy"])
+
+    def test_update_leaves_equal_files(self):
+        self.write_test(self.ONE)
+        self.passes("--mli-update")
+        os.utime(self.golden("one.npy"), (1, 1))
+        self.assertNotIn("golden files written", self.passes("--mli-update"))
+        self.assertEqual(self.golden("one.npy").stat().st_mtime, 1)
+        self.change("one.npy", lambda array: array + 1)
+        self.assertIn("golden files written", self.passes("--mli-update"))
+        self.passes()
+
+    def test_update_keeps_the_mask(self):
+        self.write_test(self.ONE)
+        mask = os.umask(0o027)
+        self.addCleanup(os.umask, mask)
+        self.passes("--mli-update")
+        self.assertEqual(stat.S_IMODE(self.golden("one.npy").stat().st_mode), 0o640)
+
+    def test_mismatch(self):
+        self.write_test("""
+        def test_one(mli_golden):
+            arguments = dict(src=image, pad=[(0, 0), (1, 1), (1, 1)], perm=(1, 2, 0))
+            mli_golden(mli.move(**arguments), "one.npy", move=arguments)
+        """)
+        self.passes("--mli-update")
+
+        def change(array):
+            array[0, 0, 0] = 7
+            array[1:3, 2, 1] -= 100
+
+        self.change("one.npy", change)
+        output = self.fails()
+        for line in ("golden/one.npy: 3 of 60 elements differ (5 %), in [0:3, 0:3, 0:2]; "
+                     "the largest difference is 100 at [1, 2, 1]",
+                     "[0, 0, 0]: got 0, expected 7; a zero of the padding",
+                     "[1, 2, 1]: got 13, expected -87; from src[1, 0, 1], which is 13",
+                     "[2, 2, 1]: got 17, expected -83; from src[1, 1, 1], which is 17"):
+            self.assertIn(line, output)
+        self.assertIn('>       mli_golden(mli.move(**arguments), "one.npy", move=arguments)', output)
+        self.assertNotIn("_pytest_golden.py", output)
+
+    def test_many_differences(self):
+        self.write_test(self.ONE)
+        self.passes("--mli-update")
+        self.change("one.npy", lambda array: array - 1)
+        output = self.fails()
+        self.assertEqual(len(re.findall(r"got \d+, expected -?\d+", output)), 10, output)
+        self.assertIn("... 110 more", output)
+
+    def test_moves(self):
+        self.write_test("""
+        def test_plan(mli_golden):
+            mli_golden(name="plan.npy", move=mli.Plan(image, slice=np.s_[1, ::2]))
+
+        def test_placed(mli_golden):
+            out = np.ones((4, 4), np.int16)
+            plan = mli.Plan(image, slice=np.s_[1, ::2, 1:3], out=out, at=(1, 1))
+            mli_golden(plan.run(), "placed.npy", move=plan)
+
+        def test_placed_by_arguments(mli_golden):
+            arguments = dict(src=image, slice=np.s_[1, ::2, 1:3], out=np.ones((4, 4), np.int16), at=[1, 1])
+            mli_golden(move=arguments, name="arguments.npy")
+
+        def test_quantised(mli_golden):
+            arguments = dict(src=mli.QTensor(np.ones((2, 2), np.int8), [1, 2], axis=1), perm=(1, 0))
+            mli_golden(move=arguments, name="quantised.npy")
+
+        def test_wrong(mli_golden):
+            mli_golden(np.zeros(3), "wrong.npy", move=dict(src=image))
+        """)
+        output = self.fails("--mli-update")
+        self.assertIn("1 failed, 4 passed", output)
+        self.assertIn("it must have made the shape (3,)", output)
+        for name in ("plan", "placed", "arguments", "quantised"):
+            self.change(f"{name}.npy", lambda array: array + 1)
+        output = self.fails()
+        self.assertIn("[1, 3]: got 23, expected 24; from src[1, 2, 3]\n", output)
+        for origin in ("", ", which is 13"):
+            self.assertIn(f"[1, 1]: got 13, expected 14; from src[1, 0, 1]{origin}\n", output)
+        self.assertIn("[0, 0]: got 1, expected 2; not written by the move", output)
+        self.assertIn("[0, 1]: got 1, expected 2; from src[1, 0], which is 1", output)
+
+    def test_layouts(self):
+        self.write_test(self.ONE)
+        self.passes("--mli-update")
+        self.change("one.npy", lambda array: array[1:].astype(np.int32))
+        self.assertIn("golden/one.npy: dtype int32 expected, got int16; shape (3, 5, 6) expected, "
+                      "got (4, 5, 6)", self.fails())
+
+    def test_byte_orders_are_equal(self):
+        self.write_test(self.ONE)
+        self.passes("--mli-update")
+        self.change("one.npy", lambda array: array.astype(">i2"))
+        self.passes()
+
+    def test_bits(self):
+        self.write_test("""
+        import pytest
+        values = {"zero": np.array([0.0]), "nan": np.array([np.nan, np.inf]), "scalar": np.float32(3),
+                  "complex": np.array([1 + 2j]), "bool": np.array([True, False]),
+                  "text": np.array(["a", "bc"]), "date": np.array(["2020-01-01"], "M8[D]"),
+                  "void": np.zeros(2, "i1,f4"), "empty": np.zeros((0, 3)), "u8": np.array([2**64 - 1], "u8")}
+
+        @pytest.mark.parametrize("name", values)
+        def test_value(mli_golden, name):
+            mli_golden(values[name], f"bits/{name}.npy")
+        """)
+        self.passes("--mli-update")
+        self.passes()
+        self.change("bits/zero.npy", lambda array: -array)
+        self.change("bits/u8.npy", lambda array: array * 0)
+        self.change("bits/text.npy", lambda array: array[::-1])
+        self.change("bits/scalar.npy", lambda array: array + np.float32(0.5))
+        output = self.fails()
+        self.assertIn("4 failed, 6 passed", output)
+        self.assertIn("[0]: got 0.0, expected -0.0", output)
+        self.assertIn(f"[0]: got {2**64 - 1}, expected 0", output)
+        self.assertIn("[]: got 3.0, expected 3.5", output)
+
+    def test_tolerance(self):
+        self.write_test("""
+        def test_absolute(mli_golden):
+            mli_golden(np.array([1.0, 2.0, np.nan, np.inf]), "a.npy", tolerance=0.01)
+
+        def test_relative(mli_golden):
+            mli_golden(np.array([100, -100], np.int8), "r.npy", relative=0.02)
+
+        def test_text(mli_golden):
+            mli_golden(np.array(["a"]), "t.npy", tolerance=1)
+        """)
+        output = self.fails("--mli-update")
+        self.assertIn("tolerances require numbers", output)
+        self.change("a.npy", lambda array: array + 0.009)
+        self.change("r.npy", lambda array: array + np.int8(1))
+        self.assertIn("1 failed, 2 passed", self.fails())
+        self.change("a.npy", lambda array: np.array([1.02, 2, 0, -np.inf]))
+        self.change("r.npy", lambda array: -array)
+        output = self.fails()
+        self.assertIn("3 of 4 elements differ (75 %), in [0:4]; the largest difference is inf at [3]", output)
+        self.assertIn("the largest difference is 201 at [0]", output)
+
+    def test_parameters(self):
+        self.write_test("""
+        def test_it(mli_golden):
+            mli_golden(mli.QTensor(np.zeros((2, 3), np.int8), [1, 2, 3], axis=1), "q.npy")
+        """)
+        self.passes("--mli-update")
+        self.passes()
+        path = self.golden("q.json")
+        params = json.loads(path.read_text())
+        self.assertEqual(params["scale"], [1, 2, 3])
+        path.write_text(json.dumps(dict(params, scale=[1, 2, 4]), indent=4))
+        self.assertIn("golden/q.json: the parameters differ", self.fails())
+        path.write_text("?")
+        self.assertIn("golden/q.json: not a readable JSON file", self.fails())
+        path.unlink()
+        self.assertIn("golden/q.json: missing", self.fails())
+        self.passes("--mli-update")
+        self.passes()
+
+    def test_broken_files(self):
+        self.write_test(self.ONE)
+        self.golden("").mkdir()
+        for content in (b"", b"no array", b"\x93NUMPY\x01\x00"):
+            self.golden("one.npy").write_bytes(content)
+            self.assertIn("golden/one.npy: not a readable .npy file: ", self.fails())
+        np.save(self.golden("one.npy"), np.array([{}]), allow_pickle=True)
+        self.assertIn("not a readable .npy file: ", self.fails())
+        self.passes("--mli-update")
+
+    def test_one_golden_for_two_tests(self):
+        self.write_test("""
+        import pytest
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_it(mli_golden, n):
+            mli_golden(np.zeros(n), "same.npy")
+        """)
+        output = self.fails("--mli-update")
+        self.assertIn("the test test_it.py::test_it[1] of this run has written it", output)
+
+    def test_wrong_use(self):
+        self.write_test("""
+        import pytest
+
+        @pytest.mark.parametrize("name", ["", "a", "/tmp/a.npy", "../a.npy", "a.json"])
+        def test_names(mli_golden, name):
+            with pytest.raises(ValueError, match="a relative path that ends with .npy"):
+                mli_golden(np.zeros(3), name)
+
+        def test_objects(mli_golden):
+            with pytest.raises(TypeError, match="Python objects"):
+                mli_golden([{}], "a.npy")
+            with pytest.raises(TypeError, match="requires an array or a move"):
+                mli_golden(name="a.npy")
+        """)
+        self.passes("--mli-update")
+        self.assertFalse(self.golden("").exists())
+
+    def test_folders_of_tests(self):
+        self.write_test(self.ONE, "a/test_a.py")
+        self.write_test(self.ONE, "b/test_b.py")
+        output = self.passes("--mli-update")
+        self.assertIn("a/golden/one.npy\nb/golden/one.npy\n", output)
+        self.passes("--rootdir", ".", str(self.folder / "a"))
+
+
+class Loading(Scene):
+    def test_entry_point(self):
+        """A package that is installed, with and without -p."""
+        info = self.folder / "site" / "mli-0.0.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mli\nVersion: 0.0.0\n")
+        (info / "RECORD").write_text("")
+        (info / "entry_points.txt").write_text(
+            "[pytest11]\nmli.pytest_plugin = mli.pytest_plugin\n")
+        self.write_test(Goldens.ONE)
+        path = {"PYTHONPATH": f"{suite.PACKAGE.parent}:{info.parent}"}
+        for plugin in ((), PLUGIN):
+            with self.subTest(plugin):
+                status, output = self.new_process(path, "--mli-update", "-W", "error", *plugin)
+                self.assertEqual(status, 0, output)
+        _, output = self.new_process(path, "-p", "no:mli.pytest_plugin")
+        self.assertIn("fixture 'mli_golden' not found", output)
+        self.assertIn("--mli-update", self.passes("--help"))
+
+    def new_process(self, env, *words):
+        return suite.run([sys.executable, "-m", "pytest", *words], cwd=self.folder, env=env)
+
+
+if __name__ == "__main__":
+    suite.main()
