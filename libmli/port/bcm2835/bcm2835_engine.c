@@ -116,7 +116,7 @@ static void prepare(struct lane *lane)
 {
     struct bcm2835_list *list = other_list(lane);
 
-    if (!bcm2835_list_is_reaped(list) || lane->rest.for_processor)
+    if (!bcm2835_list_is_reaped(list))
         return;
     bcm2835_list_fill(list, &lane->rest);
     if (list->count > value_of(&lane->high_water))

@@ -36,6 +36,7 @@ struct bcm2835_model bcm2835_model;
 
 static struct channel channels[NUMBERS];
 static uint32_t enabled, masked;
+static const struct channel *handling; /* the channel whose interrupt is being handled */
 static const char *complaint;
 
 static struct {
@@ -225,6 +226,8 @@ static uint32_t read_register(uint32_t offset)
         return enabled;
     switch (offset % BCM2835_CHANNEL_BYTES) {
     case BCM2835_CS:
+        if (c == handling && c->interrupt && !(masked >> number & 1))
+            complain("an interrupt that is not silenced before the poll");
         let_time_pass(bcm2835_model.pace);
         return read_cs(c);
     case BCM2835_CONBLK_AD:
@@ -245,7 +248,7 @@ static void reset_channel(struct channel *c)
 {
     if (c->outstanding > 0 && !bcm2835_model.hung)
         complain("a reset of a channel with writes without a response");
-    *c = (struct channel){.debug = 0};
+    *c = (struct channel){.debug = c->debug}; /* a write to DEBUG clears the errors */
 }
 
 static void write_cs(struct channel *c, uint32_t value)
@@ -262,6 +265,8 @@ static void write_cs(struct channel *c, uint32_t value)
     if (value & BCM2835_CS_ACTIVE && c->debug)
         complain("a start of a channel with an error");
     bcm2835_model.chains += value & BCM2835_CS_ACTIVE;
+    if (bcm2835_model.hung && c->active)
+        return;
     c->active = value & BCM2835_CS_ACTIVE && c->conblk != 0;
 }
 
@@ -307,7 +312,11 @@ void bcm2835_model_run(uint32_t steps)
         if (!channels[number].interrupt || masked >> number & 1)
             continue;
         bcm2835_model.handled++;
+        handling = &channels[number];
         bcm2835_interrupt(number);
+        handling = NULL;
+        if (channels[number].interrupt && !(masked >> number & 1))
+            complain("an interrupt that the handler does not silence");
     }
 }
 

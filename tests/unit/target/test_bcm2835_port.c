@@ -96,6 +96,7 @@ static void test_rows(void **state)
         assert_int_equal(bcm2835_block_rows(&block, &copy, at_row - 3, dest + 3), row);
         if (row > 0)
             assert_int_equal(bcm2835_block_rows(&block, &copy, at_row, dest - 32 + 3), row - 1);
+        assert_int_equal(bcm2835_block_rows(&block, &copy, at_row, dest + 32 + 3), row);
         assert_int_equal(bcm2835_block_rows(&block, &copy, at_row, 0x10000), 0);
     }
     assert_int_equal(bcm2835_block_rows(&block, &copy, 0x3fffffff, 0x20000), 0);
