@@ -2,10 +2,13 @@
 """Runs the code of docs/python*.md, and compares what it prints with the outputs in the documents."""
 import importlib.util
 import os
+import re
 import sys
 import unittest
 
+import mli
 import suite
+from mli import _programs
 
 sys.path.insert(0, str(suite.SOURCE / "scripts" / "recipes"))
 import document  # noqa: E402 (from the folder above)
@@ -14,12 +17,25 @@ import document  # noqa: E402 (from the folder above)
 NEEDED = {"pytest": "python3-pytest"}
 
 
+def can_import(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def missing_module(section):
     """Returns the reason why a section cannot run here, or None."""
     code = "".join(block.text for block in section.blocks if block.kind != "text")
     for name, package in NEEDED.items():
-        if name in code and not importlib.util.find_spec(name):
+        if name in code and not can_import(name):
             return f"no Python module {name} (Debian: {package})"
+    if re.search(r"mli\.(explain|serve)\(", code):
+        for program in ("mlictl", "mlid"):
+            try:
+                _programs.find(program)
+            except mli.Error as error:
+                return str(error)
     return None
 
 
