@@ -50,7 +50,8 @@ def add_tests(cls, path):
             if reason:
                 self.skipTest(reason)
             wrong = document.run_section(section, path)
-            self.assertEqual(wrong, [], "".join(f"\n{path.name}:{line}: {text}" for line, text in wrong))
+            if wrong:
+                self.fail("".join(f"\n{path.name}:{line}: {text}" for line, text in wrong))
 
         words = "".join(letter if letter.isalnum() else "_" for letter in section.title.lower())
         setattr(cls, f"test_{path.stem}_{section.line:03}_{words}", test)
