@@ -30,7 +30,7 @@ def missing_module(section):
     for name, package in NEEDED.items():
         if name in code and not can_import(name):
             return f"no Python module {name} (Debian: {package})"
-    if re.search(r"mli\.(explain|serve)\(", code):
+    if re.search(r"mli\.(explain|serve)\(|--mli-jobs", code):
         for program in ("mlictl", "mlid"):
             try:
                 _programs.find(program)
