@@ -224,6 +224,9 @@ class Build:
         text += f" (skipped: {', '.join(skipped)})" if skipped else ""
         if failed:
             raise Failed(f"{text}; failed: {', '.join(failed)}; see {log.relative_to(ROOT)}")
+        if len(results) < len(tests):
+            raise Failed(f"{text}; {len(tests) - len(results)} others did not run: meson was stopped; "
+                         f"see {log.relative_to(ROOT)}")
         return text
 
     def size(self, path):
