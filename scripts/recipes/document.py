@@ -113,7 +113,8 @@ class Runner:
         commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
         script = "".join(f"printf '%s\\n' {quoted('$ ' + command)}\n{command}\n" for command in commands)
         # An installed package brings the plugin; the package of a build tree does not.
-        env = {**os.environ, "PYTEST_ADDOPTS": "-p mli.pytest_plugin -p no:cacheprovider", "COLUMNS": "80",
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # this "python3"
+        env = {**os.environ, "PATH": path, "PYTEST_ADDOPTS": "-p mli.pytest_plugin -p no:cacheprovider", "COLUMNS": "80",
                "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               check=False, env=env)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, assert_type
+from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,21 @@ def engines() -> None:
     mli.configure(engine="threads", channels=0)
 
 
+def service() -> None:
+    with mli.serve(engine="threads", channels=2) as client:
+        assert_type(client, mli.Client)
+        buffer = client.buffer((3, 4), np.int8)
+        assert_type(buffer, mli.Buffer)
+        ticket = client.start(image, perm=(1, 0), out=buffer.array().reshape(4, 3), name="first")
+        client.submit(buffer.array(), pad=1, after=ticket, timeout=10)
+        plan = client.plan(image, step=2)
+        assert_type(plan, mli.Prepared)
+        plan.start().result(timeout=60)
+        assert_type(client.status(ticket), mli.JobInfo)
+        if TYPE_CHECKING:
+            client.submit(image, pad=1.5)  # type: ignore[arg-type]
+
+
 def refused() -> None:
     """mypy reports an ignored error that does not exist."""
     try:
@@ -97,4 +112,6 @@ if __name__ == "__main__":
     plans()
     asyncio.run(wait())
     engines()
+    if hasattr(mli, "serve"):  # built with the service
+        service()
     refused()
