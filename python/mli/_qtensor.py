@@ -31,7 +31,8 @@ def _axis_of(axis: SupportsIndex | None, rank: int) -> int | None:
         return None
     number = operator.index(axis)
     if not -rank <= number < rank:
-        raise refuse("axis", number, f"{-rank} to {rank - 1} are allowed")
+        allowed = f"{-rank} to {rank - 1} are allowed" if rank else "a tensor of rank 0 has no axis"
+        raise refuse("axis", number, allowed)
     return number % rank
 
 
@@ -196,8 +197,11 @@ class QTensor:
         if self.axis is not None:
             shape[self.axis] = -1
         zero_point = self.zero_point.astype(numpy.float64).reshape(shape)
-        real: NDArray[numpy.float64] = (self.data - zero_point) * self.real_scale.reshape(shape)
-        return real
+        return numpy.asarray((self.data - zero_point) * self.real_scale.reshape(shape))
+
+    def __array__(self, *_: Any) -> Any:
+        """Refuse a conversion by NumPy, which would lose the parameters."""
+        raise TypeError("a QTensor is not an array: use its elements, `data`, or `real()`")
 
     def __repr__(self) -> str:
         axis = "" if self.axis is None else f", axis {self.axis}"

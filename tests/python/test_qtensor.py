@@ -226,6 +226,7 @@ class Parameters(unittest.TestCase):
         tensor = mli.QTensor(self.data, np.array([1, 2, 3], np.int64), axis=-1)
         self.assertEqual((tensor.axis, tensor.zero_point.tolist()), (1, [0, 0, 0]))
         self.assertIn("axis 1, scale [1 2 3]", repr(tensor))
+        self.assertEqual(mli.move(mli.QTensor(np.int8(3), 2)).real().shape, ())
         self.assertEqual(pickle.loads(pickle.dumps(tensor)).params, tensor.params)
 
     def test_refused(self):
@@ -244,6 +245,10 @@ class Parameters(unittest.TestCase):
             self.assertEqual(caught.exception.status, "SPEC_PARAM_MISMATCH")
         with self.assertRaisesRegex(mli.Error, "float32.* given; int8 .sa8. or int32"):
             mli.QTensor(np.zeros(3, np.float32), 1)
+        with self.assertRaisesRegex(mli.Error, "a tensor of rank 0 has no axis"):
+            mli.QTensor(np.int8(3), 1, axis=0)
+        with self.assertRaisesRegex(TypeError, "a QTensor is not an array"):
+            np.asarray(mli.QTensor(self.data, 1))
         for scale in (0.5, True, [0.5], "x"):
             with self.assertRaisesRegex(TypeError, "from_float"):
                 mli.QTensor(self.data, scale)
