@@ -14,6 +14,8 @@ from ._buffers import Buffer, Shape, alloc_params, map_buffer
 from ._client import Prepared, Ticket
 from ._events import KINDS, Events, subscription
 from ._jobs import Job, JobInfo, as_sequence, read_job, references, result_of
+from ._qjobs import split
+from ._qtensor import QTensor
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 if TYPE_CHECKING:
@@ -150,16 +152,26 @@ class Client:
                                        at=at, channels=channels, priority=priority,
                                        timeout=timeout, after=after, name=name)
 
-    def submit(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-               step: Step | None = None, perm: Perm | None = None, out: Destination | None = None,
-               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+    def submit(self, src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+               step: Step | None = None, perm: Perm | None = None,
+               out: Destination | QTensor | None = None, at: Offsets | None = None,
+               channels: SupportsIndex = 1, priority: SupportsIndex = 0,
                timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
                name: str | None = None) -> Any:
-        """Move on the service, and return the array that holds the result: see start()."""
+        """Move on the service, and return the array that holds the result: see start().
+
+        A QTensor becomes a QTensor, as with mli.move().
+        """
+        finish = None
+        if isinstance(src, QTensor):
+            out, finish = split(src, out, at, {"pad": pad, "slice": slice, "step": step,
+                                               "perm": perm})
+            src = src.data
         ticket = self._connection.submit(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
                                          at=at, channels=channels, priority=priority,
                                          timeout=timeout, after=after, name=name)
-        return self._finish(ticket)
+        result = self._finish(ticket)
+        return result if finish is None else finish(result)
 
     def _finish(self, ticket: Ticket[Any]) -> Any:
         """Return the result of a ticket that nobody else has: an interrupted wait cancels it."""

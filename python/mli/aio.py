@@ -29,6 +29,8 @@ from ._buffers import Buffer, Shape, alloc_params, map_buffer
 from ._events import KINDS, Queue, subscription
 from ._jobs import (Event, Job, JobCost, JobInfo, as_sequence, ask_for, read_job, reference,
                     result_of)
+from ._qjobs import split
+from ._qtensor import QTensor
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 if TYPE_CHECKING:
@@ -114,7 +116,8 @@ class _Loop:
     async def references(self, jobs: AnyJob | Iterable[AnyJob]) -> list[int | str]:
         """Return numbers and names of jobs, which may take a look at the service's list."""
         found: list[int | str] = []
-        listed: Sequence[Any] = (jobs,) if isinstance(jobs, Ticket) else as_sequence(jobs)  # type: ignore[arg-type]
+        listed: Sequence[Any]
+        listed = (jobs,) if isinstance(jobs, Ticket) else as_sequence(jobs)  # type: ignore[arg-type]
         for job in listed:
             plain: Job = job._ticket if isinstance(job, Ticket) else job
             known = reference(plain)
@@ -273,18 +276,28 @@ class Client:
         self._loop.flush_soon()
         return Ticket(self._loop, ticket)
 
-    async def submit(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-                     step: Step | None = None, perm: Perm | None = None,
-                     out: Destination | None = None, at: Offsets | None = None,
-                     channels: SupportsIndex = 1, priority: SupportsIndex = 0,
-                     timeout: SupportsFloat | None = None,
+    async def submit(self, src: Source | QTensor, *, pad: Pad | None = None,
+                     slice: Slice | None = None, step: Step | None = None,
+                     perm: Perm | None = None, out: Destination | QTensor | None = None,
+                     at: Offsets | None = None, channels: SupportsIndex = 1,
+                     priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
                      after: AnyJob | Iterable[AnyJob] | None = None,
                      name: str | None = None) -> Any:
-        """Move on the service, and return the array that holds the result."""
+        """Move on the service, and return the array that holds the result.
+
+        A QTensor becomes a QTensor, as with mli.move().
+        """
+        finish = None
+        target: Any = out
+        if isinstance(src, QTensor):
+            target, finish = split(src, out, at, {"pad": pad, "slice": slice, "step": step,
+                                                  "perm": perm})
+            src = src.data
         refs = None if after is None else await self._loop.references(after)
-        return await self.start(src, pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
-                                channels=channels, priority=priority, timeout=timeout, after=refs,
-                                name=name)
+        result = await self.start(src, pad=pad, slice=slice, step=step, perm=perm, out=target,
+                                  at=at, channels=channels, priority=priority, timeout=timeout,
+                                  after=refs, name=name)
+        return result if finish is None else finish(result)
 
     async def plan(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
                    step: Step | None = None, perm: Perm | None = None,

@@ -111,6 +111,27 @@ class Moves(WithService):
         self.assertGreater(first.base.id, 0)
         self.assertEqual(bytes_of(first), bytes_of(ramp(4, 6).T))
 
+    def test_quantised_tensors(self):
+        for number in range(200 * PERCENT // 100):
+            rng = np.random.default_rng([SEED, 14, number])
+            src = mli.QTensor(rng.integers(-128, 128, (3, 4, 5)).astype(np.int8),
+                              rng.integers(-99, 99, 4), rng.integers(-9, 9, 4), axis=1)
+            arguments = {"pad": int(rng.integers(0, 3)), "step": int(rng.integers(1, 3)),
+                         "perm": [int(d) for d in rng.permutation(3)],
+                         "slice": (slice(None), int(rng.integers(0, 4))) if number % 9 == 0
+                         else np.s_[1:, :3]}
+            if number % 9 == 0:
+                arguments |= {"step": None, "perm": (1, 0)}
+            expected, result = mli.move(src, **arguments), self.client.submit(src, **arguments)
+            with self.subTest(f"MLI_TEST_SEED={SEED}, case {number}"):
+                self.assertIsInstance(result, mli.QTensor)
+                self.assertEqual(bytes_of(result.data), bytes_of(expected.data))
+                self.assertEqual(result.axis, expected.axis)
+                self.assertTrue((result.real() == expected.real()).all())
+        out = mli.QTensor(np.zeros((3, 4, 5), np.int8), np.ones(4, int), axis=1)
+        self.assertIs(self.client.submit(src, out=out), out)
+        self.assertTrue((out.real() == src.real()).all())
+
     def test_many_results_keep_their_bytes(self):
         results = [self.client.submit(np.full((100, 100), n, np.int16), perm=(1, 0))
                    for n in range(300)]
