@@ -42,7 +42,7 @@ class Jobs(unittest.IsolatedAsyncioTestCase):
 
     async def test_random_moves_at_a_time(self):
         async def one(number):
-            move = RandomMove(np.random.default_rng([SEED, 21, number]), rank_max=3)
+            move = RandomMove([SEED, 21, number], rank_max=3)
             try:
                 result = await self.client.submit(move.src, **move.arguments)
             except mli.ServiceError:

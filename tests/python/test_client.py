@@ -53,7 +53,7 @@ class Moves(WithService):
     def test_random_moves(self):
         moved = refused = 0
         for number in range(2000 * PERCENT // 100):
-            move = RandomMove(np.random.default_rng([SEED, 11, number]), rank_max=5)
+            move = RandomMove([SEED, 11, number], rank_max=5)
             with self.case(number, move):
                 try:
                     result = self.client.submit(move.src, **move.arguments)
@@ -69,7 +69,7 @@ class Moves(WithService):
 
     def test_random_places(self):
         for number in range(1000 * PERCENT // 100):
-            move = RandomMove(np.random.default_rng([SEED, 12, number]), rank_max=4)
+            move = RandomMove([SEED, 12, number], rank_max=4)
             with self.case(number, move):
                 out, at = move.destination()
                 whole = out if out.base is None else out.base

@@ -45,7 +45,7 @@ class Folded(unittest.TestCase):
 
     def write_case(self, number, placed):
         """Returns (job, expected bytes of its output), or None."""
-        move = RandomMove(np.random.default_rng([SEED, placed, number]), rank_max=6)
+        move = RandomMove([SEED, placed, number], rank_max=6)
         move.arguments = {**dict.fromkeys(("pad", "slice", "step", "perm")), **move.arguments}
         out, at = move.destination() if placed else (None, None)
         fold = fold_or_none(move, out, at)

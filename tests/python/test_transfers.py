@@ -55,7 +55,7 @@ class Plans(unittest.TestCase):
             batch = []
             for case in range(first, first + 20):
                 rng = np.random.default_rng([SEED, case])
-                move = RandomMove(rng)
+                move = RandomMove([SEED, case])
                 plan = mli.Plan(move.src, channels=int(rng.integers(1, 17)), **move.arguments)
                 batch.append((case, move, plan.start()))
             for case, move, transfer in batch:
