@@ -548,8 +548,9 @@ class Processes(WithService):
         run(count)
         after = self.measure()
         self.assertLessEqual(after[0], before[0])
-        self.assertLess(after[1] - before[1], 4 << 20)
-        self.assertLess(after[2] - before[2], 20)
+        if "MLI_TEST_SANITIZER" not in os.environ:  # which keeps freed memory
+            self.assertLess(after[1] - before[1], 4 << 20)
+            self.assertLess(after[2] - before[2], 20)
         stats = self.client.stats()
         self.assertLessEqual(stats["buffers"]["now"], 40)
         self.assertLessEqual(stats["prepared"], 5)
