@@ -27,7 +27,7 @@ static int describe(mli_client *client, const mli_client_job *job, struct job_pa
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
                        mli_client_error *error)
 {
-    struct job_parts parts;
+    struct job_parts parts = {0};
     struct call call;
     struct job_prepared read = {0};
     int status = request_may_wait(client, error);
@@ -52,7 +52,7 @@ int mli_client_prepare_async(mli_client *client, const mli_client_job *job,
                              mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
                              mli_client_error *error)
 {
-    struct job_parts parts;
+    struct job_parts parts = {0};
     int status = describe(client, job, &parts, error);
 
     if (status)
