@@ -4,6 +4,7 @@
 #if defined(__linux__) && __STDC_HOSTED__ && !defined(MLI_NO_THREADS)
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -70,7 +71,16 @@ void mock_clock_stop(void)
     mock_device_set_listener(0);
 }
 
+void mock_clock_yield(void)
+{
+    sched_yield();
+}
+
 #else
+
+void mock_clock_yield(void)
+{
+}
 
 bool mock_clock_start(void)
 {

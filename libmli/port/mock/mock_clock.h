@@ -15,4 +15,7 @@ bool mock_clock_start(void);
 /* Ends the thread after its last user. */
 void mock_clock_stop(void);
 
+/** Lets the thread of the clock run, for a program that reads a register until it changes. */
+void mock_clock_yield(void);
+
 #endif /* MOCK_CLOCK_H */

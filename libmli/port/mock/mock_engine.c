@@ -380,6 +380,8 @@ static void synchronise(uint32_t channel)
     while (mock_device_read(channel, MOCK_STATUS) & MOCK_BUSY) {
         if (value_of(&interrupt_option) == BY_PROGRAM)
             (void)mock_device_run(channel, 1);
+        else
+            mock_clock_yield(); /* under valgrind, the two threads could stop each other for ever */
     }
 }
 

@@ -111,9 +111,15 @@ static _Atomic bool stop;
 
 static void *poll_all_the_time(void *context)
 {
+    const struct timespec pause = {.tv_nsec = 20000};
+
     (void)context;
-    while (!atomic_load(&stop))
-        mli_mov_poll();
+    while (!atomic_load(&stop)) {
+        for (int i = 0; i < 100; i++)
+            mli_mov_poll();
+        nanosleep(&pause,
+                  NULL); /* valgrind runs one thread at a time, as long as it does not wait */
+    }
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_device.h"
@@ -239,9 +240,15 @@ static _Atomic bool stop;
 
 static void *poll_all_the_time(void *context)
 {
+    const struct timespec pause = {.tv_nsec = 20000};
+
     (void)context;
-    while (!atomic_load(&stop))
-        mli_mov_poll();
+    while (!atomic_load(&stop)) {
+        for (int i = 0; i < 100; i++)
+            mli_mov_poll();
+        nanosleep(&pause,
+                  NULL); /* valgrind runs one thread at a time, as long as it does not wait */
+    }
     return NULL;
 }
 
