@@ -149,8 +149,7 @@ int service_thread_on_no_memory(void (*end)(void))
     return uv_replace_allocator(malloc, realloc_or_end, calloc, free);
 }
 
-/* Checks that descriptors are left, because libuv aborts without them. Returns 0 or -errno. */
-static int check_descriptors(void)
+int service_check_descriptors(void)
 {
     int fds[DESCRIPTORS_NEEDED], count = 0, error = 0;
 
@@ -170,7 +169,7 @@ static int create(const struct config *config, struct service_thread **out)
 {
     struct config embedded = *config;
     struct service_thread *self;
-    int error = check_descriptors();
+    int error = service_check_descriptors();
 
     if (error < 0)
         return error;

@@ -30,7 +30,8 @@ struct service {
     uv_loop_t *loop;
     struct config config;
     enum service_state state;
-    bool gone; /* true: the service is closed, and the loop no longer uses its handles */
+    bool cut_jobs; /* true: jobs have outlasted drain_ms */
+    bool gone;     /* true: the service is closed, and the loop no longer uses its handles */
     struct chores chores;
     struct board *board; /* null: no target profile */
     struct jobs jobs;
@@ -213,6 +214,7 @@ static void on_drain(uv_timer_t *timer)
     struct service *service = timer->data;
 
     log_event(LOG_WARNING, "jobs outlast drain_ms", "jobs", service->jobs.running);
+    service->cut_jobs = true;
     jobs_end_all(&service->jobs);
     client_send_all(&service->net);
     uv_stop(service->loop);
@@ -230,6 +232,11 @@ void service_shutdown(struct service *service)
     if (service->config.drain_ms > 0 && service->jobs.count > 0)
         uv_timer_start(&service->drain, on_drain, service->config.drain_ms, 0);
     net_settle(&service->net);
+}
+
+bool service_has_cut_jobs(const struct service *service)
+{
+    return service->cut_jobs;
 }
 
 /* Close callback of the last handle: all handles are closed now. */

@@ -90,10 +90,13 @@ void service_stats(struct service *service, struct daemon_stats *stats);
  * Takes no new connections and jobs. Answers queued jobs with SHUTTING_DOWN, finishes and answers
  * running jobs, then closes all handles, so that uv_run() returns 0. If running jobs outlast
  * config->drain_ms, they are answered with SHUTTING_DOWN and cancelled, and uv_stop() makes
- * uv_run() return non-zero: the caller may end the process, or run the loop again until the
- * transfers have ended.
+ * uv_run() return: non-zero if the service still waits for transfers or clients; the caller may
+ * then end the process, or run the loop again until the transfers have ended.
  */
 void service_shutdown(struct service *service);
+
+/** Returns whether service_shutdown() has cancelled jobs that outlasted config->drain_ms. */
+bool service_has_cut_jobs(const struct service *service);
 
 /**
  * Frees the service, gives the channel pool back and restores the library's default profile. Call
@@ -101,6 +104,10 @@ void service_shutdown(struct service *service);
  * first and runs the loop until the shutdown is complete. Accepts NULL.
  */
 void service_destroy(struct service *service);
+
+/** Checks that descriptors are left for a loop, because libuv aborts without them. Returns 0 or
+ *  -errno. */
+int service_check_descriptors(void);
 
 /* The embedded form: a service with its own loop on its own thread. */
 struct service_thread;

@@ -181,8 +181,9 @@ int mli_client_greet(mli_client *client, mli_client_greeting *greeting, mli_clie
 int mli_client_fd(const mli_client *client);
 /** Returns the events to poll for: POLLIN, and POLLOUT while requests are queued. */
 short mli_client_poll_events(const mli_client *client);
-/** Sends queued requests without waiting. Requests stay queued until this call, a call that
- *  dispatches or waits, or until 32 KiB are queued. */
+/** Sends queued requests without waiting, but for 1 ms while the kernel refuses further descriptors
+ *  of this user (ETOOMANYREFS) because services have not received earlier ones. Requests stay
+ *  queued until this call, a call that dispatches or waits, or until 32 KiB are queued. */
 int mli_client_flush(mli_client *client, mli_client_error *error);
 /** Sends and receives without waiting, and calls callbacks. */
 int mli_client_dispatch(mli_client *client, mli_client_error *error);
@@ -515,7 +516,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
 
 /* ---- Any method ---- */
 
-/** A descriptor of a call. The flags matter only inline. */
+/** An open descriptor of a call; else the call returns MISUSE. The flags matter only inline. */
 typedef struct mli_client_attachment {
     int fd;
     bool send; /**< true: send the bytes of the file; false: the remote copy begins with zeros */

@@ -78,7 +78,9 @@ static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
 {
     struct stat stat;
 
-    if (fd < 0 || fstat(fd, &stat) || (uint64_t)stat.st_size < buffer->size || buffer->size == 0 ||
+    if (fd >= 0 && fstat(fd, &stat))
+        return error_set(error, MLI_CLIENT_SYSTEM, "fstat: %s", strerror(errno));
+    if (fd < 0 || (uint64_t)stat.st_size < buffer->size || buffer->size == 0 ||
         buffer->size > SIZE_MAX)
         return error_set(error, MLI_CLIENT_UNREADABLE,
                          "the memory of the reply does not match the request");

@@ -89,6 +89,19 @@ static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
 
 /* Requests. */
 
+/* sendmsg() would fail, and the connection with it: whatever is queued behind is lost then. */
+static int check_descriptors(const struct request *request, mli_client_error *error)
+{
+    for (size_t i = 0; i < request->count; i++) {
+        const int fd = request->attachments[i].fd;
+
+        if (fcntl(fd, F_GETFD) < 0)
+            return error_set(error, MLI_CLIENT_MISUSE, "descriptor %zu: %d given; %s", i, fd,
+                             "an open descriptor is required");
+    }
+    return 0;
+}
+
 static int check(const struct request *request, mli_client_error *error)
 {
     if (strlen(request->method) > METHOD_MAX ||
@@ -100,7 +113,7 @@ static int check(const struct request *request, mli_client_error *error)
                          request->count, PROTO_FDS_MAX);
     if (request->params && memchr(request->params, '\n', request->params_length))
         return error_set(error, MLI_CLIENT_MISUSE, "params: must not contain a newline");
-    return 0;
+    return check_descriptors(request, error);
 }
 
 /* Queues the whole line. Returns the length of the line, or -1 if out of memory. */

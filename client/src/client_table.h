@@ -33,8 +33,9 @@ struct slot {
     uint32_t next_free;
     enum slot_state state;
     enum slot_kind kind;
-    bool forgotten; /* true: drop the reply when it arrives */
-    bool suspect;   /* true: the source file became shorter while the library sent it */
+    bool forgotten;    /* true: drop the reply when it arrives */
+    bool suspect;      /* true: the source file became shorter while the library sent it */
+    int suspect_error; /* errno if it could not be read */
     mli_client_done_fn *done;
     mli_client_reply_fn *reply_done; /* SLOT_LINE only */
     void *user;

@@ -39,6 +39,12 @@ size_t mli_client_pending(const mli_client *client)
     return client->table.waiting;
 }
 
+enum { CROWDED_NS = 1000 * 1000 };
+
+/*
+ * ETOOMANYREFS: the kernel holds too many descriptors that processes of this user have sent and
+ * services have not received yet. The request stays queued until they have.
+ */
 int mli_client_flush(mli_client *client, mli_client_error *error)
 {
     int status;
@@ -49,9 +55,16 @@ int mli_client_flush(mli_client *client, mli_client_error *error)
         client->out.cut = 0;
         status = out_flush(&client->out, client->socket);
         struct slot *slot = client->out.cut ? table_find(&client->table, client->out.cut) : NULL;
-        if (slot)
+        if (slot) {
             slot->suspect = true;
+            slot->suspect_error = client->out.cut_error;
+        }
     } while (status == 0 && client->out.cut);
+    if (status == -ETOOMANYREFS) {
+        /* The socket stays writable: without a pause, a loop that polls it would not sleep. */
+        nanosleep(&(struct timespec){.tv_nsec = CROWDED_NS}, NULL);
+        return 0;
+    }
     if (status == 0)
         return 0;
     connection_hang_up(client);
@@ -106,6 +119,7 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
     int64_t deadline = clock_deadline(timeout_ms);
 
     for (;;) {
+        mli_client_error why;
         struct slot *slot = table_find(&client->table, ticket);
         if (slot->state == SLOT_DONE)
             return 0;
@@ -116,11 +130,11 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
         }
         /* If the connection is lost in this round, this request fails too; the next loop sees that.
          */
-        int status = wait_round(client, deadline, error);
+        int status = wait_round(client, deadline, &why);
         if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
-            return status;
+            return error_give(error, &why);
         if (status && client->socket >= 0)
-            connection_lost(client, "waiting for it failed");
+            connection_lost(client, "%s", why.message);
     }
 }
 

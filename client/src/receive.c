@@ -73,14 +73,15 @@ static void give_line(mli_client *client, mli_client_ticket ticket, const mli_cl
     error_free(own);
 }
 
-/* Fills the error for a source file that became shorter while the library sent it: the service has
- * moved zeros in place of the missing bytes.
+/* Fills the error for a source file that could not be sent: the service has moved zeros in place of
+ * the missing bytes. `error` is an errno, or 0 if the file became shorter.
  */
-static const mli_client_error *error_of_source(mli_client_error *storage)
+static const mli_client_error *error_of_source(mli_client_error *storage, int error)
 {
     struct fault fault;
 
-    fault_set(&fault, FAULT_IO_ERROR, "/src", "src: the file became shorter while it was sent");
+    fault_set(&fault, FAULT_IO_ERROR, "/src", "src: %s",
+              error ? strerror(error) : "the file became shorter while it was sent");
     error_from_fault(storage, &fault, 0);
     return storage;
 }
@@ -91,7 +92,7 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
     mli_client_error storage;
 
     if (slot->suspect && !error)
-        error = error_of_source(&storage);
+        error = error_of_source(&storage, slot->suspect_error);
     slot_end(&client->table, slot, error ? SLOT_FAILED : SLOT_DONE);
     if (slot->forgotten) {
         table_release(&client->table, slot);

@@ -219,23 +219,36 @@ void log_errno(struct log_line *line, const char *key, int error)
     log_text(line, key, strerror(error));
 }
 
+/* send() to a socket does not wait. A pipe that is ready has room for PIPE_BUF bytes. */
+static ssize_t write_some(const char *bytes, size_t length)
+{
+    ssize_t written = send(STDERR_FILENO, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    return written < 0 && errno == ENOTSOCK ? write(STDERR_FILENO, bytes, length) : written;
+}
+
 /*
- * Writes a line without waiting, because a stuck reader of the log must not block the service. A
- * pipe that is ready has room for PIPE_BUF bytes, which no line exceeds; send() to a socket does
- * not wait. Returns false if the line is lost.
+ * Writes a line without waiting, because a stuck reader of the log must not block the service.
+ * Returns false if the line, or a part of it, is lost.
  */
 static bool write_line(const struct log_line *line)
 {
     struct pollfd poller = {.fd = STDERR_FILENO, .events = POLLOUT};
-    ssize_t written;
+    size_t done = 0;
 
-    _Static_assert(sizeof line->text <= PIPE_BUF, "a line is written whole or not at all");
+    _Static_assert(sizeof line->text <= PIPE_BUF, "a line is written to a pipe at once");
     if (poll(&poller, 1, 0) <= 0)
         return false;
-    written = send(STDERR_FILENO, line->text, line->length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (written < 0 && errno == ENOTSOCK)
-        written = write(STDERR_FILENO, line->text, line->length);
-    return written >= 0;
+    while (done < line->length) {
+        const ssize_t written = write_some(line->text + done, line->length - done);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        done += (size_t)written;
+    }
+    return true;
 }
 
 static void finish_line(struct log_line *line)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/closings.h"
 #include "daemon/base/crew.h"
 #include "daemon/base/seam.h"
 
@@ -81,6 +82,9 @@ static struct timespec after_ms(long ms)
     return time;
 }
 
+/* The queues of users for whose own queues there is no memory. */
+static struct owner spare;
+
 static struct owner *owner_of(uid_t uid)
 {
     for (struct link *l = reaper.owners.next; l != &reaper.owners; l = l->next) {
@@ -90,6 +94,29 @@ static struct owner *owner_of(uid_t uid)
             return owner;
     }
     return NULL;
+}
+
+static void owner_init(struct owner *owner, bool master)
+{
+    owner->queues[QUEUE_SURE].crew = &reaper.crews[CREW_SURE];
+    owner->queues[QUEUE_MAY_BLOCK].crew = &reaper.crews[master ? CREW_MASTER : CREW_OTHERS];
+    for (int i = 0; i < QUEUES; i++) {
+        owner->queues[i].owner = owner;
+        link_init(&owner->queues[i].link);
+        link_init(&owner->queues[i].work);
+    }
+}
+
+static struct owner *add_owner(uid_t uid)
+{
+    struct owner *owner = seam.calloc(1, sizeof *owner);
+
+    if (!owner)
+        return &spare;
+    owner->uid = uid;
+    owner_init(owner, uid == 0 || uid == geteuid());
+    link_append(&reaper.owners, &owner->link);
+    return owner;
 }
 
 static bool is_full(const struct owner *owner)
@@ -121,7 +148,7 @@ static bool is_idle(const struct owner *owner)
 
 static void free_if_idle(struct owner *owner)
 {
-    if (!is_idle(owner))
+    if (owner == &spare || !is_idle(owner))
         return;
     link_remove(&owner->link);
     free(owner);
@@ -185,25 +212,43 @@ static void end_crews(void)
         crew_end(&reaper.crews[i]);
 }
 
-int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
+/*
+ * Every crew has a thread from the start, which stays: if a thread could not be created later, the
+ * loop would have to close a file itself, and a file of a server that does not answer would stop
+ * it.
+ */
+static int add_first_threads(void)
 {
-    struct crew *sure = &reaper.crews[CREW_SURE];
     int error = 0;
 
+    for (int i = 0; i < CREWS && error == 0; i++) {
+        if (reaper.crews[i].threads == 0)
+            error = crew_add_thread(&reaper.crews[i]);
+    }
+    return error;
+}
+
+int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
+{
+    int error = closings_reserve();
+
+    if (error < 0)
+        return error;
     if (threads < REAPER_THREADS_MIN)
         threads = REAPER_THREADS_MIN;
     if (threads > REAPER_THREADS_MAX)
         threads = REAPER_THREADS_MAX;
     catch_interrupts();
     pthread_mutex_lock(&reaper.mutex);
-    crew_begin(sure, SURE_THREADS);
+    crew_begin(&reaper.crews[CREW_SURE], SURE_THREADS);
     crew_begin(&reaper.crews[CREW_MASTER], MASTER_THREADS);
     crew_begin(&reaper.crews[CREW_OTHERS], threads);
+    if (!spare.queues[QUEUE_SURE].crew)
+        owner_init(&spare, false);
     reaper.running = true;
     reaper.relief = relief;
     reaper.context = context;
-    if (sure->idle == 0)
-        error = crew_add_thread(sure);
+    error = add_first_threads();
     if (error)
         end_crews();
     pthread_mutex_unlock(&reaper.mutex);
@@ -227,6 +272,8 @@ size_t reaper_stop(void)
     for (int i = 0; i < CREWS; i++)
         crew_join(&reaper.crews[i]);
     left = reaper.pieces;
+    if (left == 0)
+        closings_free();
     pthread_mutex_unlock(&reaper.mutex);
     return left;
 }
@@ -237,25 +284,6 @@ void reaper_wait(void)
     while (reaper.pieces > 0)
         pthread_cond_wait(&reaper.changed, &reaper.mutex);
     pthread_mutex_unlock(&reaper.mutex);
-}
-
-static struct owner *add_owner(uid_t uid)
-{
-    struct owner *owner = seam.calloc(1, sizeof *owner);
-    const bool master = uid == 0 || uid == geteuid();
-
-    if (!owner)
-        return NULL;
-    owner->uid = uid;
-    owner->queues[QUEUE_SURE].crew = &reaper.crews[CREW_SURE];
-    owner->queues[QUEUE_MAY_BLOCK].crew = &reaper.crews[master ? CREW_MASTER : CREW_OTHERS];
-    for (int i = 0; i < QUEUES; i++) {
-        owner->queues[i].owner = owner;
-        link_init(&owner->queues[i].link);
-        link_init(&owner->queues[i].work);
-    }
-    link_append(&reaper.owners, &owner->link);
-    return owner;
 }
 
 /* Wakes or starts a thread unless a thread serves the queue already. Returns false if the crew has
@@ -282,8 +310,6 @@ static bool put(uid_t uid, struct reap *reap)
     owner = owner_of(uid);
     if (!owner)
         owner = add_owner(uid);
-    if (!owner)
-        return false;
     queue = &owner->queues[reap->may_block ? QUEUE_MAY_BLOCK : QUEUE_SURE];
     link_append(&queue->work, &reap->link);
     if (!call_for(queue)) {

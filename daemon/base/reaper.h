@@ -22,8 +22,9 @@
  * SIGURG to the thread that serves the queue. The signal interrupts close(2) of a socket that
  * lingers, so that connections of the user do not pile up behind it.
  *
- * A process has one reaper. If it is not running, the caller does all work. Any thread may call
- * everything but reaper_start() and reaper_stop().
+ * A process has one reaper. If it is not running, the caller does all work. Adding work allocates
+ * no more than the queues of a user; without memory for those, users share two spare queues. Any
+ * thread may call everything but reaper_start() and reaper_stop().
  */
 #ifndef DAEMON_REAPER_H
 #define DAEMON_REAPER_H
@@ -52,9 +53,9 @@ struct reap {
 };
 
 /**
- * Starts the reaper with one thread. `threads` limits the "others" crew, within REAPER_THREADS_MIN
- * and REAPER_THREADS_MAX. A reaper thread calls `relief` when reaper_full() has returned true and
- * may return false now; `relief` must not call the reaper. Returns 0 or -errno.
+ * Starts the reaper with a thread for each crew. `threads` limits the "others" crew, within
+ * REAPER_THREADS_MIN and REAPER_THREADS_MAX. A reaper thread calls `relief` when reaper_full() has
+ * returned true and may return false now; `relief` must not call the reaper. Returns 0 or -errno.
  */
 int reaper_start(unsigned threads, void (*relief)(void *context), void *context);
 
@@ -73,7 +74,8 @@ void reaper_add(uid_t uid, struct reap *reap);
 
 /**
  * Closes descriptors of a user: the caller's thread closes small files in memory, the reaper's
- * threads close other files. If out of memory, the caller's thread closes all.
+ * threads close other files. The caller's thread also closes descriptors above those that
+ * closings_reserve() counts.
  */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 

@@ -25,12 +25,13 @@ int identity_of_user(const char *text, struct identity *identity)
     char memory[ENTRY_MAX];
     struct passwd entry, *found = NULL;
     uint32_t uid;
+    const bool number = uid_parse(text, &uid) == 0;
     int error;
 
-    if (uid_parse(text, &uid) == 0)
-        error = getpwuid_r(uid, &entry, memory, sizeof memory, &found);
-    else
-        error = getpwnam_r(text, &entry, memory, sizeof memory, &found);
+    do
+        error = number ? getpwuid_r(uid, &entry, memory, sizeof memory, &found)
+                       : getpwnam_r(text, &entry, memory, sizeof memory, &found);
+    while (error == EINTR);
     error = result_of(error, found);
     if (error < 0)
         return error;
@@ -52,7 +53,9 @@ int identity_of_group(const char *text, gid_t *gid)
         *gid = number;
         return 0;
     }
-    error = getgrnam_r(text, &entry, memory, sizeof memory, &found);
+    do
+        error = getgrnam_r(text, &entry, memory, sizeof memory, &found);
+    while (error == EINTR);
     error = result_of(error, found);
     if (error == 0)
         *gid = found->gr_gid;

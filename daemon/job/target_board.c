@@ -16,8 +16,10 @@ static int load(const struct config *config, struct target_profile *profile, str
         return 0;
     if (profile_is_path(config->profile))
         json_file_name(fault, config->profile);
-    fault_set(fault, FAULT_INVALID_PARAMS, "/profile", "profile: %s", fault->text);
-    return -EINVAL;
+    const bool memory = fault->code == FAULT_INTERNAL;
+    fault_set(fault, memory ? FAULT_INTERNAL : FAULT_INVALID_PARAMS, "/profile", "profile: %s",
+              fault->text);
+    return memory ? -ENOMEM : -EINVAL;
 }
 
 int target_board_check(const struct config *config, struct fault *fault)

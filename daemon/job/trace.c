@@ -53,6 +53,16 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
+static int truncate_file(int fd, off_t size)
+{
+    int status;
+
+    do
+        status = ftruncate(fd, size);
+    while (status < 0 && errno == EINTR);
+    return status;
+}
+
 /*
  * Writes the gathered events. If the events do not fit, removes the written part from the file, so
  * that the file ends with a whole event.
@@ -64,7 +74,7 @@ static void flush(struct trace *trace)
 
     uv_timer_stop(&trace->timer);
     if (error < 0) {
-        if (ftruncate(trace->fd, trace->written) < 0)
+        if (truncate_file(trace->fd, trace->written) < 0)
             error = -errno;
         stop(trace, -error);
         return;
@@ -81,14 +91,17 @@ static void on_timer(uv_timer_t *timer)
 static int open_file(const char *path)
 {
     /* O_NONBLOCK: opening a pipe would wait for a reader. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     struct stat st;
-    int error = 0;
+    int fd, error = 0;
 
+    do
+        fd = open(path, flags, 0600);
+    while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return errno == ENXIO || errno == EISDIR ? -EEXIST : -errno;
     if (fstat(fd, &st) < 0 ||
-        (S_ISREG(st.st_mode) && (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0)))
+        (S_ISREG(st.st_mode) && (fchmod(fd, 0600) < 0 || truncate_file(fd, 0) < 0)))
         error = -errno;
     else if (!S_ISREG(st.st_mode))
         error = -EEXIST;

@@ -159,10 +159,12 @@ struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buf
 static int make_memfd(uint64_t size, struct fault *fault)
 {
     int fd = seam.memfd("mlid-buffer");
-    int error;
+    int error, sized;
 
-    if (fd >= 0 && size <= INT64_MAX && ftruncate(fd, (off_t)size) == 0 &&
-        fcntl(fd, F_ADD_SEALS, ALLOCATED_SEALS) == 0)
+    do
+        sized = fd < 0 || size > INT64_MAX ? -1 : ftruncate(fd, (off_t)size);
+    while (sized < 0 && fd >= 0 && errno == EINTR);
+    if (sized == 0 && fcntl(fd, F_ADD_SEALS, ALLOCATED_SEALS) == 0)
         return fd;
     error = size <= INT64_MAX ? errno : EFBIG;
     if (fd >= 0)

@@ -156,6 +156,15 @@ static int add_block(void)
     return 0;
 }
 
+unsigned sigbus_blocks(void)
+{
+    unsigned count = 0;
+
+    while (count + 1 < BLOCKS && atomic_load(&blocks[count + 1]))
+        count++;
+    return count;
+}
+
 /* Returns a freed slot, a new one, or -errno. The mutex must be held. */
 static int take_slot(void)
 {

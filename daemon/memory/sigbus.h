@@ -53,4 +53,8 @@ bool sigbus_guard_hit(const struct sigbus_guard *guard);
  */
 bool sigbus_guard_finish(struct sigbus_guard *guard);
 
+/** Number of blocks of memory that hold guards. They are kept until the process ends. Any thread.
+ */
+unsigned sigbus_blocks(void);
+
 #endif /* DAEMON_SIGBUS_H */

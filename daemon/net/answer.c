@@ -47,7 +47,7 @@ static const struct ended *send_reply(struct answer *answer, struct jsonw *w, in
     if (written || !w)
         return &replied;
     /* If out of memory for the reply, close the connection: the client would wait for ever. */
-    client_doom(answer->client, "no memory for a reply");
+    client_abandon(answer->client, "no memory for a reply");
     jsonw_finish(w);
     jsonw_init(w);
     return &closed;

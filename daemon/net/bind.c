@@ -32,19 +32,23 @@ static bool is_private(const struct stat *st)
 static int open_file(const char *path)
 {
     /* O_NONBLOCK: if the path is a FIFO, open() must not block the start. */
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     struct stat st;
-    int error;
+    int fd, error;
 
+    do
+        fd = open(path, flags, 0600);
+    while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         error = -errno;
         /* The kernel may refuse to open another user's file in a sticky directory (EACCES). */
         return lstat(path, &st) == 0 && !is_private(&st) ? -ENOLCK : error;
     }
-    if (fstat(fd, &st) == 0 && is_private(&st))
+    error = fstat(fd, &st) < 0 ? -errno : is_private(&st) ? 0 : -ENOLCK;
+    if (error == 0)
         return fd;
     close(fd);
-    return -ENOLCK;
+    return error;
 }
 
 /*
@@ -270,4 +274,17 @@ void bind_release(struct bound *bound)
         unlink(bound->path);
     close(bound->fd);
     bound->fd = -1;
+}
+
+void bind_remove_directory(const char *path)
+{
+    char directory[sizeof(((struct bound *)0)->path)];
+    const char *end = strrchr(path, '/');
+    const size_t length = end ? (size_t)(end - path) : 0;
+
+    if (length == 0 || length >= sizeof directory)
+        return;
+    memcpy(directory, path, length);
+    directory[length] = '\0';
+    rmdir(directory);
 }

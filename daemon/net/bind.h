@@ -37,4 +37,7 @@ void bind_adopt(struct bound *bound, int fd);
  * process may not remove the file, a stale file stays. */
 void bind_release(struct bound *bound);
 
+/** Removes the directory of a socket's path, unless it has other files. */
+void bind_remove_directory(const char *path);
+
 #endif /* DAEMON_BIND_H */

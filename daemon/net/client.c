@@ -22,10 +22,9 @@ enum {
     FLUSH_MS = 5 * 1000 /* time for the last replies, if limits.line_timeout_ms is 0 */
 };
 
-static void log_event(const struct client *client, enum log_kind kind, const char *event,
-                      const char *why)
+static void log_at(const struct client *client, int level, enum log_kind kind, const char *event,
+                   const char *why)
 {
-    const int level = kind == LOG_KIND_STREAM ? LOG_NOTICE : LOG_INFO;
     struct log_line line;
 
     if (!log_begin_rated(&line, level, event, &client->session.flow->user->log_rates[kind]))
@@ -34,6 +33,12 @@ static void log_event(const struct client *client, enum log_kind kind, const cha
     if (why)
         log_text(&line, "why", why);
     log_end(&line);
+}
+
+static void log_event(const struct client *client, enum log_kind kind, const char *event,
+                      const char *why)
+{
+    log_at(client, kind == LOG_KIND_STREAM ? LOG_NOTICE : LOG_INFO, kind, event, why);
 }
 
 /* Closing */
@@ -133,14 +138,24 @@ static void set_flush_timer(struct client *client)
     client_set_timer(client, ms ? ms : FLUSH_MS);
 }
 
-void client_doom(struct client *client, const char *why)
+static void doom(struct client *client, int level, const char *why)
 {
     if (client->doomed || client->state == CLIENT_CLOSED)
         return;
     if (why)
-        log_event(client, LOG_KIND_STREAM, "client closed", why);
+        log_at(client, level, LOG_KIND_STREAM, "client closed", why);
     client->doomed = true;
     client_set_timer(client, 0);
+}
+
+void client_doom(struct client *client, const char *why)
+{
+    doom(client, LOG_NOTICE, why);
+}
+
+void client_abandon(struct client *client, const char *why)
+{
+    doom(client, LOG_ERR, why);
 }
 
 void client_end(struct client *client)
@@ -261,7 +276,7 @@ void client_settle(struct client *client)
     if (events == 0)
         uv_poll_stop(&client->poll);
     else if (uv_poll_start(&client->poll, events, on_poll) < 0)
-        client_doom(client, "cannot be polled");
+        client_abandon(client, "cannot be polled");
 }
 
 void client_relieve_all(struct net *net)

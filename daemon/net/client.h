@@ -101,6 +101,8 @@ void client_flush(struct client *client);
 void client_send_all(struct net *net);
 /** Makes the loop close the client in its next round. Logs `why`, unless it is null. */
 void client_doom(struct client *client, const char *why);
+/** Same if the service cannot serve the client, for want of memory for example: logs an error. */
+void client_abandon(struct client *client, const char *why);
 /**
  * Replies with an error without id, and ends the client: the beginning of the next line cannot be
  * found.

@@ -51,7 +51,7 @@ void client_send(struct client *client, const char *bytes, size_t length)
     if (is_silent(client))
         return;
     if (outbox_append(&client->out, bytes, length) < 0)
-        client_doom(client, "no memory for a reply");
+        client_abandon(client, "no memory for a reply");
     else
         appended(client);
 }
@@ -61,7 +61,7 @@ void client_send_text(struct client *client, struct jsonw *w)
     if (is_silent(client))
         return;
     if (outbox_adopt(&client->out, w->data, w->length) < 0) {
-        client_doom(client, "no memory for a reply");
+        client_abandon(client, "no memory for a reply");
         return;
     }
     jsonw_init(w); /* the outbox has the text */
@@ -117,6 +117,6 @@ void client_greet(struct client *client)
     if (jsonw_text(&w))
         client_send(client, w.data, w.length);
     else
-        client_doom(client, "no memory for the greeting");
+        client_abandon(client, "no memory for the greeting");
     jsonw_finish(&w);
 }

@@ -54,8 +54,11 @@ static void refuse_connection(int fd, const struct fault *fault)
 
     jsonw_init(&w);
     rpc_write_error(&w, &id, fault);
-    if (jsonw_text(&w))
-        fd_send(fd, w.data, w.length, NULL, 0); /* may fail: the client then sees only the end */
+    const char *text = jsonw_text(&w);
+    ssize_t sent = 1;
+    /* If the reply cannot be sent, the client sees only the end. */
+    for (size_t done = 0; text && done < w.length && sent > 0; done += sent > 0 ? (size_t)sent : 0)
+        sent = fd_send(fd, text + done, w.length - done, NULL, 0);
     jsonw_finish(&w);
     reaper_close_connection(fd);
 }

@@ -32,6 +32,7 @@ static const char help[] =
     "  --log-format NAME  Log as text or json (default: text).\n"
     "  --trace FILE       Write a timeline of the channels to FILE, for Perfetto\n"
     "                     (default: none).\n"
+    "  --remove-directory Remove the directory of the socket at the end, if it is empty.\n"
     "  --allow-core       Allow core dumps and debuggers.\n"
     "  --check            Check the configuration and exit.\n"
     "  --version          Print the version and exit.\n"
@@ -52,6 +53,7 @@ static const struct option table[] = {
     {"log-level", required_argument, NULL, 'l'},
     {"log-format", required_argument, NULL, 'f'},
     {"trace", required_argument, NULL, 't'},
+    {"remove-directory", no_argument, NULL, 'd'},
     {"allow-core", no_argument, NULL, 'a'},
     {"check", no_argument, NULL, 'k'},
     {"version", no_argument, NULL, 'v'},
@@ -118,6 +120,9 @@ int mlid_options_parse(struct mlid_options *options, int argc, char **argv)
         switch (letter) {
         case 'a':
             options->allow_core = true;
+            break;
+        case 'd':
+            options->remove_directory = true;
             break;
         case 'k':
             options->check = true;

@@ -17,7 +17,7 @@ enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 struct mlid_options {
     const char *config, *socket, *channels, *engine, *profile, *tuning, *log_level, *log_format,
         *trace;
-    bool allow_core, check;
+    bool remove_directory, allow_core, check;
 };
 
 /** Reads the command line. Returns -1 if mlid shall start, or the exit status. */

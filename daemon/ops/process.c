@@ -12,22 +12,16 @@
 #include <uv.h>
 
 #include "daemon/base/log.h"
-#include "daemon/base/reaper.h"
 #include "daemon/config/identity.h"
 #include "daemon/config/reload.h"
 #include "daemon/job/trace.h"
+#include "daemon/ops/descriptors.h"
 #include "daemon/ops/metrics.h"
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/wire/fdpass.h"
-#include "proto/wire/wire_limits.h"
 
-enum {
-    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* its socket, and those of unfinished lines */
-    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* mlid's own, and those of one message */
-    USEC_PER_MS = 1000
-};
+enum { USEC_PER_MS = 1000 };
 
 struct process {
     uv_loop_t loop;
@@ -73,25 +67,6 @@ static int cannot_listen(const char *key, const char *value, int error)
         log_end(&line);
     }
     return error;
-}
-
-/* Raises the limit so that clients cannot use up all descriptors. */
-static void raise_descriptor_limit(const struct config *config)
-{
-    const rlim_t wanted =
-        (rlim_t)config->clients * DESCRIPTORS_PER_CLIENT + REAPER_FDS_OF_ALL + DESCRIPTORS_TO_SPARE;
-    struct rlimit limit;
-    struct log_line line;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < wanted && log_begin(&line, LOG_WARNING, "too few descriptors")) {
-        log_uint(&line, "allowed", limit.rlim_cur);
-        log_uint(&line, "wanted", wanted);
-        log_end(&line);
-    }
 }
 
 /* Listens at "metrics.listen", unless that is empty. */
@@ -156,7 +131,8 @@ static void reload(struct process *process)
     }
     kept = reload_keep(&process->config, &fresh);
     change_metrics(process, &fresh);
-    raise_descriptor_limit(&fresh);
+    if (descriptors_reserve(&process->loop, descriptors_allow(&fresh)) < 0)
+        complain("too few descriptors", "why", "libuv has no memory for more", -ENOMEM);
     service_reconfigure(process->service, &fresh);
     process->config = fresh;
     if (log_begin(&line, LOG_INFO, "reloaded")) {
@@ -185,9 +161,16 @@ static void on_hangup(uv_signal_t *signal, int number)
 
 /* Ending */
 
+static void remove_directory(const struct process *process)
+{
+    if (process->options->remove_directory)
+        bind_remove_directory(process->config.socket);
+}
+
 static void end_now(struct process *process)
 {
     trace_destroy(process->trace);
+    remove_directory(process);
     _exit(EXIT_RUNTIME);
 }
 
@@ -343,17 +326,30 @@ static int serve(struct process *process)
         return EXIT_RUNTIME;
     log_listening(process);
     ready(process);
-    if (uv_run(&process->loop, UV_RUN_DEFAULT) == 0)
-        return EXIT_CLEAN;
-    /* Jobs outlast drain_ms: end the process without waiting for them. */
-    end_now(process);
-    return EXIT_RUNTIME;
+    /* If jobs outlast drain_ms, end the process without waiting for their transfers. */
+    if (uv_run(&process->loop, UV_RUN_DEFAULT) != 0)
+        end_now(process);
+    return service_has_cut_jobs(process->service) ? EXIT_RUNTIME : EXIT_CLEAN;
+}
+
+/* Called when libuv has no memory: it would call abort(). After the start, libuv needs none. */
+static void end_without_memory(void)
+{
+    complain("cannot start", "why", "libuv has no memory", -ENOMEM);
+    _exit(EXIT_RUNTIME);
 }
 
 static int start(struct process *process)
 {
-    int error = uv_loop_init(&process->loop);
+    const unsigned descriptors = descriptors_allow(&process->config);
+    int error = service_thread_on_no_memory(end_without_memory);
 
+    if (error == 0)
+        error = service_check_descriptors();
+    if (error == 0)
+        error = uv_loop_init(&process->loop);
+    if (error == 0)
+        error = descriptors_reserve(&process->loop, descriptors);
     if (error == 0)
         error = watch_signal(process, &process->term, SIGTERM, on_term);
     if (error == 0)
@@ -375,7 +371,6 @@ int process_run(const struct mlid_options *options, const struct config *config,
     process.config = *config;
     process.activation = activation;
     process.notify = notify;
-    raise_descriptor_limit(config);
     error = start(&process);
     if (error < 0) {
         complain("cannot start", "socket", config->socket, error);
@@ -394,5 +389,6 @@ int process_run(const struct mlid_options *options, const struct config *config,
     uv_close((uv_handle_t *)&process.alive, NULL);
     uv_run(&process.loop, UV_RUN_DEFAULT);
     uv_loop_close(&process.loop);
+    remove_directory(&process);
     return status;
 }

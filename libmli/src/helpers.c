@@ -3,7 +3,6 @@
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 
-#include "libmli/src/checked.h"
 #include "libmli/src/error.h"
 #include "libmli/src/tensor.h"
 #include "mli_helpers_api.h"
@@ -36,7 +35,8 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
             return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
-        if (!checked_mul(count, in->shape[d], &count) || count > UINT32_MAX) {
+        count *= in->shape[d]; /* both are below 2^32 */
+        if (count > UINT32_MAX) {
             (void)refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: its product exceeds 32 bits");
             return 0;
         }

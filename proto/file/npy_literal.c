@@ -26,10 +26,14 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct scan *scan,
                      text);
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
 static void skip_space(struct scan *scan)
 {
-    while (scan->at < scan->length && scan->text[scan->at] &&
-           strchr(" \t\n\r\f", scan->text[scan->at]))
+    while (scan->at < scan->length && is_space(scan->text[scan->at]))
         scan->at++;
 }
 

@@ -86,51 +86,21 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 
 /* One tensor. */
 
-/* Returns 0 if a job can move the tensor, else -1 with the reason. */
-static int check_movable(const struct tensor_entry *entry, const char *descr, const char *word,
-                         struct fault *why)
-{
-    if (!*descr)
-        return fault_set(why, FAULT_INVALID_PARAMS, NULL,
-                         "dtype %s is not supported; BOOL, U8, I8, F8_E4M3, F8_E5M2, U16, I16, "
-                         "F16, BF16, U32, I32 and F32 are",
-                         word);
-    if (entry->rank < 1 || entry->rank > MLI_MAX_RANK)
-        return fault_set(why, FAULT_INVALID_PARAMS, NULL,
-                         "it has %zu dimensions; a tensor that is moved has 1 to %d", entry->rank,
-                         MLI_MAX_RANK);
-    for (size_t i = 0; i < entry->rank; i++) {
-        if (entry->shape[i] == 0)
-            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
-                             "shape[%zu] is 0: a tensor without elements cannot be moved", i);
-        if (entry->shape[i] > UINT32_MAX)
-            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
-                             "shape[%zu] is %" PRIu64 ", at most %" PRIu32 " can be moved", i,
-                             entry->shape[i], UINT32_MAX);
-    }
-    return 0;
-}
-
 /* Fills the tensor's header or its refusal: a tensor that no job can move does not make the file
  * invalid.
  */
 static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
 {
-    const char *descr = dtype ? dtype->descr : "";
-    struct npy_header *header = &entry->header;
     struct fault why;
 
-    header->data_offset = entry->place;
-    if (check_movable(entry, descr, word, &why) < 0)
-        return tensor_entry_refuse(entry, &why);
-    snprintf(header->descr, sizeof header->descr, "%s", descr);
-    header->kind = descr[1];
-    header->item_size = (uint32_t)(descr[2] - '0');
-    header->rank = (uint32_t)entry->rank;
-    for (size_t i = 0; i < entry->rank; i++)
-        header->shape[i] = (uint32_t)entry->shape[i];
-    header->data_size = entry->bytes;
-    return 0;
+    entry->header.data_offset = entry->place;
+    if (dtype && *dtype->descr)
+        return tensor_entry_judge(entry, dtype->descr);
+    fault_set(&why, FAULT_INVALID_PARAMS, NULL,
+              "dtype %s is not supported; BOOL, U8, I8, F8_E4M3, F8_E5M2, U16, I16, F16, BF16, "
+              "U32, I32 and F32 are",
+              word);
+    return tensor_entry_refuse(entry, &why);
 }
 
 static int read_numbers(const struct json *array, uint64_t *numbers)

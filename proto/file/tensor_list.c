@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/file/tensor_list.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,43 @@ int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why)
     free(entry->refusal);
     entry->refusal = strdup(why->text);
     return entry->refusal ? 0 : -1;
+}
+
+/* Returns 0 if a job can move a tensor of this shape, else -1 with the reason. */
+static int check_shape(const struct tensor_entry *entry, struct fault *why)
+{
+    if (entry->rank < 1 || entry->rank > MLI_MAX_RANK)
+        return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                         "it has %zu dimensions; a tensor that is moved has 1 to %d", entry->rank,
+                         MLI_MAX_RANK);
+    for (size_t i = 0; i < entry->rank; i++) {
+        if (entry->shape[i] == 0)
+            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                             "shape[%zu] is 0: a tensor without elements cannot be moved", i);
+        if (entry->shape[i] > UINT32_MAX)
+            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                             "shape[%zu] is %" PRIu64 ", at most %" PRIu32 " can be moved", i,
+                             entry->shape[i], UINT32_MAX);
+    }
+    return 0;
+}
+
+int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
+{
+    struct npy_header *header = &entry->header;
+    struct fault why;
+
+    header->data_offset = entry->place;
+    if (check_shape(entry, &why) < 0)
+        return tensor_entry_refuse(entry, &why);
+    snprintf(header->descr, sizeof header->descr, "%s", descr);
+    header->kind = descr[1];
+    header->item_size = (uint32_t)(descr[2] - '0');
+    header->rank = (uint32_t)entry->rank;
+    for (size_t i = 0; i < entry->rank; i++)
+        header->shape[i] = (uint32_t)entry->shape[i];
+    header->data_size = entry->bytes;
+    return 0;
 }
 
 int tensor_name_shown(const char *name)

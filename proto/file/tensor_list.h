@@ -43,6 +43,12 @@ int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, si
 /** Makes the fault's text the refusal of a tensor. Returns 0 or -1 (no memory). */
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
+/**
+ * Fills the header from the shape, size and place of an entry with elements of the dtype `descr`,
+ * such as "<i2"; or, if no job can move this shape, sets the refusal. Returns 0 or -1 (no memory).
+ */
+int tensor_entry_judge(struct tensor_entry *entry, const char *descr);
+
 /** Returns the number of bytes of a name that a message should quote. */
 int tensor_name_shown(const char *name);
 

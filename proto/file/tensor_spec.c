@@ -39,7 +39,12 @@ enum file_format file_format_from_word(const char *word)
 
 bool file_format_is_archive(enum file_format format)
 {
-    return format == FILE_FORMAT_NPZ || format == FILE_FORMAT_SAFETENSORS;
+    return format != FILE_FORMAT_AUTO && format != FILE_FORMAT_NPY && format != FILE_FORMAT_RAW;
+}
+
+bool file_format_is_in_place(enum file_format format)
+{
+    return file_format_is_archive(format) && format != FILE_FORMAT_NPZ;
 }
 
 enum file_format file_format_of_name(const char *file)
@@ -142,7 +147,7 @@ int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json 
     return file_format_is_archive(tensor_spec_format(spec))
                ? 0
                : forbid(object, tensor,
-                        "names a tensor of a .npz or .safetensors file; this file is neither");
+                        "names a tensor of an archive or a model; this file holds a single tensor");
 }
 
 void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)

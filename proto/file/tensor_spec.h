@@ -20,7 +20,10 @@
     X(NPY, "npy")                                                                                  \
     X(RAW, "raw") /* the format of files with any other ending, too */                             \
     X(NPZ, "npz")                                                                                  \
-    X(SAFETENSORS, "safetensors")
+    X(SAFETENSORS, "safetensors")                                                                  \
+    X(ONNX, "onnx")     /* a model: its constants */                                               \
+    X(TFLITE, "tflite") /* a model: its constants */                                               \
+    X(PB, "pb")         /* a tensor of ONNX (TensorProto) */
 
 enum file_format {
     FILE_FORMAT_AUTO = 0, /* the format follows from the name's ending */
@@ -67,6 +70,8 @@ enum file_format file_format_from_word(const char *word);
  * never writes them.
  */
 bool file_format_is_archive(enum file_format format);
+/** Returns whether the descriptor of an open archive is that of the whole file, not of a tensor. */
+bool file_format_is_in_place(enum file_format format);
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);
 

@@ -13,15 +13,19 @@
 static int open_regular(const char *path)
 {
     /* O_NONBLOCK: opening a pipe would wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
+    int fd, error;
 
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+    error = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (error == 0)
         return fd;
     close(fd);
-    return -EINVAL;
+    return error;
 }
 
 /* Reads until the end or `size` bytes. Sets *whole to the size of the file. Returns the number of
@@ -36,8 +40,9 @@ static ssize_t read_all(const char *path, char *text, size_t size, uint64_t *who
 
     if (fd < 0)
         return fd;
-    while (length < size && (got = read(fd, text + length, size - length)) > 0)
-        length += (size_t)got;
+    while (length < size &&
+           ((got = read(fd, text + length, size - length)) > 0 || (got < 0 && errno == EINTR)))
+        length += got > 0 ? (size_t)got : 0;
     if (got < 0)
         got = -errno;
     *whole = fstat(fd, &st) == 0 && (uint64_t)st.st_size > length ? (uint64_t)st.st_size : length;

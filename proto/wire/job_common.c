@@ -219,6 +219,29 @@ int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
     return tensor_desc_check_at(&typed, object);
 }
 
+void job_common_set_lengths(struct job_common *common, uint32_t rank)
+{
+    const mli_mov_cfg_t *cfg = &common->cfg;
+    struct cfg_lengths *lengths = &common->lengths;
+
+    for (uint32_t d = 0; d < rank; d++) {
+        if (cfg->offset[d] != 0)
+            lengths->offset = (uint8_t)rank;
+        if (cfg->size[d] != 0)
+            lengths->size = (uint8_t)rank;
+        if (cfg->sub_sample_step[d] != 1)
+            lengths->sub_sample_step = (uint8_t)rank;
+        if (cfg->dst_offset[d] != 0)
+            lengths->dst_offset = (uint8_t)rank;
+        if (cfg->perm_dim[d] != d)
+            lengths->perm_dim = (uint8_t)rank;
+        if (cfg->padding_pre[d] != 0)
+            lengths->padding_pre = (uint8_t)rank;
+        if (cfg->padding_post[d] != 0)
+            lengths->padding_post = (uint8_t)rank;
+    }
+}
+
 int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
                    struct fault *fault)
 {

@@ -42,6 +42,9 @@ struct job_common {
 void job_common_init(struct job_common *common);
 void job_common_finish(struct job_common *common);
 
+/** Sets the number of entries of each list of cfg that is not neutral to `rank`. */
+void job_common_set_lengths(struct job_common *common, uint32_t rank);
+
 /**
  * Checks what depends on the source's rank: each cfg array and the destination's shape and strides
  * are absent or have `rank` entries, and the cfg of a permute has no array but perm_dim. Rank 0

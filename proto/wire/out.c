@@ -206,7 +206,11 @@ static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
     if (!out->chunk)
         return -ENOMEM;
     size_t wanted = mark->left < CHUNK ? (size_t)mark->left : CHUNK;
-    ssize_t got = pread(mark->fds[0], out->chunk, wanted, (off_t)mark->offset);
+    ssize_t got;
+    do
+        got = pread(mark->fds[0], out->chunk, wanted, (off_t)mark->offset);
+    while (got < 0 && errno == EINTR);
+    const int error = got < 0 ? errno : 0;
     bool missing = got <= 0;
     if (missing) {
         memset(out->chunk, 0, wanted);
@@ -214,8 +218,10 @@ static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
     }
     ssize_t sent = sent_or_broken(out, transmit(socket, out->chunk, (size_t)got, NULL, 0));
     if (sent > 0) {
-        if (missing)
+        if (missing) {
             out->cut = mark->owner;
+            out->cut_error = error;
+        }
         mark->offset += (uint64_t)sent;
         mark->left -= (uint64_t)sent;
     }
