@@ -33,9 +33,10 @@ struct command {
 };
 
 extern const struct command cmd_batch, cmd_calibrate, cmd_cancel, cmd_completion, cmd_diff,
-    cmd_drain, cmd_explain, cmd_gen, cmd_info, cmd_jobs, cmd_make, cmd_mov, cmd_permute, cmd_ping,
-    cmd_profile, cmd_proxy, cmd_resume, cmd_run, cmd_selftest, cmd_show, cmd_stats, cmd_status,
-    cmd_submit, cmd_tile, cmd_top, cmd_trace, cmd_validate, cmd_wait;
+    cmd_drain, cmd_explain, cmd_gen, cmd_import, cmd_info, cmd_jobs, cmd_make, cmd_mov,
+    cmd_optimise, cmd_permute, cmd_ping, cmd_profile, cmd_proxy, cmd_resume, cmd_run, cmd_selftest,
+    cmd_show, cmd_stats, cmd_status, cmd_submit, cmd_tile, cmd_top, cmd_trace, cmd_validate,
+    cmd_wait;
 
 /** Options allowed before the command. */
 extern const struct option command_leading[];

@@ -35,8 +35,13 @@ enum exit_code exit_code_of(const struct fault *fault)
     return EXIT_CODE_FAILED;
 }
 
-bool exit_code_is_shortage(int error)
+static bool is_shortage(int error)
 {
     return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
            error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+enum fault_code exit_code_fault(int error, enum fault_code other)
+{
+    return error == ECANCELED ? FAULT_CANCELLED : is_shortage(error) ? FAULT_IO_ERROR : other;
 }

@@ -3,8 +3,6 @@
 #ifndef CLI_EXIT_CODE_H
 #define CLI_EXIT_CODE_H
 
-#include <stdbool.h>
-
 #include "proto/json/fault.h"
 
 /* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
@@ -25,8 +23,10 @@ enum exit_code {
 /** Returns the exit code of a fault, of the service or of mlictl. */
 enum exit_code exit_code_of(const struct fault *fault);
 
-/** Returns whether an errno means a shortage of the system (memory, space, descriptors): the job
- *  itself may be correct. */
-bool exit_code_is_shortage(int error);
+/**
+ * Returns the fault of an errno: FAULT_IO_ERROR for a shortage of the system (memory, space,
+ * descriptors), because the job itself may be correct, FAULT_CANCELLED after ^C, else `other`.
+ */
+enum fault_code exit_code_fault(int error, enum fault_code other);
 
 #endif /* CLI_EXIT_CODE_H */

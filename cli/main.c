@@ -17,10 +17,11 @@
  *
  * Folders: batch/ many jobs as test cases. calibrate/ measured figures of this machine. cmd/ the
  * commands, one file each. completion/ scripts for shells. explain/ a job as numbers, text or
- * picture. file/ outputs that appear atomically. job/ jobs of job files. link/ connections to a
- * daemon. make/ a job from a command line. proxy/ the remote end of -H. report/ the results of a
- * batch: state file, merge, reports. selftest/ random moves on every engine. tensor/ tensor files.
- * term/ output for people, and ^C. tile/ layers in tiles.
+ * picture. file/ outputs that appear atomically. import/ cases of models. job/ jobs of job files.
+ * link/ connections to a daemon. make/ a job from a command line. optimise/ chains of moves as
+ * fewer moves. proxy/ the remote end of -H. queue/ cases that machines share. report/ the results
+ * of a batch: state file, merge, reports. selftest/ random moves on every engine. tensor/ tensor
+ * files. model/ readers of models. term/ output for people, and ^C. tile/ layers in tiles.
  *
  * To add a command, start at command.h. To add an option, add it to the options_table of the
  * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and
@@ -45,11 +46,11 @@
 
 /* The commands, in the order of the help. */
 static const struct command *const commands[] = {
-    &cmd_submit,   &cmd_run,     &cmd_mov,      &cmd_permute,   &cmd_tile,      &cmd_batch,
-    &cmd_validate, &cmd_explain, &cmd_make,     &cmd_profile,   &cmd_calibrate, &cmd_gen,
-    &cmd_show,     &cmd_diff,    &cmd_jobs,     &cmd_status,    &cmd_wait,      &cmd_cancel,
-    &cmd_ping,     &cmd_info,    &cmd_stats,    &cmd_top,       &cmd_trace,     &cmd_drain,
-    &cmd_resume,   &cmd_proxy,   &cmd_selftest, &cmd_completion};
+    &cmd_submit,    &cmd_run,      &cmd_mov,     &cmd_permute, &cmd_tile,     &cmd_import,
+    &cmd_batch,     &cmd_validate, &cmd_explain, &cmd_make,    &cmd_optimise, &cmd_profile,
+    &cmd_calibrate, &cmd_gen,      &cmd_show,    &cmd_diff,    &cmd_jobs,     &cmd_status,
+    &cmd_wait,      &cmd_cancel,   &cmd_ping,    &cmd_info,    &cmd_stats,    &cmd_top,
+    &cmd_trace,     &cmd_drain,    &cmd_resume,  &cmd_proxy,   &cmd_selftest, &cmd_completion};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
@@ -112,7 +113,8 @@ enum exit_code command_misused(const struct command *command)
 static const char *command_for_file(const char *name)
 {
     static const char *const endings[][2] = {
-        {".json", "run"}, {".npy", "show"}, {".npz", "show"}, {".safetensors", "show"}};
+        {".json", "run"},    {".npy", "show"},      {".npz", "show"}, {".safetensors", "show"},
+        {".onnx", "import"}, {".tflite", "import"}, {".pb", "show"}};
     const char *ending = strrchr(name, '.');
 
     for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++) {

@@ -262,3 +262,28 @@ void options_help(const struct option *table)
         print_wrapped(o->help);
     }
 }
+
+static bool is_allowed(const char *const *allowed, const char *name)
+{
+    while (*allowed && strcmp(*allowed, name) != 0)
+        allowed++;
+    return *allowed != NULL;
+}
+
+int options_only(const struct options *options, const char *const *allowed, const char *command)
+{
+    struct textw w;
+
+    for (const struct option *o = options->table; o->name; o++) {
+        if (!options->values[o - options->table] || is_allowed(allowed, o->name))
+            continue;
+        textw_init(&w);
+        for (size_t i = 0; allowed[i]; i++)
+            textw_printf(&w, "%s--%s", i == 0 ? "" : allowed[i + 1] ? ", " : " and ", allowed[i]);
+        print_error("--%s cannot be combined with %s; its options are %s", o->name, command,
+                    w.failed ? "in its manual" : w.data);
+        textw_finish(&w);
+        return -1;
+    }
+    return 0;
+}

@@ -18,7 +18,7 @@
 
 #include "cli/term/print.h"
 
-enum { OPTIONS_MAX = 40, OPTIONS_REPEATS_MAX = 64 };
+enum { OPTIONS_MAX = 64, OPTIONS_REPEATS_MAX = 64 };
 
 /* Kinds of option values and arguments. */
 enum value_kind {
@@ -84,6 +84,12 @@ const char *options_next(const struct options *options, const char *name, size_t
 
 /** Returns whether a table has an option with this name. */
 bool options_has(const struct option *table, const char *name);
+
+/**
+ * Checks that no option was given but those in `allowed`, which ends with null. Returns 0, or -1
+ * after printing the options of `command`, for example "batch merge".
+ */
+int options_only(const struct options *options, const char *const *allowed, const char *command);
 
 /** Returns the number of words of the option at words[0], with its value; -1: not in the table. */
 int options_word(const struct option *table, char *const *words);

@@ -80,11 +80,12 @@ static void describe_difference(struct attempt *attempt, const struct resolved *
 {
     struct case_result *result = &attempt->result;
     const char *golden = resolved->expect_path;
-    char text[COMPARE_TEXT_MAX], shown[PRINT_PATH_MAX];
+    char text[COMPARE_TEXT_MAX], cause[COMPARE_CAUSE_MAX], shown[PRINT_PATH_MAX];
     struct jsonw w;
 
     difference_expected(&outcome->difference, golden ? print_path(shown, golden) : NULL, text);
-    result->message = strdup(text);
+    if (asprintf(&result->message, "%s%s", text, difference_cause(&outcome->difference, cause)) < 0)
+        result->message = NULL;
     if (asprintf(&result->pointer, "%s/expect", resolved->job->pointer) < 0)
         result->pointer = NULL;
     jsonw_init(&w);

@@ -29,7 +29,8 @@ struct attempt_plan {
 enum attempt_end {
     ATTEMPT_ENDED,
     ATTEMPT_INTERRUPTED, /* the user pressed ^C: the attempt has no result */
-    ATTEMPT_LOST         /* the connection was lost (`lost`): the attempt has no result */
+    ATTEMPT_LOST,        /* the connection was lost (`lost`): the attempt has no result */
+    ATTEMPT_UNCOUNTED    /* of a trial: a queue did not count its result */
 };
 
 struct attempt {

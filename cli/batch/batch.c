@@ -29,9 +29,10 @@ static void outline(struct batch *batch)
     struct cases *cases = batch->cases;
     const struct shard *shard = &batch->settings->shard;
 
-    batch->outline = (struct batch_outline){.total = cases->count, .shard = *shard};
+    batch->outline = (struct batch_outline){
+        .total = cases->count, .shard = *shard, .open = batch->settings->open};
     for (size_t i = 0; i < cases->count; i++)
-        batch->outline.set = digest_add(batch->outline.set, cases->list[i].name);
+        batch->outline.set = digest_add(batch->outline.set, cases->list[i]->name);
     if (shard->count)
         cases_retain(cases, is_of_shard, shard);
     batch->outline.selected = cases->count;
@@ -68,12 +69,14 @@ static enum exit_code open_state_file(struct batch *batch)
 {
     struct fault fault;
 
-    if (!batch->settings->resume)
+    if (!batch->settings->resume && !batch->settings->queue)
         return EXIT_CODE_DONE;
-    batch->has_state_file = true;
     batch->contents = contents_create();
     if (!batch->contents)
         return out_of_memory();
+    if (!batch->settings->resume)
+        return EXIT_CODE_DONE;
+    batch->has_state_file = true;
     if (state_file_open(&batch->state_file, batch->settings->resume, &fault)) {
         print_error("%s", fault.text);
         return exit_code_of(&fault);
@@ -81,29 +84,33 @@ static enum exit_code open_state_file(struct batch *batch)
     return check_state(batch) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
 }
 
-static int choose(struct batch *batch, const struct run_setup *setup)
+/* Sets batch_case->known if the state file has a valid result. */
+static void find_known(struct batch *batch, struct batch_case *batch_case)
 {
-    struct cases *cases = batch->cases;
     const struct batch_settings *settings = batch->settings;
     const struct resume resume = {.rerun = settings->rerun,
                                   .flaky_is_good = settings->flaky_is_good,
                                   .keeping = &settings->trial.keeping,
                                   .state = &batch->state_file.state,
-                                  .setup = setup,
+                                  .setup = batch->setup,
                                   .contents = batch->contents};
 
+    if (batch->has_state_file)
+        batch_case->known = resume_find(&resume, batch_case);
+}
+
+static int choose(struct batch *batch)
+{
+    struct cases *cases = batch->cases;
+
     batch->todo = calloc(cases->count + 1, sizeof(*batch->todo));
-    batch->ended = calloc(cases->count + 1, sizeof(*batch->ended));
-    batch->passed = calloc(cases->count + 1, sizeof(*batch->passed));
-    batch->known = calloc(cases->count + 1, sizeof(*batch->known));
-    if (!batch->todo || !batch->ended || !batch->passed || !batch->known)
+    if (!batch->todo)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
-        struct batch_case *batch_case = &cases->list[i];
+        struct batch_case *batch_case = cases->list[i];
 
-        if (batch->has_state_file)
-            batch->known[i] = resume_find(&resume, batch_case);
-        if (batch->known[i]) {
+        find_known(batch, batch_case);
+        if (batch_case->known) {
             batch->outline.resumed++;
             batch->outline.resumed_set = digest_add(batch->outline.resumed_set, batch_case->name);
         } else {
@@ -113,16 +120,50 @@ static int choose(struct batch *batch, const struct run_setup *setup)
     return 0;
 }
 
+int batch_check_kept(const struct batch_settings *settings, const struct batch_case *batch_case,
+                     struct fault *fault)
+{
+    const char *keep = settings->trial.keeping.directory;
+    char shown[2][PRINT_PATH_MAX];
+
+    if (!keep || settings->list || !kept_holds(keep, batch_case->file))
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "%s was kept in %s, where this run replaces and removes kept cases: "
+                     "give another --keep DIR, or --keep none",
+                     print_path(shown[0], batch_case->file), print_path(shown[1], keep));
+}
+
+enum admission batch_admit(void *context, struct batch_case *batch_case, struct fault *fault)
+{
+    struct batch *batch = context;
+    struct batch_outline *outline = &batch->outline;
+    const struct shard *shard = &outline->shard;
+
+    if (!cases_filter_selects(batch->settings->trial.options, batch_case->name))
+        return CASE_LEFT_OUT;
+    if (batch_check_kept(batch->settings, batch_case, fault))
+        return CASE_REFUSED;
+    outline->total++;
+    outline->set = digest_add(outline->set, batch_case->name);
+    if (shard->count && !is_of_shard(shard, batch_case->name))
+        return CASE_LEFT_OUT;
+    outline->selected++;
+    find_known(batch, batch_case);
+    return CASE_ADMITTED;
+}
+
 enum exit_code batch_open(struct batch *batch, const struct batch_settings *settings,
                           struct cases *cases, const struct options *options,
                           const struct run_setup *setup)
 {
-    *batch = (struct batch){.settings = settings, .cases = cases, .state_file.fd = -1};
+    *batch =
+        (struct batch){.settings = settings, .cases = cases, .setup = setup, .state_file.fd = -1};
     outline(batch);
     if (settings->list)
         return EXIT_CODE_DONE;
     enum exit_code code = open_state_file(batch);
-    if (code == EXIT_CODE_DONE && choose(batch, setup))
+    if (code == EXIT_CODE_DONE && choose(batch))
         code = out_of_memory();
     if (code == EXIT_CODE_DONE)
         code = batch_report_create(options, &batch->report);
@@ -145,6 +186,16 @@ static void report_result(struct batch *batch, const struct case_result *result)
     batch_report_result(batch->report, result);
 }
 
+/* Reports a known result, and keeps it in the state file. */
+static void reuse(struct batch *batch, const struct case_result *result)
+{
+    struct fault fault;
+
+    report_result(batch, result);
+    if (!batch->write_failed)
+        written(batch, state_file_keep(&batch->state_file, result, &fault), &fault);
+}
+
 int batch_begin(struct batch *batch)
 {
     struct fault fault;
@@ -157,24 +208,19 @@ int batch_begin(struct batch *batch)
     batch_report_begin(batch->report, &batch->outline);
     resume_report(batch->report, batch->todo, batch->todo_count);
     for (size_t i = 0; i < batch->cases->count && batch->outline.resumed > 0; i++) {
-        const struct case_result *result = batch->known[i];
-
-        if (!result)
-            continue;
-        report_result(batch, result);
-        if (!batch->write_failed)
-            written(batch, state_file_keep(&batch->state_file, result, &fault), &fault);
+        if (batch->cases->list[i]->known)
+            reuse(batch, batch->cases->list[i]->known);
     }
     return 0;
 }
 
-static bool case_ended(void *context, size_t index, const struct trial *trial)
+static bool case_ended(void *context, struct batch_case *batch_case, const struct trial *trial)
 {
     struct batch *batch = context;
     struct fault fault;
 
-    batch->ended[index] = true;
-    batch->passed[index] = case_status_is_good(trial->result.status, true);
+    batch_case->ended = true;
+    batch_case->passed = case_status_is_good(trial->result.status, true);
     if (batch->has_state_file && !batch->write_failed)
         written(batch, state_file_add(&batch->state_file, &trial->result, &fault), &fault);
     report_result(batch, &trial->result);
@@ -185,29 +231,69 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
     return !batch->write_failed;
 }
 
+static void case_reused(void *context, const struct batch_case *batch_case)
+{
+    struct batch *batch = context;
+
+    batch->summary.resumed++;
+    reuse(batch, batch_case->known);
+}
+
+/* Reports a refused line of standard input, as a case that did not run. */
+static void case_refused(void *context, const struct fault *fault)
+{
+    struct batch *batch = context;
+
+    batch->summary.not_run++;
+    batch->refused = true;
+    print_error("%s", fault->text);
+    batch_report_problem(batch->settings->trial.options, fault->text);
+    batch_report_gap(batch->report, "standard input", fault->text);
+}
+
+static void note(void *context, struct batch_case *batch_case, const struct fault *fault)
+{
+    struct batch *batch = context;
+
+    if (batch_case)
+        batch_case->ended = batch_case->passed = true;
+    batch_report_note(batch->report, fault->text);
+    batch_report_problem(batch->settings->trial.options, fault->text);
+}
+
 static void tick(void *context)
 {
     struct batch *batch = context;
+    struct fault fault;
     uint32_t repeats = batch->settings->trial.repeat;
     uint32_t now = atomic_load_explicit(&batch->repeat_now, memory_order_relaxed);
 
     if (repeats > 1 && now > 0)
         batch_report_repeat(batch->report, now, repeats);
     batch_report_tick(batch->report, clock_ns() - batch->begin_ns);
+    if (batch->has_state_file && !batch->write_failed)
+        written(batch, state_file_tick(&batch->state_file, &fault), &fault);
 }
 
 struct workers_callbacks batch_callbacks(struct batch *batch)
 {
-    return (struct workers_callbacks){.ended = case_ended, .tick = tick, .context = batch};
+    return (struct workers_callbacks){.ended = case_ended,
+                                      .reused = case_reused,
+                                      .refused = case_refused,
+                                      .note = note,
+                                      .tick = tick,
+                                      .context = batch};
 }
 
 static void report_not_run(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->todo_count; i++) {
-        if (batch->ended[i])
+    for (size_t i = 0; i < batch->cases->count; i++) {
+        const struct batch_case *batch_case = batch->cases->list[i];
+
+        if (batch_case->ended || batch_case->known)
             continue;
         batch->summary.not_run++;
-        batch_report_not_run(batch->report, batch->todo[i]->name, batch->todo[i]->file);
+        batch_report_not_run(batch->report, batch_case->name, batch_case->file);
     }
 }
 
@@ -224,12 +310,13 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
     bool failed = !list;
 
     for (size_t i = 0; i < cases->count && !failed; i++) {
-        list[i].place = kept_place(keep, cases->list[i].name);
-        list[i].in_use = batch->known[i] && !case_status_is_good(batch->known[i]->status, true);
+        const struct batch_case *batch_case = cases->list[i];
+        const struct case_result *known = batch_case->known;
+
+        list[i].place = kept_place(keep, batch_case->name);
+        list[i].in_use = known ? !case_status_is_good(known->status, true) : !batch_case->passed;
         failed = !list[i].place;
     }
-    for (size_t i = 0; i < batch->todo_count && !failed; i++)
-        list[batch->todo[i] - cases->list].in_use = !batch->passed[i];
     if (!failed) {
         qsort(list, cases->count, sizeof(*list), compare_places);
         return list;
@@ -241,7 +328,7 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
 }
 
 /* After a complete run, removes kept cases that pass now. */
-static void clean(const struct batch *batch)
+static void clean(const struct batch *batch, bool whole)
 {
     const struct keeping *keeping = &batch->settings->trial.keeping;
 
@@ -252,24 +339,51 @@ static void clean(const struct batch *batch)
         batch->summary.not_run > 0 ? NULL : list_places(batch, keeping->directory);
     if (!list)
         return;
-    kept_clean(keeping, list, batch->cases->count, batch->settings->whole, &batch->begin);
+    kept_clean(keeping, list, batch->cases->count, whole && batch->settings->whole, &batch->begin);
     for (size_t i = 0; i < batch->cases->count; i++)
         free(list[i].place);
     free(list);
 }
 
-enum exit_code batch_end(struct batch *batch, enum exit_code exit)
+/* Writes the outline of an open run after its last case. */
+static void close_outline(struct batch *batch)
+{
+    struct fault fault;
+
+    batch->outline.open = false;
+    if (batch->has_state_file && !batch->write_failed)
+        written(batch, state_file_outline(&batch->state_file, &batch->outline, &fault), &fault);
+}
+
+/* An open run without cases is a mistake, as a directory without cases is. */
+static void refuse_nothing(struct batch *batch)
+{
+    static const char text[] = "standard input names no cases, or --filter selects none of them";
+
+    batch->refused = true;
+    print_error("%s", text);
+    batch_report_problem(batch->settings->trial.options, text);
+}
+
+enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole)
 {
     struct batch_summary *summary = &batch->summary;
     struct fault fault;
 
     report_not_run(batch);
-    clean(batch);
+    clean(batch, whole);
+    if (whole && batch->outline.open && !batch->refused)
+        close_outline(batch);
+    if (whole && batch->settings->open && !batch->settings->queue && batch->outline.total == 0 &&
+        !batch->refused)
+        refuse_nothing(batch);
     summary->ns = clock_ns() - batch->begin_ns;
     summary->exit = batch_summary_exit(summary, batch->settings->flaky_is_good);
     if (batch->write_failed)
         summary->exit = EXIT_CODE_FAILED;
-    if (exit != EXIT_CODE_DONE && summary->not_run > 0)
+    if (batch->refused)
+        summary->exit = EXIT_CODE_INVALID;
+    if (exit != EXIT_CODE_DONE && (summary->not_run > 0 || !whole))
         summary->exit = exit;
     if (batch->has_state_file && !batch->write_failed &&
         written(batch, state_file_end(&batch->state_file, summary, &fault), &fault) &&
@@ -284,7 +398,4 @@ void batch_finish(struct batch *batch)
     state_file_close(&batch->state_file);
     contents_destroy(batch->contents);
     free(batch->todo);
-    free(batch->ended);
-    free(batch->passed);
-    free(batch->known);
 }

@@ -6,10 +6,12 @@
  *
  *     cases.h        finds the job files of the PATH arguments and names the cases
  *     resume.h       --resume: selects the cases that have no valid result yet
+ *     source.h       where the workers get their cases from
  *     workers.h      threads; each takes a case and repeats attempts until its verdict
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
  *     kept.h         --keep: copies failed cases into directories of their own
+ *     queue_command.h  the commands for a queue on a server
  *     batch.h        one run: decides which cases run and records their results
  *
  * cli/report has the results as plain data, the state file and the reports (report.h). It includes
@@ -20,8 +22,8 @@
  *   2. Add a member to struct batch_settings below and set it in read_settings() there.
  *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
  *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
- *   4. If `mlictl batch merge` accepts the option, add its name to check_options() in
- *      cli/report/merge.c.
+ *   4. If `mlictl batch merge` accepts the option, add its name to its list in cli/report/merge.c;
+ *      the lists of enqueue, collect and status are in queue_*.c.
  *   5. Describe it in man/mlictl-batch.1.scd and test it in tests/integration/test_batch*.py.
  *
  * To add a form of report, start in cli/report/report.h.
@@ -36,6 +38,7 @@
 #include <time.h>
 
 #include "cli/batch/cases.h"
+#include "cli/batch/source.h"
 #include "cli/batch/workers.h"
 #include "cli/options.h"
 #include "cli/report/fingerprint.h"
@@ -54,6 +57,8 @@ struct batch_settings {
     const char *resume; /* path of the state file; NULL without --resume */
     bool whole;         /* true: neither --filter nor --shard was given */
     bool rerun, list, fail_fast, flaky_is_good;
+    bool queue; /* --queue: a queue on a server has the cases */
+    bool open;  /* true: the lines of standard input are the cases */
 };
 
 /* One run. A single thread uses it; only repeat_now is shared with the workers. */
@@ -64,15 +69,14 @@ struct batch {
     struct batch_summary summary;
     struct batch_report *report;
     struct state_file state_file;
-    struct contents *contents;        /* checksums of input files; NULL without a state file */
-    const struct case_result **known; /* for each case its valid earlier result, or NULL */
+    struct contents *contents; /* checksums of input files; NULL without a state file or queue */
     bool has_state_file;
     bool write_failed; /* true: writing the state file failed, and no further line is written */
+    bool refused;      /* true: a case of standard input was refused */
     bool complained;   /* true: a failure of --keep was printed, and later failures are not */
-    struct batch_case **todo; /* the cases to run */
-    bool *ended;              /* by index in todo: the case has ended */
-    bool *passed;             /* by index in todo: the case passed, at the first attempt or later */
+    struct batch_case **todo; /* the cases to run, without those that have a known result */
     size_t todo_count;
+    const struct run_setup *setup;
     uint64_t begin_ns;
     struct timespec begin;  /* begin of the run, by the clock of file times */
     atomic_uint repeat_now; /* number of the newest attempt of any worker; 0: no attempt yet */
@@ -88,6 +92,18 @@ enum exit_code batch_open(struct batch *batch, const struct batch_settings *sett
                           const struct run_setup *setup);
 
 /**
+ * Decides about a case of an open run: another shard or --filter may leave it out, and a case that
+ * this run would remove is refused. Sets batch_case->known if its result is valid. `context` is the
+ * batch. Workers may call it, one at a time.
+ */
+enum admission batch_admit(void *context, struct batch_case *batch_case, struct fault *fault);
+
+/** Refuses a case in a kept directory: a run must not remove the files that it reads. Returns 0 or
+ * -1. */
+int batch_check_kept(const struct batch_settings *settings, const struct batch_case *batch_case,
+                     struct fault *fault);
+
+/**
  * Starts the reports and the state file with the earlier results that are still valid. Returns 0,
  * or -1 after printing why the state file cannot be written.
  */
@@ -98,9 +114,10 @@ struct workers_callbacks batch_callbacks(struct batch *batch);
 
 /**
  * Ends reports and state file and removes obsolete kept cases. `exit` is the result of
- * workers_run(). Returns the exit code of the run.
+ * workers_run(); `whole` is false if an open run did not come to the end of its cases. Returns the
+ * exit code of the run.
  */
-enum exit_code batch_end(struct batch *batch, enum exit_code exit);
+enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole);
 
 void batch_finish(struct batch *batch);
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/batch/manifest.h"
 #include "cli/file/text.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
@@ -40,7 +41,7 @@ static char *name_of(const char *called)
 static int grow(struct cases *cases)
 {
     size_t capacity = cases->capacity ? 2 * cases->capacity : 64;
-    struct batch_case *list = reallocarray(cases->list, capacity, sizeof(*list));
+    struct batch_case **list = reallocarray(cases->list, capacity, sizeof(*list));
 
     if (!list)
         return -1;
@@ -51,135 +52,36 @@ static int grow(struct cases *cases)
 
 static void drop(struct batch_case *batch_case)
 {
+    if (!batch_case)
+        return;
     free(batch_case->name);
     free(batch_case->file);
     free(batch_case->rerun_reason);
+    free(batch_case);
+}
+
+int cases_append(struct cases *cases, struct batch_case *batch_case)
+{
+    if (cases->count == cases->capacity && grow(cases))
+        return -1;
+    cases->list[cases->count++] = batch_case;
+    return 0;
 }
 
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
               size_t length, struct fault *fault)
 {
-    struct batch_case added = {.name = name_of(called), .file = strdup(file), .read = text != NULL};
+    struct batch_case *added = calloc(1, sizeof(*added));
 
-    if (!added.name || !added.file || (cases->count == cases->capacity && grow(cases))) {
-        drop(&added);
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    }
-    if (text)
-        added.digest = digest64(text, length);
-    cases->list[cases->count++] = added;
-    return 0;
-}
-
-/* Manifests. */
-
-static const char blanks[] = " \t\r";
-
-struct manifest {
-    struct cases *cases;
-    const char *shown; /* path of the manifest in messages */
-    int prefix;        /* length of the directory in `path`, with the slash */
-    const char *path;
-    size_t line;
-    struct fault *fault;
-};
-
-static int refuse(const struct manifest *manifest, const char *why)
-{
-    return fault_set(manifest->fault, FAULT_INVALID_PARAMS, NULL, "%s:%zu: %s", manifest->shown,
-                     manifest->line, why);
-}
-
-/* Returns the length of the line up to a comment: a # at the beginning or after a blank. */
-static size_t before_comment(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (line[i] == '#' && (i == 0 || strchr(blanks, line[i - 1])))
-            return i;
-    }
-    return length;
-}
-
-static int add_entry(const struct manifest *manifest, const char *entry)
-{
-    struct stat status;
-    char *file = NULL;
-    int prefix = entry[0] == '/' ? 0 : manifest->prefix;
-
-    if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
-        return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
-    int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
-                     ? cases_add_directory(manifest->cases, file, manifest->fault)
-                     : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
-    free(file);
-    return result;
-}
-
-static int take_line(const struct manifest *manifest, const char *line, size_t length)
-{
-    if (memchr(line, '\0', length))
-        return refuse(manifest, "the line has a zero byte, so the file is not a manifest; names of "
-                                "job files end in .json");
-    length = before_comment(line, length);
-    while (length > 0 && strchr(blanks, line[length - 1]))
-        length--;
-    while (length > 0 && strchr(blanks, *line)) {
-        line++;
-        length--;
-    }
-    if (length == 0)
+    if (added)
+        *added = (struct batch_case){
+            .name = name_of(called), .file = strdup(file), .read = text != NULL};
+    if (added && text)
+        added->digest = digest64(text, length);
+    if (added && added->name && added->file && cases_append(cases, added) == 0)
         return 0;
-    if (length >= PATH_MAX)
-        return refuse(manifest, "the path is longer than 4095 bytes");
-    char *entry = strndup(line, length);
-    int status = entry ? add_entry(manifest, entry)
-                       : fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
-    free(entry);
-    return status;
-}
-
-static int take_lines(struct manifest *manifest, const struct text *text)
-{
-    const char *line = text->bytes;
-    size_t left = text->length;
-
-    while (left > 0) {
-        const char *newline = memchr(line, '\n', left);
-        size_t length = newline ? (size_t)(newline - line) : left;
-
-        manifest->line++;
-        if (cancel_requested())
-            return cancel_fault(manifest->fault);
-        if (take_line(manifest, line, length))
-            return -1;
-        length += newline != NULL;
-        line += length;
-        left -= length;
-    }
-    return 0;
-}
-
-static int add_manifest(struct cases *cases, const char *path, struct fault *fault)
-{
-    struct text text = {0};
-    struct fault why;
-    char shown[PRINT_PATH_MAX];
-    bool standard_input = strcmp(path, "-") == 0;
-    const char *slash = strrchr(path, '/');
-    struct manifest manifest = {.cases = cases,
-                                .shown = standard_input ? "stdin" : print_path(shown, path),
-                                .path = path,
-                                .prefix = slash ? (int)(slash - path) + 1 : 0,
-                                .fault = fault};
-    int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
-                                : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
-
-    if (status)
-        fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
-    else
-        status = take_lines(&manifest, &text);
-    text_finish(&text);
-    return status;
+    drop(added);
+    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
 int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
@@ -188,7 +90,7 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
     char shown[PRINT_PATH_MAX];
 
     if (strcmp(path, "-") == 0)
-        return add_manifest(cases, path, fault);
+        return manifest_add(cases, path, fault);
     if (stat(path, &status))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", print_path(shown, path),
                          strerror(errno));
@@ -196,12 +98,13 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
         return cases_add_directory(cases, path, fault);
     if (case_is_job_file(path))
         return cases_add(cases, path, path, NULL, 0, fault);
-    return add_manifest(cases, path, fault);
+    return manifest_add(cases, path, fault);
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct batch_case *x = a, *y = b;
+    const struct batch_case *x = *(struct batch_case *const *)a,
+                            *y = *(struct batch_case *const *)b;
     int order = strcmp(x->name, y->name);
 
     return order ? order : strcmp(x->file, y->file);
@@ -228,7 +131,7 @@ int cases_sort(struct cases *cases, struct fault *fault)
     if (cases->count > 0)
         qsort(cases->list, cases->count, sizeof(*cases->list), compare);
     for (size_t i = 1; i < cases->count; i++) {
-        const struct batch_case *one = &cases->list[i - 1], *other = &cases->list[i];
+        const struct batch_case *one = cases->list[i - 1], *other = cases->list[i];
 
         if (strcmp(one->name, other->name) == 0)
             return refuse_duplicate(one, other, fault);
@@ -242,10 +145,10 @@ void cases_retain(struct cases *cases, bool (*stays)(const void *context, const 
     size_t kept = 0;
 
     for (size_t i = 0; i < cases->count; i++) {
-        if (stays(context, cases->list[i].name))
+        if (stays(context, cases->list[i]->name))
             cases->list[kept++] = cases->list[i];
         else
-            drop(&cases->list[i]);
+            drop(cases->list[i]);
     }
     cases->count = kept;
 }
@@ -267,7 +170,7 @@ uint64_t case_digest(struct batch_case *batch_case)
 void cases_finish(struct cases *cases)
 {
     for (size_t i = 0; i < cases->count; i++)
-        drop(&cases->list[i]);
+        drop(cases->list[i]);
     free(cases->list);
     *cases = (struct cases){0};
 }

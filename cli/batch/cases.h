@@ -4,7 +4,7 @@
  *
  *     PATH -> directory: its job files, with subdirectories (directory.c)
  *          -> *.json: one job file
- *          -> any other file, or "-": a manifest, which lists job files and directories
+ *          -> any other file, or "-": a manifest (manifest.h)
  */
 #ifndef CLI_BATCH_CASES_H
 #define CLI_BATCH_CASES_H
@@ -14,7 +14,10 @@
 #include <stdint.h>
 
 #include "cli/options.h"
+#include "cli/report/result.h"
 #include "proto/json/fault.h"
+
+struct queue_lease;
 
 struct batch_case {
     char *name;
@@ -22,10 +25,15 @@ struct batch_case {
     bool read;          /* true: `digest` is known */
     uint64_t digest;    /* digest64() of the text of the job file; 0: it cannot be read */
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
+    const struct case_result *known; /* its valid earlier result: the case does not run; or NULL */
+    bool ended, passed;              /* the case has ended in this run; and passed */
+    struct queue_lease *lease;       /* of a queue, while the case runs; or NULL */
+    enum case_reason reason;         /* with `verdict`: the case is an error, and does not run */
+    const char *verdict;
 };
 
 struct cases {
-    struct batch_case *list;
+    struct batch_case **list;
     size_t count, capacity;
     const char *except; /* a directory that is skipped at any depth; or NULL */
 };
@@ -43,6 +51,9 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault);
  */
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
               size_t length, struct fault *fault);
+
+/** Adds a case, which `cases` owns from then on. Returns 0, or -1 if out of memory. */
+int cases_append(struct cases *cases, struct batch_case *batch_case);
 
 /**
  * Adds every *.json below `directory` that cases_is_job_text() accepts, named by its path below

@@ -108,7 +108,7 @@ static int write_file(const struct resolved *r, const char *path, bool fresh, st
     if (status)
         return -1;
     if (output_init(&golden, path, NULL, fault) || write_content(&golden, r, fault) ||
-        output_commit(&golden, fresh, fault))
+        output_commit_synced(&golden, fresh, fault))
         status = -1;
     output_finish(&golden);
     return status;

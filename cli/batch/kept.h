@@ -35,6 +35,7 @@ struct keeping {
     const char *directory; /* DIR; NULL: keep nothing */
     bool is_ours;          /* DIR did not exist when the run began */
     uint64_t origin;       /* kept_origin() of the run */
+    bool sync;             /* sync files to storage: a state file will name them */
 };
 
 /* Evidence of a failed job: what kept_save() needs after the attempt, until the verdict. */
@@ -156,6 +157,7 @@ struct kept_line {
 };
 
 struct kept_list {
+    int root;     /* descriptor of DIR; borrowed */
     int fd;       /* descriptor of DIR/.kept, with the lock */
     bool is_ours; /* mlictl batch has also made DIR */
     struct text text;
@@ -164,7 +166,8 @@ struct kept_list {
 };
 
 /**
- * Opens the list of the directory `root` and takes its lock; with `make` creates a missing list.
+ * Opens the list of the open directory `root` and takes its lock; with `make` creates a missing
+ * list.
  * Does not read the lines. Returns 0, or -1 with errno. kept_list_close() is legal in both cases.
  */
 int kept_list_open(struct kept_list *list, int root, bool make);
@@ -172,13 +175,16 @@ int kept_list_open(struct kept_list *list, int root, bool make);
 int kept_list_read(struct kept_list *list);
 /** Returns whether the lines that were read have the directory. */
 bool kept_list_has(const struct kept_list *list, const char *place);
-/** Appends a line; a new list also gets `is_ours`. Returns 0, or -1 with errno. */
-int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bool is_ours);
+/**
+ * Appends a line for a directory of the run; a new list also gets keeping->is_ours. Returns 0, or
+ * -1 with errno.
+ */
+int kept_list_add(struct kept_list *list, const char *place, const struct keeping *keeping);
 /**
  * Replaces the file by the lines of `list`, or removes it if there are no lines. If writing fails,
- * lines are lost, and the directories that they name are never removed.
+ * the file stays as it is.
  */
-void kept_list_write(struct kept_list *list, int root);
+void kept_list_write(struct kept_list *list);
 void kept_list_close(struct kept_list *list);
 
 /** Writes the digits of an origin. */

@@ -11,6 +11,7 @@
 #include "cli/batch/kept.h"
 #include "cli/file/output.h"
 #include "cli/file/regular.h"
+#include "cli/file/storage.h"
 #include "cli/job/job_buffers.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/escaped.h"
@@ -39,9 +40,10 @@ static int file_of(const struct tensor_file *file)
 static void take_input(struct evidence_file *file, const char *path, const struct tensor_file *open,
                        const struct produced *produced)
 {
-    if (!path)
+    const struct tensor_file *found;
+
+    if (!path || produced_find(produced, path, &found))
         return;
-    const struct tensor_file *found = produced_find(produced, path);
     file->path = strdup(path);
     file->fd = found ? duplicate(found->fd) : file_of(open);
 }
@@ -160,9 +162,26 @@ static int complain(const char *path, int error, struct fault *fault)
                      print_path(shown, path), strerror(error));
 }
 
-/* Creates the directory of --keep and its parents. */
-static int make_directories(const char *directory, struct fault *fault)
+/* Creates a directory if it does not exist. Returns 0 or an errno. */
+static int make_directory(const char *path, bool sync)
 {
+    char *parent = NULL;
+
+    if (mkdir(path, 0777))
+        return errno == EEXIST ? 0 : errno;
+    if (!sync)
+        return 0;
+    if (asprintf(&parent, "%s/..", path) < 0)
+        return ENOMEM;
+    int error = storage_sync_names_of(parent, -1);
+    free(parent);
+    return error;
+}
+
+/* Creates the directory of --keep and its parents. */
+static int make_directories(const struct keeping *keeping, struct fault *fault)
+{
+    const char *directory = keeping->directory;
     char *path = strdup(directory);
     int error = path ? 0 : ENOMEM;
 
@@ -170,8 +189,7 @@ static int make_directories(const char *directory, struct fault *fault)
         at += 1 + strcspn(at + 1, "/");
         char end = *at;
         *at = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST)
-            error = errno;
+        error = make_directory(path, keeping->sync);
         *at = end;
     }
     free(path);
@@ -200,6 +218,8 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
         result = complain(path, errno, keeper->fault);
     else if (result == 0)
         result = output_copy_data(&output, fd, (uint64_t)status.st_size, keeper->fault);
+    if (result == 0 && keeper->keeping->sync)
+        result = output_sync(&output, keeper->fault);
     if (result == 0)
         result = output_commit(&output, keeper->fresh, keeper->fault);
     output_finish(&output);
@@ -325,6 +345,13 @@ static char *given_path(const char *place, const struct evidence *evidence)
     return path;
 }
 
+static int sync_names(const struct keeper *keeper)
+{
+    int error = storage_sync_names(keeper->fd, -1);
+
+    return error ? complain(keeper->place, error, keeper->fault) : 0;
+}
+
 /* Fills the directory of the case. Returns 0, or -1 after removing the directory. */
 static int fill(struct keeper *keeper, const struct evidence *evidence)
 {
@@ -333,6 +360,8 @@ static int fill(struct keeper *keeper, const struct evidence *evidence)
         return -1;
     kept_forget(keeper->fd);
     int status = keep_files(keeper, evidence);
+    if (status == 0 && keeper->keeping->sync)
+        status = sync_names(keeper);
     if (status)
         kept_forget(keeper->fd); /* the files are useless without job.json */
     close(keeper->fd);
@@ -350,7 +379,7 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
     *kept = (struct kept){0};
     if (!place)
         return out_of_memory(fault);
-    int status = make_directories(keeping->directory, fault);
+    int status = make_directories(keeping, fault);
     if (status == 0)
         status = fill(&keeper, evidence);
     if (status == 0 && asprintf(&kept->job, "%s/job.json", place) < 0) {

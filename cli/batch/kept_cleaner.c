@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Removes the cases that earlier runs of a batch kept. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/batch/kept.h"
+#include "cli/file/calls.h"
 
 /*
  * Returns whether the case was kept before `begin`. Its job file is written last; if a killed run
@@ -116,7 +116,7 @@ static void clean(struct cleaner *cleaner)
             remove_place(cleaner, list->lines[i].place);
     }
     drop_lines(cleaner);
-    kept_list_write(list, cleaner->root);
+    kept_list_write(list);
     if (list->count == 0 && list->is_ours)
         rmdir(cleaner->keeping->directory);
 }
@@ -125,7 +125,7 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
                 bool all, const struct timespec *begin)
 {
     struct cleaner cleaner = {.keeping = keeping,
-                              .root = open(keeping->directory, KEPT_DIRECTORY),
+                              .root = open_path(keeping->directory, KEPT_DIRECTORY),
                               .cases = cases,
                               .count = count,
                               .all = all,

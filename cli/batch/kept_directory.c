@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/batch/kept.h"
+#include "cli/file/calls.h"
+#include "cli/file/storage.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
@@ -49,7 +50,7 @@ static int complain_errno(const struct keeping *keeping, const char *place, int 
 /* Opens the directory `name` in `parent`; fails if it is a symbolic link. */
 static int open_below(int parent, const char *name)
 {
-    return openat(parent, name, KEPT_DIRECTORY | O_NOFOLLOW);
+    return open_at(parent, name, KEPT_DIRECTORY | O_NOFOLLOW, 0);
 }
 
 int kept_walk(int root, const char *place, bool parent)
@@ -77,10 +78,13 @@ int kept_walk(int root, const char *place, bool parent)
 static int make(const struct keeping *keeping, struct kept_list *list, int parent, const char *name,
                 const char *place, struct fault *fault)
 {
-    if (kept_list_add(list, place, keeping->origin, keeping->is_ours))
+    if (kept_list_add(list, place, keeping))
         return complain_errno(keeping, ".kept", errno, fault);
     if (mkdirat(parent, name, 0777))
         return complain_errno(keeping, place, errno, fault);
+    int error = keeping->sync ? storage_sync_names(parent, list->fd) : 0;
+    if (error)
+        return complain_errno(keeping, place, error, fault);
     int fd = open_below(parent, name);
     return fd < 0 ? complain_errno(keeping, place, errno, fault) : fd;
 }
@@ -154,7 +158,7 @@ int kept_open(const struct keeping *keeping, const char *place, struct fault *fa
 {
     const char *name = relative(keeping, place);
     struct kept_list list = {.fd = -1};
-    int root = open(keeping->directory, KEPT_DIRECTORY), fd = -1;
+    int root = open_path(keeping->directory, KEPT_DIRECTORY), fd = -1;
 
     if (root < 0)
         return complain_errno(keeping, "", errno, fault);
@@ -169,13 +173,18 @@ int kept_open(const struct keeping *keeping, const char *place, struct fault *fa
 
 void kept_forget(int fd)
 {
-    static const char *const names[] = {
-        "job.json",   "params.json", "given.npy",          "given.raw",         "out.npy",
-        "out.raw",    "source.npy",  "source.raw",         "source.npz",        "golden.npy",
-        "golden.raw", "golden.npz",  "source.safetensors", "golden.safetensors"};
+    static const char *const names[] = {"job.json",  "params.json", "given.npy",
+                                        "given.raw", "out.npy",     "out.raw"};
+    char name[32];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unlinkat(fd, names[i], 0);
+    for (size_t i = 0; file_format_words[i]; i++) {
+        snprintf(name, sizeof(name), "source.%s", file_format_words[i]);
+        unlinkat(fd, name, 0);
+        snprintf(name, sizeof(name), "golden.%s", file_format_words[i]);
+        unlinkat(fd, name, 0);
+    }
 }
 
 int kept_remove_empty(int root, const char *place)
@@ -192,7 +201,7 @@ int kept_remove_empty(int root, const char *place)
 
 void kept_abandon(const struct keeping *keeping, const char *place)
 {
-    int root = open(keeping->directory, KEPT_DIRECTORY);
+    int root = open_path(keeping->directory, KEPT_DIRECTORY);
 
     if (root < 0)
         return;
@@ -222,7 +231,7 @@ bool kept_holds(const char *directory, const char *file)
 {
     struct kept_list list;
     char *name = directory_below(directory, file);
-    int root = name ? open(directory, KEPT_DIRECTORY) : -1;
+    int root = name ? open_path(directory, KEPT_DIRECTORY) : -1;
     bool holds = false;
 
     if (root >= 0) {
@@ -237,7 +246,7 @@ bool kept_holds(const char *directory, const char *file)
 
 int kept_open_pool(const char *directory, bool make)
 {
-    int root = open(directory, KEPT_DIRECTORY);
+    int root = open_path(directory, KEPT_DIRECTORY);
 
     if (root < 0)
         return -1;
@@ -251,7 +260,7 @@ int kept_open_pool(const char *directory, bool make)
 void kept_end(const char *directory)
 {
     int pool = kept_open_pool(directory, false);
-    int fd = pool < 0 ? -1 : openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = pool < 0 ? -1 : open_at(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
 
     if (fd >= 0 && !files)
@@ -265,7 +274,7 @@ void kept_end(const char *directory)
             unlinkat(dirfd(files), file->d_name, 0);
     }
     closedir(files);
-    int root = open(directory, KEPT_DIRECTORY);
+    int root = open_path(directory, KEPT_DIRECTORY);
     if (root >= 0) {
         unlinkat(root, KEPT_POOL, AT_REMOVEDIR);
         close(root);

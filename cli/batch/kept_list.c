@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,9 @@
 #include <unistd.h>
 
 #include "cli/batch/kept.h"
+#include "cli/file/calls.h"
+#include "cli/file/output.h"
+#include "cli/file/storage.h"
 #include "proto/file/file_limits.h"
 #include "proto/json/textw.h"
 
@@ -23,20 +25,21 @@ static const char ours[] = "# It has made this directory, too.\n";
 static int open_locked(int root, int flags, bool *gone)
 {
     struct stat status;
-    int fd = openat(root, marker, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    int fd = open_at(root, marker, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 
     *gone = false;
     if (fd < 0)
         return -1;
+    int error = fstat(fd, &status) ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
     /* Continue without a lock if the file system has no locks. */
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (!error) {
         (void)flock(fd, LOCK_EX);
         *gone = fstat(fd, &status) == 0 && status.st_nlink == 0;
         if (!*gone)
             return fd;
     }
     close(fd);
-    errno = EINVAL;
+    errno = error ? error : EINVAL;
     return -1;
 }
 
@@ -44,7 +47,7 @@ int kept_list_open(struct kept_list *list, int root, bool make)
 {
     bool gone;
 
-    *list = (struct kept_list){.fd = -1};
+    *list = (struct kept_list){.root = root, .fd = -1};
     do {
         list->fd = open_locked(root, O_RDWR | O_APPEND | (make ? O_CREAT : 0), &gone);
     } while (gone);
@@ -70,8 +73,12 @@ static int compare(const void *a, const void *b)
     return strcmp(((const struct kept_line *)a)->place, ((const struct kept_line *)b)->place);
 }
 
-static void take_line(struct kept_list *list, char *line)
+/* Takes a line that ends at `end`. Skips a line with zero bytes, which a power cut leaves: a part
+ * of its path could be the path of a directory that this program has not made. */
+static void take_line(struct kept_list *list, char *line, const char *end)
 {
+    if (strlen(line) < (size_t)(end - line))
+        return;
     if (strncmp(line, ours, sizeof(ours) - 2) == 0)
         list->is_ours = true;
     if (*line == '#')
@@ -117,7 +124,7 @@ int kept_list_read(struct kept_list *list)
     char *line = text->bytes, *end = text->bytes + text->length, *newline;
     for (; line < end && (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
         *newline = '\0';
-        take_line(list, line);
+        take_line(list, line, newline);
     }
     qsort(list->lines, list->count, sizeof(*list->lines), compare);
     drop_duplicates(list);
@@ -137,12 +144,17 @@ static int write_all(int fd, const struct textw *w)
     errno = ENOMEM;
     if (w->failed)
         return -1;
-    ssize_t put = write(fd, w->data, w->length);
-    if (put == (ssize_t)w->length)
-        return 0;
-    if (put >= 0)
-        errno = ENOSPC;
-    return -1;
+    for (size_t done = 0; done < w->length;) {
+        ssize_t put = write(fd, w->data + done, w->length - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put == 0)
+            errno = ENOSPC;
+        if (put <= 0)
+            return -1;
+        done += (size_t)put;
+    }
+    return 0;
 }
 
 static void put_line(struct textw *w, const char *place, const char *origin)
@@ -150,7 +162,18 @@ static void put_line(struct textw *w, const char *place, const char *origin)
     textw_printf(w, "%s%s%s\n", place, *origin ? "\t" : "", origin);
 }
 
-int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bool is_ours)
+/* Syncs the list to storage, with its name if it is new. Returns 0, or -1 with errno. */
+static int sync_list(const struct kept_list *list, bool is_new)
+{
+    int error = storage_sync(list->fd);
+
+    if (!error && is_new)
+        error = storage_sync_names(list->root, list->fd);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+int kept_list_add(struct kept_list *list, const char *place, const struct keeping *keeping)
 {
     char digits[KEPT_ORIGIN_DIGITS + 1];
     struct stat status;
@@ -160,60 +183,47 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
         return -1;
     textw_init(&w);
     if (status.st_size == 0)
-        textw_printf(&w, "%s%s", head, is_ours ? ours : "");
-    kept_list_origin(origin, digits);
+        textw_printf(&w, "%s%s", head, keeping->is_ours ? ours : "");
+    kept_list_origin(keeping->origin, digits);
     put_line(&w, place, digits);
     int result = write_all(list->fd, &w);
     int error = errno;
     if (result &&
-        ftruncate(list->fd, status.st_size)) /* otherwise the next line would continue this one */
+        set_size(list->fd, status.st_size)) /* otherwise the next line would continue this one */
         error = errno;
     textw_finish(&w);
     errno = error;
-    return result;
+    return result == 0 && keeping->sync ? sync_list(list, status.st_size == 0) : result;
 }
 
-/* Extends the text to `size` bytes with a comment. */
-static void pad(struct textw *w, size_t size)
+/* Replaces the file: a run that is killed, or a power cut, leaves the old or the new list. A run
+ * that waits for the lock of the old file opens the new one. */
+static void replace(int root, const struct textw *w)
 {
-    if (w->failed || w->length + 2 > size)
+    struct output output;
+    struct fault ignored;
+
+    if (w->failed)
         return;
-    textw_printf(w, "#%*s\n", (int)(size - w->length - 2), "");
+    if (output_init_at(&output, root, marker, &ignored) == 0 &&
+        output_write(&output, w->data, w->length, 0, &ignored) == 0)
+        (void)output_commit_synced(&output, false, &ignored);
+    output_finish(&output);
 }
 
-/*
- * Replaces the content. First overwrites all of it, with a comment in the place of the rest, and
- * then cuts the comment off: a process that is killed between the two leaves a list that is valid.
- */
-static void replace(const struct kept_list *list, int root, struct textw *w)
-{
-    const size_t length = w->length;
-    struct stat status;
-    int fd = openat(root, marker, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd < 0)
-        return;
-    if (fstat(list->fd, &status) == 0) {
-        pad(w, (size_t)status.st_size);
-        int ignored = write_all(fd, w) || ftruncate(fd, (off_t)length); /* a comment may stay */
-        (void)ignored;
-    }
-    close(fd);
-}
-
-void kept_list_write(struct kept_list *list, int root)
+void kept_list_write(struct kept_list *list)
 {
     struct textw w;
 
     if (list->count == 0) {
-        unlinkat(root, marker, 0);
+        unlinkat(list->root, marker, 0);
         return;
     }
     textw_init(&w);
     textw_printf(&w, "%s%s", head, list->is_ours ? ours : "");
     for (size_t i = 0; i < list->count; i++)
         put_line(&w, list->lines[i].place, list->lines[i].origin);
-    replace(list, root, &w);
+    replace(list->root, &w);
     textw_finish(&w);
 }
 

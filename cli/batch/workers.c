@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "cli/batch/connector.h"
-#include "cli/batch/kept.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 
@@ -19,7 +18,9 @@ enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 /* A case that has ended: a worker passes it to the thread that waits in workers_run(). */
 struct ended_case {
     struct ended_case *next;
-    size_t index;
+    struct batch_case *batch_case; /* NULL: a message of the source */
+    bool refused;                  /* the message is a refusal */
+    struct fault message;
     struct trial trial;
 };
 
@@ -29,7 +30,6 @@ struct shared {
     pthread_mutex_t mutex;            /* protects the members below */
     pthread_cond_t changed;           /* `first` or `alive` has changed */
     struct ended_case *first, **last; /* ended cases that the waiting thread has not taken */
-    size_t next;                      /* index of the next case to begin */
     size_t alive;                     /* number of running workers */
     bool stop;                        /* begin no further case */
     enum exit_code exit;              /* exit code of the first reason to stop */
@@ -51,26 +51,59 @@ static void stop_for(struct shared *shared, const struct fault *fault)
     shared->stop = true;
 }
 
+static void fail(struct shared *shared, const struct fault *fault)
+{
+    pthread_mutex_lock(&shared->mutex);
+    stop_for(shared, fault);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+static bool stops(struct shared *shared)
+{
+    pthread_mutex_lock(&shared->mutex);
+    const bool stop = shared->stop || cancel_requested();
+    pthread_mutex_unlock(&shared->mutex);
+    return stop;
+}
+
+/* Waits for the next case of the source, or a message. Returns false if no case is left or the run
+ * stops. */
+static bool next_case(struct shared *shared, struct ended_case *next)
+{
+    const struct case_source *source = &shared->plan->source;
+    enum source_answer answer = SOURCE_LATER;
+
+    *next = (struct ended_case){.batch_case = NULL};
+    while (answer == SOURCE_LATER && !stops(shared))
+        answer = source->take(source->context, &next->batch_case, &next->message);
+    if (answer == SOURCE_LOST)
+        fail(shared, &next->message);
+    next->refused = answer == SOURCE_REFUSED;
+    return answer == SOURCE_CASE || answer == SOURCE_REFUSED || answer == SOURCE_NOTE;
+}
+
 /* Returns the next case, with room for its result; NULL if no case is left or the run stops. */
 static struct ended_case *take(struct shared *shared)
 {
+    struct ended_case next;
     struct fault fault;
-    struct ended_case *ended = malloc(sizeof(*ended));
 
-    pthread_mutex_lock(&shared->mutex);
-    if (!ended) {
-        fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
-        stop_for(shared, &fault);
-    }
-    if (shared->stop || shared->next == shared->plan->count || cancel_requested()) {
-        free(ended);
-        ended = NULL;
+    if (!next_case(shared, &next))
+        return NULL;
+    struct ended_case *ended = malloc(sizeof(*ended));
+    if (ended) {
+        *ended = next;
     } else {
-        ended->next = NULL;
-        ended->index = shared->next++;
+        fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
+        fail(shared, &fault);
     }
-    pthread_mutex_unlock(&shared->mutex);
     return ended;
+}
+
+/* Returns whether the case runs: not if its result is known, or if the source refused it. */
+static bool runs(const struct ended_case *ended)
+{
+    return ended->batch_case && !ended->batch_case->known;
 }
 
 static void hand_in(struct shared *shared, struct ended_case *ended)
@@ -81,8 +114,9 @@ static void hand_in(struct shared *shared, struct ended_case *ended)
     pthread_mutex_lock(&shared->mutex);
     if (trial->end == ATTEMPT_LOST)
         stop_for(shared, &trial->fault);
-    if (trial->end == ATTEMPT_ENDED) {
-        if (plan->fail_fast && !case_status_is_good(trial->result.status, plan->flaky_is_good))
+    if (trial->end == ATTEMPT_ENDED || trial->end == ATTEMPT_UNCOUNTED) {
+        if (plan->fail_fast && runs(ended) && trial->end == ATTEMPT_ENDED &&
+            !case_status_is_good(trial->result.status, plan->flaky_is_good))
             shared->stop = true;
         *shared->last = ended;
         shared->last = &ended->next;
@@ -95,16 +129,25 @@ static void hand_in(struct shared *shared, struct ended_case *ended)
     free(ended);
 }
 
+static void run(struct worker *worker, struct ended_case *ended)
+{
+    const struct workers_plan *plan = worker->shared->plan;
+    const struct case_source *source = &plan->source;
+
+    trial_run(&ended->trial, ended->batch_case, &plan->trial, plan->connector, &worker->link);
+    if (source->ended)
+        source->ended(source->context, ended->batch_case, &ended->trial);
+}
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
     struct shared *shared = worker->shared;
-    const struct workers_plan *plan = shared->plan;
     struct ended_case *ended;
 
     while ((ended = take(shared))) {
-        trial_run(&ended->trial, plan->cases[ended->index], &plan->trial, plan->connector,
-                  &worker->link);
+        if (runs(ended))
+            run(worker, ended);
         hand_in(shared, ended);
     }
     daemon_link_finish(&worker->link);
@@ -133,13 +176,31 @@ static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **
     return more;
 }
 
+/* Calls the callback of one case. Returns false to begin no further case. */
+static bool call(const struct workers_callbacks *callbacks, const struct ended_case *ended)
+{
+    void *context = callbacks->context;
+
+    if (runs(ended) && ended->trial.end == ATTEMPT_ENDED)
+        return callbacks->ended(context, ended->batch_case, &ended->trial);
+    if (runs(ended))
+        callbacks->note(context, ended->batch_case, &ended->trial.fault);
+    else if (ended->batch_case)
+        callbacks->reused(context, ended->batch_case);
+    else if (ended->refused)
+        callbacks->refused(context, &ended->message);
+    else
+        callbacks->note(context, NULL, &ended->message);
+    return true;
+}
+
 static void deliver(struct shared *shared, struct ended_case *ended,
                     const struct workers_callbacks *callbacks)
 {
     while (ended) {
         struct ended_case *next = ended->next;
 
-        if (!callbacks->ended(callbacks->context, ended->index, &ended->trial)) {
+        if (!call(callbacks, ended)) {
             pthread_mutex_lock(&shared->mutex);
             shared->stop = true;
             pthread_mutex_unlock(&shared->mutex);
@@ -222,16 +283,15 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
                            const struct workers_callbacks *callbacks, struct fault *fault)
 {
     struct shared shared;
-    uint32_t count = plan->count < plan->workers ? (uint32_t)plan->count : plan->workers;
-    struct worker *workers = calloc(count ? count : 1, sizeof(*workers));
+    struct worker *workers = calloc(plan->workers ? plan->workers : 1, sizeof(*workers));
 
     init(&shared, plan);
     if (workers) {
         workers[0].link = *first;
         *first = (struct daemon_link){0};
-        run_workers(&shared, workers, count, callbacks);
+        run_workers(&shared, workers, plan->workers, callbacks);
         daemon_link_finish(&workers[0].link); /* if its thread did not start */
-    } else {
+    } else if (plan->workers > 0) {
         fault_set(&shared.fault, FAULT_INTERNAL, NULL, "out of memory");
         shared.exit = EXIT_CODE_FAILED;
     }
@@ -241,155 +301,4 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
     pthread_mutex_destroy(&shared.mutex);
     *fault = shared.fault;
     return cancel_requested() ? EXIT_CODE_STOPPED : shared.exit;
-}
-
-/* The results of the attempts of a trial. */
-struct tally {
-    uint32_t passed, attempts;
-    uint64_t ns, bytes;                  /* time and moved bytes of the last attempt */
-    uint64_t predicted_ns, transfers_ns; /* as in struct case_result, of the last attempt */
-    struct fingerprint fingerprint;      /* fingerprint of the last attempt */
-    bool failed;
-    struct attempt failure; /* the first failed attempt */
-};
-
-/* Connects the link if necessary. Returns 0, or -1 with trial->end set. */
-static int connect(struct trial *trial, const struct connector *connector, struct daemon_link *link)
-{
-    if (daemon_link_connected(link))
-        return 0;
-    daemon_link_finish(link);
-    if (connector_open(connector, link, &trial->fault) == 0)
-        return 0;
-    trial->end = cancel_requested() ? ATTEMPT_INTERRUPTED : ATTEMPT_LOST;
-    return -1;
-}
-
-/* Adds an attempt to the tally, which owns its members. Returns whether another one follows. */
-static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
-{
-    uint32_t failures = ++tally->attempts - tally->passed;
-
-    tally->ns = attempt->result.ns;
-    tally->bytes = attempt->result.bytes;
-    tally->predicted_ns = attempt->result.predicted_ns;
-    tally->transfers_ns = attempt->result.transfers_ns;
-    fingerprint_finish(&tally->fingerprint);
-    tally->fingerprint = attempt->result.fingerprint;
-    attempt->result.fingerprint = (struct fingerprint){0}; /* The tally owns the fingerprint now. */
-    if (attempt_passed(attempt)) {
-        attempt_finish(attempt);
-        return ++tally->passed < plan->repeat;
-    }
-    if (tally->failed) {
-        attempt_finish(attempt);
-    } else {
-        tally->failed = true;
-        tally->failure = *attempt;
-    }
-    return failures <= plan->retries;
-}
-
-static void attempt_all(struct trial *trial, struct tally *tally,
-                        const struct batch_case *batch_case, const struct trial_plan *plan,
-                        const struct connector *connector, struct daemon_link *link)
-{
-    struct attempt attempt;
-
-    do {
-        if (connect(trial, connector, link))
-            return;
-        if (plan->repeat_now)
-            atomic_store_explicit(plan->repeat_now, tally->passed + 1, memory_order_relaxed);
-        attempt_run(&attempt, batch_case, link, &plan->attempt);
-        trial->end = attempt.end;
-        if (attempt.end != ATTEMPT_ENDED) {
-            trial->fault = attempt.lost;
-            attempt_finish(&attempt);
-            return;
-        }
-    } while (count(tally, plan, &attempt));
-}
-
-/* Adds the path of the kept result to the message. */
-static void add_given(struct case_result *result, const char *given)
-{
-    char *message = NULL;
-
-    if (!result->message || asprintf(&message, "%s" RESULT_GIVEN "%s", result->message, given) < 0)
-        return;
-    free(result->message);
-    result->message = message;
-}
-
-static void keep(struct trial *trial, const struct batch_case *batch_case,
-                 const struct trial_plan *plan, const struct attempt *failure)
-{
-    enum case_status status = trial->result.status;
-
-    if (!plan->keeping.directory || !failure->evidence.job ||
-        (status != CASE_FAILED && status != CASE_ERROR))
-        return;
-    struct kept kept;
-    trial->complains =
-        kept_save(&plan->keeping, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
-    trial->result.kept = kept.job;
-    if (kept.job)
-        trial->result.rerun_command = connector_rerun_command(plan->options, kept.job);
-    if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
-        add_given(&trial->result, kept.given);
-    free(kept.given);
-    /* Give no result: the continued run must report what an uninterrupted run would. */
-    if (trial->complains && cancel_requested())
-        trial->end = ATTEMPT_INTERRUPTED;
-}
-
-static void conclude(struct trial *trial, struct tally *tally, const struct batch_case *batch_case,
-                     const struct trial_plan *plan)
-{
-    struct case_result *result = &trial->result;
-
-    result->name = strdup(batch_case->name);
-    result->file = strdup(batch_case->file);
-    if (!result->name || !result->file) {
-        trial->end = ATTEMPT_LOST;
-        fault_set(&trial->fault, FAULT_INTERNAL, NULL, "out of memory");
-        return;
-    }
-    result->status = CASE_PASSED;
-    result->attempts = tally->attempts;
-    result->ns = tally->ns;
-    result->bytes = tally->bytes;
-    result->predicted_ns = tally->predicted_ns;
-    result->transfers_ns = tally->transfers_ns;
-    result->fingerprint = tally->fingerprint;
-    result->fingerprint.setup = plan->setup;
-    tally->fingerprint = (struct fingerprint){0};
-    if (batch_case->rerun_reason)
-        result->rerun_reason = strdup(batch_case->rerun_reason);
-    if (!tally->failed)
-        return;
-    struct case_result *failure = &tally->failure.result;
-    result->status = tally->passed == plan->repeat ? CASE_FLAKY : failure->status;
-    result->reason = failure->reason;
-    result->message = failure->message;
-    result->pointer = failure->pointer;
-    result->difference = failure->difference;
-    *failure = (struct case_result){0}; /* The tally owns the strings of the result now. */
-    keep(trial, batch_case, plan, &tally->failure);
-}
-
-void trial_run(struct trial *trial, const struct batch_case *batch_case,
-               const struct trial_plan *plan, const struct connector *connector,
-               struct daemon_link *link)
-{
-    struct tally tally = {0};
-
-    *trial = (struct trial){.end = ATTEMPT_ENDED};
-    attempt_all(trial, &tally, batch_case, plan, connector, link);
-    if (trial->end == ATTEMPT_ENDED)
-        conclude(trial, &tally, batch_case, plan);
-    if (tally.failed)
-        attempt_finish(&tally.failure);
-    fingerprint_finish(&tally.fingerprint);
 }

@@ -17,6 +17,7 @@
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
 #include "cli/batch/kept.h"
+#include "cli/batch/source.h"
 
 enum { WORKERS_MAX = 256 };
 
@@ -46,25 +47,31 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
 struct workers_plan {
     struct trial_plan trial;
     const struct connector *connector;
-    uint32_t workers;
+    uint32_t workers; /* 0: nothing runs */
     bool fail_fast, flaky_is_good;
-    struct batch_case *const *cases; /* in the order in which they begin */
-    size_t count;
+    struct case_source source;
 };
 
 /* Called by the thread that called workers_run(). */
 struct workers_callbacks {
     /** Records an ended case; `trial` is valid until the callback returns. Returns false to begin
      * no further case. */
-    bool (*ended)(void *context, size_t index, const struct trial *trial);
+    bool (*ended)(void *context, struct batch_case *batch_case, const struct trial *trial);
+    /** Records the known result of a case; or why the source refused one. NULL for a source that
+     * gives none. */
+    void (*reused)(void *context, const struct batch_case *batch_case);
+    void (*refused)(void *context, const struct fault *fault);
+    /** Reports a message of the source, or why the result of a case does not count; `batch_case` is
+     * NULL for a message without a case. */
+    void (*note)(void *context, struct batch_case *batch_case, const struct fault *fault);
     /** Called about ten times a second. */
     void (*tick)(void *context);
     void *context;
 };
 
 /**
- * Runs all cases. `first` becomes the connection of the first worker and is closed. Returns DONE;
- * STOPPED after ^C; or the code of *fault, which is why no further case began.
+ * Runs all cases of the source. `first` becomes the connection of the first worker and is closed.
+ * Returns DONE; STOPPED after ^C; or the code of *fault, which is why no further case began.
  */
 enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *first,
                            const struct workers_callbacks *callbacks, struct fault *fault);

@@ -2,13 +2,14 @@
 #include "cli/board/board_image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/file/calls.h"
 
 enum { PATH_TEXT_MAX = 4096 };
 
@@ -94,7 +95,7 @@ static int read_arguments(struct board_image *image, const char *path, size_t us
     const char *slash = strrchr(path, '/');
 
     snprintf(name, sizeof(name), "%.*sqemu.args", slash ? (int)(slash - path) + 1 : 0, path);
-    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    const int fd = open_path(name, O_RDONLY | O_CLOEXEC);
     const ssize_t size = fd < 0 ? -1 : read(fd, image->text + used, sizeof(image->text) - used - 1);
     const int error = errno;
     if (fd >= 0)

@@ -2,7 +2,6 @@
 #include "cli/board/board_line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/board/board_qemu.h"
+#include "cli/file/calls.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 
@@ -75,7 +75,7 @@ static int open_terminal(struct board_line *line, struct fault *fault)
 {
     const char *path = line->address.name;
 
-    line->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    line->fd = open_path(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (line->fd < 0)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: %s%s", line->where, strerror(errno),
                          errno == EACCES ? "; the group of the device (often dialout) may use it"
@@ -92,13 +92,19 @@ static int open_terminal(struct board_line *line, struct fault *fault)
 static int open_socket(struct board_line *line, struct fault *fault)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int error = -1;
 
     if (strlen(line->address.name) >= sizeof(address.sun_path))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: the path is too long",
                          line->where);
     strcpy(address.sun_path, line->address.name);
     line->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (line->fd < 0 || connect(line->fd, (const struct sockaddr *)&address, sizeof(address)))
+    if (line->fd >= 0) {
+        do
+            error = connect(line->fd, (const struct sockaddr *)&address, sizeof(address));
+        while (error && errno == EINTR && !cancel_requested());
+    }
+    if (error)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                          "%s: %s; nothing serves this end of the line", line->where,
                          strerror(errno));

@@ -33,10 +33,10 @@ static bool passes(const struct error_filter *filter, const struct checked_move 
 struct error_summary calibration_errors(const struct calibration *calibration,
                                         const struct error_filter *filter)
 {
-    double *error = calloc(calibration->checked_count + 1, sizeof *error);
+    double *error = calibration->errors;
     struct error_summary summary = {0};
 
-    for (size_t i = 0; error && i < calibration->checked_count; i++) {
+    for (size_t i = 0; i < calibration->checked_count; i++) {
         const struct checked_move *move = &calibration->checked[i];
         const double predicted = filter->formula ? move->formula : move->predicted;
 
@@ -48,7 +48,6 @@ struct error_summary calibration_errors(const struct calibration *calibration,
         summary.median = error[summary.moves / 2];
         summary.p95 = error[summary.moves * 95 / 100];
     }
-    free(error);
     return summary;
 }
 
@@ -261,7 +260,8 @@ static void summarise(struct calibration *c)
 static int check(struct calibration *c, const struct sweep *sweep, struct fault *fault)
 {
     c->checked = calloc(sweep->count + 1, sizeof *c->checked);
-    if (!c->checked)
+    c->errors = calloc(sweep->count + 1, sizeof *c->errors);
+    if (!c->checked || !c->errors)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory for checked moves");
     c->checked_count = sweep->count;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -364,6 +364,8 @@ int calibration_run(struct calibration *c, const struct calibration_rules *rules
 void calibration_finish(struct calibration *calibration)
 {
     free(calibration->checked);
+    free(calibration->errors);
     calibration->checked = NULL;
+    calibration->errors = NULL;
     calibration->checked_count = 0;
 }

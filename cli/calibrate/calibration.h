@@ -56,6 +56,7 @@ struct calibration {
     double repeat;                 /* median difference of two rounds of one move */
     double error[FORMULA_FIGURES]; /* not a processor: standard errors of the figures in cycles */
     struct checked_move *checked;
+    double *errors; /* room for an error of each checked move */
     size_t checked_count;
     struct error_summary formula, all, class[MOVE_CLASSES], kind[SWEEP_KIND_COUNT];
     bool stopped;
@@ -76,6 +77,7 @@ struct error_filter {
     bool formula;    /* true: errors of the formula without trees */
 };
 
+/** Summarises the errors of the chosen moves. Overwrites calibration->errors. */
 struct error_summary calibration_errors(const struct calibration *calibration,
                                         const struct error_filter *filter);
 

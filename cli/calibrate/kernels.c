@@ -72,7 +72,7 @@ static int write_file(const char *path, const struct tuning_file *file, struct f
     }
     result = output_init(&output, path, NULL, fault) < 0 ||
                      output_write(&output, text, w.length, 0, fault) < 0 ||
-                     output_commit(&output, false, fault) < 0
+                     output_commit_synced(&output, false, fault) < 0
                  ? -1
                  : 0;
     output_finish(&output);

@@ -2,14 +2,17 @@
 /* mlictl batch: runs job files as test cases; start with cli/batch/batch.h. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
+#include "cli/batch/queue_command.h"
+#include "cli/batch/source_input.h"
+#include "cli/batch/source_queue.h"
 #include "cli/batch/workers.h"
 #include "cli/command.h"
+#include "cli/file/descriptor_limit.h"
 #include "cli/file/place.h"
 #include "cli/job/job_rules.h"
 #include "cli/link/embedded.h"
@@ -27,7 +30,8 @@ static const struct option options_table[] = {
     {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0)."},
     {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1)."},
     {"fail-fast", 0, NULL, "Begin no further case after the first failure."},
-    {"timeout", 0, "MS", "Limit each attempt at a case to MS ms (default: none)."},
+    {"timeout", 0, "MS",
+     "Limit each attempt at a case, or the wait of collect, to MS ms (default: none)."},
     {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",
      .takes = &value_file},
     {"rerun", 0, NULL, "Rerun the cases of --resume STATE that did not pass."},
@@ -35,6 +39,7 @@ static const struct option options_table[] = {
     {"keep", 0, "DIR", "Keep failed cases in DIR; none keeps nothing (default: batch-failed).",
      .takes = &value_directory},
     BATCH_REPORT_OPTIONS,
+    QUEUE_OPTIONS,
     EMBEDDED_OPTIONS("all that the engine has"),
     EMBEDDED_LIMIT_OPTION,
     PROFILE_OPTION,
@@ -46,6 +51,8 @@ static const struct option options_table[] = {
      "(default: none)."},
     OPTIONS_COMMON,
 };
+
+_Static_assert(sizeof(options_table) / sizeof(options_table[0]) <= OPTIONS_MAX, "OPTIONS_MAX");
 
 enum { ATTEMPTS_MAX = 1000 * 1000 };
 
@@ -98,10 +105,38 @@ static int check_files(const struct options *options)
     return -1;
 }
 
+/* Refuses options that a worker of a queue does not have, and options of a queue without one. */
+static int check_queue(const struct options *options)
+{
+    static const char *const others[] = {"resume", "rerun", "shard",  "filter",
+                                         "list",   "lease", "remove", "update-golden"};
+    static const char *const own[] = {"password-file", "root",  "follow",
+                                      "reconnect",     "lease", "remove"};
+    const bool queue = given(options, "queue");
+    const char *const *names = queue ? others : own;
+    const size_t count = queue ? sizeof(others) / sizeof(others[0]) : sizeof(own) / sizeof(own[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!given(options, names[i]))
+            continue;
+        if (queue)
+            print_error("--%s cannot be combined with a worker of --queue", names[i]);
+        else
+            print_error("--%s requires --queue URL", names[i]);
+        return -1;
+    }
+    if (!queue || options->argument_count == 0)
+        return 0;
+    print_error(
+        "--queue takes its cases from the queue; to add the cases of a PATH, run mlictl batch "
+        "enqueue --queue URL PATH");
+    return -1;
+}
+
 /* Refuses options that cannot be combined. */
 static int check(const struct options *options)
 {
-    if (check_files(options))
+    if (check_files(options) || check_queue(options))
         return -1;
     if (given(options, "rerun") && !given(options, "resume")) {
         print_error("--rerun requires --resume STATE");
@@ -142,18 +177,31 @@ static void read_keep(struct batch_settings *settings, const struct options *opt
     settings->trial.keeping =
         (struct keeping){.directory = none ? NULL : settings->keep,
                          .is_ours = access(settings->keep, F_OK) != 0,
-                         .origin = kept_origin(options->arguments, options->argument_count)};
+                         .origin = kept_origin(options->arguments, options->argument_count),
+                         .sync = settings->resume != NULL};
     settings->trial.attempt.keep = !none;
+}
+
+/* Returns whether the cases are not known before the run: `batch -` without other PATHs, --queue.
+ */
+static bool is_open(const struct options *options)
+{
+    if (given(options, "queue"))
+        return true;
+    return !given(options, "list") && options->argument_count == 1 &&
+           strcmp(options->arguments[0], "-") == 0;
 }
 
 static int read_settings(struct batch_settings *settings, const struct options *options)
 {
-    *settings =
-        (struct batch_settings){.resume = options_get(options, "resume"),
-                                .whole = !given(options, "filter") && !given(options, "shard"),
-                                .rerun = given(options, "rerun"),
-                                .list = given(options, "list"),
-                                .fail_fast = given(options, "fail-fast")};
+    *settings = (struct batch_settings){
+        .resume = options_get(options, "resume"),
+        .whole = !given(options, "filter") && !given(options, "shard") && !given(options, "queue"),
+        .queue = given(options, "queue"),
+        .rerun = given(options, "rerun"),
+        .list = given(options, "list"),
+        .fail_fast = given(options, "fail-fast"),
+        .open = is_open(options)};
     settings->trial.options = options;
     settings->trial.attempt.update_golden = given(options, "update-golden");
     read_keep(settings, options);
@@ -174,31 +222,14 @@ static bool is_selected(const void *context, const char *name)
     return cases_filter_selects(context, name);
 }
 
-/* Refuses cases in kept directories: a run must not remove the files that it reads. */
-static int check_kept(const struct cases *cases, const struct batch_settings *settings,
-                      struct fault *fault)
-{
-    const char *keep = settings->trial.keeping.directory;
-    char shown[2][PRINT_PATH_MAX];
-
-    for (size_t i = 0; keep && !settings->list && i < cases->count; i++) {
-        const char *file = cases->list[i].file;
-
-        if (kept_holds(keep, file))
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "%s was kept in %s, where this run replaces and removes kept cases: "
-                             "give another --keep DIR, or --keep none",
-                             print_path(shown[0], file), print_path(shown[1], keep));
-    }
-    return 0;
-}
-
 /* Finds the cases of all PATHs, sorted and filtered by --filter. */
 static enum exit_code collect(struct cases *cases, const struct batch_settings *settings,
                               const struct options *options)
 {
     struct fault fault;
 
+    if (settings->open)
+        return EXIT_CODE_DONE;
     for (size_t i = 0; i < options->argument_count; i++) {
         if (cases_add_path(cases, options->arguments[i], &fault))
             return fail(options, &fault);
@@ -207,8 +238,10 @@ static enum exit_code collect(struct cases *cases, const struct batch_settings *
         return fail(options, &fault);
     size_t found = cases->count;
     cases_retain(cases, is_selected, options);
-    if (check_kept(cases, settings, &fault))
-        return fail(options, &fault);
+    for (size_t i = 0; i < cases->count; i++) {
+        if (batch_check_kept(settings, cases->list[i], &fault))
+            return fail(options, &fault);
+    }
     if (cases->count > 0)
         return EXIT_CODE_DONE;
     fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
@@ -223,28 +256,17 @@ static enum exit_code list(const struct cases *cases, const struct options *opti
     for (size_t i = 0; i < cases->count; i++) {
         struct jsonw w;
 
-        print_line(&style, "%s", cases->list[i].name);
+        print_line(&style, "%s", cases->list[i]->name);
         if (!style.json)
             continue;
         jsonw_init(&w);
         jsonw_object_begin(&w, NULL);
-        jsonw_string(&w, "name", cases->list[i].name);
-        jsonw_string(&w, "file", cases->list[i].file);
+        jsonw_string(&w, "name", cases->list[i]->name);
+        jsonw_string(&w, "file", cases->list[i]->file);
         jsonw_object_end(&w);
         print_json(&w);
     }
     return EXIT_CODE_DONE;
-}
-
-/* Raises the limit of file descriptors, because each output in memory needs a descriptor. */
-static void raise_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* A run and its connection to the service. */
@@ -256,6 +278,7 @@ struct batch_run {
     struct daemon_link first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
+    struct queue *queue; /* --queue; or NULL */
 };
 
 static int connect_first(struct batch_run *run, struct fault *fault)
@@ -271,34 +294,89 @@ static int connect_first(struct batch_run *run, struct fault *fault)
  * fingerprint. */
 static int find_setup(struct batch_run *run, struct fault *fault)
 {
-    if (!run->settings->resume || run->settings->list)
+    if ((!run->settings->resume && !run->settings->queue) || run->settings->list)
         return 0;
     if (!connector_is_embedded(run->options) && connect_first(run, fault))
         return -1;
     return connector_setup(&run->setup, run->options, &run->first, fault);
 }
 
-static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
+/* Sets the trials of a plan, and the number of its workers. */
+static void set_plan(const struct batch_run *run, struct batch *batch, struct workers_plan *plan)
 {
     const struct batch_settings *settings = run->settings;
-    struct workers_plan plan = {.trial = settings->trial,
-                                .connector = &run->connector,
-                                .workers = settings->workers,
-                                .fail_fast = settings->fail_fast,
-                                .flaky_is_good = settings->flaky_is_good,
-                                .cases = batch->todo,
-                                .count = batch->todo_count};
+
+    *plan = (struct workers_plan){.trial = settings->trial,
+                                  .connector = &run->connector,
+                                  .workers = settings->workers,
+                                  .fail_fast = settings->fail_fast,
+                                  .flaky_is_good = settings->flaky_is_good};
+    if (!settings->open && batch->todo_count < settings->workers)
+        plan->workers = (uint32_t)batch->todo_count;
+    plan->trial.repeat_now = &batch->repeat_now;
+    plan->trial.attempt.contents = batch->contents;
+    plan->trial.setup = run->setup;
+    plan->trial.attempt.profile = run->profile;
+}
+
+/* The source of the cases of a run. */
+struct any_source {
+    struct source_list list;
+    struct source_input input;
+    struct source_queue queue;
+};
+
+static struct case_source open_source(struct any_source *source, struct batch_run *run,
+                                      struct batch *batch)
+{
+    const struct options *options = run->options;
+    const char *root = options_get(options, "root");
+
+    if (run->settings->queue) {
+        source->queue = (struct source_queue){.queue = run->queue,
+                                              .cases = batch->cases,
+                                              .root = root ? root : ".",
+                                              .contents = batch->contents,
+                                              .follow = given(options, "follow")};
+        return source_queue_init(&source->queue);
+    }
+    if (run->settings->open) {
+        source->input = (struct source_input){
+            .fd = STDIN_FILENO, .cases = batch->cases, .admit = batch_admit, .context = batch};
+        return source_input_init(&source->input);
+    }
+    source->list = (struct source_list){.cases = batch->todo, .count = batch->todo_count};
+    return source_list_of(&source->list);
+}
+
+/* Finishes the source. Returns whether it has given all its cases. */
+static bool close_source(struct any_source *source, const struct batch_settings *settings)
+{
+    bool whole = true;
+
+    if (settings->queue) {
+        whole = source->queue.ended;
+        source_queue_finish(&source->queue);
+    } else if (settings->open) {
+        whole = source->input.ended;
+        source_input_finish(&source->input);
+    }
+    return whole;
+}
+
+static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
+{
     const struct workers_callbacks callbacks = batch_callbacks(batch);
+    struct any_source source;
+    struct workers_plan plan;
     struct fault fault;
 
-    plan.trial.repeat_now = &batch->repeat_now;
-    plan.trial.attempt.contents = batch->contents;
-    plan.trial.setup = run->setup;
-    plan.trial.attempt.profile = run->profile;
+    set_plan(run, batch, &plan);
     if (batch_begin(batch))
         return EXIT_CODE_FAILED;
+    plan.source = open_source(&source, run, batch);
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
-    enum exit_code code = batch_end(batch, why);
+    enum exit_code code = batch_end(batch, why, close_source(&source, run->settings));
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
         print_error("%s", fault.text);
     return code;
@@ -317,8 +395,11 @@ static int load_profile(struct batch_run *run, struct fault *fault)
 static enum exit_code run_or_fail(struct batch_run *run, struct batch *batch)
 {
     struct fault fault;
+    char shown[sizeof(((struct queue_url *)0)->shown)];
 
-    if (batch->todo_count > 0 && connect_first(run, &fault))
+    if (run->settings->queue && queue_command_open(run->options, &run->queue, shown, &fault))
+        return fail(run->options, &fault);
+    if ((batch->todo_count > 0 || run->settings->open) && connect_first(run, &fault))
         return fail(run->options, &fault);
     return run_cases(run, batch);
 }
@@ -331,7 +412,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     struct fault fault;
     enum exit_code code;
 
-    raise_limit();
+    descriptor_limit_raise(); /* each output in memory needs a descriptor */
     if (load_profile(&run, &fault) || find_setup(&run, &fault)) {
         code = fail(options, &fault);
     } else {
@@ -339,6 +420,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
         if (code == EXIT_CODE_DONE)
             code = settings->list ? list(cases, options) : run_or_fail(&run, &batch);
     }
+    queue_close(run.queue);
     daemon_link_finish(&run.first);
     connector_finish(&run.connector);
     free(run.profile);
@@ -352,12 +434,15 @@ static enum exit_code batch(const struct options *options)
 
     if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
         return batch_merge(options);
-    if (options->argument_count == 0)
+    enum exit_code code;
+    if (queue_command_run(options, &code))
+        return code;
+    if (options->argument_count == 0 && !given(options, "queue"))
         return command_misused(&cmd_batch);
     if (read_settings(&settings, options))
         return EXIT_CODE_INVALID;
     struct cases cases = {.except = settings.keep};
-    enum exit_code code = collect(&cases, &settings, options);
+    code = collect(&cases, &settings, options);
     if (code == EXIT_CODE_DONE)
         code = run_all(&cases, &settings, options);
     cases_finish(&cases);
@@ -379,10 +464,15 @@ const struct command cmd_batch = {
     .details =
         "PATH is a job file (*.json), a directory with job files, or a manifest: any other file,\n"
         "with one path on each line; - is standard input. Outputs stay in memory.\n"
-        "`mlictl batch merge STATE...` makes one report of the state files of all shards.\n",
+        "`mlictl batch merge STATE...` makes one report of the state files of all shards.\n"
+        "`mlictl batch enqueue --queue URL PATH...` adds cases to a queue on a server, `mlictl "
+        "batch\n"
+        "--queue URL` on any machine runs them, `mlictl batch collect --queue URL` reports the\n"
+        "results, and `mlictl batch status --queue URL` shows what waits.\n",
     .options = options_table,
     .takes = &value_file, /* manifests and state files have any name */
-    .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", NULL}},
+    .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", "enqueue", "collect",
+                                                                     "status", NULL}},
     .examples = examples,
     .run = batch,
 };

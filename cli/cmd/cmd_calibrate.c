@@ -111,7 +111,7 @@ static int write_profile(struct output *output, const struct calibration *calibr
     else
         result = output_write(output, text, strlen(text), 0, fault);
     jsonw_finish(&w);
-    return result < 0 ? -1 : output_commit(output, false, fault);
+    return result < 0 ? -1 : output_commit_synced(output, false, fault);
 }
 
 static void print_result(const struct print_style *style, const struct calibration *calibration,

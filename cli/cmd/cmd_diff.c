@@ -7,6 +7,7 @@
 #include "cli/term/print.h"
 
 static const struct option options_table[] = {
+    {"first", 'n', "N", "Print the first N elements that differ, at most 50 (default: 5)."},
     TENSOR_ARGS_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -20,6 +21,7 @@ static enum exit_code report(const struct print_style *style, const struct optio
 
     difference_text(difference, a, b, text);
     difference_print(style, "", same, text);
+    difference_print_details(style, difference, a, b);
     if (style->json) {
         struct jsonw w;
         jsonw_init(&w);
@@ -45,16 +47,21 @@ static const char *unreadable(const struct tensor_file *a, const struct tensor_f
 static enum exit_code diff_tensors(const struct print_style *style, const struct options *options,
                                    const enum file_format formats[2])
 {
+    static const struct compare_names names = {"A", "B"};
     struct tensor_file a = {.fd = -1}, b = {.fd = -1};
     struct difference difference;
     struct fault fault;
+    uint64_t first = 5;
+    if (options_uint(options, "first", 0, DIFFERING_FIRST_MAX, &first))
+        return EXIT_CODE_INVALID;
     enum exit_code code = tensor_args_open(options, options->arguments[0], formats[0], &a);
 
     if (code == EXIT_CODE_DONE)
         code = tensor_args_open(options, options->arguments[1], formats[1], &b);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (compare_tensors(&a, &b, &difference, &fault))
+    if (compare_tensors(&a, &b, (uint32_t)first, &difference, &fault) ||
+        compare_diagnose(&a, &b, &names, NULL, &difference, &fault))
         code = print_file_failure(style, unreadable(&a, &b), &fault);
     else
         code = report(style, options, &difference);
@@ -73,7 +80,8 @@ static enum exit_code diff(const struct options *options)
         return command_misused(&cmd_diff);
     if (tensor_args_formats(options, formats))
         return EXIT_CODE_INVALID;
-    if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) &&
+    const bool single = formats[0] == FILE_FORMAT_PB && formats[1] == FILE_FORMAT_PB;
+    if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) && !single &&
         !options_get(options, "tensor")) {
         const char *const paths[2] = {options->arguments[0], options->arguments[1]};
         return compare_archives(&style, paths, formats);
@@ -91,9 +99,11 @@ const struct command cmd_diff = {
     .name = "diff",
     .arguments = "A B",
     .summary = "compare two tensors, or all of two archives, bit for bit",
-    .details = "Prints the first coordinate that differs, both values there, and the number of\n"
-               "elements that differ. The options apply to both files. Without --tensor, two .npz\n"
-               "or .safetensors files are compared tensor by tensor, by name.\n",
+    .details =
+        "Prints the number of elements that differ, their region and planes, the first ones, and\n"
+        "the cause if it is a usual mistake, such as a wrong order of dimensions. The options\n"
+        "apply to both files. Without --tensor, two .npz or .safetensors files,\n"
+        "or models, are compared tensor by tensor, by name.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

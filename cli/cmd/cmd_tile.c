@@ -11,7 +11,7 @@ static const struct option options_table[] = {
     {"type", 0, "TYPE",
      "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype; without IN: sa8).",
      .takes = &make_type_value},
-    {"tensor", 't', "NAME", "Read this tensor of a .npz or .safetensors file IN (default: none)."},
+    {"tensor", 't', "NAME", "Read this tensor of an archive or a model IN (default: none)."},
     {"window", 0, "ROWSxCOLS",
      "Use a kernel of this size, as in a convolution or a pooling (default: a move)."},
     {"stride", 0, "ROWSxCOLS", "Set the step of the kernel (default: 1)."},

@@ -142,7 +142,8 @@ static int finish_file(struct recorder *recorder, struct fault *fault)
     chrome_trace_end(&recorder->trace, &recorder->text);
     if (write_text(recorder, fault))
         return -1;
-    return recorder->streamed ? 0 : output_commit(&recorder->output, !recorder->replaces, fault);
+    return recorder->streamed ? 0
+                              : output_commit_synced(&recorder->output, !recorder->replaces, fault);
 }
 
 static void print_recording(const struct session *session, const void *answer)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/c_files.h"
+
 /* A tensor of a call. */
 struct c_operand {
     const char *file;   /* name of the file; null: in a buffer */
@@ -67,68 +69,59 @@ void c_sequence_add(struct c_sequence *sequence, const struct explained *explain
     call->dst = operand_of(&explained->dst, &resolved->job->dst, file, buffers);
 }
 
-/* The files of the calls, in the order of their first use; each from its first element on. */
-struct files {
-    const struct c_operand **first; /* operand with the lowest offset in each file */
-    size_t count;
-};
-
-static size_t find_file(const struct files *files, const char *name)
+static void add_file(struct c_files *files, const struct c_operand *operand)
 {
-    size_t i = 0;
-
-    while (i < files->count && strcmp(files->first[i]->file, name) != 0)
-        i++;
-    return i;
+    if (operand->file)
+        c_files_add(files, operand->file, operand->offset);
 }
 
-static void add_file(struct files *files, const struct c_operand *operand)
+/* Writes the array of a buffer that is in no memory of the board, once. */
+static void put_array(struct textw *w, const struct c_operand *operand, bool *written)
 {
-    size_t i;
-
-    if (!operand->file)
+    if (!operand->buffer || operand->placed || written[operand->index])
         return;
-    i = find_file(files, operand->file);
-    if (i == files->count)
-        files->first[files->count++] = operand;
-    else if (operand->offset < files->first[i]->offset)
-        files->first[i] = operand;
+    written[operand->index] = true;
+    textw_printf(w, "\nstatic uint8_t buffer_%zu[%" PRIu64 "] __attribute__((aligned(64))); /* ",
+                 operand->index, operand->size);
+    c_put_comment(w, operand->buffer);
+    textw_printf(w, " */\n");
 }
 
-/* Writes the arrays of buffers that are in no memory of the board. */
+static size_t last_buffer(const struct c_sequence *sequence)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < sequence->count; i++) {
+        const struct c_call *call = &sequence->calls[i];
+
+        last = call->src.index > last ? call->src.index : last;
+        last = call->dst.index > last ? call->dst.index : last;
+    }
+    return last;
+}
+
 static void put_arrays(struct textw *w, const struct c_sequence *sequence)
 {
-    for (size_t i = 0; i < 2 * sequence->count; i++) {
-        const struct c_call *call = &sequence->calls[i / 2];
-        const struct c_operand *operand = i % 2 ? &call->dst : &call->src;
-        bool written = !operand->buffer || operand->placed;
+    bool *written = calloc(last_buffer(sequence) + 1, sizeof *written);
 
-        for (size_t j = 0; j < i && !written; j++) {
-            const struct c_call *other = &sequence->calls[j / 2];
-            const struct c_operand *same = j % 2 ? &other->dst : &other->src;
-
-            written = same->buffer && !same->placed && same->index == operand->index;
-        }
-        if (!written)
-            textw_printf(
-                w, "\nstatic uint8_t buffer_%zu[%" PRIu64 "] __attribute__((aligned(64))); /* ",
-                operand->index, operand->size);
-        if (!written)
-            c_put_comment(w, operand->buffer);
-        if (!written)
-            textw_printf(w, " */\n");
+    w->failed = w->failed || !written;
+    for (size_t i = 0; written && i < sequence->count; i++) {
+        put_array(w, &sequence->calls[i].src, written);
+        put_array(w, &sequence->calls[i].dst, written);
     }
+    free(written);
 }
 
-static void put_head(struct textw *w, const struct files *files, const char *name, const char *path)
+static void put_head(struct textw *w, const struct c_files *files, const char *name,
+                     const char *path)
 {
     textw_printf(w, "\n/*\n * All jobs of ");
     c_put_comment(w, path);
     textw_printf(w, ", one after the other, each behind the jobs that it waits for.\n");
     for (size_t i = 0; i < files->count; i++) {
         textw_printf(w, " *     files[%zu]: ", i);
-        c_put_comment(w, files->first[i]->file);
-        textw_printf(w, ", from byte %" PRIu64 " on\n", files->first[i]->offset);
+        c_put_comment(w, files->ordered[i]->name);
+        textw_printf(w, ", from byte %" PRIu64 " on\n", files->ordered[i]->base);
     }
     textw_printf(w, " * Returns the status of the first job that fails.\n */\n");
     textw_printf(w, "mli_status %s(uint8_t *const files[])\n{\n    mli_status status;\n\n", name);
@@ -136,13 +129,13 @@ static void put_head(struct textw *w, const struct files *files, const char *nam
         textw_printf(w, "    (void)files;\n");
 }
 
-static void put_operand(struct textw *w, const struct files *files, const struct c_operand *operand)
+static void put_operand(struct textw *w, const struct c_files *files,
+                        const struct c_operand *operand)
 {
     if (operand->file) {
-        const size_t i = find_file(files, operand->file);
-        const uint64_t base = i < files->count ? files->first[i]->offset : 0;
+        const struct c_file *file = c_files_find(files, operand->file);
 
-        textw_printf(w, "files[%zu] + %" PRIu64, i, operand->offset - base);
+        textw_printf(w, "files[%zu] + %" PRIu64, file->use, operand->offset - file->base);
     } else if (operand->placed) {
         textw_printf(w, "(uint8_t *)(uintptr_t)0x%" PRIx64 "u /* ",
                      operand->address + operand->offset);
@@ -153,33 +146,40 @@ static void put_operand(struct textw *w, const struct files *files, const struct
     }
 }
 
-void c_sequence_write(struct textw *w, const struct c_sequence *sequence, const char *path,
-                      const size_t *number)
+static void put_calls(struct textw *w, const struct c_sequence *sequence,
+                      const struct c_files *files)
 {
-    struct files files = {.first = calloc(2 * sequence->count + 1, sizeof *files.first)};
-    char name[32] = "move_all";
-
-    if (!files.first) {
-        w->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < sequence->count; i++) {
-        add_file(&files, &sequence->calls[i].src);
-        add_file(&files, &sequence->calls[i].dst);
-    }
-    if (number)
-        snprintf(name, sizeof name, "move_all_%zu", *number);
-    put_arrays(w, sequence);
-    put_head(w, &files, name, path);
     for (size_t i = 0; i < sequence->count; i++) {
         const struct c_call *call = &sequence->calls[i];
 
         textw_printf(w, "    status = %s(", call->name);
-        put_operand(w, &files, &call->src);
+        put_operand(w, files, &call->src);
         textw_printf(w, ",\n        ");
-        put_operand(w, &files, &call->dst);
+        put_operand(w, files, &call->dst);
         textw_printf(w, ");\n    if (status != MLI_STATUS_OK)\n        return status;\n");
     }
     textw_printf(w, "    return MLI_STATUS_OK;\n}\n");
-    free(files.first);
+}
+
+void c_sequence_write(struct textw *w, const struct c_sequence *sequence, const char *path,
+                      const size_t *number)
+{
+    struct c_files files;
+    char name[32] = "move_all";
+
+    c_files_init(&files, 2 * sequence->count);
+    for (size_t i = 0; i < sequence->count; i++) {
+        add_file(&files, &sequence->calls[i].src);
+        add_file(&files, &sequence->calls[i].dst);
+    }
+    c_files_sort(&files);
+    if (number)
+        snprintf(name, sizeof name, "move_all_%zu", *number);
+    w->failed = w->failed || files.failed;
+    if (!files.failed) {
+        put_arrays(w, sequence);
+        put_head(w, &files, name, path);
+        put_calls(w, sequence, &files);
+    }
+    c_files_finish(&files);
 }

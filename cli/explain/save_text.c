@@ -14,7 +14,7 @@ static int save(const struct textw *w, const char *path, const char *begin, cons
     if (status == 0)
         status = output_write(&output, w->data, w->length, 0, fault);
     if (status == 0)
-        status = output_commit(&output, false, fault);
+        status = output_commit_synced(&output, false, fault);
     output_finish(&output);
     return status;
 }

@@ -106,8 +106,8 @@ void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes
 /** Returns the end of the last slot or use of a panel, in nanoseconds. */
 uint64_t timeline_panel_end(const struct timeline_panel *panel);
 
-/** Returns the largest number of bytes of a memory that are in use at one time. Out of memory:
- * UINT64_MAX. */
-uint64_t timeline_peak(const struct timeline_panel *panel, uint32_t memory);
+/** Sets *peak to the largest number of bytes of a memory that are in use at one time. Returns false
+ *  if out of memory. */
+bool timeline_peak(const struct timeline_panel *panel, uint32_t memory, uint64_t *peak);
 
 #endif /* CLI_TIMELINE_CHART_H */

@@ -53,18 +53,27 @@ static uint64_t after(const struct edge *edge, uint64_t bytes)
     return bytes > edge->bytes ? bytes - edge->bytes : 0;
 }
 
-uint64_t timeline_peak(const struct timeline_panel *panel, uint32_t memory)
+static uint64_t peak_of(const struct edge *edges, size_t count)
 {
-    size_t count;
-    struct edge *edges = edges_of(panel, memory, &count);
-    uint64_t bytes = 0, peak = edges ? 0 : UINT64_MAX;
+    uint64_t bytes = 0, peak = 0;
 
-    for (size_t i = 0; edges && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         bytes = after(&edges[i], bytes);
         peak = bytes > peak ? bytes : peak;
     }
-    free(edges);
     return peak;
+}
+
+bool timeline_peak(const struct timeline_panel *panel, uint32_t memory, uint64_t *peak)
+{
+    size_t count;
+    struct edge *edges = edges_of(panel, memory, &count);
+
+    if (!edges)
+        return false;
+    *peak = peak_of(edges, count);
+    free(edges);
+    return true;
 }
 
 static bool is_used(const struct timeline_panel *panel, uint32_t memory)
@@ -144,9 +153,9 @@ static void draw_track(struct textw *w, const struct timeline_panel *panel, uint
                        const struct timeline_scale *scale, int y)
 {
     const struct timeline_memory *memory = &panel->memories[index];
-    const uint64_t peak = timeline_peak(panel, index), top = top_of(memory, peak);
     size_t count;
     struct edge *edges = edges_of(panel, index, &count);
+    const uint64_t peak = edges ? peak_of(edges, count) : 0, top = top_of(memory, peak);
     const struct svgw_font tick = {9, SVGW_END, "#5b6575"};
     char text[PRINT_TEXT_MAX];
 

@@ -7,14 +7,6 @@
 
 #define INDENT "  "
 
-/* Returns the largest number of bytes of a memory that jobs use at one time. */
-static uint64_t peak_of(const struct timeline *timeline, uint32_t memory)
-{
-    const struct timeline_panel panel = {.uses = timeline->uses, .use_count = timeline->use_count};
-
-    return timeline_peak(&panel, memory);
-}
-
 static void put_total(struct grid *grid, const struct target_profile *profile,
                       const struct timeline_total *total)
 {
@@ -58,13 +50,16 @@ static void put_totals(struct textw *w, const struct timeline *timeline)
 
 static void put_memories(struct textw *w, const struct timeline *timeline)
 {
+    const struct timeline_panel panel = {.uses = timeline->uses, .use_count = timeline->use_count};
     const struct target_profile *profile = timeline->profile;
     char used[PRINT_TEXT_MAX], size[PRINT_TEXT_MAX];
 
     for (uint32_t i = 0; i < profile->memory_count; i++) {
         const struct profile_memory *memory = &profile->memories[i];
-        const uint64_t peak = peak_of(timeline, i);
+        uint64_t peak = 0;
 
+        if (!timeline_peak(&panel, i, &peak))
+            w->failed = true;
         if (peak > 0)
             textw_printf(w, INDENT "%s: at most %s of %s in use\n", memory->name,
                          print_bytes(used, peak), print_bytes(size, memory->size));
@@ -123,13 +118,16 @@ static void write_total(struct jsonw *w, const struct target_profile *profile,
 
 static void write_memories(struct jsonw *w, const struct timeline *timeline)
 {
+    const struct timeline_panel panel = {.uses = timeline->uses, .use_count = timeline->use_count};
     const struct target_profile *profile = timeline->profile;
     bool fits = true;
 
     jsonw_array_begin(w, "memories");
     for (uint32_t i = 0; i < profile->memory_count; i++) {
-        const uint64_t peak = peak_of(timeline, i);
+        uint64_t peak = 0;
 
+        if (!timeline_peak(&panel, i, &peak))
+            w->failed = true;
         if (peak == 0)
             continue;
         jsonw_object_begin(w, NULL);

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/file/calls.h"
 #include "cli/file/place.h"
+#include "cli/file/storage.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
@@ -40,8 +42,8 @@ static int refuse(const struct output *output, enum fault_code code, const char 
 /* Sets a fault for an errno: lack of storage fails the job, other errors make it invalid. */
 static int complain(const struct output *output, int error, const char *what, struct fault *fault)
 {
-    return refuse(output, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
-                  what, strerror(error), fault);
+    return refuse(output, exit_code_fault(error, FAULT_INVALID_PARAMS), what, strerror(error),
+                  fault);
 }
 
 /* Resolves the links of the path. Refuses an existing file that is not regular. */
@@ -72,11 +74,11 @@ static int open_directory(struct output *output)
 {
     int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
     if (output->name == output->target)
-        return open(".", flags);
+        return open_path(".", flags);
     if (output->name == output->target + 1)
-        return open("/", flags);
+        return open_path("/", flags);
     output->name[-1] = '\0';
-    int fd = open(output->target, flags);
+    int fd = open_path(output->target, flags);
     output->name[-1] = '/';
     return fd;
 }
@@ -93,7 +95,8 @@ static void choose_hidden(struct output *output)
 static int open_hidden(struct output *output)
 {
     choose_hidden(output);
-    int fd = openat(output->directory, output->hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd =
+        open_at(output->directory, output->hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         output->hidden[0] = '\0';
     return fd;
@@ -158,7 +161,7 @@ static int create(struct output *output, struct fault *fault)
     if (strlen(output->name) > NAME_MAX)
         return complain(output, ENAMETOOLONG, "cannot be created", fault);
     if (has_proc())
-        output->fd = openat(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+        output->fd = open_at(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     bool unknown = output->fd < 0 && (!has_proc() || errno == EOPNOTSUPP || errno == EISDIR ||
                                       errno == EINVAL || errno == ENOENT);
     if (unknown)
@@ -204,12 +207,16 @@ int output_check_begin(const struct output *output, const char *begin, const cha
 {
     const size_t length = strlen(begin);
     char found[OUTPUT_BEGIN_MAX], shown[PRINT_PATH_MAX];
-    int fd = output->mode < 0 ? -1 : open(output->target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = output->mode < 0 ? -1 : open_path(output->target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return 0;
-    ssize_t size = read(fd, found, length);
+    size_t size = 0;
+    ssize_t got;
+    while (size < length &&
+           ((got = read(fd, found + size, length - size)) > 0 || (got < 0 && errno == EINTR)))
+        size += got > 0 ? (size_t)got : 0;
     close(fd);
-    if (size <= 0 || ((size_t)size == length && memcmp(found, begin, length) == 0))
+    if (size == 0 || (size == length && memcmp(found, begin, length) == 0))
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, output->pointer,
                      "%s exists and is not %s; only an empty file or %s is replaced",
@@ -230,7 +237,7 @@ int output_reserve(struct output *output, uint64_t size, struct fault *fault)
     if (error == EINTR)
         return cancel_fault(fault);
     if (error == EOPNOTSUPP || error == ENOSYS)
-        error = ftruncate(output->fd, (off_t)size) ? errno : 0;
+        error = set_size(output->fd, (off_t)size) ? errno : 0;
     if (error) {
         char bytes[PRINT_TEXT_MAX], what[PRINT_TEXT_MAX + 16];
         snprintf(what, sizeof(what), "%s needed", print_bytes(bytes, size));
@@ -283,7 +290,7 @@ static int copy_range(int from, int to, uint64_t begin, uint64_t size)
 static int copy_data(int from, int to, uint64_t size)
 {
     bool shared = ioctl(to, FICLONE, from) == 0;
-    int result = ftruncate(to, (off_t)size) ? -errno : 0;
+    int result = set_size(to, (off_t)size) ? -errno : 0;
     if (shared)
         return result;
     for (uint64_t done = 0; done < size && !result && !cancel_requested();) {
@@ -376,11 +383,26 @@ static void remove_hidden(struct output *output)
     output->hidden[0] = '\0';
 }
 
+/*
+ * Network file systems report at close() that written bytes are lost, for example for want of
+ * space: close a duplicate before the file gets its name. Returns 0 or an errno.
+ */
+static int write_back(const struct output *output)
+{
+    int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return errno;
+    return close(copy) && errno != EINTR ? errno : 0;
+}
+
 int output_commit(struct output *output, bool fresh, struct fault *fault)
 {
     sigset_t old;
     if (output->directory < 0)
         return 0;
+    int lost = write_back(output);
+    if (lost)
+        return complain(output, lost, "cannot be written", fault);
     cancel_hold(&old);
     int error = take_place(output, fresh);
     remove_hidden(output);
@@ -388,27 +410,23 @@ int output_commit(struct output *output, bool fresh, struct fault *fault)
     return error ? complain(output, -error, "cannot be put in place", fault) : 0;
 }
 
-/* Syncs the directory. Ignores EINVAL: the file system cannot sync directories. */
-static int sync_directory(const struct output *output)
+static int synced(const struct output *output, int error, struct fault *fault)
 {
-    int fd = openat(output->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error = fd < 0 || (fsync(fd) && errno != EINVAL) ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    return error;
+    return error ? complain(output, error, "cannot be synced to storage", fault) : 0;
+}
+
+int output_sync(struct output *output, struct fault *fault)
+{
+    return synced(output, storage_sync(output->fd), fault);
 }
 
 int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 {
-    static const char what[] = "cannot be synced to storage";
     if (output->directory < 0)
         return 0;
-    if (fsync(output->fd))
-        return complain(output, errno, what, fault);
-    if (output_commit(output, fresh, fault))
+    if (output_sync(output, fault) || output_commit(output, fresh, fault))
         return -1;
-    int error = sync_directory(output);
-    return error ? complain(output, error, what, fault) : 0;
+    return synced(output, storage_sync_names(output->directory, output->fd), fault);
 }
 
 void output_finish(struct output *output)

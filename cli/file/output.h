@@ -88,14 +88,17 @@ int output_write(struct output *output, const void *bytes, size_t size, uint64_t
 
 /**
  * Puts the file in place. An existing file is replaced, or (`fresh`) is an error. Does not sync, so
- * after a power cut the file may be missing, empty or incomplete: a sync costs 5 ms per output on a
- * disk where a small output takes 0.15 ms, and most outputs can be reproduced.
+ * after a power cut the file may be missing, empty or incomplete. For tensors only: a sync costs
+ * 5 ms per output on a disk where a small output takes 0.15 ms, and most tensors can be reproduced.
  */
 int output_commit(struct output *output, bool fresh, struct fault *fault);
 
+/** Syncs the content to storage, before output_commit(). */
+int output_sync(struct output *output, struct fault *fault);
+
 /**
- * Like output_commit(), for a file that must survive a power cut: syncs the content before the file
- * gets its name, and then the name.
+ * Like output_commit(), for a file that must survive a power cut, such as a report, a job file or a
+ * golden file: syncs the content before the file gets its name, and then the name.
  */
 int output_commit_synced(struct output *output, bool fresh, struct fault *fault);
 

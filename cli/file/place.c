@@ -87,7 +87,11 @@ bool place_of(const char *path, struct place *place)
     char *slash = last ? strrchr(last, '/') : NULL;
     const char *name = slash ? slash + 1 : last;
     struct stat directory;
-    bool found = last && strlen(name) <= NAME_MAX;
+    bool found = last != NULL;
+    if (found && strlen(name) > NAME_MAX) {
+        errno = ENAMETOOLONG;
+        found = false;
+    }
     if (found) {
         *place = (struct place){0};
         strcpy(place->name, name);
@@ -95,7 +99,9 @@ bool place_of(const char *path, struct place *place)
             slash[1] = '\0';
         found = stat(slash ? last : ".", &directory) == 0;
     }
+    const int error = errno;
     free(last);
+    errno = error;
     if (!found)
         return false;
     place->device = directory.st_dev;

@@ -2,7 +2,6 @@
 #include "cli/file/regular.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sha2.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/term/cancel.h"
 
 enum { PAUSE_MIN_MS = 1, PAUSE_MAX_MS = 16, CHUNK_BYTES = 1 << 18 };
@@ -20,7 +20,7 @@ int regular_open(const char *path, int flags, struct stat *status)
         return -1;
     if (!S_ISREG(status->st_mode))
         return REGULAR_OTHER;
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_path(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
     /* Check again: since stat(), another file may have taken the place of the checked file. */

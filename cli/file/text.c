@@ -2,7 +2,6 @@
 #include "cli/file/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/file/calls.h"
 #include "cli/file/near_file.h"
 #include "cli/term/cancel.h"
 
@@ -28,7 +28,7 @@ static int grow(struct text *text)
 
 static int cannot_read(int error, struct fault *fault)
 {
-    enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
+    enum fault_code code = exit_code_fault(error, FAULT_INVALID_PARAMS);
     if (error == EISDIR)
         return fault_set(fault, code, NULL, "it is a directory; mlictl batch runs directories");
     return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
@@ -95,7 +95,7 @@ int text_load(struct text *text, const char *path, size_t max, bool regular, str
     struct stat looked;
     if (regular && stat(path, &looked) == 0 && !S_ISREG(looked.st_mode))
         return is_not_regular(fault);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open_path(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return is_not_there(path, fault);
     if (fd < 0)

@@ -26,6 +26,16 @@ static struct byte_set join(struct byte_set set)
     return set;
 }
 
+struct byte_set byte_set_of(uint64_t begin, uint64_t run, const struct byte_set_loop *loops,
+                            uint32_t count)
+{
+    struct byte_set set = {.begin = begin, .run = run};
+
+    for (uint32_t i = 0; i < count; i++)
+        add_loop(&set, loops[i].count, loops[i].step);
+    return join(set);
+}
+
 struct byte_set byte_set_read(const mli_explanation *move, uint64_t base)
 {
     struct byte_set set = {.begin = base, .run = move->elem};

@@ -21,6 +21,10 @@ struct byte_set {
     struct byte_set_loop loop[MLI_MAX_RANK];
 };
 
+/** Returns the bytes of `count` loops in any order around a run of `run` bytes. No bytes if a count
+ * is 0. */
+struct byte_set byte_set_of(uint64_t begin, uint64_t run, const struct byte_set_loop *loops,
+                            uint32_t count);
 /** Returns the bytes that a move reads; `base`: the offset of the source's first element. */
 struct byte_set byte_set_read(const mli_explanation *move, uint64_t base);
 /** Returns the bytes that a move writes; `base`: the offset of the destination's first element. */

@@ -91,7 +91,7 @@ static int lift_source(const struct daemon_link *link, struct resolved *r, struc
 {
     if (little_endian_replace(&r->src, fault))
         return -1;
-    if (!link->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
+    if (!link->remote || !file_format_is_in_place(r->src.format))
         return 0;
     if (tensor_file_lift(&r->src, fault))
         return -1;
@@ -244,10 +244,12 @@ static int produce(const struct execution *execution, struct resolved *r, struct
                                              : fcntl(r->output.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "the output: %s", strerror(errno));
-    if (produced_add(execution->produced, r->dst_path, &r->whole, fd) ||
-        produce_params(execution, r))
-        return fault_set(&outcome->fault, FAULT_INTERNAL, NULL, "out of memory");
-    return 0;
+    int error = produced_add(execution->produced, r->dst_path, &r->whole, fd);
+    if (!error)
+        error = produce_params(execution, r);
+    return error ? fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "the output: %s",
+                             strerror(-error))
+                 : 0;
 }
 
 /* Checks a job against the rules of a board before it is sent. */

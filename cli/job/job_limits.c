@@ -129,7 +129,7 @@ static uint64_t size_of(const struct tensor_file *file)
 {
     struct stat stat;
 
-    if (file->format == FILE_FORMAT_SAFETENSORS)
+    if (file_format_is_in_place(file->format))
         return file->header.data_size; /* only the tensor is sent */
     return fstat(file->fd, &stat) ? (uint64_t)file->stat.st_size : (uint64_t)stat.st_size;
 }

@@ -161,6 +161,19 @@ static const char *golden_name(const struct job_file *file, const struct tensor_
     return ref->tensor ? tensor_file_name(out, ref->tensor) : out;
 }
 
+/* Prints a sentence about the result of a job, if there is one. */
+static void complain_about(const struct job_file *file, const struct job_spec *job,
+                           const char *sentence)
+{
+    struct fault mismatch;
+
+    if (!*sentence)
+        return;
+    fault_set(&mismatch, FAULT_INTERNAL, "/expect", "%s", sentence);
+    fault_prefix(&mismatch, job->pointer);
+    print_fault(file->path, &mismatch);
+}
+
 /* Prints the failure, with the file and the place in the file. */
 static void complain(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome)
@@ -171,10 +184,9 @@ static void complain(const struct job_file *file, const struct job_spec *job,
         return;
     char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
     difference_expected(&outcome->difference, golden_name(file, &job->expect.golden, golden), text);
-    struct fault mismatch;
-    fault_set(&mismatch, FAULT_INTERNAL, "/expect", "%s", text);
-    fault_prefix(&mismatch, job->pointer);
-    print_fault(file->path, &mismatch);
+    complain_about(file, job, text);
+    complain_about(file, job, outcome->difference.diagnosis.text);
+    complain_about(file, job, outcome->difference.diagnosis.places);
 }
 
 /* Writes a tensor of the job; `header` is null if it has not been read. */

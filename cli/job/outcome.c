@@ -116,13 +116,51 @@ static bool is_dense(const struct tensor_file *file, uint64_t elements)
     return elements * file->header.item_size == tensor_file_content(file);
 }
 
+/* Maps a tensor that the job has in a file, and describes its elements; a diagnosis is possible
+ * without it. A file that is too large for the address space is left out. Returns 0 or -1. */
+static int map_input(struct tensor_file *file, struct elements *elements, struct fault *fault)
+{
+    *elements = (struct elements){.rank = 0};
+    if (file->fd < 0 || file->header.rank == 0)
+        return 0;
+    if (!file->map && tensor_file_map(file, fault))
+        return fault->code == FAULT_LIMIT ? 0 : -1;
+    *elements = compare_elements(file);
+    return 0;
+}
+
+/* Finds the cause of a difference from the golden file. */
+static int find_cause(struct resolved *r, const struct tensor_file *output,
+                      struct difference *difference, struct fault *fault)
+{
+    static const struct compare_names names = {NULL, "expected"};
+    struct elements source, before;
+    const struct diagnose_move move = {.source = &source,
+                                       .before = &before,
+                                       .cfg = &r->wire.common.cfg,
+                                       .result_shape = r->result.shape};
+
+    if (map_input(&r->src, &source, fault) || map_input(&r->before, &before, fault) ||
+        compare_diagnose(output, &r->expect, &names, &move, difference, fault))
+        return -1;
+    return tensor_file_check(&r->src, fault) || tensor_file_check(&r->before, fault) ? -1 : 0;
+}
+
+int outcome_find_difference(struct resolved *r, struct tensor_file *output,
+                            struct difference *difference, struct fault *fault)
+{
+    if (compare_tensors(output, &r->expect, COMPARE_FIRST, difference, fault))
+        return -1;
+    return difference->kind == DIFFERENCE_VALUES ? find_cause(r, output, difference, fault) : 0;
+}
+
 static int compare_with_golden(struct resolved *r, struct outcome *outcome)
 {
     struct difference *difference = &outcome->difference;
     struct tensor_file output = r->whole;
 
     output.fd = r->output.fd;
-    int status = compare_tensors(&output, &r->expect, difference, &outcome->fault);
+    int status = outcome_find_difference(r, &output, difference, &outcome->fault);
     close_borrowed(&output);
     if (status || difference->kind != DIFFERENCE_NONE || r->whole.format != FILE_FORMAT_RAW ||
         r->expect.format != FILE_FORMAT_RAW || is_dense(&r->whole, difference->elements))

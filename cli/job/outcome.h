@@ -73,6 +73,14 @@ int outcome_judge_success(const struct job_spec *job, struct outcome *outcome);
  */
 int outcome_judge_output(struct resolved *resolved, struct outcome *outcome);
 
+/**
+ * Compares the open tensor `output` of a resolved job with its golden file, which is open, and
+ * finds the cause of a difference. Maps the files of the job. Returns 0 with *difference set, or -1
+ * with the fault.
+ */
+int outcome_find_difference(struct resolved *resolved, struct tensor_file *output,
+                            struct difference *difference, struct fault *fault);
+
 /** Compares dtype and shape of a planned output with the golden file. */
 void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome);
 

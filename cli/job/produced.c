@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/produced.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,12 +96,13 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
                  int fd)
 {
     struct place place;
-    struct produced_file *added = place_of(path, &place) ? make_room(produced, &place) : NULL;
+    int error = place_of(path, &place) ? 0 : errno;
+    struct produced_file *added = error ? NULL : make_room(produced, &place);
 
     if (!added) {
         if (fd >= 0)
             close(fd);
-        return -1;
+        return error ? -error : -ENOMEM;
     }
     added->file = *file;
     added->file.path = NULL; /* the caller owns the path */
@@ -108,12 +110,25 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
     return 0;
 }
 
-const struct tensor_file *produced_find(const struct produced *produced, const char *path)
+/* Returns whether no file can have the path, so that it is none of an earlier job either. */
+static bool is_no_path(int error)
 {
+    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
+           error == EACCES;
+}
+
+int produced_find(const struct produced *produced, const char *path,
+                  const struct tensor_file **found)
+{
+    const struct produced_file *file;
     struct place place;
 
-    if (produced->count == 0 || !place_of(path, &place))
-        return NULL;
-    const struct produced_file *found = find(produced, &place);
-    return found ? &found->file : NULL;
+    *found = NULL;
+    if (produced->count == 0)
+        return 0;
+    if (!place_of(path, &place))
+        return is_no_path(errno) ? 0 : -1;
+    file = find(produced, &place);
+    *found = file ? &file->file : NULL;
+    return 0;
 }

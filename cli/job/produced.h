@@ -30,13 +30,17 @@ void produced_finish(struct produced *produced);
 
 /**
  * Adds the file `path` with the content that `file` describes, in `fd` (owned from now on, also on
- * failure) or only described (-1). Returns 0, or -1 if out of memory or if the directory is
- * missing.
+ * failure) or only described (-1). Returns 0 or -errno: out of memory, or the directory cannot be
+ * looked up.
  */
 int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
                  int fd);
 
-/** Returns the file at `path`, or null. Valid until the next produced_add(). */
-const struct tensor_file *produced_find(const struct produced *produced, const char *path);
+/**
+ * Sets *found to the file at `path`, valid until the next produced_add(), or to null. Returns 0; or
+ * -1 with errno set if it is unknown which file the path means.
+ */
+int produced_find(const struct produced *produced, const char *path,
+                  const struct tensor_file **found);
 
 #endif /* CLI_PRODUCED_H */

@@ -34,6 +34,10 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
         *file = *produced;
         file->path = path;
         print_path(file->shown, path);
+        if (tensor_spec_format(ref) == FILE_FORMAT_RAW && file->format != FILE_FORMAT_RAW) {
+            file->format = FILE_FORMAT_RAW; /* the job describes the bytes, header included */
+            file->header = (struct npy_header){.rank = 0};
+        }
         if (!file_format_is_archive(tensor_spec_format(ref)))
             return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -50,8 +54,10 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
 static int open_tensor(struct tensor_file *file, const struct produced *produced,
                        const struct tensor_spec *ref, const char *path, struct fault *fault)
 {
-    const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
+    const struct tensor_file *found = NULL;
 
+    if (produced && produced_find(produced, path, &found))
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
     if (found)
         return open_produced(file, found, ref, path, fault);
     return tensor_file_open(file, path, tensor_spec_format(ref), ref->tensor, fault);
@@ -246,7 +252,9 @@ static int describe_raw_expect(struct resolved *r, struct fault *fault)
 
 static bool has_golden(const struct resolved *r, const struct produced *produced)
 {
-    return (produced && produced_find(produced, r->expect_path)) ||
+    const struct tensor_file *found = NULL;
+
+    return (produced && (produced_find(produced, r->expect_path, &found) || found)) ||
            access(r->expect_path, F_OK) == 0 || errno != ENOENT;
 }
 
@@ -412,9 +420,8 @@ int resolved_produce(const struct resolved *r, struct produced *produced, struct
 {
     if (r->job->expect.kind == EXPECT_ERROR || r->dst_buffer)
         return 0;
-    if (produced_add(produced, r->dst_path, &r->whole, -1))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    return 0;
+    int error = produced_add(produced, r->dst_path, &r->whole, -1);
+    return error ? fault_set(fault, FAULT_IO_ERROR, NULL, "the output: %s", strerror(-error)) : 0;
 }
 
 void resolved_finish(struct resolved *r)

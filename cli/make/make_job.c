@@ -303,7 +303,7 @@ static int check_format(const struct options *options, const struct tensor_spec 
         return -1;
     }
     if (src->tensor && !file_format_is_archive(tensor_spec_format(src))) {
-        print_error("--tensor: %s is not a .npz or .safetensors file", src->file);
+        print_error("--tensor: %s is not an archive or a model", src->file);
         return -1;
     }
     return 0;

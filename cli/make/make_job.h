@@ -24,8 +24,7 @@ extern const struct value make_type_value;
         {"type", 0, "TYPE",                                                                        \
          "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype).",                 \
          .takes = &make_type_value},                                                               \
-        {"tensor", 't', "NAME",                                                                    \
-         "Read this tensor of a .npz or .safetensors file IN (default: none)."},                   \
+        {"tensor", 't', "NAME", "Read this tensor of an archive or a model IN (default: none)."},  \
         {"shape", 0, "LIST",                                                                       \
          "Set the extents of a raw file IN, outermost first (default: none)."},                    \
         {"offset", 0, "BYTES", "Read a raw file IN from this byte on (default: 0)."},              \

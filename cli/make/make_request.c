@@ -131,7 +131,7 @@ static int save(const char *path, bool force, const struct jsonw *text, struct f
         status = text->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
                               : output_write(&output, text->data, text->length, 0, fault);
     if (status == 0)
-        status = output_commit(&output, !force, fault);
+        status = output_commit_synced(&output, !force, fault);
     output_finish(&output);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/exit_code.h"
 #include "proto/file/file_limits.h"
 
 /* A path, split into names that point into `text`. */
@@ -115,13 +116,16 @@ static char *directory_of(const char *path)
 
 int relocate(struct job_spec *job, const char *path, struct fault *fault)
 {
-    char *working = realpath(".", NULL), *target = directory_of(path);
+    char *working = realpath(".", NULL), *target = working ? directory_of(path) : NULL;
     struct parts directory = {0};
     int status = -1;
 
-    if (!working || !target)
-        fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: its directory must exist: %s", path,
-                  strerror(errno));
+    if (!working)
+        fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
+                  "the working directory: %s", strerror(errno));
+    else if (!target)
+        fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
+                  "%s: its directory must exist: %s", path, strerror(errno));
     else if (parts_init(&directory, NULL, target))
         fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     else if (rewrite(&job->src.file, working, &directory, fault) == 0 &&

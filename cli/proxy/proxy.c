@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
+#include "cli/term/print.h"
 #include "proto/wire/fdpass.h"
 
 enum { INLINE_TEXT_MAX = 512 };
@@ -60,6 +61,12 @@ static int add_with_bytes(struct proxy *proxy, const struct proxy_request *reque
     return error ? error : out_keep(&proxy->to_client);
 }
 
+enum proxy_end proxy_failed(const char *why)
+{
+    print_error("proxy: %s", why);
+    return PROXY_FAILED;
+}
+
 static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t length)
 {
     struct rpc_reply reply;
@@ -81,7 +88,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     }
     rpc_reply_finish(&reply);
     proxy->greeted = true;
-    return error ? PROXY_FAILED : PROXY_GOES_ON;
+    return error ? proxy_failed(strerror(-error)) : PROXY_GOES_ON;
 }
 
 static bool downward_open(const struct proxy *proxy)
@@ -100,7 +107,7 @@ static enum proxy_end downward_receive(struct proxy *proxy)
     char *bytes = frame_room(&proxy->from_daemon, &room);
 
     if (!bytes)
-        return PROXY_FAILED;
+        return proxy_failed("out of memory");
     ssize_t got = fd_recv(proxy->daemon, bytes, room, fds, &count);
     if (got == -EAGAIN || got == -EINTR)
         return PROXY_GOES_ON;
@@ -109,7 +116,7 @@ static enum proxy_end downward_receive(struct proxy *proxy)
     frame_commit(&proxy->from_daemon, (size_t)got);
     if (count > 0) {
         fd_close_all(fds, count);
-        return PROXY_FAILED;
+        return proxy_failed("the daemon sent unexpected descriptors");
     }
     while (end == PROXY_GOES_ON && frame_next(&proxy->from_daemon, &line, &length))
         end = take_line(proxy, line, length);
@@ -194,7 +201,7 @@ static enum proxy_end turn(struct proxy *proxy)
         {.fd = cancel_fd(), .events = POLLIN}};
 
     if (poll(polled, 4, -1) < 0 && errno != EINTR)
-        return PROXY_FAILED;
+        return proxy_failed(strerror(errno));
     if (polled[3].revents)
         return PROXY_CLIENT_GONE;
     if ((polled[1].revents & (POLLERR | POLLNVAL)) || (polled[0].revents & (POLLERR | POLLNVAL)))

@@ -80,6 +80,8 @@ bool upward_open(const struct proxy *proxy);
 
 /* Functions of proxy.c, for upward.c. */
 
+/** Prints why the proxy cannot continue. Returns PROXY_FAILED. */
+enum proxy_end proxy_failed(const char *why);
 /** Closes the memfds of a request. */
 void proxy_request_close(struct proxy *proxy, struct proxy_request *request);
 

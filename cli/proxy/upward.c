@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/proxy/proxy.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/rpc.h"
@@ -84,7 +85,7 @@ static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
     const char *text = jsonw_text(&w);
     int error = text ? out_add(&proxy->to_client, text, w.length) : -ENOMEM;
     jsonw_finish(&w);
-    return error ? PROXY_FAILED : PROXY_GOES_ON;
+    return error ? proxy_failed(strerror(-error)) : PROXY_GOES_ON;
 }
 
 /* Sends the fault and ends, because the length of the payload after the line is unknown. */
@@ -172,7 +173,7 @@ static int make_memfds(struct proxy_request *request, struct fault *fault)
             return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: memfd_create: %s",
                              strerror(errno));
         request->fds[request->count++] = fd;
-        if (ftruncate(fd, (off_t)request->payload.items[i].size))
+        if (set_size(fd, (off_t)request->payload.items[i].size))
             return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: %s", strerror(errno));
     }
     return 0;
@@ -192,7 +193,7 @@ static enum proxy_end begin(struct proxy *proxy, const struct json *root, const 
     }
     intake->line = malloc(length + 2);
     if (!intake->line)
-        return PROXY_FAILED;
+        return proxy_failed("out of memory");
     intake->length = cut_member(line, length, "inline", intake->line);
     intake->line[intake->length++] = '\n';
     proxy->bytes += intake->request.size;
@@ -218,7 +219,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     /* The daemon refuses invalid JSON with the right fault. */
     if (json_parse(line, length, &rpc_request_limits, &root, &fault))
         return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
-                   ? PROXY_FAILED
+                   ? proxy_failed("out of memory")
                    : PROXY_GOES_ON;
     struct json fds = json_member(&root, "fds"), inlines = json_member(&root, "inline");
     if (json_is_object(&root) &&
@@ -226,7 +227,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
         end = begin(proxy, &root, line, length);
     else
         end = out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
-                  ? PROXY_FAILED
+                  ? proxy_failed("out of memory")
                   : PROXY_GOES_ON;
     json_free(&root);
     return end;
@@ -277,11 +278,11 @@ static enum proxy_end forward(struct proxy *proxy)
     } else if ((request->count > 0 &&
                 out_attach(&proxy->to_daemon, request->fds, request->count)) ||
                out_add(&proxy->to_daemon, intake->line, intake->length)) {
-        end = PROXY_FAILED;
+        end = proxy_failed("out of memory");
     } else {
         /* Descriptors that cannot be sent now are duplicated into the queue. */
         if (out_flush(&proxy->to_daemon, proxy->daemon) || out_keep(&proxy->to_daemon))
-            end = PROXY_FAILED;
+            end = proxy_failed("out of memory");
         for (uint32_t i = 0; i < request->payload.count; i++)
             back = back || request->payload.items[i].back;
     }

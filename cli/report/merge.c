@@ -109,6 +109,11 @@ static enum exit_code load(const struct merge *merge, struct part *part)
         problem(merge, part->path, "the file has no complete \"begin\" line");
         return EXIT_CODE_FAILED;
     }
+    if (part->state.outline.open) {
+        problem(merge, part->path,
+                "the run ended before its standard input; run it again with the same --resume");
+        return EXIT_CODE_FAILED;
+    }
     for (size_t i = 0; i < part->state.count; i++)
         part->current += part->state.records[i].current;
     return EXIT_CODE_DONE;
@@ -332,34 +337,13 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
     return code;
 }
 
-/* Refuses options that control a run. */
-static int check_options(const struct options *options)
-{
-    static const char *const allowed[] = {"tap",   "junit",   "flaky", "json",
-                                          "quiet", "verbose", NULL};
-
-    for (const struct option *o = options->table; o->name; o++) {
-        size_t i = 0;
-
-        if (!options->values[o - options->table])
-            continue;
-        while (allowed[i] && strcmp(allowed[i], o->name) != 0)
-            i++;
-        if (!allowed[i]) {
-            print_error("--%s: batch merge runs no cases; its options are --tap, --junit, --flaky, "
-                        "--json, -v and -q",
-                        o->name);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 enum exit_code batch_merge(const struct options *options)
 {
+    static const char *const allowed[] = {BATCH_REPORT_OPTION_NAMES, "json", "quiet", NULL};
     struct merge merge = {.style = options_style(options)};
 
-    if (check_options(options) || batch_report_flaky(options, &merge.flaky_is_good))
+    if (options_only(options, allowed, "batch merge") ||
+        batch_report_flaky(options, &merge.flaky_is_good))
         return EXIT_CODE_INVALID;
     if (options->argument_count < 2) {
         print_error("usage: mlictl batch merge [options] STATE...; see mlictl batch --help");

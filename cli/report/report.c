@@ -20,14 +20,30 @@ static bool wants_tap(const struct report_style *style)
     return style->tap;
 }
 
+static bool wants_ktap(const struct report_style *style)
+{
+    return style->ktap;
+}
+
+static bool wants_lava(const struct report_style *style)
+{
+    return style->lava;
+}
+
 static bool wants_junit(const struct report_style *style)
 {
     return style->junit != NULL;
 }
 
+static bool wants_html(const struct report_style *style)
+{
+    return style->html != NULL;
+}
+
 static bool fills_output(const struct report_style *style)
 {
-    return style->json || style->tap || (style->junit && strcmp(style->junit, "-") == 0);
+    return style->json || style->tap || style->ktap || style->lava ||
+           (style->junit && strcmp(style->junit, "-") == 0);
 }
 
 static bool wants_lines(const struct report_style *style)
@@ -45,11 +61,10 @@ static bool wants_progress(const struct report_style *style)
 static const struct form {
     const struct reporter *reporter;
     bool (*wanted)(const struct report_style *style);
-} forms[] = {{&reporter_events, wants_events},
-             {&reporter_tap, wants_tap},
-             {&reporter_junit, wants_junit},
-             {&reporter_lines, wants_lines},
-             {&reporter_progress, wants_progress}};
+} forms[] = {{&reporter_events, wants_events}, {&reporter_tap, wants_tap},
+             {&reporter_ktap, wants_ktap},     {&reporter_lava, wants_lava},
+             {&reporter_junit, wants_junit},   {&reporter_html, wants_html},
+             {&reporter_lines, wants_lines},   {&reporter_progress, wants_progress}};
 
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
@@ -99,6 +114,8 @@ static int refuse_both(const struct report_style *style)
         const char *name;
     } all[] = {{style->json, "--json"},
                {style->tap, "--tap"},
+               {style->ktap, "--ktap"},
+               {style->lava, "--lava"},
                {style->junit && strcmp(style->junit, "-") == 0, "--junit -"}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -113,11 +130,28 @@ static int refuse_both(const struct report_style *style)
     return 0;
 }
 
+/* Sets the facts about the run that the page shows. */
+static void find_run(const struct options *options, struct report_style *style)
+{
+    const char *first = options->argument_count > 0 ? options->arguments[0] : "";
+
+    style->merged = strcmp(first, "merge") == 0 || strcmp(first, "collect") == 0;
+    if (!options_has(options->table, "engine")) /* a table of a test */
+        return;
+    style->engine = options_get(options, "engine");
+    style->profile = options_get(options, "profile");
+    style->socket = options_get(options, "socket");
+    style->host = options_get(options, "host");
+}
+
 static int find_style(const struct options *options, struct report_style *style)
 {
     *style = (struct report_style){.junit = options_get(options, "junit"),
+                                   .html = options_get(options, "html"),
                                    .json = options_get(options, "json") != NULL,
                                    .tap = options_get(options, "tap") != NULL,
+                                   .ktap = options_get(options, "ktap") != NULL,
+                                   .lava = options_get(options, "lava") != NULL,
                                    .verbose = options_get(options, "verbose") != NULL,
                                    .quiet = options_get(options, "quiet") != NULL,
                                    .terminal = isatty(STDOUT_FILENO)};
@@ -128,6 +162,7 @@ static int find_style(const struct options *options, struct report_style *style)
         return -1;
     }
     style->live_fd = live_place(style);
+    find_run(options, style);
     return 0;
 }
 
@@ -160,6 +195,31 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
         if ((report)->active[i].reporter->member)                                                  \
             (report)->active[i].reporter->member((report)->active[i].state, __VA_ARGS__);          \
     }
+
+static void open_line(struct jsonw *w)
+{
+    jsonw_init(w);
+    jsonw_object_begin(w, NULL);
+}
+
+static void put_line(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    print_json(w);
+    fflush(stdout);
+}
+
+void batch_report_problem(const struct options *options, const char *text)
+{
+    struct jsonw w;
+
+    if (!options_get(options, "json"))
+        return;
+    open_line(&w);
+    jsonw_string(&w, "event", "problem");
+    jsonw_string(&w, "message", text);
+    put_line(&w);
+}
 
 void batch_report_gap(struct batch_report *report, const char *name, const char *text)
 {
@@ -246,26 +306,13 @@ static int create(const struct report_style *style, void **state)
     return 0;
 }
 
-static void open_line(struct jsonw *w)
-{
-    jsonw_init(w);
-    jsonw_object_begin(w, NULL);
-}
-
-static void put_line(struct jsonw *w)
-{
-    jsonw_object_end(w);
-    print_json(w);
-    fflush(stdout);
-}
-
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct jsonw w;
 
     (void)state;
     open_line(&w);
-    batch_outline_write(&w, outline);
+    batch_outline_write(&w, "begin", outline);
     put_line(&w);
 }
 

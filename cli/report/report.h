@@ -13,6 +13,7 @@
  *
  *     results -> batch_report_*() -> reporter_lines, reporter_progress   people
  *                                 -> reporter_tap, reporter_junit        CI servers
+ *                                 -> reporter_ktap, reporter_lava        test farms
  *                                 -> reporter_events (--json)            programs
  *
  * A run calls batch_report_*() as its cases end, merge.c with results of state files, both from one
@@ -21,8 +22,8 @@
  * To add a form of report, start here:
  *   1. Write reporter_NAME.c with a struct reporter; reporter_tap.c is a short example.
  *   2. Declare it below and add it to forms[] in report.c, with the condition that selects it.
- *   3. Add its option to BATCH_REPORT_OPTIONS and struct report_style, to of_no_result in
- *      cli/batch/connector.c and to check_options() in merge.c.
+ *   3. Add its option to BATCH_REPORT_OPTIONS, BATCH_REPORT_OPTION_NAMES and struct report_style,
+ * and to of_no_result in cli/batch/connector.c.
  *   4. Test it in tests/unit/cli/test_batch_report.c.
  */
 #ifndef CLI_REPORT_H
@@ -46,13 +47,19 @@ extern const struct value batch_report_flaky_value;
 /** Options for reports, of batch and merge, besides --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
     {"tap", 0, NULL, "Write TAP version 13 to standard output."},                                  \
+        {"ktap", 0, NULL, "Write KTAP version 1 to standard output, at the end of the run."},      \
+        {"lava", 0, NULL, "Write signals of LAVA to standard output."},                            \
         {"junit", 0, "FILE", "Write JUnit XML to FILE; - is standard output (default: none).",     \
          .takes = &value_file},                                                                    \
+        {"html", 0, "DIR", "Write a page to DIR/index.html (default: none).",                      \
+         .takes = &value_directory},                                                               \
         {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",           \
          .takes = &batch_report_flaky_value},                                                      \
     {                                                                                              \
         "verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal."      \
     }
+
+#define BATCH_REPORT_OPTION_NAMES "tap", "ktap", "lava", "junit", "html", "flaky", "verbose"
 
 /** Reads --flaky. Returns 0, or -1 after printing an error. */
 int batch_report_flaky(const struct options *options, bool *is_good);
@@ -63,7 +70,9 @@ int batch_report_flaky(const struct options *options, bool *is_good);
  * in both cases.
  */
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out);
-/** Reports shards that are missing or incomplete, before batch_report_begin(). */
+/** With --json, prints a "problem" event: why a part of the run is missing. */
+void batch_report_problem(const struct options *options, const char *text);
+/** Reports shards that are missing or incomplete, or a refused line of standard input. */
 void batch_report_gap(struct batch_report *report, const char *name, const char *text);
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
 /** Reports a sentence about the run, after batch_report_begin(). */
@@ -91,8 +100,11 @@ enum exit_code batch_merge(const struct options *options);
 
 /* The reports that the options select, and the kind of standard output. */
 struct report_style {
-    const char *junit; /* path, "-", or NULL */
-    bool json, tap, verbose, quiet;
+    const char *junit;                            /* path, "-", or NULL */
+    const char *html;                             /* directory, or NULL */
+    const char *engine, *profile, *socket, *host; /* options of the run; NULL: not given */
+    bool merged;                                  /* results come from state files */
+    bool json, tap, ktap, lava, verbose, quiet;
     bool flaky_is_good;
     bool terminal; /* standard output is a terminal */
     int live_fd;   /* descriptor for the live line, or -1 */
@@ -116,8 +128,8 @@ struct reporter {
     void (*destroy)(void *state);
 };
 
-extern const struct reporter reporter_events, reporter_junit, reporter_lines, reporter_progress,
-    reporter_tap;
+extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_ktap,
+    reporter_lava, reporter_lines, reporter_progress, reporter_tap;
 
 /**
  * Writes file, place and message of a result, escaped with `rule`, as in

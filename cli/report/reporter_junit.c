@@ -247,7 +247,7 @@ static void put_properties(const struct junit *junit, struct textw *w,
         put_property(w, "shard", shard_text(shard, &junit->outline.shard));
     put_number(w, "flaky", junit->flaky);
     put_number(w, "not_run", summary->not_run);
-    put_number(w, "resumed", junit->outline.resumed);
+    put_number(w, "resumed", junit->outline.resumed + summary->resumed);
     if (summary->predicted > 0) {
         put_number(w, "predicted_ns", summary->predicted_ns);
         put_number(w, "transfers_ns", summary->transfers_ns);
@@ -297,7 +297,7 @@ static int write_file(struct junit *junit, const struct textw *head, const struc
             return -1;
         offset += parts[i]->length;
     }
-    return output_commit(&junit->output, false, fault);
+    return output_commit_synced(&junit->output, false, fault);
 }
 
 static int end(void *state, const struct batch_summary *summary)

@@ -139,7 +139,7 @@ static int end(void *state, const struct batch_summary *summary)
 {
     struct lines *lines = state;
     struct textw *w = &lines->text;
-    size_t ended = batch_summary_ended(summary);
+    size_t ended = batch_summary_ended(summary), resumed = lines->resumed + summary->resumed;
     char time[PRINT_TEXT_MAX];
 
     if (lines->quiet && batch_summary_exit(summary, lines->flaky_is_good) == EXIT_CODE_DONE)
@@ -148,11 +148,11 @@ static int end(void *state, const struct batch_summary *summary)
     put_counts(w, summary);
     if (summary->not_run)
         textw_printf(w, "; %zu not run", summary->not_run);
-    if (lines->resumed)
-        textw_printf(w, "; %zu reused", lines->resumed);
+    if (resumed)
+        textw_printf(w, "; %zu reused", resumed);
     if (summary->ns) /* 0 if a shard was killed, because its state file has no duration */
         textw_printf(w, "; %s", print_time(time, summary->ns));
-    reporter_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
+    reporter_rate(w, ended - (resumed < ended ? resumed : ended), summary->ns);
     textw_printf(w, "\n");
     if (summary->predicted > 0)
         put_prediction(w, summary);
@@ -256,8 +256,11 @@ static void put_line(struct textw *w, const struct progress *progress)
     size_t all = progress->outline.selected;
     struct sample done = done_since(progress);
 
-    textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
-                 all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
+    if (progress->outline.open)
+        textw_printf(w, "%zu case%s", progress->ended, print_s(progress->ended));
+    else
+        textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
+                     all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
     if (progress->repeats)
         textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
     /* Problems come first: a narrow window cuts the end of the line off. */

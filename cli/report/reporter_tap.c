@@ -13,6 +13,7 @@
 
 struct tap {
     size_t selected, number;
+    bool open; /* the number of cases is not known before the end */
     bool flaky_is_good;
     struct textw text;
 };
@@ -57,13 +58,21 @@ static int create(const struct report_style *style, void **state)
     return 0;
 }
 
+static void put_plan(struct tap *tap)
+{
+    textw_printf(&tap->text, "1..%zu%s\n", tap->selected,
+                 tap->selected ? "" : " # SKIP no case is in this shard");
+}
+
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct tap *tap = state;
 
     tap->selected = outline->selected;
-    textw_printf(&tap->text, "TAP version 13\n1..%zu%s\n", outline->selected,
-                 outline->selected ? "" : " # SKIP no case is in this shard");
+    tap->open = outline->open;
+    textw_printf(&tap->text, "TAP version 13\n");
+    if (!tap->open)
+        put_plan(tap);
     print_text(&tap->text);
 }
 
@@ -130,10 +139,13 @@ static int end(void *state, const struct batch_summary *summary)
                                        [EXIT_CODE_STOPPED] = ": interrupted"};
     struct tap *tap = state;
 
-    if (summary->not_run == 0)
-        return 0;
-    textw_printf(&tap->text, "Bail out! %zu of %zu cases have not run%s\n", summary->not_run,
-                 tap->selected, whys[summary->exit]);
+    if (tap->open) {
+        tap->selected = tap->number + summary->not_run;
+        put_plan(tap);
+    }
+    if (summary->not_run > 0)
+        textw_printf(&tap->text, "Bail out! %zu of %zu cases have not run%s\n", summary->not_run,
+                     tap->selected, whys[summary->exit]);
     print_text(&tap->text);
     return 0;
 }

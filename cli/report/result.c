@@ -281,14 +281,15 @@ int case_result_read(const struct json *value, struct case_result *result)
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b)
 {
     return a->set == b->set && a->total == b->total && a->selected == b->selected &&
-           a->shard.index == b->shard.index && a->shard.count == b->shard.count;
+           a->shard.index == b->shard.index && a->shard.count == b->shard.count &&
+           a->open == b->open;
 }
 
-void batch_outline_write(struct jsonw *w, const struct batch_outline *outline)
+void batch_outline_write(struct jsonw *w, const char *event, const struct batch_outline *outline)
 {
     char text[SHARD_TEXT_MAX];
 
-    jsonw_string(w, "event", "begin");
+    jsonw_string(w, "event", event);
     jsonw_uint(w, "cases", outline->selected);
     jsonw_uint(w, "total", outline->total);
     if (outline->shard.count)
@@ -299,6 +300,8 @@ void batch_outline_write(struct jsonw *w, const struct batch_outline *outline)
     digest_write(w, "set", outline->set);
     if (outline->anew)
         jsonw_bool(w, "anew", true);
+    if (outline->open)
+        jsonw_bool(w, "open", true);
 }
 
 static int read_shard(const struct json *object, struct shard *shard)
@@ -322,22 +325,23 @@ static int check_format(const struct json *value, bool *older)
 
     if (json_int(value, 0, INT64_MAX, &format))
         return -1;
-    *older = format < OUTLINE_FORMAT;
-    return format <= OUTLINE_FORMAT
+    *older = format < OUTLINE_FORMAT_FINGERPRINTS;
+    return format <= OUTLINE_FORMAT_OPEN
                ? 0
                : json_complain(value,
                                "%" PRId64
                                " given; at most %d is supported; a newer mlictl wrote the file",
-                               format, OUTLINE_FORMAT);
+                               format, OUTLINE_FORMAT_OPEN);
 }
 
 int batch_outline_read(const struct json *value, struct batch_outline *outline)
 {
-    static const char *const keys[] = {"event", "cases", "total",  "shard", "resumed",
-                                       "set",   "anew",  "format", NULL};
+    static const char *const keys[] = {"event", "cases", "total", "shard",  "resumed",
+                                       "set",   "anew",  "open",  "format", NULL};
     uint64_t total = 0, selected = 0, resumed = 0;
     struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
-                anew = json_member(value, "anew"), format = json_member(value, "format");
+                anew = json_member(value, "anew"), open = json_member(value, "open"),
+                format = json_member(value, "format");
     bool older = false;
 
     *outline = (struct batch_outline){0};
@@ -345,7 +349,8 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
         read_shard(value, &outline->shard) || read_count(value, "total", UINT32_MAX, &total) ||
         read_count(value, "cases", total, &selected) ||
         read_count(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
-        (json_present(&anew) && json_bool(&anew, &outline->anew)))
+        (json_present(&anew) && json_bool(&anew, &outline->anew)) ||
+        (json_present(&open) && json_bool(&open, &outline->open)))
         return -1;
     outline->older = !json_present(&format) || older;
     outline->total = (size_t)total;

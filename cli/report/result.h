@@ -19,8 +19,9 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
-/* The version of the state file format: from 2 on, each result has its fingerprint. */
-enum { OUTLINE_FORMAT = 2 };
+/* The version of the state file format: from 2 on, each result has its fingerprint; from 3 on, a
+ * run can be open. */
+enum { OUTLINE_FORMAT_FINGERPRINTS = 2, OUTLINE_FORMAT_OPEN = 3 };
 
 struct batch_outline {
     size_t total;         /* number of cases of all shards */
@@ -30,15 +31,16 @@ struct batch_outline {
     uint64_t set;         /* digest_add() of all `total` names */
     uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
     bool anew;            /* true: the run starts over (state_file.h); only in a state file */
+    bool open;            /* true: further cases can come, and the counts are 0 */
     bool older;           /* read from a line with an older format, or without a format */
 };
 
 /** Returns whether both outlines have the same shard and cases. */
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
 
-/** Writes the members of a "begin" event, including "event", into the open object. */
-void batch_outline_write(struct jsonw *w, const struct batch_outline *outline);
-/** Reads a "begin" event. Returns 0, or -1 with value's fault filled. */
+/** Writes the members of a "begin" or "outline" event, including "event", into the open object. */
+void batch_outline_write(struct jsonw *w, const char *event, const struct batch_outline *outline);
+/** Reads a "begin" or "outline" event. Returns 0, or -1 with value's fault filled. */
 int batch_outline_read(const struct json *value, struct batch_outline *outline);
 
 /* X(name, word): the result of a case. mlictl-batch(1) documents the words. */
@@ -59,7 +61,9 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names, cannot be read */   \
     X(TIMEOUT, "timeout")         /* the attempt exceeded --timeout, or a job its own limit */     \
     X(STORAGE, "storage")         /* out of memory, disk space or file descriptors */              \
-    X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */
+    X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */      \
+    X(INPUTS, "inputs")           /* workers of a queue have other files than those enqueued */    \
+    X(LOST, "lost")               /* the workers of a queue that took the case have died */
 
 #define CASE_ENUM(name, word) CASE_##name,
 enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
@@ -116,6 +120,7 @@ int case_result_read(const struct json *value, struct case_result *result);
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];
     size_t not_run;
+    size_t resumed;        /* reused results of an open run; not written */
     uint64_t ns;           /* duration of the run, in ns */
     size_t predicted;      /* cases with predicted_ns */
     uint64_t predicted_ns; /* sum of predicted_ns of these cases, */

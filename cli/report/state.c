@@ -61,6 +61,23 @@ static int take_begin(struct reader *reader, const struct json *value)
     return 0;
 }
 
+/* Takes the outline of an open run. The results of the run stay current. */
+static int take_outline(struct reader *reader, const struct json *value)
+{
+    struct state *state = reader->state;
+    struct batch_outline outline;
+
+    if (!state->outline.open)
+        return json_complain(value, "an \"outline\" line, but no open run before it");
+    if (batch_outline_read(value, &outline))
+        return -1;
+    if (outline.open || outline.anew)
+        return json_complain(value, "an \"outline\" line cannot be open or anew");
+    outline.older = state->outline.older;
+    state->outline = outline;
+    return 0;
+}
+
 static int take_case(struct reader *reader, const struct json *value)
 {
     struct case_result result;
@@ -93,10 +110,9 @@ static int take_end(struct reader *reader, const struct json *value)
 
 static int take_line(struct reader *reader, const char *line, size_t length)
 {
-    static const char *const words[] = {"begin", "case", "end", NULL};
-
+    static const char *const words[] = {"begin", "case", "end", "outline", NULL};
     static int (*const takers[])(struct reader *, const struct json *) = {take_begin, take_case,
-                                                                          take_end};
+                                                                          take_end, take_outline};
     struct json root;
     size_t index = 0;
     if (json_parse(line, length, &rpc_reply_limits, &root, reader->fault))
@@ -110,7 +126,36 @@ static int take_line(struct reader *reader, const char *line, size_t length)
     return status;
 }
 
-/* Takes the complete lines of the frame. */
+static const char line_head[] = "{\"event\":\"";
+
+/* Returns the number of bytes before the first zero byte. */
+static size_t bytes_before_zero(const char *bytes, size_t length)
+{
+    const char *zero = memchr(bytes, 0, length);
+
+    return zero ? (size_t)(zero - bytes) : length;
+}
+
+/* Returns whether the bytes are the beginning of a line with `head`, or begin with it. */
+static bool has_head(const char *bytes, size_t length, const char *head)
+{
+    const size_t most = strlen(head);
+
+    return memcmp(bytes, head, length < most ? length : most) == 0;
+}
+
+/*
+ * Returns whether the line, or several lines, lost bytes in a power cut: bytes that were not synced
+ * read as zeros, and JSON has none. The first line of a file is never lost.
+ */
+static bool is_damaged(const struct state *state, const char *line, size_t length)
+{
+    const size_t before = bytes_before_zero(line, length);
+
+    return state->begun && before < length && has_head(line, before, line_head);
+}
+
+/* Takes the complete lines of the frame. Skips damaged lines: their cases run again. */
 static int take_lines(struct reader *reader, struct frame *frame)
 {
     const char *line;
@@ -118,7 +163,7 @@ static int take_lines(struct reader *reader, struct frame *frame)
 
     while (frame_next(frame, &line, &length)) {
         reader->line++;
-        if (take_line(reader, line, length)) {
+        if (!is_damaged(reader->state, line, length) && take_line(reader, line, length)) {
             if (!reader->fault->line)
                 reader->fault->column = 1;
             reader->fault->line = (unsigned)reader->line;
@@ -153,13 +198,13 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
     }
 }
 
-/* Returns whether an incomplete last line is the beginning of a line of a state file. */
+/* Returns whether an incomplete last line is the beginning of a line of a state file, or was lost
+ * in a power cut. */
 static bool is_cut_line(const struct state *state, const char *bytes, size_t length)
 {
-    const char *head = state->begun ? "{\"event\":\"" : "{\"event\":\"begin\",";
-    size_t most = strlen(head);
-
-    return memcmp(bytes, head, length < most ? length : most) == 0;
+    if (state->begun)
+        return has_head(bytes, bytes_before_zero(bytes, length), line_head);
+    return has_head(bytes, length, "{\"event\":\"begin\",");
 }
 
 /* Sorts by name; of equal names the newest comes first. */

@@ -5,24 +5,31 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/file/calls.h"
+#include "cli/file/output.h"
+#include "cli/file/storage.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
+
+/* UNSYNCED_MAX: at most as many bytes are lost together, less than the reader takes as one line. */
+enum { NS_PER_S = 1000000000, UNSYNCED_MAX = 256 << 10 };
 
 static int complain(const struct state_file *state_file, int error, const char *what,
                     struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
 
-    return fault_set(fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
-                     NULL, "%s: %s: %s", print_path(shown, state_file->path), what,
-                     strerror(error));
+    return fault_set(fault, exit_code_fault(error, FAULT_INVALID_PARAMS), NULL, "%s: %s: %s",
+                     print_path(shown, state_file->path), what, strerror(error));
 }
 
 static int refuse(const struct state_file *state_file, const char *why, struct fault *fault)
@@ -33,7 +40,7 @@ static int refuse(const struct state_file *state_file, const char *why, struct f
                      print_path(shown, state_file->path), why);
 }
 
-/* Continues without a lock if the file system has no locks. */
+/* Takes the lock. Continues without one if the file system has no locks. */
 static int lock(struct state_file *state_file, struct fault *fault)
 {
     if (flock(state_file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
@@ -49,13 +56,29 @@ static int open_file(struct state_file *state_file, struct fault *fault)
     if (stat(state_file->path, &status) == 0 && !S_ISREG(status.st_mode) &&
         !S_ISDIR(status.st_mode))
         return refuse(state_file, "not a regular file", fault);
-    state_file->fd =
-        open(state_file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    state_file->fd = open_at(AT_FDCWD, state_file->path,
+                             O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (state_file->fd < 0)
         return complain(state_file, errno, "cannot be opened", fault);
     if (fstat(state_file->fd, &status))
         return complain(state_file, errno, "cannot read its status", fault);
     return S_ISREG(status.st_mode) ? 0 : refuse(state_file, "not a regular file", fault);
+}
+
+/* Opens the file and takes its lock. Opens it again if another run has just replaced it in start().
+ */
+static int open_locked(struct state_file *state_file, struct fault *fault)
+{
+    struct stat status;
+
+    for (;;) {
+        if (open_file(state_file, fault) || lock(state_file, fault))
+            return -1;
+        if (fstat(state_file->fd, &status) || status.st_nlink > 0)
+            return 0;
+        close(state_file->fd);
+        state_file->fd = -1;
+    }
 }
 
 /* Copies the fault of a line, with the path of the file before its text. */
@@ -68,6 +91,8 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
     print_place(place, line->pointer, line->text);
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
+    if (line->code == FAULT_INTERNAL) /* out of memory */
+        return fault_set(fault, line->code, NULL, "%s:%u: %s", shown, line->line, line->text);
     return fault_set(
         fault, line->code, NULL,
         "%s:%u: %s%s; the file is not a state file, or was edited: give another --resume STATE",
@@ -78,7 +103,7 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
 static int cut(struct state_file *state_file, struct fault *fault)
 {
     state_file->size = state_file->state.whole;
-    return ftruncate(state_file->fd, state_file->size)
+    return set_size(state_file->fd, state_file->size)
                ? complain(state_file, errno, "cannot be truncated after its last complete line",
                           fault)
                : 0;
@@ -92,7 +117,7 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
     struct fault line;
 
     *state_file = (struct state_file){.path = path, .fd = -1};
-    if (open_file(state_file, fault) || lock(state_file, fault))
+    if (open_locked(state_file, fault))
         return -1;
     if (state_read(&state_file->state, state_file->fd, &line))
         return blame_line(state_file, &line, fault);
@@ -107,7 +132,7 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
  */
 static void take_back(struct state_file *state_file)
 {
-    if (ftruncate(state_file->fd, state_file->size) == 0)
+    if (set_size(state_file->fd, state_file->size) == 0)
         return;
     close(state_file->fd);
     state_file->fd = -1;
@@ -133,6 +158,51 @@ static int append(struct state_file *state_file, const char *text, size_t length
     return 0;
 }
 
+/* Syncs the lines to storage. A slow storage gets at most a twentieth of the time. */
+static int sync_lines(struct state_file *state_file, struct fault *fault)
+{
+    const uint64_t begin = clock_ns();
+    const int error = storage_sync(state_file->fd);
+
+    if (error)
+        return complain(state_file, error, "cannot be synced to storage", fault);
+    const uint64_t end = clock_ns(), pause = 20 * (end - begin);
+    state_file->synced = state_file->size;
+    state_file->next_sync = end + (pause < NS_PER_S ? NS_PER_S : pause);
+    return 0;
+}
+
+/*
+ * Replaces the empty file by a new file with the first line, which is synced before it gets the
+ * name: a power cut leaves the empty file or the whole line. Returns whether the file was replaced.
+ */
+static bool start(struct state_file *state_file, const char *text, size_t length)
+{
+    struct output output;
+    struct fault ignored;
+    bool done = output_init(&output, state_file->path, NULL, &ignored) == 0 &&
+                output_write(&output, text, length, 0, &ignored) == 0 &&
+                (flock(output.fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+                fcntl(output.fd, F_SETFL, O_APPEND) == 0 &&
+                output_commit_synced(&output, false, &ignored) == 0;
+
+    if (done) {
+        close(state_file->fd);
+        state_file->fd = output_take(&output);
+        state_file->size = (off_t)length;
+    }
+    output_finish(&output);
+    return done;
+}
+
+/* Writes a whole line, the first one with start() if the directory permits it. */
+static int put(struct state_file *state_file, const char *text, size_t length, struct fault *fault)
+{
+    if (state_file->size == 0 && start(state_file, text, length))
+        return 0;
+    return append(state_file, text, length, fault);
+}
+
 /* Ends the line that `w` holds, writes it and finishes `w`. */
 static int append_line(struct state_file *state_file, struct jsonw *w, struct fault *fault)
 {
@@ -143,7 +213,7 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     const char *text = jsonw_text(w);
     /* A second ^C ends the process, but not within a line. */
     cancel_hold(&old);
-    int status = text ? append(state_file, text, w->length, fault)
+    int status = text ? put(state_file, text, w->length, fault)
                       : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     cancel_admit(&old);
     jsonw_finish(w);
@@ -180,8 +250,18 @@ int state_file_begin(struct state_file *state_file, const struct batch_outline *
     state_file->anew = !continues(&state_file->state, outline);
     line.anew = state_file->anew && state_file->state.begun;
     begin_line(&w);
-    batch_outline_write(&w, &line);
-    jsonw_uint(&w, "format", OUTLINE_FORMAT);
+    batch_outline_write(&w, "begin", &line);
+    jsonw_uint(&w, "format", line.open ? OUTLINE_FORMAT_OPEN : OUTLINE_FORMAT_FINGERPRINTS);
+    return append_line(state_file, &w, fault) ? -1 : sync_lines(state_file, fault);
+}
+
+int state_file_outline(struct state_file *state_file, const struct batch_outline *outline,
+                       struct fault *fault)
+{
+    struct jsonw w;
+
+    begin_line(&w);
+    batch_outline_write(&w, "outline", outline);
     return append_line(state_file, &w, fault);
 }
 
@@ -198,7 +278,16 @@ int state_file_add(struct state_file *state_file, const struct case_result *resu
 
     begin_line(&w);
     case_result_write(&w, result, true);
-    return append_line(state_file, &w, fault);
+    if (append_line(state_file, &w, fault))
+        return -1;
+    return state_file->size - state_file->synced < UNSYNCED_MAX ? 0 : sync_lines(state_file, fault);
+}
+
+int state_file_tick(struct state_file *state_file, struct fault *fault)
+{
+    return state_file->size == state_file->synced || clock_ns() < state_file->next_sync
+               ? 0
+               : sync_lines(state_file, fault);
 }
 
 int state_file_end(struct state_file *state_file, const struct batch_summary *summary,
@@ -208,7 +297,7 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
 
     begin_line(&w);
     batch_summary_write(&w, summary);
-    return append_line(state_file, &w, fault);
+    return append_line(state_file, &w, fault) ? -1 : sync_lines(state_file, fault);
 }
 
 void state_file_close(struct state_file *state_file)

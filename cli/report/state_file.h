@@ -7,6 +7,10 @@
  *     {"event":"end",...}       struct batch_summary; missing if the run was killed
  *     {"event":"begin",...}     the next run
  *
+ * A run of `mlictl batch -` begins before its cases are known: its "begin" has "open":true, and a
+ * line {"event":"outline",...}, the struct batch_outline of the cases, follows when the input has
+ * ended.
+ *
  * Of several lines for a case, only the last counts. A run that continues the previous run appends
  * only new results. A run *starts over* if its set of cases differs from that of the previous run,
  * or if it repeats a case that already has a result. It then also writes every result that it
@@ -42,8 +46,9 @@ struct state {
 };
 
 /**
- * Reads an open state file. Ignores an incomplete last line, which a killed run leaves. Returns 0,
- * or -1 with the number of the invalid line in the fault. state_finish() is legal in both cases.
+ * Reads an open state file. Ignores an incomplete last line, which a killed run leaves, and lines
+ * with zero bytes, which a power cut leaves. Returns 0, or -1 with the number of the invalid line
+ * in the fault. state_finish() is legal in both cases.
  */
 int state_read(struct state *state, int fd, struct fault *fault);
 /** Opens and reads the regular file `path`. Returns as state_read(). */
@@ -55,18 +60,22 @@ struct state_record *state_find(const struct state *state, const char *name);
 
 /*
  * A state file that a run writes (state_file.c). Each line is written completely or removed again,
- * so a run that is killed loses only the cases that had not ended.
+ * so a run that is killed loses only the cases that had not ended. "begin" is synced to storage
+ * before other lines follow, because it says what the lines before it mean. The other lines are
+ * synced each second: a power cut may take them.
  *
  *     state_file_open(&state_file, path, &fault)       creates or reads the file; takes its lock
  *     state_file_begin(&state_file, &outline, &fault)
  *     state_file_keep(...)                             for each earlier result that is reused
  *     state_file_add(...)                              for each case that ends
+ *     state_file_tick(...)                             all the time
  *     state_file_end(&state_file, &summary, &fault)
  */
 struct state_file {
     const char *path; /* borrowed */
     int fd;
-    off_t size;
+    off_t size, synced; /* bytes of complete lines; bytes that a power cut cannot take */
+    uint64_t next_sync; /* clock_ns() */
     bool anew;          /* true: this run starts over */
     struct state state; /* the lines before this run */
 };
@@ -84,6 +93,11 @@ int state_file_keep(struct state_file *state_file, const struct case_result *res
                     struct fault *fault);
 int state_file_add(struct state_file *state_file, const struct case_result *result,
                    struct fault *fault);
+/** Syncs the lines to storage if it is time. Call it several times a second. */
+int state_file_tick(struct state_file *state_file, struct fault *fault);
+/** Writes the outline of an open run, now that its cases are known. */
+int state_file_outline(struct state_file *state_file, const struct batch_outline *outline,
+                       struct fault *fault);
 int state_file_end(struct state_file *state_file, const struct batch_summary *summary,
                    struct fault *fault);
 

@@ -177,15 +177,17 @@ static int run_transfer(struct board_case *t, struct fault *fault)
     return move_and_verify(t, fault);
 }
 
-static void free_frames(struct board_case *t)
+/* Sets the fault if the board is lost meanwhile. */
+static void free_frames(struct board_case *t, struct fault *fault)
 {
-    struct fault ignored;
+    const bool lost_before = t->board->lost;
+    struct fault freeing;
 
     t->board->shielded = true; /* after ^C, too */
-    if (t->src != SERIAL_NO_BUFFER)
-        (void)board_free(t->board, t->src, &ignored);
-    if (t->dst != SERIAL_NO_BUFFER)
-        (void)board_free(t->board, t->dst, &ignored);
+    if (t->src != SERIAL_NO_BUFFER && board_free(t->board, t->src, &freeing) && !lost_before)
+        *fault = freeing;
+    if (t->dst != SERIAL_NO_BUFFER && !t->board->lost && board_free(t->board, t->dst, &freeing))
+        *fault = freeing;
     t->board->shielded = false;
     t->src = t->dst = SERIAL_NO_BUFFER;
 }
@@ -212,13 +214,13 @@ static int run_case(struct board_case *t, uint64_t index, struct fault *fault)
     *fault = (struct fault){0};
     const int result = run_transfer(t, fault);
     if (fault->code == FAULT_CANCELLED && cancel_requested()) {
-        free_frames(t);
+        free_frames(t, &(struct fault){0});
         return -1;
     }
     const bool lost = t->board->lost && fault->code != FAULT_CHANNEL_STUCK;
     if (result && t->failure.kind == FAILURE_none && !lost)
         complain(t, fault);
-    free_frames(t);
+    free_frames(t, fault);
     if (lost)
         return -1;
     round->cases++;

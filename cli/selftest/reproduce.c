@@ -26,7 +26,7 @@ static int write_file(const char *directory, const char *name, const void *bytes
     if (status == 0)
         status = output_write(&output, bytes, size, 0, fault);
     if (status == 0)
-        status = output_commit(&output, false, fault);
+        status = output_commit_synced(&output, false, fault);
     output_finish(&output);
     free(path);
     return status;

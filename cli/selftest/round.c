@@ -391,6 +391,8 @@ enum round_end round_run(struct round *round)
         return ROUND_REFUSED;
     struct worker *workers = calloc(round->plan->threads, sizeof(*workers));
     const uint32_t count = workers ? start(round, workers) : 0;
+    if (!workers)
+        print_error("out of memory");
     if (count > 0 && !watch(round, workers, count)) {
         /* A worker hangs in the library: keep its memory and the pool. */
         abandon(round, workers, count);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/tensor/model_constants.h"
 #include "cli/tensor/npz.h"
 #include "proto/file/safetensors.h"
 
@@ -18,7 +19,8 @@ struct archive {
     struct stat stat;
     enum file_format format;
     struct tensor_list list;
-    struct npz *npz;      /* null unless the format is .npz */
+    struct npz *npz;                   /* null unless the format is .npz */
+    struct model_constants *constants; /* null unless the format is that of a model */
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
     int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
@@ -58,6 +60,7 @@ static void destroy(struct archive *archive)
     forget_unpacked(archive);
     free(archive->unpacked);
     npz_close(archive->npz);
+    model_constants_close(archive->constants);
     tensor_list_finish(&archive->list);
     pthread_mutex_destroy(&archive->lock);
     free(archive);
@@ -98,7 +101,7 @@ static int read_safetensors(struct archive *archive, int fd, struct fault *fault
 
 static int read_npz(struct archive *archive, int fd, struct fault *fault)
 {
-    archive->npz = npz_open(fd, &archive->list, fault);
+    archive->npz = npz_open(fd, (uint64_t)archive->stat.st_size, &archive->list, fault);
     if (!archive->npz)
         return -1;
     archive->unpacked = calloc(archive->list.count + 1, sizeof(*archive->unpacked));
@@ -107,6 +110,25 @@ static int read_npz(struct archive *archive, int fd, struct fault *fault)
     for (size_t i = 0; i < archive->list.count; i++)
         archive->unpacked[i] = -1;
     return 0;
+}
+
+static int read_model(struct archive *archive, int fd, struct fault *fault)
+{
+    archive->constants = model_constants_open(fd, (uint64_t)archive->stat.st_size, archive->format,
+                                              &archive->list, fault);
+    return archive->constants ? 0 : -1;
+}
+
+static int read_archive(struct archive *archive, int fd, struct fault *fault)
+{
+    switch (archive->format) {
+    case FILE_FORMAT_NPZ:
+        return read_npz(archive, fd, fault);
+    case FILE_FORMAT_SAFETENSORS:
+        return read_safetensors(archive, fd, fault);
+    default:
+        return read_model(archive, fd, fault);
+    }
 }
 
 static struct archive *create(int fd, const struct stat *stat, enum file_format format,
@@ -121,7 +143,7 @@ static struct archive *create(int fd, const struct stat *stat, enum file_format 
     archive->format = format;
     archive->users = 1;
     pthread_mutex_init(&archive->lock, NULL);
-    if ((format == FILE_FORMAT_NPZ ? read_npz : read_safetensors)(archive, fd, fault) == 0)
+    if (read_archive(archive, fd, fault) == 0)
         return archive;
     destroy(archive);
     return NULL;
@@ -235,6 +257,9 @@ int archive_unpack(struct archive *archive, const struct tensor_entry *entry, in
                    struct fault *fault)
 {
     *fd = -1;
+    if (archive->constants) /* never changed after create(): no lock is needed */
+        return model_constants_extract(archive->constants, (size_t)(entry - archive->list.entries),
+                                       fd, fault);
     if (archive->format != FILE_FORMAT_NPZ)
         return 0;
     pthread_mutex_lock(&archive->lock);

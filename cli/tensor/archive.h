@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives: files of several tensors (.npz, .safetensors). Jobs often read many tensors of one
- * file, or one tensor several times, so the most recent archives stay in a cache, with their lists
- * and unpacked members, until the file changes. All functions are thread-safe.
+ * Archives: files of several tensors (.npz, .safetensors, and models). Jobs often read many tensors
+ * of one file, or one tensor several times, so the most recent archives stay in a cache, with their
+ * lists and unpacked members, until the file changes. All functions are thread-safe.
  */
 #ifndef CLI_ARCHIVE_H
 #define CLI_ARCHIVE_H

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/tensor/compare.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "cli/term/print.h"
 
 void compare_headers(const struct npy_header *a, const struct npy_header *b,
                      struct difference *difference)
@@ -38,19 +34,20 @@ struct row {
     uint32_t count;
 };
 
-static void note(struct difference *difference, const uint32_t *at, const uint8_t *a,
-                 const uint8_t *b)
+static void note(struct difference *difference, const struct elements elements[2],
+                 const uint32_t *at)
 {
+    differing_add(&difference->differing, &elements[0], &elements[1], at);
     if (difference->count++ > 0)
         return;
-    const struct dtype *dtype = dtype_of_header(&difference->a);
     difference->kind = DIFFERENCE_VALUES;
     memcpy(difference->at, at, sizeof(difference->at));
-    dtype_text(dtype, a, difference->a_value);
-    dtype_text(dtype, b, difference->b_value);
+    dtype_text(elements[0].dtype, elements_at(&elements[0], at), difference->a_value);
+    dtype_text(elements[1].dtype, elements_at(&elements[1], at), difference->b_value);
 }
 
-static void compare_row(const struct row *row, struct difference *difference, uint32_t *at)
+static void compare_row(const struct row *row, const struct elements elements[2],
+                        struct difference *difference, uint32_t *at)
 {
     size_t size = difference->a.item_size;
     bool packed = row->a_step == (int64_t)size && row->b_step == (int64_t)size;
@@ -62,57 +59,70 @@ static void compare_row(const struct row *row, struct difference *difference, ui
         const uint8_t *b = row->b + i * row->b_step;
         at[last] = i;
         if (memcmp(a, b, size) != 0)
-            note(difference, at, a, b);
+            note(difference, elements, at);
     }
+    at[last] = 0;
 }
 
-/* Advances `at` to the next row. Returns false after the last row. */
-static bool next_row(const struct npy_header *header, uint32_t *at)
+static void compare_rows(const struct elements elements[2], struct difference *difference)
 {
-    for (uint32_t d = header->rank - 1; d-- > 0;) {
-        if (++at[d] < header->shape[d])
-            return true;
-        at[d] = 0;
-    }
-    return false;
-}
-
-static const uint8_t *element(const struct tensor_file *file, const uint32_t *at)
-{
-    int64_t offset = 0;
-    for (uint32_t d = 0; d + 1 < file->header.rank; d++)
-        offset += (int64_t)at[d] * file->strides[d];
-    return file->data + offset * file->header.item_size;
-}
-
-static void compare_rows(const struct tensor_file *a, const struct tensor_file *b,
-                         struct difference *difference)
-{
+    struct elements rows = elements[0]; /* the coordinates of the rows */
     uint32_t at[MLI_MAX_RANK] = {0};
-    uint32_t last = a->header.rank - 1;
-    int64_t size = a->header.item_size;
+    uint32_t last = rows.rank - 1;
+    int64_t size = rows.dtype->size;
+    rows.shape[last] = 1;
     do {
-        struct row row = {.a = element(a, at),
-                          .b = element(b, at),
-                          .a_step = a->strides[last] * size,
-                          .b_step = b->strides[last] * size,
-                          .count = a->header.shape[last]};
-        compare_row(&row, difference, at);
-    } while (next_row(&a->header, at));
+        struct row row = {.a = elements_at(&elements[0], at),
+                          .b = elements_at(&elements[1], at),
+                          .a_step = elements[0].strides[last] * size,
+                          .b_step = elements[1].strides[last] * size,
+                          .count = elements[0].shape[last]};
+        compare_row(&row, elements, difference, at);
+    } while (elements_next(&rows, at));
 }
 
-int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
-                    struct fault *fault)
+struct elements compare_elements(const struct tensor_file *file)
+{
+    struct elements elements = {
+        .data = file->data, .dtype = dtype_of_header(&file->header), .rank = file->header.rank};
+
+    memcpy(elements.shape, file->header.shape, sizeof(elements.shape));
+    memcpy(elements.strides, file->strides, sizeof(elements.strides));
+    return elements;
+}
+
+int compare_tensors(struct tensor_file *a, struct tensor_file *b, uint32_t first,
+                    struct difference *difference, struct fault *fault)
 {
     compare_outlines(a, b, difference);
     if (difference->kind != DIFFERENCE_NONE)
         return 0;
     if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
         return -1;
-    difference->elements = 1;
-    for (uint32_t d = 0; d < a->header.rank; d++)
-        difference->elements *= a->header.shape[d];
-    compare_rows(a, b, difference);
+    const struct elements elements[2] = {compare_elements(a), compare_elements(b)};
+    difference->elements = elements_count(&elements[0]);
+    differing_init(&difference->differing, &elements[0], first);
+    compare_rows(elements, difference);
+    differing_end(&difference->differing);
+    return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
+}
+
+int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
+                     const struct compare_names *names, const struct diagnose_move *move,
+                     struct difference *difference, struct fault *fault)
+{
+    if (difference->kind != DIFFERENCE_VALUES)
+        return 0;
+    const struct elements got = compare_elements(a), wanted = compare_elements(b);
+    const struct diagnose_request request = {.got = &got,
+                                             .wanted = &wanted,
+                                             .got_name = names->got,
+                                             .wanted_name = names->wanted,
+                                             .move = move};
+    if (diagnose(&request, &difference->differing, &difference->diagnosis))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (move)
+        diagnose_origins(&request, &difference->differing);
     return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
 }
 
@@ -149,172 +159,4 @@ void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_
     *difference = (struct difference){.kind = DIFFERENCE_DIGEST};
     memcpy(difference->a_digest, a, SHA256_SIZE);
     memcpy(difference->b_digest, b, SHA256_SIZE);
-}
-
-static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
-{
-    print_shape(out, difference->a.rank, difference->at);
-    out[0] = '[';
-    out[strlen(out) - 1] = ']';
-}
-
-const char *difference_text(const struct difference *difference, const char *a, const char *b,
-                            char out[COMPARE_TEXT_MAX])
-{
-    char left[PRINT_TEXT_MAX], right[PRINT_TEXT_MAX];
-    char a_digest[SHA256_TEXT_SIZE], b_digest[SHA256_TEXT_SIZE];
-    switch (difference->kind) {
-    case DIFFERENCE_NONE:
-        snprintf(out, COMPARE_TEXT_MAX, "the same");
-        break;
-    case DIFFERENCE_SIZE:
-        snprintf(out, COMPARE_TEXT_MAX, "sizes differ: %" PRIu64 " B in %s, %" PRIu64 " B in %s",
-                 difference->a_bytes, a, difference->b_bytes, b);
-        break;
-    case DIFFERENCE_DTYPE:
-        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: %s in %s, %s in %s",
-                 dtype_of_header(&difference->a)->name, a, dtype_of_header(&difference->b)->name,
-                 b);
-        break;
-    case DIFFERENCE_SHAPE:
-        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s",
-                 print_shape(left, difference->a.rank, difference->a.shape), a,
-                 print_shape(right, difference->b.rank, difference->b.shape), b);
-        break;
-    case DIFFERENCE_VALUES:
-        coordinate_text(difference, left);
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s: %s in %s, %s in %s",
-                 difference->count, difference->elements, left, difference->a_value, a,
-                 difference->b_value, b);
-        break;
-    case DIFFERENCE_BYTES:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %" PRIu64
-                 ": 0x%02x in %s, 0x%02x in %s",
-                 difference->count, difference->a_bytes, difference->byte_at, difference->a_byte, a,
-                 difference->b_byte, b);
-        break;
-    case DIFFERENCE_DIGEST:
-        snprintf(out, COMPARE_TEXT_MAX, "digests differ: %s of %s, %s expected",
-                 sha256_to_text(difference->a_digest, a_digest), a,
-                 sha256_to_text(difference->b_digest, b_digest));
-        break;
-    }
-    return out;
-}
-
-const char *difference_expected(const struct difference *difference, const char *golden,
-                                char out[COMPARE_TEXT_MAX])
-{
-    const struct difference *d = difference;
-    char got[SHA256_TEXT_SIZE], wanted[SHA256_TEXT_SIZE], at[PRINT_TEXT_MAX];
-    const char *in = golden ? " in " : "", *file = golden ? golden : "";
-    switch (d->kind) {
-    case DIFFERENCE_NONE:
-        return difference_text(d, "", "", out);
-    case DIFFERENCE_SIZE:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "sizes differ: got %" PRIu64 " B, expected %" PRIu64 " B%s%s", d->a_bytes,
-                 d->b_bytes, in, file);
-        break;
-    case DIFFERENCE_DTYPE:
-        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: got %s, expected %s%s%s",
-                 dtype_of_header(&d->a)->name, dtype_of_header(&d->b)->name, in, file);
-        break;
-    case DIFFERENCE_SHAPE:
-        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: got %s, expected %s%s%s",
-                 print_shape(got, d->a.rank, d->a.shape),
-                 print_shape(wanted, d->b.rank, d->b.shape), in, file);
-        break;
-    case DIFFERENCE_VALUES:
-        coordinate_text(d, at);
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64
-                 " elements differ, the first at %s: got %s, expected %s%s%s",
-                 d->count, d->elements, at, d->a_value, d->b_value, in, file);
-        break;
-    case DIFFERENCE_BYTES:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "the elements are the same, but %" PRIu64 " of %" PRIu64
-                 " bytes differ, the first at byte %" PRIu64 ": got 0x%02x, expected 0x%02x%s%s",
-                 d->count, d->a_bytes, d->byte_at, d->a_byte, d->b_byte, in, file);
-        break;
-    case DIFFERENCE_DIGEST:
-        snprintf(out, COMPARE_TEXT_MAX, "digests differ: got %s, expected %s",
-                 sha256_to_text(d->a_digest, got), sha256_to_text(d->b_digest, wanted));
-        break;
-    }
-    return out;
-}
-
-void difference_print(const struct print_style *style, const char *before, bool same,
-                      const char *text)
-{
-    static const char differ[] = "differ";
-    char verdict[COMPARE_TEXT_MAX];
-    const char *end = strstr(text, differ);
-    size_t length = same  ? strlen(text)
-                    : end ? (size_t)(end - text) + strlen(differ)
-                          : strcspn(text, " ");
-    snprintf(verdict, sizeof(verdict), "%.*s", (int)length, text);
-    print_coloured(style, before, same ? COLOUR_GOOD : COLOUR_BAD, verdict, text + length);
-}
-
-static void side_json(struct jsonw *w, const char *key, const struct difference *difference,
-                      const struct npy_header *header, const char *value)
-{
-    jsonw_object_begin(w, key);
-    jsonw_string(w, "dtype", dtype_of_header(header)->name);
-    print_json_shape(w, "shape", header->rank, header->shape);
-    if (difference->kind == DIFFERENCE_VALUES)
-        dtype_json(w, "value", dtype_of_header(header), value);
-    jsonw_object_end(w);
-}
-
-static void digest_json(struct jsonw *w, const char *key, const uint8_t digest[SHA256_SIZE])
-{
-    char text[SHA256_TEXT_SIZE];
-    jsonw_object_begin(w, key);
-    jsonw_string(w, "digest", sha256_to_text(digest, text));
-    jsonw_object_end(w);
-}
-
-static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
-{
-    jsonw_object_begin(w, key);
-    jsonw_uint(w, "bytes", bytes);
-    jsonw_object_end(w);
-}
-
-void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
-{
-    static const char *const kinds[] = {"none",   "size",  "dtype", "shape",
-                                        "values", "bytes", "digest"};
-    if (difference->kind == DIFFERENCE_NONE) {
-        jsonw_null(w, key);
-        return;
-    }
-    jsonw_object_begin(w, key);
-    jsonw_string(w, "kind", kinds[difference->kind]);
-    if (difference->kind == DIFFERENCE_VALUES) {
-        print_json_shape(w, "at", difference->a.rank, difference->at);
-        jsonw_uint(w, "count", difference->count);
-        jsonw_uint(w, "elements", difference->elements);
-    }
-    if (difference->kind == DIFFERENCE_SIZE) {
-        size_json(w, "a", difference->a_bytes);
-        size_json(w, "b", difference->b_bytes);
-    } else if (difference->kind == DIFFERENCE_BYTES) {
-        jsonw_uint(w, "at", difference->byte_at);
-        jsonw_uint(w, "count", difference->count);
-        jsonw_uint(w, "bytes", difference->a_bytes);
-    } else if (difference->kind == DIFFERENCE_DIGEST) {
-        digest_json(w, "a", difference->a_digest);
-        digest_json(w, "b", difference->b_digest);
-    } else {
-        side_json(w, "a", difference, &difference->a, difference->a_value);
-        side_json(w, "b", difference, &difference->b, difference->b_value);
-    }
-    jsonw_object_end(w);
 }

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "cli/diagnose/diagnose.h"
+#include "cli/diagnose/differing.h"
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
 #include "proto/file/sha256_text.h"
@@ -32,6 +34,8 @@ struct difference {
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
     uint64_t count, elements; /* different elements (or bytes), and all */
+    struct differing differing;
+    struct diagnosis diagnosis; /* after compare_diagnose() */
     /* For DIFFERENCE_BYTES: position and values of the first different byte */
     uint64_t byte_at;
     uint8_t a_byte, b_byte;
@@ -50,9 +54,32 @@ void compare_headers(const struct npy_header *a, const struct npy_header *b,
 void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
                       struct difference *difference);
 
-/** Compares two open tensors. Returns 0 with *difference set, or -1 with the fault. */
-int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
-                    struct fault *fault);
+/* Elements of a difference that reports keep. */
+enum { COMPARE_FIRST = 10 };
+
+/**
+ * Compares two open tensors, and keeps the first `first` differing elements. Returns 0 with
+ * *difference set, or -1 with the fault.
+ */
+int compare_tensors(struct tensor_file *a, struct tensor_file *b, uint32_t first,
+                    struct difference *difference, struct fault *fault);
+
+/** Describes the elements of a mapped tensor. */
+struct elements compare_elements(const struct tensor_file *file);
+
+/* Names of the tensors in a diagnosis. */
+struct compare_names {
+    const char *got, *wanted; /* got: null in "every value is expected[j, i]" */
+};
+
+/**
+ * Finds the cause of a difference of kind DIFFERENCE_VALUES between the mapped tensors `a`, which
+ * is wrong, and `b`; does nothing for other kinds. `move`: the move that made `a`, or null. Returns
+ * 0, or -1 with the fault if a file has shrunk.
+ */
+int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
+                     const struct compare_names *names, const struct diagnose_move *move,
+                     struct difference *difference, struct fault *fault);
 
 /**
  * Compares `size` bytes of two open files, each from its header.data_offset on. Sets
@@ -66,7 +93,7 @@ int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
 void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference);
 
-enum { COMPARE_TEXT_MAX = 320 };
+enum { COMPARE_TEXT_MAX = 320, COMPARE_CAUSE_MAX = 2 * DIAGNOSIS_TEXT_MAX + 8 };
 /**
  * Writes a difference as a sentence; `a` and `b` are the names of the tensors (`b` may be null for
  * DIFFERENCE_DIGEST). Returns `out`.
@@ -80,6 +107,20 @@ const char *difference_text(const struct difference *difference, const char *a, 
  */
 const char *difference_expected(const struct difference *difference, const char *golden,
                                 char out[COMPARE_TEXT_MAX]);
+
+/**
+ * Writes the diagnosis with "; " before it, as an addition to a sentence; empty if there is no
+ * diagnosis. Returns `out`.
+ */
+const char *difference_cause(const struct difference *difference, char out[COMPARE_CAUSE_MAX]);
+
+/** Prints the diagnosis, if there is one. */
+void difference_print_cause(const struct print_style *style, const struct difference *difference);
+
+/** Prints the lines after the sentence of a difference of kind DIFFERENCE_VALUES: region, planes,
+ * the first elements, diagnosis. `a` and `b` are names. */
+void difference_print_details(const struct print_style *style, const struct difference *difference,
+                              const char *a, const char *b);
 
 /**
  * Prints `before` and a sentence of difference_text(). Colours the whole sentence if `same`, else

@@ -51,6 +51,17 @@ static int open_entry(struct tensor_file *file, const struct side *side, struct 
     return -1;
 }
 
+static int compare_values(struct tensor_file *a, struct tensor_file *b,
+                          struct difference *difference, struct fault *fault)
+{
+    static const struct compare_names names = {"A", "B"};
+
+    return compare_tensors(a, b, COMPARE_FIRST, difference, fault) ||
+                   compare_diagnose(a, b, &names, NULL, difference, fault)
+               ? -1
+               : 0;
+}
+
 static int compare_contents(const struct side sides[2], struct tensor_entry *entries[2],
                             struct verdict *verdict, struct fault *fault)
 {
@@ -61,7 +72,7 @@ static int compare_contents(const struct side sides[2], struct tensor_entry *ent
     int status = open_entry(&b, &sides[1], entries[1], bytes, fault);
     if (status == 0) {
         status = bytes ? compare_bytes(&a, &b, a.header.data_size, &verdict->difference, fault)
-                       : compare_tensors(&a, &b, &verdict->difference, fault);
+                       : compare_values(&a, &b, &verdict->difference, fault);
         if (verdict->difference.kind != DIFFERENCE_NONE)
             verdict->kind = CONTENT;
         tensor_file_close(&b);
@@ -175,6 +186,8 @@ static void report(const struct print_style *style, const struct side sides[2],
     utf8_disarm(shown);
     strcat(shown, ": ");
     difference_print(style, shown, verdict->kind == SAME, text);
+    if (verdict->kind == CONTENT)
+        difference_print_cause(style, &verdict->difference);
     if (style->json)
         verdict_json(w, name, verdict);
 }

@@ -130,6 +130,14 @@ static double load(const struct dtype *dtype, const void *element, int64_t *inte
     return 0;
 }
 
+double dtype_number(const struct dtype *dtype, const void *element)
+{
+    int64_t integer = 0;
+    const double value = load(dtype, element, &integer);
+
+    return dtype->kind == 'f' ? value : (double)integer;
+}
+
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX])
 {
     int64_t integer = 0;

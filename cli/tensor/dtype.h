@@ -35,6 +35,9 @@ enum { DTYPE_TEXT_MAX = 24 };
 /** Writes an element as text; a float with the fewest digits that identify it. Returns `out`. */
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX]);
 
+/** Returns the value of an element; exact, because no integer has more than 32 bits. */
+double dtype_number(const struct dtype *dtype, const void *element);
+
 /** Writes a text of dtype_text() as member `key`: integers as numbers, floats as strings. */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 

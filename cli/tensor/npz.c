@@ -18,7 +18,9 @@
 enum {
     CHUNK_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    DEFLATE_RATIO = 1032 /* most bytes that a byte of deflate expands to */
+    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have, */
+    HEADERS_RATIO = 16,         /* and for each byte of the file */
+    DEFLATE_RATIO = 1032        /* most bytes that a byte of deflate expands to */
 };
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -27,15 +29,16 @@ enum {
 
 struct npz {
     zip_t *zip;
+    uint64_t headers_left; /* bytes of headers that may still be unpacked */
 };
 
 static const char ending[] = ".npy";
 
 static int complain(struct zip_error *error, const char *what, struct fault *fault)
 {
-    bool memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
-    return fault_set(fault, memory ? FAULT_INTERNAL : FAULT_INVALID_PARAMS, NULL, "%s: %s", what,
-                     zip_error_strerror(error));
+    if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", what, zip_error_strerror(error));
 }
 
 static bool is_tensor(const char *name)
@@ -99,7 +102,7 @@ static zip_t *open_zip(int fd, struct fault *fault)
     return zip;
 }
 
-struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
+struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fault *fault)
 {
     *list = (struct tensor_list){0};
     struct npz *npz = calloc(1, sizeof(*npz));
@@ -107,6 +110,8 @@ struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
         fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
         return NULL;
     }
+    npz->headers_left =
+        HEADERS_FREE + (size < INT64_MAX / HEADERS_RATIO ? HEADERS_RATIO * size : size);
     npz->zip = open_zip(fd, fault);
     if (!npz->zip || list_members(npz->zip, list, fault)) {
         npz_close(npz);
@@ -183,8 +188,22 @@ static int64_t read_some(zip_file_t *file, void *buffer, size_t size, struct fau
     return (int64_t)done;
 }
 
+/*
+ * Takes the bytes of a header from those that may be unpacked. Headers of blanks pack well, and
+ * members can share their bytes: without a limit, a small archive could be any amount of work.
+ */
+static int take_header(struct npz *npz, size_t header, struct fault *fault)
+{
+    if (header > npz->headers_left)
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "the headers of its archive unpack to more than %d times the file",
+                         HEADERS_RATIO);
+    npz->headers_left -= header;
+    return 0;
+}
+
 /* Reads and parses the header of a member. */
-static int read_header(zip_file_t *file, uint64_t size, struct tensor_entry *entry,
+static int read_header(struct npz *npz, zip_file_t *file, uint64_t size, struct tensor_entry *entry,
                        struct fault *fault)
 {
     char *bytes = malloc(NPY_HEADER_MAX);
@@ -195,6 +214,8 @@ static int read_header(zip_file_t *file, uint64_t size, struct tensor_entry *ent
     size_t header = length < 0 ? 0 : npy_header_size(bytes, (size_t)length);
     if (header > NPY_HEADER_MAX)
         header = NPY_HEADER_MAX;
+    if (take_header(npz, header, fault))
+        length = -1;
     if (length >= 0 && (size_t)length < header)
         more = read_some(file, bytes + length, header - (size_t)length, fault);
     if (length >= 0 && more >= 0)
@@ -209,7 +230,7 @@ int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault
     zip_file_t *file = open_member(npz, entry, &member, fault);
     if (!file)
         return -1;
-    int result = read_header(file, member.size, entry, fault);
+    int result = read_header(npz, file, member.size, entry, fault);
     zip_fclose(file);
     return result;
 }

@@ -15,10 +15,11 @@
 struct npz;
 
 /**
- * Opens the archive in a regular file and fills *list with the sorted names of its tensors. The
- * caller keeps the descriptor. Returns null, with the fault set and an empty list, if it fails.
+ * Opens the archive in a regular file of `size` bytes and fills *list with the sorted names of its
+ * tensors. The caller keeps the descriptor. Returns null, with the fault set and an empty list, if
+ * it fails.
  */
-struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault);
+struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fault *fault);
 void npz_close(struct npz *npz);
 
 /** Fills an entry with dtype, shape and size from the member's header. Returns 0 or -1. */

@@ -2,9 +2,10 @@
 /* Replaces npz.c in builds without libzip. */
 #include "cli/tensor/npz.h"
 
-struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
+struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fault *fault)
 {
     (void)fd;
+    (void)size;
     *list = (struct tensor_list){0};
     fault_set(fault, FAULT_INVALID_PARAMS, NULL,
               "this mlictl was built without libzip, which .npz files require; unpack it and use "

@@ -85,7 +85,7 @@ int tensor_args_formats(const struct options *options, enum file_format *formats
     }
     if (!options_get(options, "tensor") || archive)
         return 0;
-    print_error("--tensor selects a tensor of a .npz or .safetensors file; %s is a %s%s file",
+    print_error("--tensor selects a tensor of an archive or a model; %s is a %s%s file",
                 options->arguments[0], formats[0] == FILE_FORMAT_RAW ? "" : ".",
                 file_format_word(formats[0]));
     return -1;

@@ -7,9 +7,10 @@
 #include "cli/tensor/tensor_file.h"
 
 #define TENSOR_ARGS_OPTIONS                                                                        \
-    {"format", 0, "FORMAT", "Read npy, raw, npz or safetensors (default: by the file's ending).",  \
+    {"format", 0, "FORMAT",                                                                        \
+     "Read npy, raw, npz, safetensors, onnx, tflite or pb (default: by the file's ending).",       \
      .takes = &file_format_value},                                                                 \
-        {"tensor", 't', "NAME", "Select a tensor of a .npz or .safetensors file (default: all)."}, \
+        {"tensor", 't', "NAME", "Select a tensor of an archive or a model (default: all)."},       \
         {"shape", 0, "4,6,8",                                                                      \
          "Set the shape of a raw file, outermost dimension first (default: none)."},               \
         {"dtype", 0, "DTYPE", "Set the dtype of a raw file, as int16 (default: none).",            \

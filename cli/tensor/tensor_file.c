@@ -11,21 +11,15 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+#include "cli/file/file_map.h"
 #include "cli/file/memory_file.h"
 #include "cli/file/near_file.h"
 #include "cli/file/regular.h"
 #include "cli/tensor/little_endian.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "daemon/memory/sigbus.h"
 
 enum { LIFT_BYTES = 16 << 20 }; /* bytes per system call: limits the delay of ^C */
-
-struct tensor_map {
-    void *pages;
-    size_t size;
-    struct sigbus_guard guard; /* missing pages become zeros instead of a fatal signal */
-};
 
 static const char *kind_of_file(mode_t mode)
 {
@@ -119,9 +113,8 @@ int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_
         return refuse_kind(file, file->stat.st_mode, fault);
     int error = errno;
     char near[NEAR_FILE_MAX] = "";
-    return fault_set(fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR,
-                     NULL, "%s: %s%s", file->shown, strerror(error),
-                     error == ENOENT ? near_file(near, path) : "");
+    return fault_set(fault, exit_code_fault(error, FAULT_BAD_DESCRIPTOR), NULL, "%s: %s%s",
+                     file->shown, strerror(error), error == ENOENT ? near_file(near, path) : "");
 }
 
 /* Adds the file's name to a fault's text; keeps the pointer. Returns -1. */
@@ -218,8 +211,7 @@ int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum f
 void tensor_file_close(struct tensor_file *file)
 {
     if (file->map) {
-        sigbus_guard_finish(&file->map->guard);
-        munmap(file->map->pages, file->map->size);
+        file_map_finish(file->map);
         free(file->map);
     }
     if (file->fd >= 0)
@@ -276,7 +268,8 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
     uint64_t size = (uint64_t)file->stat.st_size;
     uint64_t left = size < header->data_offset ? 0 : size - header->data_offset;
     char shape[PRINT_TEXT_MAX];
-    if (file->fd >= 0 && span > left)
+    /* A buffer has no path: its owner checks it. */
+    if ((file->fd >= 0 || file->path) && span > left)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL,
                          "%s: %" PRIu64 " B from offset %" PRIu64 " on, %" PRIu64
                          " B needed for shape %s of %" PRIu32 "-byte elements",
@@ -331,22 +324,6 @@ int tensor_file_lift(struct tensor_file *file, struct fault *fault)
     return 0;
 }
 
-/* Maps only the pages of the tensor: a whole archive may be too large for the address space. */
-static int map_pages(struct tensor_map *map, const struct tensor_file *file, uint64_t before)
-{
-    map->size = (size_t)(before + file->header.data_size);
-    map->pages = mmap(NULL, map->size, PROT_READ, MAP_SHARED, file->fd,
-                      (off_t)(file->header.data_offset - before));
-    if (map->pages == MAP_FAILED)
-        return -errno;
-    int error = sigbus_install();
-    if (error == 0)
-        error = sigbus_guard_init(&map->guard, map->pages, map->size);
-    if (error)
-        munmap(map->pages, map->size);
-    return error;
-}
-
 int tensor_file_map(struct tensor_file *file, struct fault *fault)
 {
     if (little_endian_replace(file, fault))
@@ -354,8 +331,11 @@ int tensor_file_map(struct tensor_file *file, struct fault *fault)
     uint64_t before = file->header.data_offset % (uint64_t)sysconf(_SC_PAGESIZE);
     if (before + file->header.data_size > SIZE_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);
-    struct tensor_map *map = malloc(sizeof(*map));
-    int error = map ? map_pages(map, file, before) : -ENOMEM;
+    /* Map only the pages of the tensor: a whole archive may be too large for the address space. */
+    struct file_map *map = malloc(sizeof(*map));
+    int error = map ? file_map_init(map, file->fd, file->header.data_offset - before,
+                                    before + file->header.data_size)
+                    : -ENOMEM;
     if (error) {
         free(map);
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(-error));
@@ -367,7 +347,7 @@ int tensor_file_map(struct tensor_file *file, struct fault *fault)
 
 int tensor_file_check(const struct tensor_file *file, struct fault *fault)
 {
-    if (!file->map || !sigbus_guard_hit(&file->map->guard))
+    if (!file->map || !file_map_is_broken(file->map))
         return 0;
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, shrank);
 }

@@ -3,10 +3,12 @@
  * A tensor in a file, and the head of this folder. Data flow:
  *
  *     path -> tensor_file.c   opens the file; a .npy's header is parsed by proto/file/npy.c
- *          -> archive.c       lists and unpacks .npz (npz.c) and .safetensors (proto/file)
+ *          -> archive.c       lists and unpacks .npz (npz.c), .safetensors (proto/file) and the
+ *                             constants of models (model_constants.c)
  *          -> struct tensor_file: `header` and `strides` describe the elements of any format
  *               -> cli/job        moves them
- *               -> compare.c, compare_archives.c, corner.c, archive_listing.c   diff and show them
+ *               -> compare.c, compare_archives.c, difference_text.c   diff them (cli/diagnose)
+ *               -> corner.c, archive_listing.c   show them
  *          little_endian.c   replaces a big-endian file by a copy before its elements are used
  *
  * tensor_args.c reads the options that describe a file, dtype.c converts elements, pattern.c
@@ -42,7 +44,7 @@ struct tensor_file {
     enum file_format format;           /* never FILE_FORMAT_AUTO */
     struct npy_header header; /* header of the tensor; raw files: all members but fortran_order */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements, never 0 */
-    struct tensor_map *map;        /* mapped pages, after tensor_file_map() */
+    struct file_map *map;          /* mapped pages, after tensor_file_map() */
     const uint8_t *data;           /* first element, after tensor_file_map() */
 };
 

@@ -35,8 +35,8 @@ static void note(int number)
     }
     cancelled = true;
     /* If the pipe is full, it is readable already. */
-    ssize_t ignored = write(pipe_ends[1], "", 1);
-    (void)ignored;
+    while (write(pipe_ends[1], "", 1) < 0 && errno == EINTR)
+        ;
     errno = error;
 }
 

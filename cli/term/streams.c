@@ -29,6 +29,8 @@ static bool wait_for_room(struct stream *stream)
         if (ready > 0 && polled[0].revents)
             return true;
         stream->given_up = ready == 0 || (ready < 0 && errno != EINTR);
+        if (ready < 0 && stream->given_up && stream->fd == STDOUT_FILENO)
+            print_note_error(errno);
     }
     return false;
 }

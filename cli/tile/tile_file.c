@@ -146,30 +146,6 @@ static void write_buffers(struct writer *writer, bool host)
     buffer_specs_write(&writer->w, buffers, count);
 }
 
-/* Sets the number of entries of each list of cfg that is not neutral. */
-static void set_lengths(struct job_common *common, uint32_t rank)
-{
-    const mli_mov_cfg_t *cfg = &common->cfg;
-    struct cfg_lengths *lengths = &common->lengths;
-
-    for (uint32_t d = 0; d < rank; d++) {
-        if (cfg->offset[d] != 0)
-            lengths->offset = (uint8_t)rank;
-        if (cfg->size[d] != 0)
-            lengths->size = (uint8_t)rank;
-        if (cfg->sub_sample_step[d] != 1)
-            lengths->sub_sample_step = (uint8_t)rank;
-        if (cfg->dst_offset[d] != 0)
-            lengths->dst_offset = (uint8_t)rank;
-        if (cfg->perm_dim[d] != d)
-            lengths->perm_dim = (uint8_t)rank;
-        if (cfg->padding_pre[d] != 0)
-            lengths->padding_pre = (uint8_t)rank;
-        if (cfg->padding_post[d] != 0)
-            lengths->padding_post = (uint8_t)rank;
-    }
-}
-
 static void set_shape(struct tensor_desc *desc, uint32_t rank, const uint32_t *shape)
 {
     desc->rank = rank;
@@ -230,7 +206,7 @@ static void write_job(struct writer *writer, const struct tile_job *job)
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
     spec.common.cfg = transfer.cfg;
-    set_lengths(&spec.common, transfer.rank);
+    job_common_set_lengths(&spec.common, transfer.rank);
     if (job->kind == TILE_JOB_LOAD) {
         set_source(writer, &spec.src, files[job->operand], job->operand == 0);
         spec.dst.buffer = buffer;
@@ -349,7 +325,7 @@ static void write_stitch(struct writer *writer, const struct tile_job *job)
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
     spec.common.cfg = transfer.cfg;
-    set_lengths(&spec.common, transfer.rank);
+    job_common_set_lengths(&spec.common, transfer.rank);
     set_source(writer, &spec.src, path, false);
     spec.dst.buffer = host;
     set_shape(&spec.dst.desc, transfer.rank, transfer.dst_shape);

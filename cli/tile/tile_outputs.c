@@ -159,9 +159,8 @@ static int make_directory(struct tile_outputs *outputs, struct fault *fault)
         return 0;
     if (errno == EEXIST && stat(path, &now) == 0)
         errno = S_ISDIR(now.st_mode) ? 0 : ENOTDIR;
-    return errno ? fault_set(fault,
-                             exit_code_is_shortage(errno) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
-                             NULL, "--tiles %s: %s", path, strerror(errno))
+    return errno ? fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
+                             "--tiles %s: %s", path, strerror(errno))
                  : 0;
 }
 
@@ -258,7 +257,7 @@ int tile_outputs_commit(struct tile_outputs *outputs, struct fault *fault)
         const bool fresh = !force && (i == TILE_FILE_JOBS || i == TILE_FILE_STITCH);
 
         outputs->at_fault = outputs->path[i];
-        if (outputs->file[i].fd >= 0 && output_commit(&outputs->file[i], fresh, fault))
+        if (outputs->file[i].fd >= 0 && output_commit_synced(&outputs->file[i], fresh, fault))
             return -1;
         outputs->made = false; /* the directory of --tiles stays */
     }

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/batch/source_queue.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/case_inputs.h"
+#include "cli/batch/workers.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
+
+/* A worker asks again after WAIT_MS. A shorter form of a result has MESSAGE_MAX bytes of text. */
+enum { WAIT_MS = 30, MESSAGE_MAX = 1000 };
+
+static enum source_answer lost(struct fault *fault)
+{
+    queue_no_memory(fault);
+    return SOURCE_LOST;
+}
+
+static void lease_free(struct queue_lease *lease)
+{
+    if (lease)
+        queue_case_finish(&lease->item);
+    free(lease);
+}
+
+static enum source_answer wait_for_more(void)
+{
+    struct pollfd wait = {.fd = cancel_fd(), .events = POLLIN};
+
+    poll(&wait, 1, WAIT_MS);
+    return SOURCE_LATER;
+}
+
+static enum source_answer take_none(struct source_queue *source, enum queue_answer answer,
+                                    struct fault *fault)
+{
+    if (answer == QUEUE_LOST)
+        return SOURCE_LOST;
+    if (answer == QUEUE_LATER || source->follow)
+        return wait_for_more();
+    if (answer == QUEUE_EMPTY) {
+        fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "the queue has no cases: add some with mlictl batch enqueue, or wait for them with "
+            "--follow");
+        return SOURCE_LOST;
+    }
+    pthread_mutex_lock(&source->mutex);
+    source->ended = true;
+    pthread_mutex_unlock(&source->mutex);
+    return SOURCE_END;
+}
+
+/* Gives back a case because its files differ on this machine. Stops this worker after the third
+ * case in a row: the cause is then probably this machine. */
+static enum source_answer refuse(struct source_queue *source, struct queue_lease *lease,
+                                 const char *why, struct fault *fault)
+{
+    const struct queue_case *item = &lease->item;
+    char shown[PRINT_PATH_MAX];
+
+    if (queue_give_back(source->queue, lease, true, fault))
+        return SOURCE_LOST;
+    pthread_mutex_lock(&source->mutex);
+    const bool stop = ++source->in_row >= QUEUE_REFUSALS_MAX;
+    pthread_mutex_unlock(&source->mutex);
+    fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s; the case goes to another worker%s",
+              print_path(shown, item->path), why,
+              stop ? ". This is the third such case in a row: compare --root and the files of this "
+                     "machine with those of mlictl batch enqueue"
+                   : "");
+    return stop ? SOURCE_LOST : SOURCE_NOTE;
+}
+
+/* Returns why the case must not run here, or NULL. */
+static const char *check(const struct source_queue *source, const struct queue_lease *lease,
+                         const char *file)
+{
+    uint64_t inputs;
+    struct fault ignored;
+
+    if (!queue_path_is_below(lease->item.path))
+        return "the path is absolute or has \"..\"";
+    if (case_inputs_read(file, source->contents, &inputs, &ignored))
+        return "the job file cannot be read here";
+    return inputs == lease->item.inputs ? NULL
+                                        : "the files of the case are not those that were enqueued";
+}
+
+/* Sets the verdict of a case that no worker can run. */
+static void judge(struct batch_case *batch_case, const struct queue_lease *lease)
+{
+    if (lease->deliveries > QUEUE_DELIVERIES_MAX) {
+        batch_case->reason = CASE_WHY_LOST;
+        batch_case->verdict =
+            "5 workers took the case, and none of them handed in a result: it may "
+            "end or block mlictl";
+    } else if (lease->refusals >= QUEUE_REFUSALS_MAX) {
+        batch_case->reason = CASE_WHY_INPUTS;
+        batch_case->verdict =
+            "workers refused the case 3 times, because its files are not those that "
+            "were enqueued: enqueue it again";
+    }
+}
+
+/* Makes a case of the lease, which it owns from then on. */
+static enum source_answer give(struct source_queue *source, struct queue_lease *lease, char *file,
+                               struct batch_case **out, struct fault *fault)
+{
+    struct batch_case *batch_case = calloc(1, sizeof(*batch_case));
+    char *name = strdup(lease->item.name);
+
+    if (batch_case)
+        *batch_case = (struct batch_case){.name = name, .file = file, .lease = lease};
+    pthread_mutex_lock(&source->mutex);
+    const bool added = name && batch_case && cases_append(source->cases, batch_case) == 0;
+    pthread_mutex_unlock(&source->mutex);
+    if (!added) {
+        struct fault ignored;
+
+        queue_give_back(source->queue, lease, false, &ignored);
+        free(batch_case);
+        free(name);
+        free(file);
+        lease_free(lease);
+        return lost(fault);
+    }
+    judge(batch_case, lease);
+    *out = batch_case;
+    return SOURCE_CASE;
+}
+
+static enum source_answer take_case(struct source_queue *source, struct queue_lease *lease,
+                                    struct batch_case **out, struct fault *fault)
+{
+    char *file = NULL;
+    const char *why = NULL;
+    const bool here = strcmp(source->root, ".") == 0;
+
+    if (asprintf(&file, "%s%s%s", here ? "" : source->root, here ? "" : "/", lease->item.path) < 0)
+        file = NULL;
+    if (file && lease->deliveries <= QUEUE_DELIVERIES_MAX && lease->refusals < QUEUE_REFUSALS_MAX)
+        why = check(source, lease, file);
+    if (!file || why) {
+        const enum source_answer answer =
+            refuse(source, lease, file ? why : "out of memory", fault);
+
+        free(file);
+        lease_free(lease);
+        return answer;
+    }
+    return give(source, lease, file, out, fault);
+}
+
+static enum source_answer take(void *context, struct batch_case **out, struct fault *fault)
+{
+    struct source_queue *source = context;
+    struct queue_lease *lease = calloc(1, sizeof(*lease));
+
+    if (!lease)
+        return lost(fault);
+    const enum queue_answer answer = queue_take(source->queue, lease, fault);
+    if (answer == QUEUE_CASE)
+        return take_case(source, lease, out, fault);
+    free(lease);
+    return take_none(source, answer, fault);
+}
+
+/* Handing in. */
+
+/* Returns the "case" event of a result. Heap; NULL if out of memory. */
+static char *write_result(const struct case_result *result)
+{
+    struct jsonw w;
+
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    case_result_write(&w, result, true);
+    jsonw_object_end(&w);
+    const char *text = jsonw_text(&w);
+    char *copy = text ? strdup(text) : NULL;
+    jsonw_finish(&w);
+    return copy;
+}
+
+/* Returns a shorter event: without the files of the fingerprint and the difference, and with the
+ * beginning of the message. */
+static char *write_brief(const struct case_result *result)
+{
+    struct case_result brief = *result;
+    char *message = result->message ? strndup(result->message, MESSAGE_MAX) : NULL;
+
+    brief.fingerprint = (struct fingerprint){.job_file = result->fingerprint.job_file};
+    brief.difference = brief.kept = brief.rerun_command = NULL;
+    brief.message = message;
+    char *text = write_result(&brief);
+    free(message);
+    return text;
+}
+
+static void uncount(struct trial *trial, const struct batch_case *batch_case, const char *why)
+{
+    char shown[PRINT_PATH_MAX];
+
+    trial->end = ATTEMPT_UNCOUNTED;
+    fault_set(&trial->fault, FAULT_INVALID_PARAMS, NULL, "%s: %s",
+              print_path(shown, batch_case->name), why);
+}
+
+static void settle(struct trial *trial, const struct batch_case *batch_case,
+                   enum queue_outcome outcome)
+{
+    static const char *const whys[] = {
+        [QUEUE_COUNTED] = NULL,
+        [QUEUE_DUPLICATE] =
+            "another worker has finished the case already; this result does not count",
+        [QUEUE_CHANGED] =
+            "the case was enqueued again with other files; this result does not count",
+        [QUEUE_UNKNOWN] = "the queue has no longer this case; this result does not count"};
+
+    if (whys[outcome])
+        uncount(trial, batch_case, whys[outcome]);
+}
+
+static void hand_in(struct source_queue *source, const struct batch_case *batch_case,
+                    struct trial *trial)
+{
+    const bool good = case_status_is_good(trial->result.status, true);
+    char *result = write_result(&trial->result), *brief = write_brief(&trial->result);
+    enum queue_outcome outcome = QUEUE_COUNTED;
+    int status;
+
+    if (result && brief)
+        status = queue_finish(source->queue, batch_case->lease, result, brief, good, &outcome,
+                              &trial->fault);
+    else
+        status = queue_give_back(source->queue, batch_case->lease, false, &trial->fault) ||
+                 queue_no_memory(&trial->fault);
+    if (status)
+        trial->end = ATTEMPT_LOST;
+    else
+        settle(trial, batch_case, outcome);
+    free(result);
+    free(brief);
+}
+
+static void ended(void *context, struct batch_case *batch_case, struct trial *trial)
+{
+    struct source_queue *source = context;
+    struct queue_lease *lease = batch_case->lease;
+    struct fault ignored;
+
+    if (trial->end != ATTEMPT_ENDED) {
+        queue_give_back(source->queue, lease, false, &ignored);
+    } else if (!batch_case->verdict &&
+               case_inputs_of(&trial->result.fingerprint) != lease->item.inputs) {
+        if (queue_give_back(source->queue, lease, true, &trial->fault))
+            trial->end = ATTEMPT_LOST;
+        else
+            uncount(trial, batch_case, "its files changed while it ran; it goes to another worker");
+    } else {
+        pthread_mutex_lock(&source->mutex);
+        source->in_row = 0;
+        pthread_mutex_unlock(&source->mutex);
+        hand_in(source, batch_case, trial);
+    }
+    lease_free(lease);
+    batch_case->lease = NULL;
+}
+
+struct case_source source_queue_init(struct source_queue *source)
+{
+    pthread_mutex_init(&source->mutex, NULL);
+    return (struct case_source){.take = take, .ended = ended, .context = source};
+}
+
+void source_queue_finish(struct source_queue *source)
+{
+    pthread_mutex_destroy(&source->mutex);
+}

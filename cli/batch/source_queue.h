@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The source of `mlictl batch --queue`: cases from a queue on a server, one for each worker at a
+ * time. A case runs only if its files are equal to the enqueued files.
+ */
+#ifndef CLI_BATCH_SOURCE_QUEUE_H
+#define CLI_BATCH_SOURCE_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/batch/source.h"
+#include "cli/queue/queue.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/result.h"
+
+struct source_queue {
+    struct queue *queue;
+    struct cases *cases;       /* gets the cases */
+    const char *root;          /* directory of the paths in the queue */
+    struct contents *contents; /* checksums of files */
+    bool follow;               /* wait for further cases at the end */
+    /* Private: */
+    pthread_mutex_t mutex; /* protects the members below and `cases` */
+    uint32_t in_row;       /* cases with other inputs since the last result */
+    bool ended;            /* every case has a result */
+};
+
+struct case_source source_queue_init(struct source_queue *source);
+void source_queue_finish(struct source_queue *source);
+
+#endif /* CLI_BATCH_SOURCE_QUEUE_H */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl optimise: fuses chains of moves, and proves that the outputs stay the same. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/file/output.h"
+#include "cli/file/place.h"
+#include "cli/job/job_rules.h"
+#include "cli/link/embedded.h"
+#include "cli/optimise/optimise_report.h"
+
+static const struct option options_table[] = {
+    {"output", 'o', "FILE", "Write the new job file to FILE; - is standard output (default: none).",
+     .takes = &value_job_file},
+    {"force", 'f', NULL, "Replace an existing FILE."},
+    {"check", 0, NULL, "Report with exit code 1 that jobs could be saved."},
+    {"intermediate", 0, "PATTERN",
+     "Treat files with this name as intermediate: nobody else needs them (default: none).",
+     .repeats = true},
+    {"all-intermediates", 0, NULL,
+     "Treat each file that one job creates and another one reads as intermediate."},
+    {"drop", 0, "NAME",
+     "Omit the jobs that write this buffer or file, which no job reads (default: none).",
+     .repeats = true},
+    {"raw", 0, NULL, "Read .npy files as raw files, at the offset of their elements, if it helps."},
+    {"profile", 0, "NAME",
+     "Show the times on the board of this target profile, or of a file (default: none).",
+     .takes = &value_profile},
+    {"engine", 'e', "SPEC",
+     "Move the bytes of the proof with this engine (default: the library's).",
+     .takes = &value_engine},
+    EMBEDDED_LIMIT_OPTION,
+    OPTIONS_COMMON,
+};
+
+static size_t collect(const struct options *options, const char *name,
+                      const char *values[OPTIONS_REPEATS_MAX])
+{
+    size_t count = 0, at = 0;
+    const char *value;
+
+    while ((value = options_next(options, name, &at)))
+        values[count++] = value;
+    return count;
+}
+
+static const char *target_of(const struct options *options)
+{
+    const char *path = options_get(options, "output");
+
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* Refuses to write the job file over a file that its jobs read or write. */
+static int check_target(const struct options *options, const struct program *p, struct fault *fault)
+{
+    const char *target = target_of(options);
+
+    for (size_t i = 0; target && i < p->store_count; i++) {
+        struct place place;
+
+        if (!p->stores[i].is_buffer && place_of(target, &place) &&
+            place_same(&place, &p->stores[i].place))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--output %s: a job reads or writes this file; give another", target);
+    }
+    return 0;
+}
+
+static int save(const struct options *options, const struct jsonw *text, struct fault *fault)
+{
+    const char *target = target_of(options);
+    const bool force = options_get(options, "force") != NULL;
+    struct output output;
+    int status;
+
+    if (!target)
+        return 0;
+    status = output_init(&output, target, NULL, fault);
+    if (status == 0)
+        status = output_check_fresh(&output, force, fault);
+    if (status == 0)
+        status = output_write(&output, text->data, text->length, 0, fault);
+    if (status == 0)
+        status = output_commit_synced(&output, !force, fault);
+    output_finish(&output);
+    return status;
+}
+
+static void print_result(const struct options *options, const struct optimised *result)
+{
+    const struct print_style style = options_style(options);
+    struct textw text;
+    struct jsonw json;
+
+    textw_init(&text);
+    if (options_get(options, "output") && !target_of(options)) {
+        textw_printf(&text, "%.*s", (int)result->text.length, result->text.data);
+        print_text(&text);
+    } else if (style.json) {
+        jsonw_init(&json);
+        optimise_report_json(&json, result);
+        print_json(&json);
+    } else if (!style.quiet) {
+        optimise_report_text(&text, result);
+        print_text(&text);
+    }
+    textw_finish(&text);
+}
+
+static int check_options(const struct options *options)
+{
+    if (options_get(options, "force") && !target_of(options)) {
+        print_error("--force requires --output FILE: without it optimise writes no file");
+        return -1;
+    }
+    if (options_get(options, "output") && !target_of(options) && options_get(options, "json")) {
+        print_error("--json cannot be combined with --output -: both write to standard output");
+        return -1;
+    }
+    return 0;
+}
+
+/* Returns the options without --profile: the service of the proof emulates no board. */
+static struct options without_profile(const struct options *options)
+{
+    struct options without = *options;
+
+    for (size_t i = 0; options->table[i].name; i++) {
+        if (strcmp(options->table[i].name, "profile") == 0)
+            without.values[i] = NULL;
+    }
+    return without;
+}
+
+static enum exit_code optimise_file(const struct options *options, struct job_file *file,
+                                    const struct target_profile *profile)
+{
+    const struct options of_proof = without_profile(options);
+    const struct print_style style = options_style(options);
+    const char *patterns[OPTIONS_REPEATS_MAX], *dropped[OPTIONS_REPEATS_MAX];
+    const struct optimise_request request = {
+        .intermediates = {.all = options_get(options, "all-intermediates") != NULL,
+                          .patterns = patterns,
+                          .pattern_count = collect(options, "intermediate", patterns),
+                          .dropped = dropped,
+                          .dropped_count = collect(options, "drop", dropped)},
+        .raw = options_get(options, "raw") != NULL,
+        .path = options_get(options, "output"),
+        .options = &of_proof,
+        .profile = profile};
+    struct optimised result;
+    struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
+
+    if (optimise(&result, file, &request, &fault) || check_target(options, &result.first, &fault) ||
+        save(options, &result.text, &fault)) {
+        code = print_failure(&style, file->path, &fault);
+    } else {
+        print_result(options, &result);
+        if (options_get(options, "check") && result.after.jobs < result.before.jobs)
+            code = EXIT_CODE_FAILED;
+    }
+    optimised_finish(&result);
+    return code;
+}
+
+static enum exit_code run(const struct options *options)
+{
+    const struct print_style style = options_style(options);
+    struct job_rules rules = {0};
+    struct job_file file;
+    struct fault fault;
+    enum exit_code code;
+
+    if (options->argument_count != 1)
+        return command_misused(&cmd_optimise);
+    if (check_options(options))
+        return EXIT_CODE_INVALID;
+    if (job_file_load(&file, options->arguments[0], &fault))
+        return print_failure(&style, job_file_label(options->arguments[0]), &fault);
+    code = job_rules_init(&rules, options, &fault) ? print_failure(&style, NULL, &fault)
+                                                   : optimise_file(options, &file, rules.profile);
+    job_rules_finish(&rules);
+    job_file_finish(&file);
+    return code;
+}
+
+static const struct example examples[] = {
+    {"what could be saved", "mlictl optimise job.json"},
+    {"write the new job file", "mlictl optimise --all-intermediates job.json -o fused.json"},
+    {"fail in CI if a chain of moves could be one move", "mlictl optimise --check -q job.json"},
+    {0},
+};
+
+const struct command cmd_optimise = {
+    .name = "optimise",
+    .arguments = "JOB.json",
+    .summary = "fuse chains of moves into fewer moves",
+    .details =
+        "Jobs that pass a tensor on through a buffer become one move where a move can do it. Runs\n"
+        "the old and the new jobs on position-coded data in memory, and compares all outputs.\n",
+    .options = options_table,
+    .takes = &value_job_file,
+    .examples = examples,
+    .run = run,
+};

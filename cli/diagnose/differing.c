@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/diagnose/differing.h"
+
+#include <math.h>
+#include <string.h>
+
+void differing_init(struct differing *differing, const struct elements *a, uint32_t first_max)
+{
+    *differing = (struct differing){
+        .dtype = a->dtype,
+        .rank = a->rank,
+        .leading = a->rank > 2 ? a->rank - 2 : a->rank > 1,
+        .planes = 1,
+        .first_max = first_max < DIFFERING_FIRST_MAX ? first_max : DIFFERING_FIRST_MAX};
+    for (uint32_t d = 0; d < differing->leading; d++)
+        differing->planes *= a->shape[d];
+}
+
+/* Maps the bits of a float to an integer that increases with the number. */
+static int64_t ordinal(uint32_t word, uint32_t bits)
+{
+    const uint32_t sign = UINT32_C(1) << (bits - 1);
+
+    return word & sign ? -(int64_t)(word & ~sign) : (int64_t)word;
+}
+
+static uint64_t ulps_between(const struct elements *a, const struct elements *b, const uint32_t *at)
+{
+    const uint32_t bits = a->dtype->size * 8;
+    const int64_t from = ordinal(elements_word(a, at), bits);
+    const int64_t to = ordinal(elements_word(b, at), bits);
+
+    return (uint64_t)(from < to ? to - from : from - to);
+}
+
+static void note_largest(struct differing *differing, const struct elements *a,
+                         const struct elements *b, const uint32_t *at)
+{
+    const double x = dtype_number(a->dtype, elements_at(a, at));
+    const double y = dtype_number(b->dtype, elements_at(b, at));
+    const double largest = x == y ? 0 : fabs(x - y);
+
+    if (a->dtype->kind == 'b' || isnan(largest) ||
+        (differing->has_largest && largest <= differing->largest))
+        return;
+    differing->has_largest = true;
+    differing->largest = largest;
+    memcpy(differing->largest_at, at, sizeof(differing->largest_at));
+    if (a->dtype->kind != 'f')
+        return;
+    differing->relative = y != 0 && !isinf(y) ? largest / fabs(y) : 0;
+    differing->ulps = ulps_between(a, b, at);
+}
+
+static void note_first(struct differing *differing, const struct elements *a,
+                       const struct elements *b, const uint32_t *at)
+{
+    if (differing->first_count == differing->first_max)
+        return;
+    struct differing_element *element = &differing->first[differing->first_count++];
+    memcpy(element->at, at, sizeof(element->at));
+    dtype_text(a->dtype, elements_at(a, at), element->a);
+    dtype_text(b->dtype, elements_at(b, at), element->b);
+}
+
+/* Keeps each differing element with equal chance: reservoir sampling with a fixed sequence. */
+static void note_sample(struct differing *differing, const struct elements *a, const uint32_t *at)
+{
+    uint64_t place = differing->count;
+
+    if (place >= DIFFERING_SAMPLE_MAX)
+        place = (differing->count * UINT64_C(0x9e3779b97f4a7c15) >> 20) % (differing->count + 1);
+    if (place >= DIFFERING_SAMPLE_MAX)
+        return;
+    differing->sample[place] = elements_index(a, at);
+    if (differing->sample_count < DIFFERING_SAMPLE_MAX)
+        differing->sample_count++;
+}
+
+static void note_region(struct differing *differing, const uint32_t *at)
+{
+    for (uint32_t d = 0; d < differing->rank; d++) {
+        if (differing->count == 0 || at[d] < differing->low[d])
+            differing->low[d] = at[d];
+        if (differing->count == 0 || at[d] > differing->high[d])
+            differing->high[d] = at[d];
+    }
+}
+
+/* Returns whether the current plane follows the last one of the run in the last leading dimension.
+ */
+static bool continues(const struct differing *differing, const struct differing_run *run)
+{
+    const uint32_t last = differing->leading - 1;
+
+    return run->each == differing->plane_count &&
+           memcmp(run->at, differing->plane_at, last * sizeof(*run->at)) == 0 &&
+           (uint64_t)run->at[last] + run->planes == differing->plane_at[last];
+}
+
+static void end_plane(struct differing *differing)
+{
+    struct differing_run *run = &differing->runs[differing->run_count];
+
+    if (differing->leading == 0 || differing->plane_count == 0)
+        return;
+    differing->planes_differ++;
+    if (differing->run_count > 0 && !differing->runs_cut && continues(differing, run - 1)) {
+        run[-1].planes++;
+    } else if (differing->run_count == DIFFERING_RUNS_MAX) {
+        differing->runs_cut = true;
+    } else {
+        *run = (struct differing_run){.planes = 1, .each = differing->plane_count};
+        memcpy(run->at, differing->plane_at, differing->leading * sizeof(*run->at));
+        differing->run_count++;
+    }
+    differing->plane_count = 0;
+}
+
+void differing_add(struct differing *differing, const struct elements *a, const struct elements *b,
+                   const uint32_t *at)
+{
+    if (memcmp(at, differing->plane_at, differing->leading * sizeof(*at)) != 0) {
+        end_plane(differing);
+        memcpy(differing->plane_at, at, differing->leading * sizeof(*at));
+    }
+    differing->plane_count++;
+    note_region(differing, at);
+    note_largest(differing, a, b, at);
+    note_first(differing, a, b, at);
+    note_sample(differing, a, at);
+    differing->count++;
+}
+
+void differing_end(struct differing *differing)
+{
+    uint64_t volume = 1;
+
+    end_plane(differing);
+    for (uint32_t d = 0; d < differing->rank; d++)
+        volume *= (uint64_t)differing->high[d] - differing->low[d] + 1;
+    differing->fills_region = differing->count == volume;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The elements at which two tensors of one dtype and shape differ: their region, the first ones,
+ * their number in each plane, the largest difference, and a sample for a diagnosis. Its size does
+ * not depend on the tensors.
+ */
+#ifndef CLI_DIAGNOSE_DIFFERING_H
+#define CLI_DIAGNOSE_DIFFERING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/diagnose/elements.h"
+#include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
+
+enum {
+    DIFFERING_FIRST_MAX = 50,
+    DIFFERING_RUNS_MAX = 8,
+    DIFFERING_SAMPLE_MAX = 256,
+    DIFFERING_ORIGIN_MAX = 80
+};
+
+struct differing_element {
+    uint32_t at[MLI_MAX_RANK];
+    char a[DTYPE_TEXT_MAX], b[DTYPE_TEXT_MAX];
+    char origin[DIFFERING_ORIGIN_MAX]; /* "from src[0, 1], not src[1, 0]"; empty: unknown */
+};
+
+/* Consecutive planes with equal numbers of differing elements. A plane is the last two dimensions;
+ * of a tensor of rank 2, a row. */
+struct differing_run {
+    uint32_t at[MLI_MAX_RANK]; /* coordinate of the first plane, in the leading dimensions */
+    uint32_t planes;
+    uint64_t each; /* differing elements of each plane */
+};
+
+struct differing {
+    const struct dtype *dtype;
+    uint32_t rank;
+    uint64_t count;                                 /* differing elements */
+    uint32_t low[MLI_MAX_RANK], high[MLI_MAX_RANK]; /* first and last coordinate of the region */
+    bool fills_region;                              /* every element of the region differs */
+
+    /* The largest absolute difference. Differences with NaN do not count. */
+    bool has_largest;
+    uint32_t largest_at[MLI_MAX_RANK];
+    double largest;
+    double relative; /* floats: the same difference divided by the magnitude of b; 0: b is 0 */
+    uint64_t ulps;   /* floats: representable numbers from a to b */
+
+    uint32_t leading; /* dimensions before those of a plane; 0: no planes */
+    uint64_t planes, planes_differ;
+    struct differing_run runs[DIFFERING_RUNS_MAX]; /* the first ones */
+    uint32_t run_count;
+    bool runs_cut; /* further planes differ */
+
+    uint32_t first_max; /* at most DIFFERING_FIRST_MAX */
+    uint32_t first_count;
+    struct differing_element first[DIFFERING_FIRST_MAX];
+
+    uint64_t sample[DIFFERING_SAMPLE_MAX]; /* indices in C order of some differing elements */
+    uint32_t sample_count;
+
+    /* Private: the current plane. */
+    uint32_t plane_at[MLI_MAX_RANK];
+    uint64_t plane_count;
+};
+
+/** Makes *differing empty, for tensors like `a`; keeps the first `first_max` elements. */
+void differing_init(struct differing *differing, const struct elements *a, uint32_t first_max);
+
+/** Adds the element at `at`, which differs. Call it in C order. */
+void differing_add(struct differing *differing, const struct elements *a, const struct elements *b,
+                   const uint32_t *at);
+
+/** Completes the counts after the last element. */
+void differing_end(struct differing *differing);
+
+enum { DIFFERING_TEXT_MAX = 512 };
+
+/** Writes a coordinate: "[1, 0, 2]". Returns `out`. */
+const char *differing_place(char out[DIFFERING_TEXT_MAX], uint32_t rank, const uint32_t *at);
+
+/** Writes "95.8 % of 72 elements, in [0:4, 1]; the largest difference is 3 at [1, 0]". Returns
+ * `out`. */
+const char *differing_summary(const struct differing *differing, uint64_t elements,
+                              char out[DIFFERING_TEXT_MAX]);
+
+/** Writes the planes: "planes [0, :, :] 15, [1:4, :, :] 18 each". Empty: there are no planes.
+ * Returns `out`. */
+const char *differing_planes(const struct differing *differing, char out[DIFFERING_TEXT_MAX]);
+
+/** Writes the members region, largest, planes and first into the open object. */
+void differing_json(struct jsonw *w, const struct differing *differing);
+
+#endif /* CLI_DIAGNOSE_DIFFERING_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A map from the coordinates of a tensor to those of a reference tensor: each dimension of the
+ * reference follows one dimension of the tensor, with an offset and a step. Every move is such a
+ * map from its output to its source, and most mistakes in a move are other maps.
+ */
+#ifndef CLI_DIAGNOSE_MAP_H
+#define CLI_DIAGNOSE_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/diagnose/elements.h"
+#include "cli/diagnose/phrase.h"
+
+/* The value of coordinates outside the reference. */
+enum map_outside { MAP_UNKNOWN, MAP_ZERO, MAP_WRAP, MAP_EDGE };
+
+/* Coordinate d of the reference is first[d] + step[d] * at[axis[d]]. */
+struct map {
+    uint32_t rank; /* of the reference */
+    uint8_t axis[MLI_MAX_RANK];
+    int64_t first[MLI_MAX_RANK], step[MLI_MAX_RANK];
+    enum map_outside outside;
+};
+
+/** Returns the map in which each element is the element of the reference at its coordinate. */
+struct map map_identity(uint32_t rank);
+
+/**
+ * Computes the coordinate in the reference that belongs to `at`. Returns false if it is outside the
+ * reference and `outside` is MAP_UNKNOWN or MAP_ZERO.
+ */
+bool map_place(const struct map *map, const struct elements *reference, const uint32_t *at,
+               uint32_t place[MLI_MAX_RANK]);
+
+/** Computes the bits that the map predicts at `at`. Returns false if it predicts nothing. */
+bool map_word(const struct map *map, const struct elements *reference, const uint32_t *at,
+              uint32_t *word);
+
+/** Returns whether both maps give equal coordinates to all coordinates below `shape`. */
+bool map_same(const struct map *a, const struct map *b, const uint32_t *shape);
+
+/** Adds "src[j, i + 1]": the reference at the map of [i, j, ...], coordinates below `shape`. */
+void map_add(struct phrase *phrase, const struct map *map, const char *reference,
+             const uint32_t *shape);
+
+#endif /* CLI_DIAGNOSE_MAP_H */

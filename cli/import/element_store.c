@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/import/element_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+#include "cli/file/regular.h"
+#include "cli/file/text.h"
+#include "cli/import/movement.h"
+#include "cli/import/stored.h"
+
+int element_store_init(struct element_store *store, struct model *model, const char *path,
+                       struct fault *fault)
+{
+    *store = (struct element_store){.model = model, .path = path};
+    store->owned = calloc(model->tensor_count + 1, sizeof(*store->owned));
+    store->expected = calloc(model->tensor_count + 1, sizeof(*store->expected));
+    return store->owned && store->expected ? 0 : model_no_memory(fault);
+}
+
+void element_store_forget(struct element_store *store)
+{
+    for (size_t i = 0; i < store->held_count; i++) {
+        free(store->owned[store->held[i]]);
+        store->owned[store->held[i]] = NULL;
+    }
+    store->held_count = 0;
+}
+
+void element_store_finish(struct element_store *store)
+{
+    element_store_forget(store);
+    for (size_t i = 0; store->expected && i < store->model->tensor_count; i++)
+        free(store->expected[i]);
+    free(store->held);
+    free(store->owned);
+    free(store->expected);
+    *store = (struct element_store){0};
+}
+
+int element_store_put(struct element_store *store, size_t tensor, uint8_t *elements,
+                      struct fault *fault)
+{
+    if (store->owned[tensor]) { /* keeps the first */
+        free(elements);
+        return 0;
+    }
+    if (model_push(&store->held, &store->held_count, tensor)) {
+        free(elements);
+        return model_no_memory(fault);
+    }
+    store->owned[tensor] = elements;
+    return 0;
+}
+
+static uint8_t *allocate(uint64_t bytes, struct fault *fault)
+{
+    uint8_t *elements = malloc((size_t)bytes + 1);
+
+    if (!elements)
+        fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a tensor of %" PRIu64 " bytes",
+                  bytes);
+    return elements;
+}
+
+/* Reads a constant from the file beside the model that holds it. */
+static int read_outside(const struct element_store *store, const struct model_tensor *tensor,
+                        uint8_t *elements, struct fault *fault)
+{
+    const char *slash = strrchr(store->path, '/');
+    struct stat stat;
+    char *path = NULL;
+    uint64_t done = 0;
+
+    if (asprintf(&path, "%.*s%s", slash ? (int)(slash - store->path + 1) : 0, store->path,
+                 tensor->location) < 0)
+        return model_no_memory(fault);
+    const int fd = regular_open(path, O_RDONLY | O_NOFOLLOW, &stat);
+    while (fd >= 0 && done < tensor->bytes) {
+        const ssize_t got = pread(fd, elements + done, (size_t)(tensor->bytes - done),
+                                  (off_t)(tensor->offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            errno = got < 0 ? errno : ENODATA;
+            break;
+        }
+        done += (uint64_t)got;
+    }
+    if (done < tensor->bytes)
+        fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL, "%s: %s", path,
+                  fd == REGULAR_OTHER ? "not a regular file" : strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return done < tensor->bytes ? -1 : 0;
+}
+
+const uint8_t *element_store_get(struct element_store *store, size_t index, struct fault *fault)
+{
+    const struct model_tensor *tensor = &store->model->tensors[index];
+    const uint8_t *known = model_elements(store->model, tensor);
+    struct npy_header header;
+    uint64_t shape[MOVEMENT_RANK_MAX], bytes;
+    uint8_t *elements;
+
+    if (known || store->owned[index])
+        return known ? known : store->owned[index];
+    if (!model_tensor_bytes(tensor, &bytes)) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "%.64s has no shape", tensor->name);
+        return NULL;
+    }
+    elements = allocate(bytes, fault);
+    if (!elements)
+        return NULL;
+    for (uint32_t d = 0; d < tensor->rank; d++)
+        shape[d] = (uint64_t)tensor->dims[d].extent;
+    if (tensor->place == MODEL_OUTSIDE) {
+        if (read_outside(store, tensor, elements, fault)) {
+            free(elements);
+            return NULL;
+        }
+    } else {
+        stored_header(tensor->dtype, tensor->rank, shape, &header);
+        stored_generate(&header, index + 1, elements);
+    }
+    return element_store_put(store, index, elements, fault) ? NULL : store->owned[index];
+}
+
+/* Given files */
+
+/* Takes the tensor of a .pb file: as a constant of the model, or as an expected result. */
+static int take(struct element_store *store, size_t index, const struct model *given, bool output,
+                struct fault *fault)
+{
+    const struct model_tensor *from = &given->tensors[0];
+    struct model_tensor *to = &store->model->tensors[index];
+    const uint8_t *elements = model_elements(given, from);
+    uint8_t *copy;
+
+    if (!elements)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s",
+                         from->refusal ? from->refusal : "it has no elements in the file");
+    copy = allocate(from->bytes, fault);
+    if (!copy)
+        return -1;
+    memcpy(copy, elements, (size_t)from->bytes);
+    if (output) {
+        free(store->expected[index]);
+        store->expected[index] = copy;
+    } else {
+        free(to->memory);
+        to->memory = copy;
+        to->bytes = from->bytes;
+        to->place = MODEL_IN_MEMORY;
+    }
+    to->dtype = from->dtype;
+    return model_set_shape(to, from->dims, from->rank, fault);
+}
+
+/* Reads one file. Returns 1, 0 if it does not exist or holds no tensor, or -1. */
+static int read_given(struct element_store *store, const char *path, size_t index, bool output,
+                      struct fault *fault)
+{
+    struct text text = {0};
+    struct model given;
+    struct fault why;
+    int result = 0;
+
+    if (access(path, F_OK) != 0)
+        return 0;
+    if (text_load(&text, path, (size_t)MOVEMENT_BYTES_MAX, true, &why) == 0 &&
+        model_read(&given, FILE_FORMAT_PB, (const uint8_t *)text.bytes, text.length, &why) == 0) {
+        result = take(store, index, &given, output, &why) ? -1 : 1;
+        model_finish(&given);
+    } else {
+        result = -1;
+    }
+    text_finish(&text);
+    return result < 0 ? fault_set(fault, why.code, NULL, "%s: %s", path, why.text) : result;
+}
+
+static int read_all(struct element_store *store, const char *directory, bool output, size_t *count,
+                    struct fault *fault)
+{
+    const struct model *model = store->model;
+    const size_t *tensors = output ? model->outputs : model->inputs;
+    const size_t total = output ? model->output_count : model->input_count;
+
+    *count = 0;
+    for (size_t i = 0; i < total; i++) {
+        char *path = NULL;
+        int read;
+
+        if (tensors[i] == MODEL_ABSENT)
+            continue;
+        if (asprintf(&path, "%s/%s_%zu.pb", directory, output ? "output" : "input", i) < 0)
+            return model_no_memory(fault);
+        read = read_given(store, path, tensors[i], output, fault);
+        free(path);
+        if (read < 0)
+            return -1;
+        *count += (size_t)read;
+    }
+    return 0;
+}
+
+int element_store_read(struct element_store *store, const char *directory, size_t *inputs,
+                       size_t *outputs, struct fault *fault)
+{
+    return read_all(store, directory, false, inputs, fault) ||
+                   read_all(store, directory, true, outputs, fault)
+               ? -1
+               : 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data movement of a model, in eight kinds that ONNX and TFLite have in common. The head of this
+ * folder. Data flow:
+ *
+ *     struct model (cli/model) -> onnx_nodes.c, tflite_nodes.c   one movement for each output of a
+ *                                                                node, or the reason why not
+ *         struct movement -> element.c    the expected result, element by element
+ *                         -> move.c       moves with strides, of any rank
+ *                              -> fold.c  moves of at most 4 dimensions, as libmli does them
+ *                                   -> case_file.c   jobs of a job file
+ *     import.c groups the movements of a graph into cases; import_report.c lists all nodes
+ *
+ * element.c and move.c compute one thing twice, and independently: a job passes only if both agree.
+ *
+ * To add an operator, start here: read it in onnx_nodes.c or tflite_nodes.c. To add a kind of
+ * movement: extend enum movement_kind, element.c and move.c.
+ */
+#ifndef CLI_IMPORT_MOVEMENT_H
+#define CLI_IMPORT_MOVEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/model/model.h"
+
+enum {
+    MOVEMENT_RANK_MAX = 8,
+    MOVEMENT_ELEMENT_MAX = 8, /* bytes */
+    MOVEMENT_REASON_MAX = 256
+};
+
+/* Larger tensors are refused: the expected result is computed in memory. */
+#define MOVEMENT_BYTES_MAX (UINT64_C(1) << 30)
+
+enum movement_kind {
+    MOVEMENT_COPY,      /* all elements in order, in a new shape */
+    MOVEMENT_TRANSPOSE, /* result dimension i is source dimension perm[i] */
+    MOVEMENT_SLICE,     /* result[i] = source[begin[i] + i * step[i]] */
+    MOVEMENT_CONCAT,    /* all sources in sequence along `axis` */
+    MOVEMENT_PAD,       /* begin[i] elements before, the rest behind; negative: cut off */
+    MOVEMENT_TILE,      /* result[i] = source[i mod extent] */
+    MOVEMENT_DEPTH_TO_SPACE,
+    MOVEMENT_SPACE_TO_DEPTH
+};
+
+/* The order of blocks and channels. */
+enum movement_layout {
+    MOVEMENT_NHWC, /* channel = (row * block + column) * channels + c */
+    MOVEMENT_DCR,  /* NCHW, channel = (row * block + column) * channels + c */
+    MOVEMENT_CRD   /* NCHW, channel = (c * block + row) * block + column */
+};
+
+/* The border of a pad. */
+enum movement_border {
+    MOVEMENT_FILL,     /* one value */
+    MOVEMENT_EDGE,     /* the nearest element */
+    MOVEMENT_REFLECT,  /* the source mirrored at its outermost elements */
+    MOVEMENT_SYMMETRIC /* the source mirrored at its edges */
+};
+
+/* A source of a movement: a tensor, in a shape that may differ from its own by extents of 1. */
+struct movement_source {
+    size_t tensor;
+    uint64_t shape[MOVEMENT_RANK_MAX];
+};
+
+/* A movement makes one tensor. Extents are at least 1. */
+struct movement {
+    enum movement_kind kind;
+    uint32_t rank; /* of the sources and of `shape` */
+    struct movement_source *sources;
+    size_t source_count;
+    uint64_t shape[MOVEMENT_RANK_MAX]; /* of the result */
+    size_t output;                     /* the tensor that it makes */
+    uint32_t result_rank;              /* the shape in which the tensor is seen afterwards: */
+    uint64_t result[MOVEMENT_RANK_MAX];
+    const struct model_dtype *dtype;
+    uint32_t perm[MOVEMENT_RANK_MAX];
+    int64_t begin[MOVEMENT_RANK_MAX];
+    int64_t step[MOVEMENT_RANK_MAX]; /* of a slice; not 0 */
+    uint32_t axis;
+    uint64_t block;
+    enum movement_layout layout;
+    enum movement_border border;
+    uint8_t fill[MOVEMENT_ELEMENT_MAX]; /* MOVEMENT_FILL: the element around the source */
+};
+
+/* The movements of a node. */
+struct movement_list {
+    struct movement *movements; /* one for each output that is used */
+    size_t count;
+    char reason[MOVEMENT_REASON_MAX]; /* the reason why the list is empty; or empty */
+};
+
+/**
+ * Reads a node. Fills the list with movements or a reason, and gives outputs that have no shape in
+ * the model that of the result. Returns 0, or -1 (no memory).
+ */
+int movement_read(struct model *model, const struct model_node *node, struct movement_list *list);
+void movement_list_finish(struct movement_list *list);
+
+/** Returns the product of the first `rank` extents. */
+uint64_t movement_elements(uint32_t rank, const uint64_t *shape);
+
+#endif /* CLI_IMPORT_MOVEMENT_H */

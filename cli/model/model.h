@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A neural network in a file, as a plain graph: tensors, and nodes that compute tensors from
+ * tensors. The head of this folder. Data flow:
+ *
+ *     ONNX bytes   -> protobuf.c   -> onnx.c (graph), onnx_tensor.c (constants) --+
+ *     TFLite bytes -> flatbuffer.c -> tflite.c (graph), tflite_options.c ---------+--> struct model
+ *     a TensorProto (.pb) -> onnx_tensor.c ---------------------------------------+
+ *
+ * The readers copy names, shapes and attributes. The elements of constants stay in the bytes of the
+ * file wherever they are little-endian and packed there.
+ *
+ * To add a format, start here: write a reader that fills a struct model with the functions of
+ * model.c, call it in model_read(), and add the format to FILE_FORMAT_TABLE
+ * (proto/file/tensor_spec.h).
+ */
+#ifndef CLI_MODEL_H
+#define CLI_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/file/tensor_spec.h"
+#include "proto/json/fault.h"
+
+enum {
+    MODEL_RANK_MAX = 16,         /* dimensions of a tensor */
+    MODEL_TENSORS_MAX = 1 << 20, /* tensors of a model */
+    MODEL_NODES_MAX = 1 << 18,   /* nodes of a model */
+    MODEL_SCALES_MAX = 1 << 23,  /* quantisation parameters of a model */
+    MODEL_NAME_MAX = 1023,       /* bytes of a name, as in job files */
+    MODEL_WORD_MAX = 64          /* bytes of the name of an operator that messages quote */
+};
+
+/* The input or output of a node that was left out. */
+#define MODEL_ABSENT SIZE_MAX
+
+/* The extent of a dimension that the model leaves open. */
+#define MODEL_OPEN (-1)
+
+/*
+ * The element types of models. X(id, name, kind, size): `name` as in NumPy, or else as in ONNX;
+ * kind as struct npy_header; 'c': complex; 's': no elements of whole bytes (size 0).
+ */
+#define MODEL_DTYPE_TABLE(X)                                                                       \
+    X(FLOAT32, "float32", 'f', 4)                                                                  \
+    X(FLOAT16, "float16", 'f', 2)                                                                  \
+    X(BFLOAT16, "bfloat16", 'u', 2)                                                                \
+    X(FLOAT64, "float64", 'f', 8)                                                                  \
+    X(INT8, "int8", 'i', 1)                                                                        \
+    X(INT16, "int16", 'i', 2)                                                                      \
+    X(INT32, "int32", 'i', 4)                                                                      \
+    X(INT64, "int64", 'i', 8)                                                                      \
+    X(UINT8, "uint8", 'u', 1)                                                                      \
+    X(UINT16, "uint16", 'u', 2)                                                                    \
+    X(UINT32, "uint32", 'u', 4)                                                                    \
+    X(UINT64, "uint64", 'u', 8)                                                                    \
+    X(BOOL, "bool", 'b', 1)                                                                        \
+    X(FLOAT8, "float8", 'u', 1)                                                                    \
+    X(COMPLEX64, "complex64", 'c', 8)                                                              \
+    X(COMPLEX128, "complex128", 'c', 16)                                                           \
+    X(INT4, "int4", 's', 0)                                                                        \
+    X(STRING, "string", 's', 0)                                                                    \
+    X(OTHER, "another type", 's', 0)
+
+enum model_dtype_id {
+#define MODEL_DTYPE_ENUM(id, ...) MODEL_##id,
+    MODEL_DTYPE_TABLE(MODEL_DTYPE_ENUM)
+#undef MODEL_DTYPE_ENUM
+};
+
+struct model_dtype {
+    enum model_dtype_id id;
+    const char *name;
+    char kind;
+    uint32_t size; /* bytes of an element; 0: not whole bytes */
+};
+
+/* The place of the elements of a tensor. */
+enum model_place {
+    MODEL_NOWHERE,   /* the tensor is no constant */
+    MODEL_IN_FILE,   /* in the file of the model, at `offset` */
+    MODEL_IN_MEMORY, /* decoded by the reader, at `memory` */
+    MODEL_OUTSIDE    /* in the file `location`, at `offset` */
+};
+
+/* Quantisation: real value = (element - zero_point) * scale. */
+struct model_quant {
+    uint32_t count;      /* number of scales; 0: not quantised; 1: for the whole tensor */
+    int32_t axis;        /* with several scales: their dimension */
+    float *scale;        /* owned */
+    int64_t *zero_point; /* owned, `count` entries */
+};
+
+struct model_dim {
+    int64_t extent; /* MODEL_OPEN: unknown */
+    char *name;     /* name of an unknown extent, owned; or null */
+};
+
+struct model_tensor {
+    char *name;                      /* unique in the model; never empty */
+    const struct model_dtype *dtype; /* null: unknown */
+    bool has_shape;
+    uint32_t rank;
+    struct model_dim *dims;
+    enum model_place place;
+    uint64_t offset, bytes; /* the elements; `bytes` agrees with dtype and shape */
+    uint8_t *memory;        /* owned */
+    char *location;         /* owned: a relative path without ".." */
+    char *refusal;          /* the reason why the elements of a constant cannot be used; or null */
+    struct model_quant quant;
+};
+
+/* A parameter of a node. */
+struct model_attribute {
+    char *name;
+    enum { MODEL_INT, MODEL_INTS, MODEL_FLOAT, MODEL_TEXT, MODEL_OTHER_VALUE } kind;
+    int64_t i;
+    float f;
+    char *text;
+    int64_t *ints;
+    size_t count;
+};
+
+struct model_node {
+    char *name;               /* may be empty */
+    char *op;                 /* the name of the operator in the format */
+    char *domain;             /* ONNX: domain of the operator; "" is ONNX's own; or null */
+    size_t *inputs, *outputs; /* tensors, or MODEL_ABSENT */
+    size_t input_count, output_count;
+    struct model_attribute *attributes;
+    size_t attribute_count;
+};
+
+struct model {
+    enum file_format format;
+    const uint8_t *bytes; /* the file; borrowed */
+    uint64_t size;
+    struct model_tensor *tensors;
+    size_t tensor_count, tensor_capacity;
+    struct model_node *nodes;
+    size_t node_count, node_capacity;
+    size_t *inputs, *outputs; /* tensors of the graph that are no constants */
+    size_t input_count, output_count;
+    int64_t version;      /* ONNX: version of the operators; TFLite: of the schema */
+    size_t *slots;        /* hash table of names: 1 + index, or 0 */
+    size_t slot_count;    /* a power of two */
+    uint64_t scale_count; /* quantisation parameters of all tensors */
+};
+
+/**
+ * Reads the `size` bytes of a file of the format ONNX, PB or TFLITE. The bytes must stay in place
+ * until model_finish(). They may change meanwhile: every access is checked. Returns 0, or -1 with a
+ * fault that does not name the file, and nothing to finish. Thread-safe.
+ */
+int model_read(struct model *model, enum file_format format, const uint8_t *bytes, uint64_t size,
+               struct fault *fault);
+void model_finish(struct model *model);
+
+/** Returns whether files of this format are read by model_read(). */
+bool model_is_format(enum file_format format);
+
+/** Returns the tensor with this name, or MODEL_ABSENT. */
+size_t model_find(const struct model *model, const char *name);
+
+/** Returns the elements of a constant in the file or in memory; else null. */
+const uint8_t *model_elements(const struct model *model, const struct model_tensor *tensor);
+
+/** Computes the number of bytes of a tensor; false: unknown, or it exceeds 2^62. */
+bool model_tensor_bytes(const struct model_tensor *tensor, uint64_t *bytes);
+
+/** Returns an attribute of a node, or null. */
+const struct model_attribute *model_attribute(const struct model_node *node, const char *name);
+
+const struct model_dtype *model_dtype(enum model_dtype_id id);
+
+/* For the readers of formats. All return 0, or -1 with the fault, unless they say otherwise. */
+
+int model_no_memory(struct fault *fault);
+/**
+ * Adds a tensor and sets *index. The name need not be terminated. If it is empty or another tensor
+ * has it and `unique` is set, "#INDEX" is appended. Otherwise the existing tensor is returned.
+ */
+int model_add_tensor(struct model *model, const char *name, size_t length, bool unique,
+                     size_t *index, struct fault *fault);
+/** Adds an empty node and sets *node, which is valid until the next call. */
+int model_add_node(struct model *model, struct model_node **node, struct fault *fault);
+/** Adds an empty attribute with this name. Returns null if out of memory. */
+struct model_attribute *model_add_attribute(struct model_node *node, const char *name,
+                                            size_t length);
+/** Copies a shape with names (or null) to a tensor. */
+int model_set_shape(struct model_tensor *tensor, const struct model_dim *dims, size_t rank,
+                    struct fault *fault);
+/** Gives a tensor a copy of a quantisation, in place of an earlier one. */
+int model_set_quant(struct model *model, struct model_tensor *tensor,
+                    const struct model_quant *quant, struct fault *fault);
+/** Appends a tensor's index to a list. Returns 0 or -1 (no memory). */
+int model_push(size_t **list, size_t *count, size_t index);
+/** Copies text that need not be terminated; removes zero bytes. Returns null if out of memory. */
+char *model_text(const char *text, size_t length);
+/** Finds the elements of constants contradicted by their shapes, and sets their refusals. */
+int model_check_constants(struct model *model, struct fault *fault);
+
+#endif /* CLI_MODEL_H */

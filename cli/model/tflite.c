@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/model/tflite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ids of fields. */
+enum {
+    MODEL_VERSION = 0,
+    MODEL_CODES = 1,
+    MODEL_SUBGRAPHS = 2,
+    MODEL_BUFFERS = 4,
+    CODE_OLD = 0, /* deprecated_builtin_code: one byte */
+    CODE_CUSTOM = 1,
+    CODE_BUILTIN = 3,
+    SUBGRAPH_TENSORS = 0,
+    SUBGRAPH_INPUTS = 1,
+    SUBGRAPH_OUTPUTS = 2,
+    SUBGRAPH_OPERATORS = 3,
+    TENSOR_SHAPE = 0,
+    TENSOR_TYPE = 1,
+    TENSOR_BUFFER = 2,
+    TENSOR_NAME = 3,
+    TENSOR_QUANTISATION = 4,
+    TENSOR_VARIABLE = 5,
+    TENSOR_SPARSITY = 6,
+    TENSOR_HAS_RANK = 8,
+    QUANTISATION_SCALE = 2,
+    QUANTISATION_ZERO = 3,
+    QUANTISATION_DIMENSION = 6,
+    OPERATOR_CODE = 0,
+    OPERATOR_INPUTS = 1,
+    OPERATOR_OUTPUTS = 2,
+    BUFFER_DATA = 0,
+    BUFFER_OFFSET = 1,
+    BUFFER_SIZE = 2,
+    CUSTOM = 32, /* BuiltinOperator of custom operators */
+    SCHEMA_VERSION = 3
+};
+
+/* The types of TensorType, by number. */
+static const enum model_dtype_id types[] = {
+    MODEL_FLOAT32, MODEL_FLOAT16,    MODEL_INT32,  MODEL_UINT8,     MODEL_INT64,
+    MODEL_STRING,  MODEL_BOOL,       MODEL_INT16,  MODEL_COMPLEX64, MODEL_INT8,
+    MODEL_FLOAT64, MODEL_COMPLEX128, MODEL_UINT64, MODEL_OTHER,     MODEL_OTHER,
+    MODEL_UINT32,  MODEL_UINT16,     MODEL_INT4,   MODEL_BFLOAT16};
+
+struct reader {
+    struct flatbuffer file;
+    struct model *model;
+    struct flatbuffer_vector codes, buffers;
+    size_t *index; /* by number of a tensor in the file: its index in the model */
+    uint32_t count;
+    struct fault *fault;
+};
+
+/* Returns -1 with the problem of the file as a fault, or 0 if it has none. */
+static int check(const struct reader *reader)
+{
+    return reader->file.problem ? fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
+                                            "it is not a TFLite model: %s", reader->file.problem)
+                                : 0;
+}
+
+static int read_shape(struct reader *reader, const struct flatbuffer_table *table,
+                      struct model_tensor *tensor)
+{
+    const struct flatbuffer_vector shape = flatbuffer_vector(&reader->file, table, TENSOR_SHAPE, 4);
+    struct model_dim dims[MODEL_RANK_MAX] = {{0}};
+
+    if (shape.count > MODEL_RANK_MAX)
+        return fault_set(reader->fault, FAULT_LIMIT, NULL,
+                         "the tensor %.*s has more than %d dimensions", MODEL_WORD_MAX,
+                         tensor->name, MODEL_RANK_MAX);
+    for (uint32_t d = 0; d < shape.count; d++)
+        dims[d].extent = flatbuffer_element32(&reader->file, &shape, d);
+    return model_set_shape(tensor, dims, shape.count, reader->fault);
+}
+
+static int read_quantisation(struct reader *reader, const struct flatbuffer_table *table,
+                             struct model_tensor *tensor)
+{
+    struct flatbuffer *file = &reader->file;
+    const struct flatbuffer_table from = flatbuffer_table(file, table, TENSOR_QUANTISATION);
+    const struct flatbuffer_vector scale = flatbuffer_vector(file, &from, QUANTISATION_SCALE, 4);
+    const struct flatbuffer_vector zero = flatbuffer_vector(file, &from, QUANTISATION_ZERO, 8);
+    struct model_quant quant = {.count = scale.count};
+    int result;
+
+    if (scale.count == 0 || check(reader))
+        return check(reader);
+    quant.axis = scale.count > 1 ? flatbuffer_int32(file, &from, QUANTISATION_DIMENSION, 0) : 0;
+    if (quant.axis < 0 || (quant.axis > 0 && (uint32_t)quant.axis >= tensor->rank))
+        return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
+                         "the tensor %.*s of rank %u has quantisation parameters for dimension %d",
+                         MODEL_WORD_MAX, tensor->name, tensor->rank, quant.axis);
+    quant.scale = calloc(scale.count, sizeof(*quant.scale));
+    quant.zero_point = calloc(scale.count, sizeof(*quant.zero_point));
+    for (uint32_t i = 0; i < scale.count && quant.scale && quant.zero_point; i++) {
+        const uint32_t bits = (uint32_t)flatbuffer_element(file, &scale, i);
+
+        memcpy(&quant.scale[i], &bits, sizeof(bits));
+        if (zero.count > 0) /* a single zero point holds for all scales */
+            quant.zero_point[i] =
+                (int64_t)flatbuffer_element(file, &zero, i < zero.count ? i : zero.count - 1);
+    }
+    result = quant.scale && quant.zero_point
+                 ? model_set_quant(reader->model, tensor, &quant, reader->fault)
+                 : model_no_memory(reader->fault);
+    free(quant.scale);
+    free(quant.zero_point);
+    return result;
+}
+
+/* Finds the elements of a constant. Files above 2 GiB have them behind the FlatBuffer. */
+static int read_elements(struct reader *reader, const struct flatbuffer_table *table,
+                         struct model_tensor *tensor)
+{
+    struct flatbuffer *file = &reader->file;
+    const uint32_t number = (uint32_t)flatbuffer_uint(file, table, TENSOR_BUFFER, 4, 0);
+    struct flatbuffer_table buffer;
+    struct flatbuffer_vector data;
+
+    if (number == 0 || flatbuffer_uint(file, table, TENSOR_VARIABLE, 1, 0))
+        return 0;
+    if (number >= reader->buffers.count)
+        return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
+                         "the tensor %.*s has buffer %u of %u", MODEL_WORD_MAX, tensor->name,
+                         number, reader->buffers.count);
+    buffer = flatbuffer_element_table(file, &reader->buffers, number);
+    data = flatbuffer_bytes(file, &buffer, BUFFER_DATA);
+    tensor->offset = data.at;
+    tensor->bytes = data.count;
+    const uint64_t offset = flatbuffer_uint(file, &buffer, BUFFER_OFFSET, 8, 0);
+    if (data.count == 0 && offset > 1) {
+        tensor->offset = offset;
+        tensor->bytes = flatbuffer_uint(file, &buffer, BUFFER_SIZE, 8, 0);
+        if (offset > file->size || tensor->bytes > file->size - offset)
+            return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
+                             "the elements of the tensor %.*s exceed the file", MODEL_WORD_MAX,
+                             tensor->name);
+    }
+    if (check(reader) || tensor->bytes == 0)
+        return check(reader);
+    tensor->place = MODEL_IN_FILE;
+    if (flatbuffer_table(file, table, TENSOR_SPARSITY).at &&
+        !(tensor->refusal = strdup("its elements are stored as a sparse tensor")))
+        return model_no_memory(reader->fault);
+    return 0;
+}
+
+static int read_tensor(struct reader *reader, const struct flatbuffer_table *table, size_t *index)
+{
+    struct flatbuffer *file = &reader->file;
+    const struct flatbuffer_vector name = flatbuffer_vector(file, table, TENSOR_NAME, 1);
+    const uint32_t type = (uint32_t)flatbuffer_uint(file, table, TENSOR_TYPE, 1, 0);
+    struct model_tensor *tensor;
+
+    if (check(reader) || model_add_tensor(reader->model, (const char *)file->bytes + name.at,
+                                          name.count, true, index, reader->fault))
+        return -1;
+    tensor = &reader->model->tensors[*index];
+    tensor->dtype =
+        model_dtype(type < sizeof(types) / sizeof(types[0]) ? types[type] : MODEL_OTHER);
+    return read_shape(reader, table, tensor) || read_quantisation(reader, table, tensor) ||
+                   read_elements(reader, table, tensor)
+               ? -1
+               : check(reader);
+}
+
+static int read_tensors(struct reader *reader, const struct flatbuffer_table *graph)
+{
+    const struct flatbuffer_vector tensors =
+        flatbuffer_vector(&reader->file, graph, SUBGRAPH_TENSORS, 4);
+
+    reader->index = calloc((size_t)tensors.count + 1, sizeof(*reader->index));
+    if (!reader->index)
+        return model_no_memory(reader->fault);
+    for (; reader->count < tensors.count; reader->count++) {
+        const struct flatbuffer_table table =
+            flatbuffer_element_table(&reader->file, &tensors, reader->count);
+
+        if (read_tensor(reader, &table, &reader->index[reader->count]))
+            return -1;
+    }
+    return check(reader);
+}
+
+/* Appends the tensors with the numbers in a vector to a list. */
+static int read_list(struct reader *reader, const struct flatbuffer_table *table, uint32_t field,
+                     size_t **list, size_t *count)
+{
+    const struct flatbuffer_vector numbers = flatbuffer_vector(&reader->file, table, field, 4);
+
+    for (uint32_t i = 0; i < numbers.count; i++) {
+        const int32_t number = flatbuffer_element32(&reader->file, &numbers, i);
+
+        if (number < -1 || (number >= 0 && (uint32_t)number >= reader->count))
+            return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
+                             "an operator or the graph names tensor %d of %u", number,
+                             reader->count);
+        if (model_push(list, count, number < 0 ? MODEL_ABSENT : reader->index[number]))
+            return model_no_memory(reader->fault);
+    }
+    return check(reader);
+}
+
+/* Finds the operator of a node. Sets *code and, of a custom operator, the name. */
+static int read_code(struct reader *reader, const struct flatbuffer_table *operator,
+                     uint32_t * code, struct model_node *node)
+{
+    struct flatbuffer *file = &reader->file;
+    const uint32_t number = (uint32_t)flatbuffer_uint(file, operator, OPERATOR_CODE, 4, 0);
+    char text[MODEL_WORD_MAX];
+
+    if (check(reader))
+        return -1;
+    if (number >= reader->codes.count)
+        return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL, "operator code %u of %u",
+                         number, reader->codes.count);
+    const struct flatbuffer_table table = flatbuffer_element_table(file, &reader->codes, number);
+    const struct flatbuffer_vector custom = flatbuffer_vector(file, &table, CODE_CUSTOM, 1);
+    *code = (uint32_t)flatbuffer_uint(file, &table, CODE_OLD, 1, 0);
+    const uint32_t builtin = (uint32_t)flatbuffer_uint(file, &table, CODE_BUILTIN, 4, 0);
+    if (builtin > *code) /* the old field has one byte */
+        *code = builtin;
+    if (check(reader))
+        return -1;
+    if (*code == CUSTOM)
+        snprintf(text, sizeof(text), "custom operator %.*s",
+                 (int)(custom.count < 40 ? custom.count : 40),
+                 (const char *)file->bytes + custom.at);
+    else
+        snprintf(text, sizeof(text), "operator %u", *code);
+    node->op = strdup(tflite_operator(*code) && *code != CUSTOM ? tflite_operator(*code) : text);
+    node->name = strdup("");
+    return node->op && node->name ? 0 : model_no_memory(reader->fault);
+}
+
+static int read_operators(struct reader *reader, const struct flatbuffer_table *graph)
+{
+    struct flatbuffer *file = &reader->file;
+    const struct flatbuffer_vector operators =
+        flatbuffer_vector(file, graph, SUBGRAPH_OPERATORS, 4);
+
+    for (uint32_t i = 0; i < operators.count; i++) {
+        const struct flatbuffer_table table = flatbuffer_element_table(file, &operators, i);
+        struct model_node *node;
+        uint32_t code = 0;
+
+        if (model_add_node(reader->model, &node, reader->fault) ||
+            read_code(reader, &table, &code, node) ||
+            read_list(reader, &table, OPERATOR_INPUTS, &node->inputs, &node->input_count) ||
+            read_list(reader, &table, OPERATOR_OUTPUTS, &node->outputs, &node->output_count))
+            return -1;
+        if (tflite_read_options(file, &table, code, node))
+            return model_no_memory(reader->fault);
+        if (check(reader))
+            return -1;
+    }
+    return 0;
+}
+
+int tflite_read(struct model *model, struct fault *fault)
+{
+    struct reader reader = {.model = model, .fault = fault};
+    struct flatbuffer *file = &reader.file;
+    int result;
+
+    flatbuffer_init(file, model->bytes, model->size);
+    const struct flatbuffer_table root = flatbuffer_root(file, "TFL3");
+    const struct flatbuffer_vector graphs = flatbuffer_vector(file, &root, MODEL_SUBGRAPHS, 4);
+    model->version = (int64_t)flatbuffer_uint(file, &root, MODEL_VERSION, 4, 0);
+    reader.codes = flatbuffer_vector(file, &root, MODEL_CODES, 4);
+    reader.buffers = flatbuffer_vector(file, &root, MODEL_BUFFERS, 4);
+    if (!file->problem && model->version != SCHEMA_VERSION)
+        file->problem = "only version 3 of the schema can be read";
+    if (!file->problem && graphs.count == 0)
+        file->problem = "it has no subgraph";
+    if (check(&reader))
+        return -1;
+    const struct flatbuffer_table graph = flatbuffer_element_table(file, &graphs, 0);
+    result =
+        check(&reader) || read_tensors(&reader, &graph) ||
+                read_list(&reader, &graph, SUBGRAPH_INPUTS, &model->inputs, &model->input_count) ||
+                read_list(&reader, &graph, SUBGRAPH_OUTPUTS, &model->outputs,
+                          &model->output_count) ||
+                read_operators(&reader, &graph)
+            ? -1
+            : 0;
+    free(reader.index);
+    return result;
+}

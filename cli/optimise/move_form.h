@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A map of indices as the cfg of a move: the inverse of index_map_of(). The placement in the
+ * destination (dst_offset, dst_mem_stride) is not part of the result.
+ */
+#ifndef CLI_MOVE_FORM_H
+#define CLI_MOVE_FORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/optimise/index_map.h"
+#include "proto/wire/job_common.h"
+
+/* The source tensor of a move. */
+struct move_source {
+    uint64_t address; /* of the first element, in bytes */
+    uint32_t rank;
+    uint32_t shape[MLI_MAX_RANK];
+    uint64_t stride[MLI_MAX_RANK]; /* in bytes */
+};
+
+enum move_form {
+    MOVE_FORM_FOUND,
+    MOVE_FORM_RANK,    /* the source has another rank than the destination */
+    MOVE_FORM_BORDER,  /* an element beyond the window would be read instead of a zero */
+    MOVE_FORM_PADDING, /* more padding than a move can have */
+    MOVE_FORM_STEPS,   /* the steps are not steps along the dimensions of the source */
+    MOVE_FORM_RANGE    /* a number exceeds what a job can have */
+};
+
+/** Finds a move that makes `map` of `source`. Sets the cfg and its lengths, but for the placement.
+ */
+enum move_form move_form_of(const struct index_map *map, const struct move_source *source,
+                            struct job_common *common);
+
+/**
+ * Finds a source tensor and a move for a map of a raw file or a buffer, where the job describes the
+ * tensor: shape and strides are those of the elements that are read.
+ */
+enum move_form move_form_free(const struct index_map *map, struct move_source *source,
+                              struct job_common *common);
+
+#endif /* CLI_MOVE_FORM_H */

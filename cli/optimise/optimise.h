@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuses the moves of a job file: the interface of this folder for commands. program.h describes the
+ * data flow.
+ *
+ *     struct optimised result;
+ *     if (optimise(&result, &file, &request, &fault) == 0 && result.after.jobs <
+ * result.before.jobs)
+ *         ... write result.text ...
+ *     optimised_finish(&result);
+ */
+#ifndef CLI_OPTIMISE_H
+#define CLI_OPTIMISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/job/job_files.h"
+#include "cli/optimise/program.h"
+#include "cli/optimise/proof.h"
+#include "cli/options.h"
+#include "proto/json/jsonw.h"
+#include "target/profile/target_profile.h"
+
+struct optimise_request {
+    struct program_intermediates intermediates;
+    bool raw;         /* a .npy source may become a raw file with the offset of its elements */
+    const char *path; /* the new job file: its relative names are relative to its directory; "-":
+                         to the working directory; null: to the directory of the old one */
+    const struct options *options;        /* of the service inside this process, for the proof */
+    const struct target_profile *profile; /* of the predicted times; or null */
+};
+
+/* What the jobs of a file cost. */
+struct optimise_totals {
+    size_t jobs;
+    uint64_t read, written;      /* bytes of elements */
+    size_t intermediates;        /* buffers and files that are written and that nobody needs */
+    uint64_t intermediate_bytes; /* their sizes */
+    uint64_t ns;                 /* predicted time; 0: unknown */
+};
+
+/* A job of the new file. */
+struct optimised_job {
+    size_t origin; /* index of the job in the old file */
+    bool fused;    /* it reads another source than in the old file */
+};
+
+struct optimised {
+    struct program first; /* the old file, which is borrowed */
+    struct job_file file; /* the new file, if jobs were saved */
+    struct program last; /* the jobs of the new file; without savings empty: see optimised_last() */
+    struct optimised_job *jobs; /* by index in the new file */
+    struct optimise_totals before, after;
+    struct proof proof;
+    struct jsonw text; /* the new job file, with a newline at the end */
+};
+
+/**
+ * Finds a job file that writes the same outputs with fewer jobs, and proves it. Reads the headers
+ * of all sources, which must exist. The text of a file without savings has the same jobs, in the
+ * order of execution. Returns 0 or -1 with the fault (FAULT_INTERNAL if the proof fails);
+ * optimised_finish() is legal after both.
+ */
+int optimise(struct optimised *result, const struct job_file *file,
+             const struct optimise_request *request, struct fault *fault);
+void optimised_finish(struct optimised *result);
+
+/** Returns the jobs that stay; all are alive. */
+const struct program *optimised_last(const struct optimised *result);
+
+#endif /* CLI_OPTIMISE_H */

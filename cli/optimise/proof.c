@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/optimise/proof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/file/calls.h"
+#include "cli/file/descriptor_limit.h"
+#include "cli/job/execute.h"
+#include "cli/link/embedded.h"
+#include "cli/optimise/proof_inputs.h"
+#include "cli/term/cancel.h"
+#include "daemon/service.h"
+
+enum { BLOCK = 1 << 16 };
+
+/* One of the two job files, and what it left. */
+struct side {
+    struct job_file file;
+    struct produced produced;
+    int *buffers; /* by buffer of the program: a descriptor of its bytes, or -1 */
+};
+
+struct bench {
+    const struct program *p;
+    struct proof *proof;
+    struct proof_inputs inputs;
+    struct service_thread *service;
+    struct daemon_link link;
+    struct side old, new;
+};
+
+static int out_of_memory(struct fault *fault)
+{
+    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+}
+
+/* Job files */
+
+/* Leaves out what does not change the bytes that a job writes. */
+static void simplify(struct job_spec *job)
+{
+    if (job->expect.kind != EXPECT_ERROR) {
+        expectation_finish(&job->expect);
+        job->expect = (struct expectation){0};
+    }
+    job->stage[0] = job->src.memory[0] = job->dst.memory[0] = '\0';
+    job->common.timeout_ms = 0;
+}
+
+static int load(struct side *side, const struct program *p, const struct jsonw *w,
+                struct fault *fault)
+{
+    if (program_reload(&side->file, p, w, fault))
+        return -1;
+    side->buffers = malloc((p->file->list.buffer_count + 1) * sizeof(*side->buffers));
+    if (!side->buffers)
+        return out_of_memory(fault);
+    for (size_t i = 0; i < p->file->list.buffer_count; i++)
+        side->buffers[i] = -1;
+    for (size_t i = 0; i < side->file.list.count; i++)
+        simplify(&side->file.list.jobs[i]);
+    for (size_t i = 0; i < side->file.list.buffer_count; i++) {
+        side->file.list.buffers[i].memory[0] = '\0';
+        side->file.list.buffers[i].has_address = false;
+    }
+    return 0;
+}
+
+/* Writes the jobs of the program as they are. */
+static int load_old(struct bench *b, struct fault *fault)
+{
+    const struct job_list *list = &b->p->file->list;
+    struct jsonw w;
+    int status;
+
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    buffer_specs_write(&w, list->buffers, list->buffer_count);
+    jsonw_array_begin(&w, "jobs");
+    for (size_t i = 0; i < list->count; i++)
+        job_file_write(&w, NULL, &list->jobs[i]);
+    jsonw_array_end(&w);
+    jsonw_object_end(&w);
+    status = jsonw_text(&w) ? load(&b->old, b->p, &w, fault) : out_of_memory(fault);
+    jsonw_finish(&w);
+    return status;
+}
+
+static void forget_results(struct side *side, size_t buffers)
+{
+    produced_finish(&side->produced);
+    for (size_t i = 0; side->buffers && i < buffers; i++) {
+        if (side->buffers[i] >= 0)
+            close(side->buffers[i]);
+        side->buffers[i] = -1;
+    }
+}
+
+static void side_finish(struct side *side, size_t buffers)
+{
+    forget_results(side, buffers);
+    free(side->buffers);
+    job_file_finish(&side->file);
+}
+
+/* Refuses data that exceed the limit: inputs once, outputs and buffers of both files. */
+static int check_size(const struct bench *b, uint64_t limit, const struct options *options,
+                      struct fault *fault)
+{
+    const struct program *p = b->p;
+    uint64_t bytes = b->inputs.bytes;
+
+    for (size_t i = 0; i < p->store_count; i++) {
+        const struct store *store = &p->stores[i];
+        uint64_t end = store->is_buffer ? p->file->list.buffers[i].bytes : 0;
+
+        for (size_t k = 0; k < store->write_count && !store->is_buffer; k++) {
+            const uint64_t written = byte_set_end(&store->writes[k].bytes);
+
+            end = written > end ? written : end;
+        }
+        if (end > (UINT64_MAX - bytes) / 2)
+            end = (UINT64_MAX - bytes) / 2;
+        bytes += 2 * end;
+    }
+    if (bytes <= limit)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "the proof needs %" PRIu64 " B for the data of both job files; %" PRIu64
+                     " B are allowed (%s)",
+                     bytes, limit, embedded_limit_source(options));
+}
+
+/* Runs */
+
+static int run_jobs(struct execution *execution, const struct side *side, struct fault *fault)
+{
+    const struct job_file *file = &side->file;
+    int status = 0;
+
+    for (size_t i = 0; i < file->list.count && status == 0; i++) {
+        struct outcome outcome = {0};
+
+        execution_run(execution, file, &file->list.jobs[file->order[i]], &outcome);
+        if (outcome.exit != EXIT_CODE_DONE) {
+            *fault = outcome.fault;
+            status = -1;
+        }
+        outcome_finish(&outcome);
+        if (cancel_requested())
+            status = cancel_fault(fault);
+    }
+    return status;
+}
+
+/* Keeps the buffers that are outputs. */
+static int keep_buffers(const struct bench *b, struct side *side, const struct job_buffers *buffers,
+                        struct fault *fault)
+{
+    const struct job_list *own = &side->file.list, *list = &b->p->file->list;
+    size_t at = 0;
+
+    for (size_t i = 0; i < list->buffer_count && at < own->buffer_count; i++) {
+        if (strcmp(own->buffers[at].name, list->buffers[i].name) != 0)
+            continue;
+        side->buffers[i] = job_buffers_open(buffers, at++);
+        if (side->buffers[i] < 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "buffer %s: %s", list->buffers[i].name,
+                             strerror(errno));
+    }
+    return 0;
+}
+
+static int run_side(struct bench *b, struct side *side, struct fault *fault)
+{
+    struct execution execution = {
+        .link = &b->link, .produced = &side->produced, .buffers = {.keep_fds = true}};
+    int status = proof_inputs_lend(&b->inputs, &side->produced, fault);
+
+    if (status)
+        return status;
+    status = execution_begin(&execution, &side->file, fault);
+    if (status == 0)
+        status = run_jobs(&execution, side, fault);
+    if (status == 0)
+        status = keep_buffers(b, side, &execution.buffers, fault);
+    execution_end(&execution);
+    return status;
+}
+
+/* Comparison */
+
+static void differ(struct proof *proof, const char *kind, const char *name, uint64_t at)
+{
+    if (proof->equal) {
+        snprintf(proof->different, sizeof(proof->different), "%s%.128s", kind, name);
+        proof->different_at = at;
+    }
+    proof->equal = false;
+}
+
+/* Compares two files whole. */
+static int compare(struct proof *proof, const char *kind, const char *name, int old, int new,
+                   struct fault *fault)
+{
+    uint8_t a[BLOCK], b[BLOCK];
+    uint64_t at = 0;
+
+    proof->outputs++;
+    for (;;) {
+        const ssize_t got = read_bytes(old, a, BLOCK, (off_t)at);
+        const ssize_t other = read_bytes(new, b, BLOCK, (off_t)at);
+
+        if (got < 0 || other < 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "%s%.128s: %s", kind, name,
+                             strerror(errno));
+        for (ssize_t i = 0; i < got && i < other; i++) {
+            if (a[i] != b[i]) {
+                differ(proof, kind, name, at + (uint64_t)i);
+                return 0;
+            }
+        }
+        if (got != other)
+            differ(proof, kind, name, at + (uint64_t)(got < other ? got : other));
+        if (got != other || got == 0)
+            break;
+        at += (uint64_t)got;
+    }
+    proof->bytes += at;
+    return 0;
+}
+
+/* Compares an output file of a job. */
+static int compare_file(struct bench *b, const char *name, struct fault *fault)
+{
+    char *path = job_file_path(b->p->file, name);
+    const struct tensor_file *old = NULL, *new = NULL;
+    int status = path ? 0 : out_of_memory(fault);
+
+    if (status == 0 && (produced_find(&b->old.produced, path, &old) ||
+                        produced_find(&b->new.produced, path, &new)))
+        status = fault_set(fault, FAULT_IO_ERROR, NULL, "%.128s: %s", name, strerror(errno));
+    if (status == 0 && old && new)
+        status = compare(b->proof, "", name, old->fd, new->fd, fault);
+    else if (status == 0 && (old || new))
+        differ(b->proof, "", name, 0);
+    free(path);
+    return status;
+}
+
+/* Compares each output once: with its last writer. */
+static int compare_outputs(struct bench *b, struct fault *fault)
+{
+    const struct program *p = b->p;
+
+    b->proof->outputs = 0;
+    b->proof->bytes = 0;
+    for (size_t i = 0; i < p->store_count; i++) {
+        const struct store *store = &p->stores[i];
+
+        if (store->intermediate || store->write_count == 0)
+            continue;
+        if (!store->is_buffer) {
+            const size_t last = store->writes[store->write_count - 1].step;
+
+            if (compare_file(b, p->steps[last].job->dst.file, fault))
+                return -1;
+            continue;
+        }
+        const char *name = p->file->list.buffers[i].name;
+        if (b->old.buffers[i] < 0 || b->new.buffers[i] < 0)
+            differ(b->proof, "buffer ", name, 0);
+        else if (compare(b->proof, "buffer ", name, b->old.buffers[i], b->new.buffers[i], fault))
+            return -1;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->steps[i].job->dst.params && compare_file(b, p->steps[i].job->dst.params, fault))
+            return -1;
+    }
+    return 0;
+}
+
+static int run_pass(struct bench *b, unsigned pass, struct fault *fault)
+{
+    const size_t buffers = b->p->file->list.buffer_count;
+    int status = proof_inputs_fill(&b->inputs, pass, fault);
+
+    if (status == 0)
+        status = run_side(b, &b->old, fault);
+    if (status == 0 && run_side(b, &b->new, fault)) {
+        const struct fault bare = *fault;
+
+        /* The old file ran: the new one is at fault, and so is this program. */
+        status = bare.code == FAULT_CANCELLED ? -1
+                                              : fault_set(fault, FAULT_INTERNAL, NULL,
+                                                          "the new job file fails: %s", bare.text);
+    }
+    if (status == 0)
+        status = compare_outputs(b, fault);
+    forget_results(&b->old, buffers);
+    forget_results(&b->new, buffers);
+    return status;
+}
+
+static int replace(const struct bench *b, struct side *side, struct fault *fault)
+{
+    for (size_t i = 0; i < side->file.list.count; i++) {
+        if (proof_inputs_replace(&b->inputs, &side->file.list.jobs[i], fault))
+            return -1;
+    }
+    return 0;
+}
+
+static int prove(struct bench *b, const struct options *options, struct fault *fault)
+{
+    uint64_t limit;
+
+    if (proof_inputs_find(&b->inputs, b->p, fault) || replace(b, &b->old, fault) ||
+        replace(b, &b->new, fault) || embedded_job_bytes(options, &limit, fault) ||
+        check_size(b, limit, options, fault))
+        return -1;
+    descriptor_limit_raise();
+    if (embedded_start(options, 0, &b->service, &b->link, fault))
+        return -1;
+    b->proof->equal = true;
+    b->proof->passes = coded_passes(b->inputs.bytes);
+    for (unsigned pass = 0; pass < b->proof->passes && b->proof->equal; pass++) {
+        if (run_pass(b, pass, fault))
+            return -1;
+    }
+    return 0;
+}
+
+int proof_run(struct proof *proof, const struct program *p, const struct jsonw *text,
+              const struct options *options, struct fault *fault)
+{
+    const size_t buffers = p->file->list.buffer_count;
+    struct bench b = {.p = p, .proof = proof};
+    int status;
+
+    *proof = (struct proof){0};
+    status = load_old(&b, fault);
+    if (status == 0)
+        status = load(&b.new, p, text, fault);
+    if (status == 0)
+        status = prove(&b, options, fault);
+    side_finish(&b.old, buffers);
+    side_finish(&b.new, buffers);
+    proof_inputs_finish(&b.inputs);
+    daemon_link_finish(&b.link);
+    service_thread_stop(b.service);
+    return status;
+}

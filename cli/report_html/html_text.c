@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/report_html/html_text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/term/escaped.h"
+#include "proto/json/utf8.h"
+
+/* Returns whether a character is invisible and changes the order of its neighbours. */
+static bool is_direction(uint32_t code)
+{
+    return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x61c;
+}
+
+static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])
+{
+    (void)out;
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return escaped_is_control(code) || is_direction(code) || code == 0xfeff ||
+                       code >> 1 == 0x7fff
+                   ? "\xef\xbf\xbd"
+                   : NULL;
+    }
+}
+
+static const char *lines_rule(uint32_t code, char out[ESCAPED_MAX])
+{
+    return code == '\n' || code == '\t' ? NULL : html_rule(code, out);
+}
+
+void html_text(struct textw *w, const char *text)
+{
+    escaped_write(w, text, html_rule);
+}
+
+void html_lines(struct textw *w, const char *text)
+{
+    escaped_write(w, text, lines_rule);
+}
+
+void html_short(struct textw *w, const char *text, size_t most)
+{
+    if (strlen(text) <= most) {
+        html_text(w, text);
+        return;
+    }
+    char *cut = strndup(text, utf8_cut(text, most));
+    if (!cut) {
+        w->failed = true;
+        return;
+    }
+    html_text(w, cut);
+    textw_printf(w, "...");
+    free(cut);
+}
