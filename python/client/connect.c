@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of mli._client that connect. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,7 +65,7 @@ PyObject *requests_connect(PyObject *module, PyObject *path)
         return NULL;
     interrupt = eventfd(1, EFD_CLOEXEC);
     if (interrupt < 0)
-        PyErr_SetFromErrno(PyExc_OSError);
+        raise_client_error(MLI_CLIENT_SYSTEM, "SYSTEM", "eventfd: %s", strerror(errno));
     else
         client = connect_to(bytes ? PyBytes_AsString(bytes) : NULL, interrupt);
     if (interrupt >= 0)

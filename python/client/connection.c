@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mli_client: life cycle, threads, waits. Its methods are in requests.c. */
+/* One mli_client: life cycle, threads, waits. Its methods are in requests.c and jobs.c. */
 #include "python/client/connection.h"
 
 #include <errno.h>
@@ -108,6 +108,12 @@ int connection_may_wait(const struct connection *connection)
     return connection->dispatching ? misuse("a callback must not call a function that waits") : 0;
 }
 
+bool connection_may_read(const struct connection *connection)
+{
+    return connection->client && connection->owner == getpid() && !connection->dispatching &&
+           (!connection->thread || connection->thread == PyThread_get_thread_ident());
+}
+
 void connection_keep_exception(struct connection *connection)
 {
     PyObject *type, *value, *trace;
@@ -181,6 +187,44 @@ int connection_turn(struct connection *connection, double seconds)
     return connection_dispatch(connection);
 }
 
+/* Descriptors in the queue: each job whose arrays are not in buffers has up to two */
+
+enum { CROWD_MAX = 64 };
+
+static bool is_sent(const struct connection *connection)
+{
+    return !(mli_client_poll_events(connection->client) & POLLOUT);
+}
+
+bool connection_has_room(struct connection *connection)
+{
+    if (!connection->client || is_sent(connection))
+        connection->crowded = 0;
+    return connection->crowded < CROWD_MAX;
+}
+
+int connection_make_room(struct connection *connection)
+{
+    if (connection->crowded < CROWD_MAX || connection->nonblocking || connection->dispatching)
+        return 0;
+    const double end = connection_clock() + connection->timeout;
+    while (connection->client && mli_client_connected(connection->client) && !is_sent(connection)) {
+        if (connection_turn(connection, end - connection_clock()) < 0)
+            return -1;
+        if (connection_clock() >= end) {
+            raise_no_reply(connection->timeout);
+            return -1;
+        }
+    }
+    connection->crowded = 0;
+    return connection->client ? 0 : misuse("the client is closed"); /* by a signal's handler */
+}
+
+void connection_crowd(struct connection *connection)
+{
+    connection->crowded = is_sent(connection) ? 0 : connection->crowded + 1;
+}
+
 /* Life cycle */
 
 void connection_close(struct connection *connection)
@@ -238,6 +282,7 @@ PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined)
     connection->client = client;
     connection->owner = getpid();
     connection->inlined = inlined;
+    connection->timeout = Py_HUGE_VAL;
     if (getrandom(&connection->token, sizeof(connection->token), GRND_NONBLOCK) < 0)
         connection->token = (uint32_t)getpid();
     mli_client_set_notify(client, on_notify, connection);

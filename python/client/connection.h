@@ -49,6 +49,9 @@ struct connection {
     unsigned depth;                   /* nested calls of that thread */
     bool dispatching;                 /* callbacks may run */
     bool inlined;                     /* no descriptors, no shared memory */
+    bool nonblocking;                 /* an event loop: start() must not wait for room */
+    unsigned crowded;                 /* jobs with descriptors since the queue was last empty */
+    double timeout;                   /* seconds of waits without a limit of their own */
     uint64_t serial;                  /* errands so far */
     uint32_t token;                   /* of the names of its jobs: random */
     PyObject *greeting;               /* first line of the service, as bytes; null: not yet */
@@ -68,6 +71,9 @@ double connection_clock(void);
 /** Refuses calls that wait inside callbacks. Returns 0, or -1 with an exception. */
 int connection_may_wait(const struct connection *connection);
 
+/** Returns whether this thread may dispatch now: no callback, other thread or parent's client. */
+bool connection_may_read(const struct connection *connection);
+
 /** Begins a call: refuses closed connections, other threads and child processes. Returns 0 or -1.
  */
 int connection_enter(struct connection *connection);
@@ -78,6 +84,18 @@ void connection_leave(struct connection *connection);
  * nothing arrived in time, or -1 with an exception of a callback or of a signal.
  */
 int connection_turn(struct connection *connection, double seconds);
+
+/**
+ * Requests that the socket does not take stay queued, with their descriptors. Returns whether the
+ * queue has room for the descriptors of another job.
+ */
+bool connection_has_room(struct connection *connection);
+
+/** Waits for room, unless the connection must not wait. Returns 0, or -1 with an exception. */
+int connection_make_room(struct connection *connection);
+
+/** Notes that a job with descriptors was sent or queued. */
+void connection_crowd(struct connection *connection);
 
 /** Dispatches without waiting. Returns 0, or -1 with an exception of a callback. */
 int connection_dispatch(struct connection *connection);

@@ -78,6 +78,7 @@ void errand_free(struct errand *errand)
     if (errand->fd >= 0)
         close(errand->fd);
     Py_XDECREF(errand->value);
+    Py_XDECREF(errand->store);
     Py_XDECREF(errand->callbacks);
     free(errand->error);
     free(errand);

@@ -36,6 +36,7 @@ struct errand {
     bool has_object; /* a ticket exists */
     bool abandoned;  /* the program no longer wants the result in its array */
     PyObject *value; /* what ticket.result() returns */
+    PyObject *store; /* called before the first result is returned; null: nothing to store */
     struct memory *kept[2];
     const struct landing *landing; /* null: none */
     bool owns_landing;             /* else the prepared job owns it, which `keeper` keeps */

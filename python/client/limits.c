@@ -10,6 +10,9 @@
 
 enum { LIMIT_MS_MAX = 86400000, PRIORITY_MAX = 1 };
 
+static const char NAME_CHARACTERS[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-";
+
 static PyObject *references_of;
 
 int limits_init(void)
@@ -102,6 +105,11 @@ int read_name(PyObject *object, const struct connection *connection, char *name,
         raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
                       "1 to %d characters are allowed; names from 'py:' on are reserved",
                       (int)size - 1);
+        return -1;
+    }
+    if (text[strspn(text, NAME_CHARACTERS)] != '\0') {
+        raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
+                      "the characters A-Z a-z 0-9 _ . : - are allowed");
         return -1;
     }
     memcpy(name, text, (size_t)length + 1);

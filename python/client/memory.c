@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <structmember.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "python/client/errand.h"
+#include "python/client/service_error.h"
 #include "python/core/errors.h"
 
 enum {
@@ -80,6 +83,26 @@ static struct memory *create(struct connection *connection, void *address, size_
     return memory;
 }
 
+/* Raises MemoryError, or mli.ServiceError with advice if no descriptor is left. */
+static void refuse_resource(const char *call, int error)
+{
+    struct rlimit limit = {0};
+
+    if (error == ENOMEM) {
+        PyErr_NoMemory();
+    } else if (error == EMFILE) {
+        getrlimit(RLIMIT_NOFILE, &limit);
+        raise_client_error(MLI_CLIENT_SYSTEM, "SYSTEM",
+                           "this process has all %lld descriptors open that it may have "
+                           "(ulimit -n): close files, wait for results before further jobs are "
+                           "started, or use arrays in buffers (client.buffer()), whose jobs need "
+                           "no descriptors",
+                           (long long)limit.rlim_cur);
+    } else {
+        raise_client_error(MLI_CLIENT_SYSTEM, "SYSTEM", "%s: %s", call, strerror(error));
+    }
+}
+
 struct memory *memory_map(struct connection *connection, int fd, size_t size, uint32_t buffer,
                           bool writable)
 {
@@ -88,7 +111,7 @@ struct memory *memory_map(struct connection *connection, int fd, size_t size, ui
     struct memory *memory;
 
     if (address == MAP_FAILED) {
-        PyErr_SetFromErrno(PyExc_OSError);
+        refuse_resource("mmap", errno);
         close(fd);
         return NULL;
     }
@@ -101,6 +124,8 @@ struct memory *memory_map(struct connection *connection, int fd, size_t size, ui
     memory->fd = fd;
     memory->buffer = buffer;
     memory->writable = writable;
+    if (buffer) /* jobs name it by its number */
+        memory_settle(memory);
     return memory;
 }
 
@@ -193,7 +218,7 @@ static int create_file(size_t size)
     int error;
 
     if (fd < 0) {
-        PyErr_SetFromErrno(PyExc_OSError);
+        refuse_resource("memfd_create", errno);
         return -1;
     }
     do
@@ -204,8 +229,7 @@ static int create_file(size_t size)
     close(fd);
     if (PyErr_Occurred())
         return -1;
-    errno = error;
-    PyErr_SetFromErrno(error == ENOMEM ? PyExc_MemoryError : PyExc_OSError);
+    refuse_resource("fallocate", error);
     return -1;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <structmember.h>
 
 #include "python/client/limits.h"
 #include "python/client/service_error.h"
@@ -15,6 +16,8 @@ struct prepared {
     uint32_t id;     /* 0: the service has not replied, or the job is released */
     uint32_t flying; /* starts without a reply */
     uint64_t latest; /* serial number of the latest start's errand */
+    PyObject *store; /* of each start; null: nothing to store */
+    PyObject *weak;
     char name[ERRAND_NAME_MAX];
 };
 
@@ -22,7 +25,7 @@ static PyTypeObject *prepared_type;
 
 PyObject *prepared_new(struct connection *connection, struct order *order, const char *name)
 {
-    struct prepared *self = PyObject_New(struct prepared, prepared_type);
+    struct prepared *self = PyObject_GC_New(struct prepared, prepared_type);
 
     if (!self) {
         order_close(order);
@@ -32,8 +35,37 @@ PyObject *prepared_new(struct connection *connection, struct order *order, const
     self->order = *order;
     self->id = self->flying = 0;
     self->latest = 0;
+    self->store = self->weak = NULL;
     snprintf(self->name, sizeof(self->name), "%s", name);
+    PyObject_GC_Track(self);
     return (PyObject *)self;
+}
+
+int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored)
+{
+    PyObject *result = PyObject_CallFunctionObjArgs(wrap, *value, NULL);
+
+    if (!result)
+        return -1;
+    Py_DECREF(*value);
+    *value = result;
+    *stored = store == Py_None ? NULL : Py_NewRef(store);
+    return 0;
+}
+
+int prepared_wrap(PyObject *prepared, PyObject *wrap, PyObject *store)
+{
+    struct prepared *self = (struct prepared *)prepared;
+
+    return wrap_result(wrap, store, &self->order.value, &self->store);
+}
+
+void prepared_settle(PyObject *prepared)
+{
+    const struct order *order = &((struct prepared *)prepared)->order;
+
+    memory_settle(order->src);
+    memory_settle(order->dst);
 }
 
 void prepared_set_id(PyObject *prepared, uint32_t id)
@@ -58,14 +90,37 @@ static void release(struct prepared *self)
     self->id = 0;
 }
 
+static int prepared_traverse(struct prepared *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->store);
+    Py_VISIT(self->order.value);
+    return operation_traverse(&self->order.operation, visit, arg);
+}
+
+/* Not called while a start is on its way, which has a reference. */
+static int prepared_clear(struct prepared *self)
+{
+    release(self);
+    order_close(&self->order);
+    Py_CLEAR(self->store);
+    self->order.operation.bytes = 0;
+    self->order.value = Py_NewRef(Py_None);
+    return 0;
+}
+
 static void prepared_dealloc(struct prepared *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
 
+    PyObject_GC_UnTrack(self);
+    if (self->weak)
+        PyObject_ClearWeakRefs((PyObject *)self);
     release(self);
     order_close(&self->order);
+    Py_XDECREF(self->store);
     Py_DECREF((PyObject *)self->connection);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
 }
 
@@ -234,6 +289,7 @@ static PyObject *start(struct prepared *self, const struct start_options *option
         args->after = references.ref;
         args->after_count = references.count;
         errand->value = Py_NewRef(options->out ? options->out : self->order.value);
+        errand->store = options->out ? NULL : Py_XNewRef(self->store);
         errand->kept[0] = kept[0];
         errand->kept[1] = kept[1];
         kept[0] = kept[1] = NULL;
@@ -268,6 +324,7 @@ static PyObject *prepared_start(struct prepared *self, PyObject *const *values, 
 
         if (errand) {
             errand->value = Py_NewRef(self->order.value);
+            errand->store = Py_XNewRef(self->store);
             errand_arrive(errand);
         }
     } else if (check(self, &options) == 0 && describe(self, &options, &args, kept) == 0) {
@@ -333,8 +390,16 @@ static PyGetSetDef members[] = {
 PyDoc_STRVAR(prepared_doc, "A job that the service has checked and planned once, to start it "
                            "often: client.plan().");
 
+static PyMemberDef weak[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct prepared, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)prepared_doc},
+    {Py_tp_traverse, prepared_traverse},
+    {Py_tp_clear, prepared_clear},
+    {Py_tp_members, weak},
     {Py_tp_dealloc, prepared_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, members},
@@ -344,7 +409,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "mli.Prepared",
     .basicsize = sizeof(struct prepared),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };
 

@@ -13,6 +13,15 @@ int prepared_init(PyObject *module);
  */
 PyObject *prepared_new(struct connection *connection, struct order *order, const char *name);
 
+/** Closes the descriptors of the arrays when the request is sent. */
+void prepared_settle(PyObject *prepared);
+
+/** Makes *value wrap(*value), and *store `store` unless it is None. Returns 0 or -1. */
+int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored);
+
+/** Makes wrap(array) the result of each start; `store` may be None. Returns 0 or -1. */
+int prepared_wrap(PyObject *prepared, PyObject *wrap, PyObject *store);
+
 /** Sets the number of the service's reply. */
 void prepared_set_id(PyObject *prepared, uint32_t id);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "python/client/requests.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <structmember.h>
 #include <unistd.h>
 
 #include "python/client/errand.h"
-#include "python/client/limits.h"
+#include "python/client/jobs.h"
 #include "python/client/memory.h"
-#include "python/client/order.h"
-#include "python/client/prepared.h"
 #include "python/client/service_error.h"
-#include "python/core/keyword.h"
+#include "python/core/window.h"
 
 enum { FDS_MAX = 16 };
 
@@ -33,152 +32,26 @@ void requests_send_quietly(struct connection *connection, const char *method, co
                           NULL);
 }
 
-/* Jobs */
-
-struct job_arguments {
-    struct arguments move;
-    PyObject *priority, *timeout, *after, *name;
-};
-
-static int read_arguments(struct job_arguments *a, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = {KEYWORD("src"),
-                            KEYWORD("pad"),
-                            KEYWORD("slice"),
-                            KEYWORD("step"),
-                            KEYWORD("perm"),
-                            KEYWORD("out"),
-                            KEYWORD("at"),
-                            KEYWORD("channels"),
-                            KEYWORD("priority"),
-                            KEYWORD("timeout"),
-                            KEYWORD("after"),
-                            KEYWORD("name"),
-                            NULL};
-    struct arguments *move = &a->move;
-    PyObject **const optional[] = {&move->pad, &move->slice, &move->step,    &move->perm,
-                                   &move->out, &move->at,    &move->channels};
-
-    *a = (struct job_arguments){0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOO:submit", names, &move->src,
-                                     &move->pad, &move->slice, &move->step, &move->perm, &move->out,
-                                     &move->at, &move->channels, &a->priority, &a->timeout,
-                                     &a->after, &a->name))
-        return -1;
-    for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-        if (*optional[i] == Py_None)
-            *optional[i] = NULL;
-    }
-    return 0;
-}
-
-/* Opens an order with all that the service has to know but `after`. */
-static int open_order(struct order *order, struct connection *connection,
-                      const struct job_arguments *a, char *name)
-{
-    uint32_t channels, timeout_ms;
-    int32_t priority;
-
-    if (read_channels(a->move.channels, &channels) || read_priority(a->priority, &priority) ||
-        read_limit_ms(a->timeout, &timeout_ms) ||
-        read_name(a->name, connection, name, ERRAND_NAME_MAX) ||
-        order_open(order, connection, &a->move))
-        return -1;
-    order->job.channels = channels;
-    order->job.priority = priority;
-    order->job.timeout_ms = timeout_ms;
-    order->job.name = name;
-    return 0;
-}
-
-/* Sends a job. Returns its ticket, or null with an exception. */
-static PyObject *send_job(struct connection *connection, struct order *order)
-{
-    mli_client_ticket number;
-    mli_client_error error;
-    PyObject *ticket;
-    struct errand *errand = errand_create(connection, ERRAND_JOB, &ticket);
-
-    if (!errand)
-        return NULL;
-    if (order->operation.bytes == 0) {
-        order_hand_over(order, errand);
-        errand_arrive(errand);
-        return ticket;
-    }
-    if (mli_client_submit_async(connection->client, &order->job, errand_on_done, errand, &number,
-                                &error)) {
-        raise_service_error(&error);
-        errand_drop(errand, ticket);
-        return NULL;
-    }
-    snprintf(errand->name, sizeof(errand->name), "%s", order->job.name);
-    order_hand_over(order, errand);
-    errand_depart(errand);
-    return ticket;
-}
-
 PyDoc_STRVAR(submit_doc, "submit($self, src, /, **arguments)\n--\n\nSee mli.Client.start.");
-
-static PyObject *submit(struct connection *self, PyObject *args, PyObject *kwargs)
-{
-    struct references references = {0};
-    struct job_arguments arguments;
-    char name[ERRAND_NAME_MAX];
-    struct order order;
-    PyObject *ticket = NULL;
-
-    if (read_arguments(&arguments, args, kwargs) || connection_enter(self))
-        return NULL;
-    if (read_references(&references, self, arguments.after) == 0 &&
-        open_order(&order, self, &arguments, name) == 0) {
-        order.job.after = references.ref;
-        order.job.after_count = references.count;
-        if (order_pack(&order) == 0)
-            ticket = send_job(self, &order);
-        order_close(&order);
-    }
-    references_release(&references);
-    connection_leave(self);
-    return ticket;
-}
-
 PyDoc_STRVAR(prepare_doc, "prepare($self, src, /, **arguments)\n--\n\nSee mli.Client.plan.");
 
-static PyObject *prepare(struct connection *self, PyObject *args, PyObject *kwargs)
+/* Reads descriptors, which libmli_client checks. Returns 0, or -1 with an exception. */
+static int read_descriptors(PyObject *fds, Py_ssize_t count, mli_client_attachment *attachments)
 {
-    struct job_arguments arguments;
-    char name[ERRAND_NAME_MAX];
-    struct order order;
-    mli_client_ticket number;
-    mli_client_error error;
-    PyObject *ticket = NULL;
-
-    if (read_arguments(&arguments, args, kwargs) || connection_enter(self))
-        return NULL;
-    if (open_order(&order, self, &arguments, name) == 0) {
-        const mli_client_job job = order.job;
-        const bool empty = order.operation.bytes == 0;
-        PyObject *prepared = prepared_new(self, &order, name);
-        struct errand *errand = prepared ? errand_create(self, ERRAND_PREPARE, &ticket) : NULL;
-
-        if (errand)
-            errand->value = prepared;
-        else
-            Py_XDECREF(prepared);
-        if (errand && empty) {
-            errand_arrive(errand);
-        } else if (errand && mli_client_prepare_async(self->client, &job, errand_on_reply, errand,
-                                                      &number, &error)) {
-            raise_service_error(&error);
-            errand_drop(errand, ticket);
-            ticket = NULL;
-        } else if (errand) {
-            errand_depart(errand);
-        }
+    if (count > FDS_MAX) {
+        raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "fds: %zd given; at most %d are allowed",
+                           count, FDS_MAX);
+        return -1;
     }
-    connection_leave(self);
-    return ticket;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int64_t fd;
+
+        if (read_integer(PyTuple_GetItem(fds, i), "fds", i, &fd))
+            return -1;
+        attachments[i] =
+            (mli_client_attachment){.fd = fd < 0 || fd > INT_MAX ? -1 : (int)fd, .send = true};
+    }
+    return 0;
 }
 
 PyDoc_STRVAR(call_doc,
@@ -198,16 +71,8 @@ static PyObject *call(struct connection *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "s|zO!:call", &method, &params, &PyTuple_Type, &fds))
         return NULL;
     count = fds ? PyTuple_Size(fds) : 0;
-    for (Py_ssize_t i = 0; i < count && i < FDS_MAX; i++) {
-        attachments[i] = (mli_client_attachment){
-            .fd = (int)PyLong_AsLong(PyTuple_GetItem(fds, i)), .send = true, .back = false};
-        if (PyErr_Occurred())
-            return NULL;
-    }
-    if (count > FDS_MAX) {
-        PyErr_Format(PyExc_ValueError, "fds: %zd given; at most %d are allowed", count, FDS_MAX);
+    if (read_descriptors(fds, count, attachments))
         return NULL;
-    }
     if (connection_enter(self))
         return NULL;
     struct errand *errand = errand_create(self, ERRAND_CALL, &ticket);
@@ -405,6 +270,40 @@ static PyObject *get_pending(struct connection *self, void *unused)
     return PyLong_FromSize_t(self->client ? mli_client_pending(self->client) : 0);
 }
 
+static PyObject *get_timeout(struct connection *self, void *unused)
+{
+    (void)unused;
+    return self->timeout < Py_HUGE_VAL ? PyFloat_FromDouble(self->timeout) : Py_NewRef(Py_None);
+}
+
+static int set_timeout(struct connection *self, PyObject *value, void *unused)
+{
+    double seconds;
+
+    (void)unused;
+    if (read_seconds(value, &seconds))
+        return -1;
+    self->timeout = seconds;
+    return 0;
+}
+
+static PyObject *get_has_room(struct connection *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(connection_has_room(self));
+}
+
+PyDoc_STRVAR(set_nonblocking_doc, "set_nonblocking($self, /)\n--\n\n"
+                                  "Make submit() queue a job if there is no room, instead of "
+                                  "waiting: see has_room.");
+
+static PyObject *set_nonblocking(struct connection *self, PyObject *unused)
+{
+    (void)unused;
+    self->nonblocking = true;
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *get_serial(struct connection *self, void *unused)
 {
     (void)unused;
@@ -412,8 +311,9 @@ static PyObject *get_serial(struct connection *self, void *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"submit", (PyCFunction)(void (*)(void))submit, METH_VARARGS | METH_KEYWORDS, submit_doc},
-    {"prepare", (PyCFunction)(void (*)(void))prepare, METH_VARARGS | METH_KEYWORDS, prepare_doc},
+    {"submit", (PyCFunction)(void (*)(void))jobs_submit, METH_VARARGS | METH_KEYWORDS, submit_doc},
+    {"prepare", (PyCFunction)(void (*)(void))jobs_prepare, METH_VARARGS | METH_KEYWORDS,
+     prepare_doc},
     {"call", (PyCFunction)call, METH_VARARGS, call_doc},
     {"send", (PyCFunction)send_method, METH_VARARGS, send_doc},
     {"map", (PyCFunction)map, METH_VARARGS, map_doc},
@@ -422,6 +322,7 @@ static PyMethodDef methods[] = {
     {"flush", (PyCFunction)flush, METH_NOARGS, flush_doc},
     {"close", (PyCFunction)close_method, METH_NOARGS, close_doc},
     {"set_notify", (PyCFunction)set_notify, METH_O, set_notify_doc},
+    {"set_nonblocking", (PyCFunction)set_nonblocking, METH_NOARGS, set_nonblocking_doc},
     {"exit_code", (PyCFunction)exit_code, METH_NOARGS, exit_code_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -435,6 +336,10 @@ static PyGetSetDef members[] = {
     {"inlined", (getter)get_inlined, NULL, "True: no descriptors, no shared memory.", NULL},
     {"greeting", (getter)get_greeting, NULL, "First line of the service; None: not yet.", NULL},
     {"pending", (getter)get_pending, NULL, "Requests without a reply.", NULL},
+    {"timeout", (getter)get_timeout, (setter)set_timeout,
+     "Seconds of waits without a limit of their own; None: forever.", NULL},
+    {"has_room", (getter)get_has_room, NULL,
+     "False while many jobs with descriptors are queued in this process.", NULL},
     {"serial", (getter)get_serial, NULL, "Number of requests with a ticket.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

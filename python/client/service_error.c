@@ -7,7 +7,7 @@
 
 #include "mli_helpers_api.h"
 
-static PyObject *error_type;
+static PyObject *error_type, *no_reply;
 
 int service_error_init(void)
 {
@@ -16,8 +16,21 @@ int service_error_init(void)
     if (!module)
         return -1;
     error_type = PyObject_GetAttrString(module, "ServiceError");
+    no_reply = PyObject_GetAttrString(module, "no_reply");
     Py_DECREF(module);
-    return error_type ? 0 : -1;
+    return error_type && no_reply ? 0 : -1;
+}
+
+static void raise_exception(PyObject *exception)
+{
+    if (exception)
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
+}
+
+void raise_no_reply(double seconds)
+{
+    raise_exception(PyObject_CallFunction(no_reply, "d", seconds));
 }
 
 void raise_service_error(const mli_client_error *error)
@@ -36,9 +49,7 @@ void raise_service_error(const mli_client_error *error)
     if (text && pointer && job)
         exception = PyObject_CallFunction(error_type, "isOOOz", error->code, error->name, text,
                                           pointer, job, status);
-    if (exception)
-        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-    Py_XDECREF(exception);
+    raise_exception(exception);
     Py_XDECREF(job);
     Py_XDECREF(pointer);
     Py_XDECREF(text);

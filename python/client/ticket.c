@@ -2,6 +2,7 @@
 #include "python/client/ticket.h"
 
 #include <string.h>
+#include <structmember.h>
 
 #include "python/client/prepared.h"
 #include "python/client/service_error.h"
@@ -10,6 +11,7 @@
 struct ticket {
     PyObject_HEAD struct errand *errand;
     struct connection *connection; /* strong */
+    PyObject *weak;
 };
 
 static PyTypeObject *ticket_type;
@@ -17,52 +19,98 @@ static PyObject *cost_type, *cancel_older;
 
 PyObject *ticket_new(struct connection *connection, struct errand *errand)
 {
-    struct ticket *ticket = PyObject_New(struct ticket, ticket_type);
+    struct ticket *ticket = PyObject_GC_New(struct ticket, ticket_type);
 
     if (!ticket)
         return NULL;
     ticket->errand = errand;
     ticket->connection = (struct connection *)Py_NewRef((PyObject *)connection);
+    ticket->weak = NULL;
     errand->has_object = true;
+    PyObject_GC_Track(ticket);
     return (PyObject *)ticket;
+}
+
+/* The connection owns the objects of an errand on its way. */
+static int ticket_traverse(struct ticket *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    if (self->errand->state != ERRAND_FLYING) {
+        Py_VISIT(self->errand->value);
+        Py_VISIT(self->errand->store);
+    }
+    return 0;
+}
+
+static int ticket_clear(struct ticket *self)
+{
+    if (self->errand->state != ERRAND_FLYING) {
+        Py_CLEAR(self->errand->value);
+        Py_CLEAR(self->errand->store);
+    }
+    return 0;
 }
 
 static void ticket_dealloc(struct ticket *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
 
+    PyObject_GC_UnTrack(self);
+    if (self->weak)
+        PyObject_ClearWeakRefs((PyObject *)self);
     self->errand->has_object = false;
     if (self->errand->state != ERRAND_FLYING)
         errand_free(self->errand);
     Py_DECREF((PyObject *)self->connection);
-    PyObject_Free(self);
+    PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
 }
 
-PyDoc_STRVAR(done_doc, "done($self, /)\n--\n\n"
-                       "Return whether the reply has arrived. Does not read the socket.");
+PyDoc_STRVAR(done_doc,
+             "done($self, /)\n--\n\n"
+             "Return whether the job has ended. Reads what has arrived, without waiting.");
 
 static PyObject *ticket_done(struct ticket *self, PyObject *unused)
 {
+    struct connection *connection = self->connection;
+    int status = 0;
+
     (void)unused;
-    return PyBool_FromLong(self->errand->state != ERRAND_FLYING);
+    if (self->errand->state == ERRAND_FLYING && connection_may_read(connection) &&
+        connection_enter(connection) == 0) {
+        status = connection_dispatch(connection);
+        connection_leave(connection);
+    }
+    return status ? NULL : PyBool_FromLong(self->errand->state != ERRAND_FLYING);
 }
 
 /* Returns the value of an errand that has ended, or null with its exception. */
-static PyObject *value_of(const struct errand *errand)
+static PyObject *value_of(struct errand *errand)
 {
     static const mli_client_error no_memory = {
         .code = MLI_CLIENT_NO_MEMORY, .name = "NO_MEMORY", .message = "out of memory"};
 
+    if (errand->state == ERRAND_DONE && errand->store) {
+        PyObject *store = errand->store, *stored;
+
+        errand->store = NULL;
+        stored = PyObject_CallObject(store, NULL);
+        Py_DECREF(store);
+        if (!stored)
+            return NULL;
+        Py_DECREF(stored);
+    }
     if (errand->state == ERRAND_DONE)
         return Py_NewRef(errand->value ? errand->value : Py_None);
     raise_service_error(errand->error ? errand->error : &no_memory);
     return NULL;
 }
 
-static PyObject *wait_for(struct ticket *self, double seconds)
+static PyObject *wait_for(struct ticket *self, double limit)
 {
     struct errand *errand = self->errand;
+    double seconds = limit < Py_HUGE_VAL ? limit : self->connection->timeout;
+    const double all = seconds;
 
     if (errand->state != ERRAND_FLYING)
         return value_of(errand);
@@ -79,15 +127,17 @@ static PyObject *wait_for(struct ticket *self, double seconds)
     }
     connection_leave(self->connection);
     if (status > 0)
-        PyErr_SetString(PyExc_TimeoutError, "the service has not replied yet");
+        raise_no_reply(all);
     return status ? NULL : value_of(errand);
 }
 
-PyDoc_STRVAR(result_doc,
-             "result($self, /, timeout=None)\n--\n\n"
-             "Wait until the job has ended, at most `timeout` seconds, and return the array that\n"
-             "holds the result.\n\n"
-             "Raises TimeoutError, and the job continues; mli.ServiceError, if the job failed.");
+PyDoc_STRVAR(
+    result_doc,
+    "result($self, /, timeout=None)\n--\n\n"
+    "Wait until the job has ended, at most `timeout` seconds (default: those of the client),\n"
+    "and return the array that holds the result.\n\n"
+    "Raises mli.ServiceTimeoutError, a TimeoutError, and the job continues;\n"
+    "mli.ServiceError, if the job failed.");
 
 static PyObject *ticket_result(struct ticket *self, PyObject *const *values, Py_ssize_t count,
                                PyObject *names)
@@ -166,6 +216,26 @@ static PyObject *ticket_cancel(struct ticket *self, PyObject *unused)
                                  is_named(errand) ? Py_True : Py_False);
 }
 
+PyDoc_STRVAR(wrap_doc,
+             "_wrap($self, wrap, store, /)\n--\n\n"
+             "Make wrap(array) the result, of a prepared job that of its starts. store(),\n"
+             "or None, is called before the result is returned.");
+
+static PyObject *ticket_wrap(struct ticket *self, PyObject *args)
+{
+    struct errand *errand = self->errand;
+    PyObject *wrap, *store;
+    int status;
+
+    if (!PyArg_ParseTuple(args, "OO:_wrap", &wrap, &store))
+        return NULL;
+    if (errand->kind == ERRAND_PREPARE)
+        status = prepared_wrap(errand->value, wrap, store);
+    else
+        status = wrap_result(wrap, store, &errand->value, &errand->store);
+    return status ? NULL : Py_NewRef(Py_None);
+}
+
 PyDoc_STRVAR(abandon_doc, "_abandon($self, /)\n--\n\n"
                           "Do not write the result into `out` when it arrives.");
 
@@ -224,6 +294,12 @@ static PyObject *ticket_get_name(struct ticket *self, void *unused)
     return self->errand->name[0] ? PyUnicode_FromString(self->errand->name) : Py_NewRef(Py_None);
 }
 
+static PyObject *ticket_get_ended(struct ticket *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(self->errand->state != ERRAND_FLYING);
+}
+
 static PyObject *ticket_get_cost(struct ticket *self, void *unused)
 {
     const mli_client_result *result = &self->errand->result;
@@ -244,6 +320,7 @@ static PyMethodDef methods[] = {
     {"add_done_callback", (PyCFunction)ticket_add_done_callback, METH_O, add_done_callback_doc},
     {"_abandon", (PyCFunction)ticket_abandon, METH_NOARGS, abandon_doc},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL},
+    {"_wrap", (PyCFunction)ticket_wrap, METH_VARARGS, wrap_doc},
     {"_named", (PyCFunction)ticket_named, METH_NOARGS, named_doc},
     {"_later", (PyCFunction)ticket_later, METH_O, later_doc},
     {"_take_fd", (PyCFunction)ticket_take_fd, METH_NOARGS, take_fd_doc},
@@ -254,6 +331,7 @@ static PyGetSetDef members[] = {
     {"number", (getter)ticket_get_number, NULL,
      "Number of the job at the service; None before its end, and of a failed job.", NULL},
     {"name", (getter)ticket_get_name, NULL, "Name of the job.", NULL},
+    {"_ended", (getter)ticket_get_ended, NULL, "As done(), without reading.", NULL},
     {"cost", (getter)ticket_get_cost, NULL,
      "mli.JobCost(bytes, channels, engine, ns_queued, ns_moving); None before the end.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -262,8 +340,16 @@ static PyGetSetDef members[] = {
 PyDoc_STRVAR(ticket_doc, "A job on its way: ticket.result() waits for its end. Dropping the ticket "
                          "does not end the job.");
 
+static PyMemberDef weak[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct ticket, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)ticket_doc},
+    {Py_tp_traverse, ticket_traverse},
+    {Py_tp_clear, ticket_clear},
+    {Py_tp_members, weak},
     {Py_tp_dealloc, ticket_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, members},
@@ -273,7 +359,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "mli.Ticket",
     .basicsize = sizeof(struct ticket),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };
 

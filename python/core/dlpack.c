@@ -20,6 +20,35 @@ static PyObject *capsule_of(PyObject *object)
     return capsule;
 }
 
+/* Code of other libraries, as deleters in Python, must not run with an exception set. */
+struct pending {
+    PyObject *type, *value, *trace;
+};
+
+static struct pending set_exception_aside(void)
+{
+    struct pending pending;
+
+    PyErr_Fetch(&pending.type, &pending.value, &pending.trace);
+    return pending;
+}
+
+static void put_exception_back(struct pending pending)
+{
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(NULL);
+    PyErr_Restore(pending.type, pending.value, pending.trace);
+}
+
+/* Drops a capsule that was refused: its destructor calls the deleter. */
+static void drop_capsule(PyObject *capsule)
+{
+    const struct pending pending = set_exception_aside();
+
+    Py_DECREF(capsule);
+    put_exception_back(pending);
+}
+
 int dlpack_take(PyObject *object, const char *name, struct dlpack_managed **managed)
 {
     PyObject *capsule = capsule_of(object);
@@ -34,7 +63,7 @@ int dlpack_take(PyObject *object, const char *name, struct dlpack_managed **mana
         found = NULL;
     }
     if (!found || PyCapsule_SetName(capsule, "used_dltensor") < 0) {
-        Py_DECREF(capsule);
+        drop_capsule(capsule);
         return -1;
     }
     Py_DECREF(capsule);
@@ -44,6 +73,9 @@ int dlpack_take(PyObject *object, const char *name, struct dlpack_managed **mana
 
 void dlpack_release(struct dlpack_managed *managed)
 {
+    const struct pending pending = set_exception_aside();
+
     if (managed->deleter)
         managed->deleter(managed);
+    put_exception_back(pending);
 }

@@ -64,8 +64,21 @@ void raise_number(mli_status status, const char *field, long long given, const c
     Py_DECREF(number);
 }
 
+void raise_reason(mli_status status, const char *why)
+{
+    if (why)
+        raise_refused(status, "", NULL, "%s", why);
+    else
+        raise_last_error(status);
+}
+
 void raise_last_error(mli_status status)
 {
+    if (status == MLI_STATUS_DMA_ERROR || status == MLI_STATUS_CANCELLED) {
+        /* Not a refusal: the sentence of libmli would be that of an earlier call. */
+        raise_refused(status, "", NULL, "%s", mli_status_text(status));
+        return;
+    }
     raise(PyObject_CallFunction(from_sentence, "ss", mli_status_name(status) + NAME_PREFIX,
                                 mli_last_error()));
 }

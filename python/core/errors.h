@@ -21,6 +21,9 @@ void raise_refused(mli_status status, const char *field, PyObject *given, const 
 /** As raise_refused(), for a number. */
 void raise_number(mli_status status, const char *field, long long given, const char *allowed, ...);
 
+/** Raises mli.Error with a reason; null: as raise_last_error(). */
+void raise_reason(mli_status status, const char *why);
+
 /** Raises mli.Error for the last call of libmli on this thread, which returned `status`. */
 void raise_last_error(mli_status status);
 

@@ -152,6 +152,13 @@ static void after_fork_in_parent(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
+/* Ends the child's copy of a flight. */
+static void leave_to_parent(struct flight *flight)
+{
+    flight->of_parent = true;
+    complete(flight, MLI_STATUS_CANCELLED);
+}
+
 /* The child has no threads that move, so no flight of the parent will end in it. */
 static void after_fork_in_child(void)
 {
@@ -165,13 +172,18 @@ static void after_fork_in_child(void)
     pool.configuring = false;
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         if (pool.active[i])
-            complete(pool.active[i], MLI_STATUS_CANCELLED);
+            leave_to_parent(pool.active[i]);
         pool.active[i] = NULL;
     }
     while ((flight = pool.first)) {
         pool.first = flight->next;
-        complete(flight, MLI_STATUS_CANCELLED);
+        leave_to_parent(flight);
     }
+}
+
+bool flight_is_of_parent(const struct flight *flight)
+{
+    return flight->of_parent;
 }
 
 /* The pool */
@@ -206,16 +218,29 @@ static mli_status open_pool(void)
     return set_channels(default_channels());
 }
 
-mli_status flight_configure(const char *engine, uint32_t channels)
+static const char ENDING[] = "the interpreter is ending";
+
+/* Why the pool cannot be configured now; null: it can. The lock is held. */
+static const char *why_not_configurable(void)
+{
+    if (pool.closed)
+        return ENDING;
+    if (pool.configuring)
+        return "another thread configures the engine";
+    return pool.count > 0 || pool.first
+               ? "a transfer runs: wait for its end with transfer.result(), or cancel it"
+               : NULL;
+}
+
+mli_status flight_configure(const char *engine, uint32_t channels, const char **why)
 {
     mli_status status;
-    bool idle;
 
     pthread_mutex_lock(&pool.lock);
-    idle = pool.count == 0 && !pool.first && !pool.closed && !pool.configuring;
-    pool.configuring = pool.configuring || idle;
+    *why = why_not_configurable();
+    pool.configuring = pool.configuring || !*why;
     pthread_mutex_unlock(&pool.lock);
-    if (!idle)
+    if (*why)
         return MLI_STATUS_ARGUMENT_ERROR;
     /* Without the lock: this waits for threads that may have it to end. */
     status = mli_mov_set_num_dma_ch(0, 0);
@@ -268,13 +293,14 @@ static void enqueue(struct flight *flight)
     pool.last = flight;
 }
 
-mli_status flight_start(struct flight *flight)
+mli_status flight_start(struct flight *flight, const char **why)
 {
     mli_status status;
     bool here;
 
     flight->state = FLIGHT_QUEUED;
     flight->cancelled = false;
+    flight->of_parent = false;
     flight->status = MLI_STATUS_OK;
     flight->notify = -1;
     flight->next = NULL;
@@ -282,6 +308,7 @@ mli_status flight_start(struct flight *flight)
     pthread_mutex_lock(&pool.lock);
     while (pool.configuring)
         pthread_cond_wait(&pool.changed, &pool.lock);
+    *why = pool.closed ? ENDING : NULL;
     status = pool.closed ? MLI_STATUS_ARGUMENT_ERROR : open_pool();
     here = pool.without_channels;
     if (status == MLI_STATUS_OK && !here)

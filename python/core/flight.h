@@ -25,6 +25,7 @@ struct flight {
     mli_mov_handle_t handle;
     enum flight_state state;
     bool cancelled;
+    bool of_parent; /* since a fork: the parent process completes it */
     mli_status status;
     int notify;          /* eventfd; -1: none */
     struct flight *next; /* in the queue, or among those that are done */
@@ -32,16 +33,19 @@ struct flight {
 
 /**
  * Starts the moves of flight->nest, or queues them until channels are free. Sets every member but
- * nest, channels and user. Returns MLI_STATUS_OK, or another status with mli_last_error(), as
- * after flight_shutdown().
+ * nest, channels and user. Returns MLI_STATUS_OK, or another status: *why is the reason, or null
+ * for that of mli_last_error().
  */
-mli_status flight_start(struct flight *flight);
+mli_status flight_start(struct flight *flight, const char **why);
 
 /** Waits until the flight is done, at most `seconds`. Returns whether it is done. */
 bool flight_wait(struct flight *flight, double seconds);
 
 /** Returns the state, and the status of a flight that is done. */
 enum flight_state flight_state(const struct flight *flight, mli_status *status);
+
+/** Returns whether the flight runs in the parent process, and not in this one, since a fork. */
+bool flight_is_of_parent(const struct flight *flight);
 
 /** Requests that a flight end early. */
 void flight_cancel(struct flight *flight);
@@ -54,9 +58,9 @@ struct flight *flight_take_done(void);
 
 /**
  * Chooses the engine (null: stays) and the number of channels (0: the default). Refused with
- * MLI_STATUS_ARGUMENT_ERROR while a flight runs.
+ * MLI_STATUS_ARGUMENT_ERROR while a flight runs. *why is as for flight_start().
  */
-mli_status flight_configure(const char *engine, uint32_t channels);
+mli_status flight_configure(const char *engine, uint32_t channels, const char **why);
 
 /** Returns the number of channels; 0 before the first flight. */
 uint32_t flight_channels(void);

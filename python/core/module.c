@@ -5,6 +5,7 @@
 #include "mli_helpers_api.h"
 #include "python/core/describe.h"
 #include "python/core/errors.h"
+#include "python/core/extension.h"
 #include "python/core/flight.h"
 #include "python/core/keyword.h"
 #include "python/core/move_doc.h"
@@ -14,40 +15,12 @@
 
 PyDoc_STRVAR(move_doc, MOVE_DOC);
 
-/* Sources that a function in Python moves, because they are more than an array: mli.QTensor. */
-static PyTypeObject *registered_type;
-static PyObject *registered_move;
-
 PyDoc_STRVAR(
     register_doc,
-    "register($module, type, function, /)\n--\n\n"
-    "Let function(src, pad, slice, step, perm, out, at, channels) move what is of a type.\n"
-    "Arguments that are not given are None.");
-
-static PyObject *module_register(PyObject *module, PyObject *args)
-{
-    PyObject *type, *function;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O:register", &PyType_Type, &type, &function))
-        return NULL;
-    Py_XDECREF(registered_move);
-    Py_XDECREF((PyObject *)registered_type);
-    registered_move = Py_NewRef(function);
-    registered_type = (PyTypeObject *)Py_NewRef(type);
-    return Py_NewRef(Py_None);
-}
-
-static PyObject *move_registered(const struct arguments *arguments)
-{
-    PyObject *given[] = {arguments->pad, arguments->slice, arguments->step,    arguments->perm,
-                         arguments->out, arguments->at,    arguments->channels};
-
-    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
-        given[i] = given[i] ? given[i] : Py_None;
-    return PyObject_CallFunctionObjArgs(registered_move, arguments->src, given[0], given[1],
-                                        given[2], given[3], given[4], given[5], given[6], NULL);
-}
+    "register($module, type, move, plan, /)\n--\n\n"
+    "Let move(src, pad, slice, step, perm, out, at, channels) move what is of a type, and\n"
+    "plan(src, pad, slice, step, perm, out, at) return (array, array for the result or None,\n"
+    "wrap, store or None): see core/extension.h. Arguments that are not given are None.");
 
 static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize_t count,
                              PyObject *names)
@@ -60,8 +33,8 @@ static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize
     (void)module;
     if (arguments_read(&arguments, "move", values, count, names))
         return NULL;
-    if (registered_type && PyObject_TypeCheck(arguments.src, registered_type))
-        return move_registered(&arguments);
+    if (extension_has(arguments.src))
+        return extension_move(&arguments);
     if ((arguments.channels && plan_read_channels(arguments.channels, &channels)) ||
         operation_open(&operation, &arguments))
         return NULL;
@@ -109,7 +82,7 @@ PyDoc_STRVAR(configure_doc, "configure($module, /, engine=None, channels=0)\n--\
 static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {KEYWORD("engine"), KEYWORD("channels"), NULL};
-    const char *engine = NULL;
+    const char *engine = NULL, *why;
     mli_status status;
     int channels = 0;
 
@@ -122,10 +95,10 @@ static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kw
                      MLI_MOV_MAX_CHANNELS);
         return NULL;
     }
-    status = flight_configure(engine, (uint32_t)channels);
+    status = flight_configure(engine, (uint32_t)channels, &why);
     if (status == MLI_STATUS_OK)
         return Py_NewRef(Py_None);
-    raise_last_error(status);
+    raise_reason(status, why);
     return NULL;
 }
 
@@ -158,7 +131,7 @@ static PyMethodDef methods[] = {
     {"move", (PyCFunction)(void (*)(void))module_move, METH_FASTCALL | METH_KEYWORDS, move_doc},
     {"window", (PyCFunction)(void (*)(void))module_window, METH_FASTCALL | METH_KEYWORDS,
      window_doc},
-    {"register", module_register, METH_VARARGS, register_doc},
+    {"register", extension_register, METH_VARARGS, register_doc},
     {"configure", (PyCFunction)(void (*)(void))module_configure, METH_VARARGS | METH_KEYWORDS,
      configure_doc},
     {"engine", module_engine, METH_NOARGS, engine_doc},

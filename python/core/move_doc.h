@@ -34,10 +34,11 @@
     "    the move reads. Without `at` it has the shape of the result. Default: a new NumPy array\n" \
     "    in C order. Memory of `out` outside the result does not change.\n" \
     "at : int, or a sequence with one for each dimension of the result\n" \
-    "    Offsets of the result in `out`, from 0 on. Default: 0.\n" \
+    "    Offsets of the result in `out`, from 0 on; an integer is that of all dimensions.\n" \
+    "    Default: 0.\n" \
     "channels : int\n" \
-    "    DMA channels that share the move, 1 to 16; at most those that `mli.engine()` counts.\n" \
-    "    With 1, the calling thread moves the data.\n" \
+    "    DMA channels that share the move, 1 to 16. More than `mli.engine()` counts are taken as\n" \
+    "    all of them: see `mli.configure()`. With 1, the calling thread moves the data.\n" \
     "\n" \
     "Returns\n" \
     "-------\n" \
@@ -52,11 +53,14 @@
     "    be partly written.\n" \
     "TypeError\n" \
     "    An argument has the wrong type, as a list for `src`.\n" \
+    "MemoryError\n" \
+    "    There is no memory for the result.\n" \
     "\n" \
     "Notes\n" \
     "-----\n" \
     "Other threads run during moves of more than 32 KiB: do not change `src`, nor use `out`,\n" \
-    "meanwhile.\n" \
+    "meanwhile. Ctrl-C takes effect when the move is complete; with `channels` above 1, or while\n" \
+    "the result of a Transfer is awaited, at once.\n" \
     "\n" \
     "Examples\n" \
     "--------\n" \

@@ -129,6 +129,11 @@ static PyObject *create_result(const struct operation *operation, PyObject *src)
     } else {
         array = PyObject_CallFunctionObjArgs(empty_like_view, src, shape, NULL);
     }
+    if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) { /* NumPy: 2^63 bytes or more */
+        PyErr_Clear();
+        raise_refused(MLI_STATUS_NOT_SUPPORTED, "", shape,
+                      "the shape of the result must be below 2^63 bytes");
+    }
     Py_DECREF(shape);
     return array;
 }
@@ -186,26 +191,24 @@ static int refuse_shape(const struct operation *operation, const int64_t *at)
 static int read_offsets(const struct operation *operation, PyObject *object, int64_t *at)
 {
     const uint32_t rank = operation->window.result_rank;
-    PyObject *tuple;
-    int status = 0;
+    PyObject *tuple =
+        is_integer(object) ? NULL : tuple_of(object, "at", "an integer, or one for each dimension");
+    int status = !tuple && PyErr_Occurred() ? -1 : 0;
 
-    if (PyIndex_Check(object) && rank == 1)
-        return read_integer(object, "at", -1, &at[0]);
-    tuple = PySequence_Check(object) ? PySequence_Tuple(object) : NULL;
-    if (!tuple || PyTuple_Size(tuple) != (Py_ssize_t)rank) {
-        Py_XDECREF(tuple);
-        PyErr_Clear();
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object, "%d integers are required", (int)rank);
-        return -1;
+    if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank) {
+        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
+                      "an integer, or %d integers are required", (int)rank);
+        status = -1;
     }
     for (uint32_t i = 0; i < rank && status == 0; i++) {
-        status = read_integer(PyTuple_GetItem(tuple, i), "at", i, &at[i]);
+        status = read_integer(tuple ? PyTuple_GetItem(tuple, i) : object, "at",
+                              tuple ? (Py_ssize_t)i : -1, &at[i]);
         if (status == 0 && at[i] < 0) {
             raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object, "offsets from 0 on are allowed");
             status = -1;
         }
     }
-    Py_DECREF(tuple);
+    Py_XDECREF(tuple);
     return status;
 }
 
@@ -313,6 +316,21 @@ int operation_open(struct operation *operation, const struct arguments *argument
         return 0;
     operation_close(operation);
     return -1;
+}
+
+int operation_traverse(const struct operation *operation, visitproc visit, void *arg)
+{
+    const int status = view_traverse(&operation->src, visit, arg);
+
+    Py_VISIT(operation->result);
+    return status ? status : view_traverse(&operation->dst, visit, arg);
+}
+
+void operation_clear(struct operation *operation)
+{
+    operation_close(operation);
+    operation->bytes = 0;
+    operation->result = Py_NewRef(Py_None);
 }
 
 void operation_close(struct operation *operation)

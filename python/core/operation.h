@@ -44,6 +44,12 @@ int operation_open(struct operation *operation, const struct arguments *argument
  */
 int operation_check(const struct operation *operation);
 
+/** Visits the references of an operation, for tp_traverse. */
+int operation_traverse(const struct operation *operation, visitproc visit, void *arg);
+
+/** Releases arrays, and makes later runs do nothing and return None: for tp_clear. */
+void operation_clear(struct operation *operation);
+
 /** Releases arrays. The result is the caller's if it set `operation->result` to null. */
 void operation_close(struct operation *operation);
 

@@ -2,8 +2,11 @@
 /* mli.Plan. */
 #include "python/core/plan.h"
 
+#include <structmember.h>
+
 #include "python/core/describe.h"
 #include "python/core/errors.h"
+#include "python/core/extension.h"
 #include "python/core/keyword.h"
 #include "python/core/transfer.h"
 
@@ -11,7 +14,9 @@ struct plan {
     PyObject_HEAD;
     struct operation operation;
     uint32_t channels;
-    bool running; /* a transfer has not been reaped */
+    bool running;    /* a transfer has not been reaped */
+    PyObject *store; /* called after each move; null: nothing to store */
+    PyObject *weak;  /* weak references */
 };
 
 static PyTypeObject *plan_type;
@@ -56,34 +61,81 @@ static int read_call(struct arguments *arguments, PyObject *args, PyObject *kwar
     return 0;
 }
 
+/* Takes the operation, also on failure. */
+static struct plan *create(struct operation *operation, uint32_t channels)
+{
+    struct plan *self = operation_check(operation) ? NULL : PyObject_GC_New(struct plan, plan_type);
+
+    if (!self) {
+        operation_close(operation);
+        return NULL;
+    }
+    self->operation = *operation;
+    self->channels = channels;
+    self->running = false;
+    self->store = self->weak = NULL;
+    PyObject_GC_Track(self);
+    return self;
+}
+
+/* Makes the result of a plan what it is for the type of the source. Returns 0 or -1. */
+static int extend(struct plan *self, const struct extended *extended)
+{
+    PyObject *result = PyObject_CallFunctionObjArgs(extended->wrap, self->operation.result, NULL);
+
+    if (!result)
+        return -1;
+    Py_DECREF(self->operation.result);
+    self->operation.result = result;
+    self->store = extended->store == Py_None ? NULL : Py_NewRef(extended->store);
+    return 0;
+}
+
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct arguments arguments;
     struct operation operation;
+    struct extended extended;
     uint32_t channels;
     struct plan *self;
 
+    (void)type;
     transfer_reap();
     if (read_call(&arguments, args, kwargs) || plan_read_channels(arguments.channels, &channels) ||
-        operation_open(&operation, &arguments))
+        extension_open(&extended, &arguments))
         return NULL;
-    self = operation_check(&operation) ? NULL : PyObject_New(struct plan, type);
-    if (!self) {
-        operation_close(&operation);
-        return NULL;
-    }
-    self->operation = operation;
-    self->channels = channels;
-    self->running = false;
+    self = operation_open(&operation, &arguments) ? NULL : create(&operation, channels);
+    if (self && extended.parts && extend(self, &extended))
+        Py_CLEAR(self);
+    Py_XDECREF(extended.parts);
     return (PyObject *)self;
+}
+
+static int plan_traverse(struct plan *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->store);
+    return operation_traverse(&self->operation, visit, arg);
+}
+
+/* Not called while a transfer runs, which has a reference. */
+static int plan_clear(struct plan *self)
+{
+    operation_clear(&self->operation);
+    Py_CLEAR(self->store);
+    return 0;
 }
 
 static void plan_dealloc(struct plan *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
 
+    PyObject_GC_UnTrack(self);
+    if (self->weak)
+        PyObject_ClearWeakRefs((PyObject *)self);
     operation_close(&self->operation);
-    PyObject_Free(self);
+    Py_XDECREF(self->store);
+    PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
 }
 
@@ -113,7 +165,7 @@ static PyObject *plan_start(struct plan *self, PyObject *unused)
     if (check_idle(self))
         return NULL;
     return transfer_start((PyObject *)self, operation->bytes > 0 ? &operation->nest : NULL,
-                          self->channels, operation->result, &self->running);
+                          self->channels, operation->result, self->store, &self->running);
 }
 
 static PyObject *start_and_wait(struct plan *self)
@@ -135,7 +187,9 @@ static PyObject *plan_run(struct plan *self, PyObject *unused)
         return NULL;
     if (self->channels > 1)
         return start_and_wait(self);
-    return operation_run(&self->operation) ? NULL : Py_NewRef(self->operation.result);
+    if (operation_run(&self->operation) || transfer_store(self->store))
+        return NULL;
+    return Py_NewRef(self->operation.result);
 }
 
 PyDoc_STRVAR(plan_time_doc, "_time($self, count, /)\n--\n\n"
@@ -155,18 +209,10 @@ static PyObject *plan_time(struct plan *self, PyObject *count)
 
 PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels)
 {
-    struct plan *plan = operation_check(operation) ? NULL : PyObject_New(struct plan, plan_type);
-    PyObject *result;
+    struct plan *plan = create(operation, channels);
+    PyObject *result = plan ? start_and_wait(plan) : NULL;
 
-    if (!plan) {
-        operation_close(operation);
-        return NULL;
-    }
-    plan->operation = *operation;
-    plan->channels = channels;
-    plan->running = false;
-    result = start_and_wait(plan);
-    Py_DECREF((PyObject *)plan);
+    Py_XDECREF((PyObject *)plan);
     return result;
 }
 
@@ -251,10 +297,19 @@ PyDoc_STRVAR(
     "Plan(src, *, pad=None, slice=None, step=None, perm=None, out=None, at=None, "
     "channels=1)\n--\n\n"
     "A move that is checked once, to run it often. The arguments are those of mli.move().\n"
-    "The plan keeps `src` and `out`; each run moves what `src` holds then.");
+    "The plan keeps `src` and `out`; each run moves what `src` holds then. The parameters of a\n"
+    "QTensor are those of its elements when the plan is made.");
+
+static PyMemberDef plan_weak[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct plan, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 
 static PyType_Slot plan_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)plan_doc},
+    {Py_tp_traverse, plan_traverse},
+    {Py_tp_clear, plan_clear},
+    {Py_tp_members, plan_weak},
     {Py_tp_new, plan_new},
     {Py_tp_repr, plan_repr},
     {Py_tp_dealloc, plan_dealloc},
@@ -266,7 +321,7 @@ static PyType_Slot plan_slots[] = {
 static PyType_Spec plan_spec = {
     .name = "mli.Plan",
     .basicsize = sizeof(struct plan),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = plan_slots,
 };
 

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <structmember.h>
 
 #include "python/core/errors.h"
 #include "python/core/flight.h"
@@ -30,6 +31,8 @@ struct transfer {
     PyObject_HEAD;
     struct transfer_state *state; /* null: there was nothing to move */
     PyObject *result;
+    PyObject *store; /* called once when the move is complete; null: nothing to store */
+    PyObject *weak;
 };
 
 static PyTypeObject *transfer_type;
@@ -61,28 +64,57 @@ void transfer_reap(void)
 /* Transfers */
 
 /* Returns a transfer of nothing, which is done. */
-static struct transfer *transfer_new(PyObject *result)
+static struct transfer *transfer_new(PyObject *result, PyObject *store)
 {
-    struct transfer *transfer = PyObject_New(struct transfer, transfer_type);
+    struct transfer *transfer = PyObject_GC_New(struct transfer, transfer_type);
 
     if (transfer) {
         transfer->state = NULL;
         transfer->result = Py_NewRef(result);
+        transfer->store = Py_XNewRef(store);
+        transfer->weak = NULL;
+        PyObject_GC_Track(transfer);
     }
     return transfer;
+}
+
+static int transfer_traverse(struct transfer *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->result);
+    Py_VISIT(self->store);
+    return 0;
+}
+
+static int transfer_clear(struct transfer *self)
+{
+    Py_CLEAR(self->result);
+    Py_CLEAR(self->store);
+    return 0;
+}
+
+int transfer_store(PyObject *store)
+{
+    PyObject *stored = store ? PyObject_CallObject(store, NULL) : NULL;
+
+    Py_XDECREF(stored);
+    return store && !stored ? -1 : 0;
 }
 
 static void transfer_dealloc(struct transfer *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
 
+    PyObject_GC_UnTrack(self);
+    if (self->weak)
+        PyObject_ClearWeakRefs((PyObject *)self);
     if (self->state) {
         flight_notify(&self->state->flight, -1);
         self->state->has_object = false;
         drop_unused(self->state);
     }
-    Py_XDECREF(self->result);
-    PyObject_Free(self);
+    transfer_clear(self);
+    PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
 }
 
@@ -126,15 +158,23 @@ static int wait_for(struct flight *flight, double seconds)
 }
 
 /* Returns the result of a transfer that is done. */
-static PyObject *result_of(const struct transfer *self)
+static PyObject *result_of(struct transfer *self)
 {
     mli_status status = MLI_STATUS_OK;
 
     if (self->state)
         flight_state(&self->state->flight, &status);
-    if (status == MLI_STATUS_OK)
-        return Py_NewRef(self->result);
-    if (status == MLI_STATUS_CANCELLED)
+    if (status == MLI_STATUS_OK) {
+        if (transfer_store(self->store))
+            return NULL;
+        Py_CLEAR(self->store);
+        return Py_NewRef(self->result ? self->result : Py_None);
+    }
+    if (flight_is_of_parent(&self->state->flight))
+        raise_refused(status, "transfer", NULL,
+                      "the parent process started it before the fork and completes it; start the "
+                      "plan again in this process");
+    else if (status == MLI_STATUS_CANCELLED)
         raise_refused(status, "transfer", NULL,
                       "it was cancelled; the result may be partly written");
     else
@@ -232,8 +272,16 @@ static PyMethodDef transfer_methods[] = {
 
 PyDoc_STRVAR(transfer_doc, "A started move. `await transfer` in asyncio, or transfer.result().");
 
+static PyMemberDef transfer_weak[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct transfer, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot transfer_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)transfer_doc},
+    {Py_tp_traverse, transfer_traverse},
+    {Py_tp_clear, transfer_clear},
+    {Py_tp_members, transfer_weak},
     {Py_tp_dealloc, transfer_dealloc},
     {Py_tp_methods, transfer_methods},
     {Py_am_await, transfer_await},
@@ -243,7 +291,7 @@ static PyType_Slot transfer_slots[] = {
 static PyType_Spec transfer_spec = {
     .name = "mli.Transfer",
     .basicsize = sizeof(struct transfer),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = transfer_slots,
 };
 
@@ -271,21 +319,22 @@ static struct transfer_state *state_new(PyObject *owner, const struct nest *nest
 static int start_flight(struct transfer_state *state)
 {
     PyThreadState *thread = PyEval_SaveThread(); /* the engine "inline" moves inside the call */
-    const mli_status status = flight_start(&state->flight);
+    const char *why;
+    const mli_status status = flight_start(&state->flight, &why);
 
     PyEval_RestoreThread(thread);
     if (status == MLI_STATUS_OK)
         return 0;
-    raise_last_error(status);
+    raise_reason(status, why);
     Py_DECREF(state->owner);
     free(state);
     return -1;
 }
 
 PyObject *transfer_start(PyObject *owner, const struct nest *nest, uint32_t channels,
-                         PyObject *result, bool *running)
+                         PyObject *result, PyObject *store, bool *running)
 {
-    struct transfer *transfer = transfer_new(result);
+    struct transfer *transfer = transfer_new(result, store);
 
     if (!transfer || !nest)
         return (PyObject *)transfer;

@@ -15,11 +15,15 @@ int transfer_init(PyObject *module);
 
 /**
  * Starts the moves of a nest (null: nothing to move) and returns a new Transfer of `result`, or
- * null with an exception. The nest, its memory and *running belong to `owner`, which stays alive
+ * null with an exception. `store` (may be null) is called once when the result is asked for and
+ * complete. The nest, its memory and *running belong to `owner`, which stays alive
  * until the transfer is reaped; *running is true until then.
  */
 PyObject *transfer_start(PyObject *owner, const struct nest *nest, uint32_t channels,
-                         PyObject *result, bool *running);
+                         PyObject *result, PyObject *store, bool *running);
+
+/** Calls `store`, which may be null. Returns 0, or -1 with its exception. */
+int transfer_store(PyObject *store);
 
 /**
  * Waits for a transfer and returns its result, or null with an exception. An exception of a signal

@@ -28,6 +28,16 @@ static int refuse_objects(const char *name)
     return -1;
 }
 
+static bool is_output(const char *name)
+{
+    return strcmp(name, "out") == 0;
+}
+
+static const char NEGATIVE_SOURCE[] =
+    "strides must not be negative; numpy.ascontiguousarray() makes a copy without negative strides";
+static const char NEGATIVE_OUTPUT[] =
+    "strides must not be negative; leave `out` away and assign the result: array[...] = result";
+
 /* Checks what all protocols have in common. */
 static int check(struct view *view, const char *name)
 {
@@ -44,9 +54,8 @@ static int check(struct view *view, const char *name)
         if (empty || view->shape[i] == 1)
             view->step[i] = 0;
         if (view->step[i] < 0) {
-            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i],
-                         "strides must not be negative; numpy.ascontiguousarray() makes a copy "
-                         "without negative strides");
+            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i], "%s",
+                         is_output(name) ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
             return -1;
         }
     }
@@ -110,8 +119,7 @@ static int open_buffer(struct view *view, PyObject *object, const char *name)
         view->buffer.obj = NULL;
         if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
             return -1;
-        PyErr_Clear(); /* NumPy has no buffers for some types, as datetime64 and bfloat16 */
-        return 1;
+        return 1; /* NumPy has no buffers for some types, as datetime64 and bfloat16 */
     }
     const Py_buffer *buffer = &view->buffer;
     const char *format = buffer->format ? buffer->format : "B";
@@ -171,14 +179,62 @@ static int read_typestr(struct view *view, PyObject *typestr, const char *name)
     return 0;
 }
 
-/* Reads "data", (address, read-only). Without it the object itself must have a buffer: refused. */
-static int read_data(struct view *view, PyObject *data, const char *name)
+/* Opens "data" that is an object with a buffer, and checks that it has all elements. */
+static int open_data(struct view *view, PyObject *dict, PyObject *data, const char *name)
 {
+    PyObject *offset_object = PyDict_GetItemString(dict, "offset");
+    int64_t offset = offset_object ? PyLong_AsLongLong(offset_object) : 0, end;
+
+    if (PyErr_Occurred() || PyObject_GetBuffer(data, &view->buffer, PyBUF_SIMPLE) < 0) {
+        view->buffer.obj = NULL;
+        return -1;
+    }
+    end = offset + view->size;
+    for (uint32_t i = 0; i < view->rank; i++) {
+        int64_t span;
+
+        if (view->shape[i] == 0)
+            end = offset;
+        if (view->shape[i] < 1 || end == offset)
+            break;
+        if (view->step[i] < 0 || /* refused later, or outside */
+            __builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
+            __builtin_add_overflow(end, span, &end))
+            return interface_refused(name, "strides");
+    }
+    if (offset < 0 || end > view->buffer.len)
+        return interface_refused(name, "data");
+    view->data = (uint8_t *)view->buffer.buf + offset;
+    view->readonly = view->buffer.readonly;
+    return 0;
+}
+
+/* Reads "data", (address, read-only) or an object with a buffer. */
+static int read_data(struct view *view, PyObject *dict, const char *name)
+{
+    PyObject *data = PyDict_GetItemString(dict, "data");
+
+    if (data && PyObject_CheckBuffer(data))
+        return open_data(view, dict, data, name);
     if (!data || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
         return interface_refused(name, "data");
     view->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     view->readonly = PyObject_IsTrue(PyTuple_GetItem(data, 1)) != 0;
     return PyErr_Occurred() ? interface_refused(name, "data") : 0;
+}
+
+/* Refuses structures with objects, of which the type says only that they are bytes. */
+static int check_fields(PyObject *dict, const char *name)
+{
+    PyObject *module, *checked;
+
+    if (!PyDict_GetItemString(dict, "descr"))
+        return 0;
+    module = PyImport_ImportModule("mli._arrays");
+    checked = module ? PyObject_CallMethod(module, "check_interface", "Os", dict, name) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(checked);
+    return checked ? 0 : -1;
 }
 
 static int read_interface(struct view *view, PyObject *dict, const char *name)
@@ -189,12 +245,14 @@ static int read_interface(struct view *view, PyObject *dict, const char *name)
     if (rank < 0)
         return interface_refused(name, "shape");
     if (check_rank(rank, name) || read_typestr(view, PyDict_GetItemString(dict, "typestr"), name) ||
-        read_data(view, PyDict_GetItemString(dict, "data"), name))
+        check_fields(dict, name))
         return -1;
     view->rank = (uint32_t)rank;
-    if (strides && strides != Py_None)
-        return read_numbers(strides, view->step) == rank ? 0 : interface_refused(name, "strides");
-    return pack(view) ? 0 : interface_refused(name, "shape");
+    if (!pack(view))
+        return interface_refused(name, "shape");
+    if (strides && strides != Py_None && read_numbers(strides, view->step) != rank)
+        return interface_refused(name, "strides");
+    return read_data(view, dict, name);
 }
 
 /* Returns 1 if the object has no interface. */
@@ -252,25 +310,51 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
     return -1;
 }
 
+/* Raises the exception for an object without memory. `reason`: of the buffer protocol, or null. */
+static void refuse_object(PyObject *object, const char *name, PyObject *reason)
+{
+    PyObject *module = PyImport_ImportModule("mli._arrays");
+    PyObject *error = module ? PyObject_CallMethod(module, "no_array", "OsO", object, name,
+                                                   reason ? reason : Py_None)
+                             : NULL;
+
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+}
+
 int view_open(struct view *view, PyObject *object, const char *name)
 {
     int (*const protocols[])(struct view *, PyObject *,
                              const char *) = {open_buffer, open_interface, open_dlpack};
+    PyObject *type, *reason = NULL, *trace;
     int status = 1;
 
     memset(view, 0, sizeof(*view));
-    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]) && status > 0; i++)
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]) && status > 0; i++) {
         status = protocols[i](view, object, name);
+        if (status > 0 && PyErr_Occurred()) {
+            PyErr_Fetch(&type, &reason, &trace);
+            Py_XDECREF(type);
+            Py_XDECREF(trace);
+        }
+    }
     if (status > 0)
-        PyErr_Format(PyExc_TypeError,
-                     "%s: an array is required, not %R: an object with the buffer protocol, "
-                     "__array_interface__ or __dlpack__; numpy.asarray() makes one of lists",
-                     name, (PyObject *)Py_TYPE(object));
+        refuse_object(object, name, reason);
+    Py_XDECREF(reason);
     if (status == 0)
         status = check(view, name);
     if (status)
         view_release(view);
     return status ? -1 : 0;
+}
+
+int view_traverse(const struct view *view, visitproc visit, void *arg)
+{
+    Py_VISIT(view->buffer.obj);
+    Py_VISIT(view->owner);
+    return 0;
 }
 
 void view_release(struct view *view)

@@ -35,6 +35,9 @@ struct view {
 /** Opens the memory of an object. `name` is the argument's, for errors. */
 int view_open(struct view *view, PyObject *object, const char *name);
 
+/** Visits the references of a view, for tp_traverse. */
+int view_traverse(const struct view *view, visitproc visit, void *arg);
+
 /** Lets the memory go. Does nothing for a view that is all zeros or released. */
 void view_release(struct view *view);
 

@@ -28,6 +28,16 @@ static bool is_given(PyObject *object)
     return object && object != Py_None;
 }
 
+bool is_integer(PyObject *object)
+{
+    if (!PyIndex_Check(object) || !PySequence_Check(object))
+        return PyIndex_Check(object);
+    if (PySequence_Size(object) >= 0) /* NumPy arrays have both protocols */
+        return false;
+    PyErr_Clear();
+    return true;
+}
+
 int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t *out)
 {
     PyObject *number = PyNumber_Index(object);
@@ -62,8 +72,7 @@ static int read_at_least(PyObject *object, const char *field, Py_ssize_t index, 
     return -1;
 }
 
-/* Returns a sequence as a tuple, or null with an exception. */
-static PyObject *tuple_of(PyObject *object, const char *field, const char *what)
+PyObject *tuple_of(PyObject *object, const char *field, const char *what)
 {
     PyObject *tuple =
         PySequence_Check(object) && !PyUnicode_Check(object) ? PySequence_Tuple(object) : NULL;
@@ -102,8 +111,8 @@ static int read_pads(struct window *window, PyObject *tuple, PyObject *pad)
     const Py_ssize_t count = PyTuple_Size(tuple);
     struct window_dim *dim = window->dim;
 
-    if (count == 2 && PyIndex_Check(PyTuple_GetItem(tuple, 0)) &&
-        PyIndex_Check(PyTuple_GetItem(tuple, 1))) {
+    if (count == 2 && is_integer(PyTuple_GetItem(tuple, 0)) &&
+        is_integer(PyTuple_GetItem(tuple, 1))) {
         int64_t pre, post;
 
         if (read_pair(tuple, -1, &pre, &post))
@@ -115,8 +124,8 @@ static int read_pads(struct window *window, PyObject *tuple, PyObject *pad)
         return 0;
     }
     if (count != 1 && count != window->rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "pad", pad, "%s is required; the source has %d",
-                      PAD_FORMS, (int)window->rank);
+        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "pad", pad,
+                      "%s is required; the source has %d dimensions", PAD_FORMS, (int)window->rank);
         return -1;
     }
     for (uint32_t i = 0; i < window->rank; i++) {
@@ -130,7 +139,7 @@ static int read_pads(struct window *window, PyObject *tuple, PyObject *pad)
 
 static int read_pad(struct window *window, PyObject *pad)
 {
-    if (PyIndex_Check(pad)) {
+    if (is_integer(pad)) {
         int64_t all;
 
         if (read_at_least(pad, "pad", -1, 0, &all))
@@ -187,41 +196,56 @@ static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
     return 0;
 }
 
-static int read_indices(struct window *window, PyObject *tuple)
+/* Checks the types of indices. Returns how many choose from a dimension, or -1. */
+static Py_ssize_t count_indices(const struct window *window, PyObject *tuple)
 {
     const Py_ssize_t count = PyTuple_Size(tuple);
-    bool ellipsis = false;
-    uint32_t d = 0;
-    Py_ssize_t indices = count;
+    Py_ssize_t indices = 0;
 
-    for (Py_ssize_t i = 0; i < count; i++)
-        indices -= PyTuple_GetItem(tuple, i) == Py_Ellipsis;
-    if (indices > window->rank || count - indices > 1) {
-        raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)indices,
-                     "at most %d indices and one ellipsis are allowed", (int)window->rank);
-        return -1;
-    }
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *index = PyTuple_GetItem(tuple, i);
-        int status = 0;
 
-        if (index == Py_Ellipsis && !ellipsis) {
-            ellipsis = true;
-            d += window->rank - (uint32_t)indices;
-        } else if (PySlice_Check(index)) {
-            status = choose_range(&window->dim[d++], index, i);
-        } else if (PyIndex_Check(index) && !PyBool_Check(index)) {
-            status = choose_sample(&window->dim[d++], index, i);
-        } else {
+        if (index == Py_Ellipsis)
+            continue;
+        if (!PySlice_Check(index) && (!is_integer(index) || PyBool_Check(index))) {
             PyErr_Format(PyExc_TypeError,
-                         "%s: an integer, a slice or an ellipsis is required, not %R",
-                         place_of("slice", i).text, index);
-            status = -1;
-        }
-        if (status)
+                         "%s: an integer, a slice or an ellipsis is required, not %R%s",
+                         place_of("slice", i).text, index,
+                         index == Py_None ? " (numpy.newaxis): reshape the result" : "");
             return -1;
+        }
+        indices++;
     }
-    return 0;
+    if (indices > window->rank) {
+        raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)indices,
+                     "at most %d indices are allowed, one for each dimension", (int)window->rank);
+        return -1;
+    }
+    if (count - indices > 1) {
+        raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)(count - indices),
+                     "at most one ellipsis is allowed");
+        return -1;
+    }
+    return indices;
+}
+
+static int read_indices(struct window *window, PyObject *tuple)
+{
+    const Py_ssize_t count = PyTuple_Size(tuple), indices = count_indices(window, tuple);
+    uint32_t d = 0;
+    int status = indices < 0 ? -1 : 0;
+
+    for (Py_ssize_t i = 0; i < count && status == 0; i++) {
+        PyObject *index = PyTuple_GetItem(tuple, i);
+
+        if (index == Py_Ellipsis)
+            d += window->rank - (uint32_t)indices;
+        else if (PySlice_Check(index))
+            status = choose_range(&window->dim[d++], index, i);
+        else
+            status = choose_sample(&window->dim[d++], index, i);
+    }
+    return status;
 }
 
 /* Returns the indices of a text as "1:9,::2" as a tuple. */
@@ -256,9 +280,8 @@ static int read_slice(struct window *window, PyObject *slice)
 
 static int read_step(struct window *window, PyObject *step)
 {
-    PyObject *tuple = PyIndex_Check(step)
-                          ? NULL
-                          : tuple_of(step, "step", "an integer, or one for each dimension");
+    PyObject *tuple =
+        is_integer(step) ? NULL : tuple_of(step, "step", "an integer, or one for each dimension");
     int status = 0;
 
     if (!tuple && PyErr_Occurred())
@@ -302,17 +325,17 @@ static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
             return -1;
         if (d < -(int64_t)rank || d >= rank) {
             raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
-                         "0 to %d are allowed", (int)rank - 1);
+                         "%d to %d are allowed", -(int)rank, (int)rank - 1);
             return -1;
         }
-        d += d < 0 ? rank : 0;
-        if (seen & 1u << d) {
+        const int64_t from = d < 0 ? d + rank : d;
+        if (seen & 1u << from) {
             raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
                          "each dimension is allowed once");
             return -1;
         }
-        seen |= 1u << d;
-        window->order[i] = before[d];
+        seen |= 1u << from;
+        window->order[i] = before[from];
     }
     return 0;
 }

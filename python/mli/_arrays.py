@@ -7,11 +7,44 @@ from typing import Any, Sequence, cast
 
 import numpy
 
+from ._errors import Error
 from ._typing import AnyArray, HasDLPack, Source
 
 # Codes of element types in DLPack.
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 _DLPACK_BFLOAT = 4
+
+
+def refuse_objects(dtype: numpy.dtype[Any], field: str) -> None:
+    """Raise mli.Error if elements of a type have references to Python objects."""
+    if dtype.hasobject:
+        raise Error("NOT_SUPPORTED", field, dtype,
+                    "elements must be plain bytes, not Python objects")
+
+
+def check_interface(interface: dict[str, Any], name: str) -> None:
+    """Refuse an __array_interface__ of structures with fields that are Python objects."""
+    try:
+        dtype = numpy.dtype(interface["descr"])
+    except (TypeError, ValueError):
+        return  # names or sizes that NumPy refuses: the bytes are moved without them
+    refuse_objects(dtype, name)
+
+
+def no_array(value: object, name: str, reason: Exception | None) -> Exception:
+    """Return the exception for an argument that is no array, with advice."""
+    if reason is not None:
+        return Error("BAD_TENSOR", name, None, f"the memory cannot be used: {reason}")
+    kind = type(value)
+    if hasattr(kind, "scale_frac_bits"):  # a QTensor where only arrays go
+        return TypeError(f"{name}: an array is required, not {kind}: give `tensor.data`, its "
+                         "elements")
+    if name == "out":
+        return TypeError(f"out: an array that can be written is required, not {kind}: it receives "
+                         "the result, as one of numpy.empty(shape, dtype) does")
+    return TypeError(f"{name}: an array is required, not {kind}: an object with the buffer "
+                     "protocol, __array_interface__ or __dlpack__; numpy.asarray() makes one of "
+                     "lists")
 
 
 def _bfloat16() -> numpy.dtype[Any]:
@@ -44,7 +77,10 @@ def dtype_of(array: Source) -> numpy.dtype[Any]:
         view = memoryview(cast(bytes, array))
     except TypeError:
         return _dtype_of_dlpack(cast(HasDLPack, array))
-    return numpy.asarray(view).dtype
+    try:
+        return numpy.asarray(view).dtype
+    except ValueError:  # formats that NumPy does not have, as pointers of ctypes
+        return numpy.dtype(f"V{view.itemsize}")
 
 
 def empty_for(array: Source, shape: Sequence[int]) -> AnyArray:

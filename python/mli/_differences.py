@@ -8,6 +8,7 @@ from typing import Any, Callable
 import numpy
 from numpy.typing import NDArray
 
+from ._diagnosis import diagnose
 from ._typing import AnyArray
 
 SHOWN = 10  # differing elements of a report
@@ -86,13 +87,17 @@ class Differences:
         return f"{list(place)}: got {texts[0]}, expected {texts[1]}"
 
     def report(self, origin: Callable[[tuple[int, ...]], str] | None = None) -> str:
-        """Return lines: a summary, then the first elements. `origin` says where one comes from."""
+        """Return lines: a summary, the first elements, and the cause if it is a usual mistake. `origin`
+        says where an element comes from."""
         lines = [self._count() + self._region() + self._largest()]
         for row in self.places[:SHOWN]:
             place = tuple(int(i) for i in row)
             lines.append(f"  {self._element(place)}" + (f"; {origin(place)}" if origin else ""))
         if len(self.places) > SHOWN:
             lines.append(f"  ... {len(self.places) - SHOWN} more")
+        cause = diagnose(self.actual, self.expected)
+        if cause:
+            lines.append(f"  {cause}")
         return "\n".join(lines)
 
 

@@ -41,4 +41,5 @@ def from_sentence(status: str, sentence: str) -> Error:
         return Error(status, "", None, sentence or "not possible now")
     field, given, allowed = found.groups()
     field = re.sub(r"\bdst\b", "out", field)
+    field = re.sub(r"\.data\.mem\b", "", field).replace(".mem_stride", ".strides")
     return Error(status, field, None if given is None else int(given), allowed)

@@ -2,8 +2,9 @@
 """Subscriptions to events of jobs."""
 from __future__ import annotations
 
+import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 from ._jobs import Event, read_event
 from ._service_error import ServiceError
@@ -21,13 +22,33 @@ def subscription(kinds: Sequence[str], scope: str, interval: float) -> dict[str,
     return {"events": list(kinds), "scope": scope, "interval_ms": round(interval * 1000)}
 
 
+def _appender(queue: weakref.ref[Queue]) -> Callable[[bytes], None]:
+    """Return a callback that drops what nobody can read any more."""
+    def append(line: bytes) -> None:
+        reader = queue()
+        if reader is not None:
+            reader._lines.append(line)
+
+    return append
+
+
 class Queue:
-    """Notifications that have arrived and that nobody has read."""
+    """Notifications that have arrived and that nobody has read: one for each connection."""
 
     def __init__(self, connection: Connection) -> None:
+        if connection in _queues and connection.connected:
+            raise ServiceError(-8, "MISUSE", "this client has a subscription already: close() the "
+                                             "other one first, or subscribe with another client")
         self._connection = connection
         self._lines: deque[bytes] = deque()
-        connection.set_notify(self._lines.append)
+        connection.set_notify(_appender(weakref.ref(self)))
+        _queues[connection] = self
+
+    def forget(self) -> None:
+        """Make room for another queue of the connection."""
+        if _queues.get(self._connection) is self:
+            del _queues[self._connection]
+            self._connection.set_notify(None)
 
     def next(self) -> Event | None:
         """Return the next event that has arrived; None if there is none yet.
@@ -41,6 +62,9 @@ class Queue:
         if not self._connection.connected:
             raise ServiceError(-1, "LOST", "the connection is lost, and its events with it")
         return None
+
+
+_queues: weakref.WeakValueDictionary[Connection, Queue] = weakref.WeakValueDictionary()
 
 
 class Events:
@@ -73,9 +97,12 @@ class Events:
     def close(self) -> None:
         """End the subscription."""
         if self._open and self._connection.connected:
-            self._connection.set_notify(None)
             self._connection.send("events.subscribe", '{"events":[]}')
+        self._forget()
+
+    def _forget(self) -> None:
         self._open = False
+        self._queue.forget()
 
     def __enter__(self) -> Events:
         return self

@@ -93,6 +93,17 @@ def _absolute(profile: _Profile) -> str:
     return os.path.abspath(name) if "/" in name or name.endswith(".json") else name
 
 
+def _number_of(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _with_numbers(cost: dict[str, Any]) -> dict[str, Any]:
+    """Return a cost with numbers for its cycles, which JSON of mlictl has as texts."""
+    cycles = {name: _number_of(value) for name, value in cost.items() if name.endswith("cycles")}
+    parts = {name: _number_of(value) for name, value in cost["parts"].items()}
+    return {**cost, **cycles, "parts": parts}
+
+
 class Explanation:
     """What a move does: `str()` is a text, `svg` a drawing, which notebooks show.
 
@@ -122,9 +133,13 @@ class Explanation:
 
     @property
     def cost(self) -> dict[str, Any] | None:
-        """What the move costs on the profile's board, as in `json["board"]["cost"]`, or None."""
+        """What the move costs on the profile's board, or None without a profile.
+
+        The members of `json["board"]["cost"]`, with cycles as numbers: int, or float for fractions.
+        """
         board: dict[str, Any] = self.json.get("board", {})
-        return board.get("cost")
+        cost = board.get("cost")
+        return None if cost is None else _with_numbers(cost)
 
     @cached_property
     def svg(self) -> str:

@@ -72,7 +72,7 @@ def _place(fold: Fold, result: tuple[int, ...], out: Any, at: Offsets | None) ->
         extents, strides, *_ = _core.window(out)
     offsets = [0] * len(result)
     if at is not None:
-        offsets = [int(n) for n in numpy.ravel(numpy.asarray(at))]
+        offsets = [int(n) for n in numpy.broadcast_to(numpy.asarray(at), (len(result),))]
     for axis, extent, stride, offset in zip(fold.order, extents, strides, offsets):
         axis.dst_extent, axis.dst_stride, axis.at = int(extent), int(stride), int(offset)
 

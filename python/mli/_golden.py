@@ -12,9 +12,18 @@ import numpy
 from ._qtensor import QTensor
 from ._typing import AnyArray
 
+_NPY = b"\x93NUMPY"
+_LFS = b"version https://git-lfs"
+
 
 def path_of(folder: Path, name: str) -> Path:
-    """Return the path of a golden file in a folder. Raises ValueError for other names."""
+    """Return the path of a golden file in a folder.
+
+    Raises ValueError for other names, and TypeError for a value that is no path.
+    """
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(f"name: a path such as \"tile.npy\" is required, not {type(name).__name__}; "
+                        "the array comes first: mli_golden(array, name)")
     parts = PurePath(name)
     if parts.is_absolute() or ".." in parts.parts or parts.suffix != ".npy":
         raise ValueError(f"golden file {name!r}: a relative path that ends with .npy is required")
@@ -26,12 +35,24 @@ def _native(array: AnyArray) -> AnyArray:
     return numpy.asarray(array, array.dtype.newbyteorder("="))
 
 
+def _check_start(start: bytes) -> None:
+    """Raise ValueError for the first bytes of a file that is no .npy file."""
+    if not start:
+        raise ValueError("it is empty")
+    if start == _LFS:
+        raise ValueError("it is a pointer of Git LFS: `git lfs pull` gets the file")
+    if not start.startswith(_NPY):
+        raise ValueError(f"it begins with {start[:len(_NPY)]!r} instead of {_NPY!r}")
+
+
 def read(path: Path, like: AnyArray) -> AnyArray:
     """Return the array of a golden file. Raises OSError or ValueError.
 
     A .npy file has no name for the types of other packages, as bfloat16: elements of plain bytes
     get the dtype of `like`, if that has such a type and the size is equal.
     """
+    with open(path, "rb") as file:
+        _check_start(file.read(len(_LFS)))
     golden: AnyArray = _native(numpy.load(path, allow_pickle=False))
     is_foreign = like.dtype.kind == "V" and like.dtype.names is None
     if is_foreign and golden.dtype.kind == "V" and golden.dtype.itemsize == like.dtype.itemsize:
@@ -40,7 +61,10 @@ def read(path: Path, like: AnyArray) -> AnyArray:
 
 
 def array_of(value: Any) -> AnyArray:
-    """Return the elements of a result for the comparison. Raises TypeError for objects."""
+    """Return the elements of a result for the comparison. Raises TypeError for objects and masks."""
+    if isinstance(value, numpy.ma.MaskedArray) and value.mask.any():
+        raise TypeError("an array without masked elements is required: give array.filled(0), and "
+                        "array.mask in a golden file of its own")
     array = numpy.asarray(value.data if isinstance(value, QTensor) else value)
     if array.dtype.hasobject:
         raise TypeError("an array of plain elements is required, not of Python objects")

@@ -3,37 +3,68 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Sequence, Union
+import math
+import operator
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Sequence, SupportsFloat,
+                    Union)
 
+from ._errors import Error
+from ._records import fields
 from ._service_error import ServiceError, from_reply
 
 if TYPE_CHECKING:
     from ._client import Connection, Ticket
+
+_GRACE = 0.25  # seconds that a reply to a wait with a limit may take longer
+_SECONDS_MAX = 86400
 
 Job = Union[int, str, "Ticket[Any]"]
 
 _UNFINISHED = ("waiting", "queued", "running")
 
 
+_QUEUED = "Nanoseconds from the admission of the job to its start."
+_MOVING = "Nanoseconds from the start to the end."
+
+
+@fields(bytes="Bytes written to the destination.",
+        channels="DMA channels that the job used.",
+        engine="Name of the engine, as in mli.engine().",
+        ns_queued=_QUEUED,
+        ns_moving=_MOVING)
 class JobCost(NamedTuple):
     """What a job that has ended took."""
-    bytes: int  # written
+    bytes: int
     channels: int
     engine: str
-    ns_queued: int  # nanoseconds from the request to the start
-    ns_moving: int  # and from the start to the end
+    ns_queued: int
+    ns_moving: int
 
 
+@fields(job="Number of the job.",
+        name="Name of the job, or None.",
+        state='"waiting", "queued", "running", "done", "failed" or "cancelled".',
+        client="Number of the connection that sent the job.",
+        uid="User of the connection.",
+        priority="-1, 0 or 1.",
+        channels="DMA channels that the job requires.",
+        first_channel="Number of the first of its channels; None before the start.",
+        bytes="Bytes that the job writes.",
+        bytes_done="Bytes that it has written so far.",
+        detached="Whether the job continues without its connection.",
+        ns_queued=_QUEUED,
+        ns_moving=_MOVING,
+        error="mli.ServiceError of a job that failed or was cancelled; else None.")
 class JobInfo(NamedTuple):
     """A job, as the service describes it."""
     job: int
     name: str | None
-    state: str  # "waiting", "queued", "running", "done", "failed" or "cancelled"
-    client: int  # number of the connection
+    state: str
+    client: int
     uid: int
     priority: int
     channels: int
-    first_channel: int | None  # None: not started
+    first_channel: int | None
     bytes: int
     bytes_done: int
     detached: bool
@@ -42,11 +73,15 @@ class JobInfo(NamedTuple):
     error: ServiceError | None
 
 
+@fields(kind='"queued", "started", "progress" or "done".',
+        time_ns="Nanoseconds on the monotonic clock of the service's machine.",
+        dropped="Events lost since the previous one, because they were not read in time.",
+        job="mli.JobInfo at that time.")
 class Event(NamedTuple):
     """Something that happened to a job."""
-    kind: str  # "queued", "started", "progress" or "done"
-    time_ns: int  # on the service's monotonic clock
-    dropped: int  # events lost since the previous one
+    kind: str
+    time_ns: int
+    dropped: int
     job: JobInfo
 
 
@@ -77,9 +112,16 @@ def result_of(line: bytes) -> Any:
 
 def reference(job: Job) -> int | str | None:
     """Return the number or the name that means a job; None: only the service's list has it."""
-    if isinstance(job, (int, str)):
+    if isinstance(job, str):
         return job
-    if job.done():
+    if hasattr(job, "__index__"):
+        number = operator.index(job)
+        if not 0 < number < 2**63:
+            raise Error("ARGUMENT_ERROR", "job", number, "numbers of jobs count from 1")
+        return number
+    if not hasattr(job, "_later"):
+        raise TypeError(f"a job is required (a ticket, a number or a name), not {job!r}")
+    if job._ended:
         if job.number is None:
             job.result()  # raises its error
         return job.number
@@ -102,7 +144,7 @@ def ask_for(connection: Connection, ticket: Ticket[Any]) -> tuple[Ticket[bytes],
         jobs = result_of(question.result())["jobs"]  # the latest first
         numbers = [job["job"] for job in jobs if job["client"] == client]
         later = ticket._later(serial)
-        if not ticket.done() and later < len(numbers):
+        if not ticket._ended and later < len(numbers):
             found.append(numbers[later])
 
     question.add_done_callback(_unless_lost(read))
@@ -120,6 +162,32 @@ def _unless_lost(callback: Callable[[Ticket[bytes]], None]) -> Callable[[Ticket[
     return guarded
 
 
+def seconds_of(timeout: SupportsFloat | None) -> float | None:
+    """Return a time limit in seconds; None: none."""
+    if timeout is None:
+        return None
+    seconds = float(timeout)
+    if seconds == math.inf:
+        return None
+    if not 0 <= seconds <= _SECONDS_MAX:
+        raise Error("ARGUMENT_ERROR", "timeout", timeout,
+                    f"seconds from 0 on, up to {_SECONDS_MAX}, are allowed")
+    return seconds
+
+
+def silence_after(seconds: float | None) -> float | None:
+    """Return the seconds after which a service that has a time limit to keep is silent."""
+    return None if seconds is None else seconds + _GRACE
+
+
+def wait_params(jobs: Sequence[int | str] | None, seconds: float | None) -> dict[str, Any]:
+    """Return the params of job.wait; None: all jobs."""
+    params: dict[str, Any] = {"all": True} if jobs is None else {"jobs": jobs}
+    if seconds is not None:
+        params["timeout_ms"] = max(1, round(seconds * 1000))
+    return params
+
+
 def client_number(connection: Connection) -> int:
     """Return the number of a connection that has received a reply, and thus the greeting."""
     assert connection.greeting is not None
@@ -128,25 +196,26 @@ def client_number(connection: Connection) -> int:
     return number
 
 
-def references(connection: Connection, jobs: Job | Iterable[Job]) -> tuple[int | str, ...]:
-    """Return numbers and names of jobs. May wait for the service's list."""
+def references(connection: Connection, jobs: Job | Iterable[Job],
+               seconds: float | None = None) -> tuple[int | str, ...]:
+    """Return numbers and names of jobs. May wait for the service's list, each time `seconds`."""
     found: list[int | str] = []
     for job in as_sequence(jobs):
         known = reference(job)
         while known is None:
             assert not isinstance(job, (int, str))
             question, numbers = ask_for(connection, job)
-            question.result()
+            question.result(seconds)
             known = numbers[0] if numbers else reference(job)
         found.append(known)
     return tuple(found)
 
 
 def as_sequence(jobs: Job | Iterable[Job]) -> Sequence[Job]:
-    """Return one job, or several, as a sequence."""
-    if isinstance(jobs, (int, str)) or hasattr(jobs, "_later"):
-        return (jobs,)  # type: ignore[return-value]
-    return tuple(jobs)
+    """Return one job, or several, as a sequence. Tickets of mli.aio become those of mli."""
+    if isinstance(jobs, str) or not hasattr(jobs, "__iter__"):
+        jobs = (jobs,)
+    return tuple(getattr(job, "_ticket", job) for job in jobs)  # type: ignore[union-attr]
 
 
 def cancel(connection: Connection, ticket: Ticket[Any], is_latest: bool) -> None:

@@ -2,6 +2,7 @@
 """Calls that are made of moves."""
 from __future__ import annotations
 
+import operator
 from typing import Any, Iterable, NamedTuple, SupportsIndex, TypeVar, overload
 
 import numpy
@@ -11,6 +12,7 @@ from . import _arrays, _core, _qmoves
 from ._errors import Error
 from ._qmoves import QLayout
 from ._qtensor import QTensor
+from ._records import fields
 from ._typing import Destination, Pad, Perm, Slice, Source, Step
 
 _T = TypeVar("_T", bound=numpy.generic)
@@ -18,9 +20,11 @@ _Out = TypeVar("_Out", bound=Destination)
 _Shape = tuple[int, ...]
 
 
+@fields(shape="Shape of the result.", dtype="Element type of the result.",
+        bytes="Bytes of the result.")
 class Layout(NamedTuple):
     """What a move would write."""
-    shape: tuple[int, ...]  # of the result
+    shape: tuple[int, ...]
     dtype: numpy.dtype[Any]
     bytes: int
 
@@ -71,9 +75,15 @@ def permute(src: Any, perm: Perm, *, out: Any = None, channels: SupportsIndex = 
     return _core.move(src, perm=perm, out=out, channels=channels)
 
 
-def _shape_of_all(shapes: list[_Shape], axis: int) -> tuple[_Shape, int]:
+def _shape_of_all(shapes: list[_Shape], axis: SupportsIndex) -> tuple[_Shape, int]:
     """Return the shape of the concatenation and the axis from 0 on."""
     first = shapes[0]
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis: an integer is required, not {axis!r}") from None
+    if not first:
+        raise Error("RANK_MISMATCH", "arrays[0]", first, "at least one dimension is required")
     if not -len(first) <= axis < len(first):
         raise Error("BAD_FUNC_CFG", "axis", axis,
                     f"{-len(first)} to {len(first) - 1} are allowed")
@@ -88,19 +98,19 @@ def _shape_of_all(shapes: list[_Shape], axis: int) -> tuple[_Shape, int]:
 
 
 @overload
-def concatenate(arrays: Iterable[QTensor], axis: int = 0, *,
+def concatenate(arrays: Iterable[QTensor], axis: SupportsIndex = 0, *,
                 out: QTensor | Destination | None = None,
                 channels: SupportsIndex = 1) -> QTensor: ...
 @overload
-def concatenate(arrays: Iterable[NDArray[_T]], axis: int = 0, *, out: None = None,
+def concatenate(arrays: Iterable[NDArray[_T]], axis: SupportsIndex = 0, *, out: None = None,
                 channels: SupportsIndex = 1) -> NDArray[_T]: ...
 @overload
-def concatenate(arrays: Iterable[Source], axis: int = 0, *, out: _Out,
+def concatenate(arrays: Iterable[Source], axis: SupportsIndex = 0, *, out: _Out,
                 channels: SupportsIndex = 1) -> _Out: ...
 @overload
-def concatenate(arrays: Iterable[Source], axis: int = 0, *, out: None = None,
+def concatenate(arrays: Iterable[Source], axis: SupportsIndex = 0, *, out: None = None,
                 channels: SupportsIndex = 1) -> NDArray[Any]: ...
-def concatenate(arrays: Iterable[Any], axis: int = 0, *, out: Any = None,
+def concatenate(arrays: Iterable[Any], axis: SupportsIndex = 0, *, out: Any = None,
                 channels: SupportsIndex = 1) -> Any:
     """Join arrays along a dimension: one allocation, one move for each array.
 

@@ -8,6 +8,7 @@ import numpy
 
 from . import _core
 from ._errors import Error
+from ._qmoves import offsets_of
 from ._qtensor import QTensor
 
 # A plan, or the arguments of mli.move() by name.
@@ -21,7 +22,17 @@ def _data_of(array: Any) -> Any:
 
 def run_move(move_: Move) -> Any:
     """Return the result of a plan, or of mli.move() with the arguments."""
+    _check_move(move_)
     return move_.run() if isinstance(move_, _core.Plan) else _core.move(**move_)
+
+
+def _check_move(move_: Any) -> None:
+    if isinstance(move_, _core.Plan) or (isinstance(move_, Mapping) and "src" in move_):
+        return
+    what = ('a dictionary without "src"' if isinstance(move_, Mapping)
+            else f"{type(move_).__module__}.{type(move_).__qualname__}".removeprefix("builtins."))
+    raise TypeError("move: an mli.Plan, or a dictionary with the arguments of mli.move(), is "
+                    f"required, not {what}")
 
 
 class Origins:
@@ -33,17 +44,17 @@ class Origins:
 
     def __init__(self, move_: Move, shape: tuple[int, ...]) -> None:
         """Describe the move that made an array of a shape."""
+        _check_move(move_)
         self._src = None
         if isinstance(move_, _core.Plan):
             window, at = move_._window
-            whole = _core.window(move_.out)[-1]
+            whole = _core.window(_data_of(move_.out))[-1]
         else:
             self._src = numpy.asarray(_data_of(move_["src"]))
             window = _core.window(self._src, **{name: move_.get(name) for name in _WINDOW})
             out = _data_of(move_.get("out"))
             whole = window[-1] if out is None else _core.window(out)[-1]
-            given = move_.get("at")
-            at = (0,) * len(window[-1]) if given is None else tuple(numpy.ravel(given).tolist())
+            at = tuple(offsets_of(move_.get("at"), len(window[-1])))
         self._extents, _, _, self._dims, self._order, self._shape = window
         self._at = (0,) * len(at) if shape == self._shape else at
         if shape not in (self._shape, whole):

@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import pytest
 
 from . import _golden
 from ._differences import Differences, compare, is_number
 from ._origins import Move, Origins, run_move
+from ._qdifferences import are_params, compare_params
 from ._qtensor import QTensor
 from ._typing import AnyArray
 
 WRITTEN = "mli_golden_written"  # property of a test's report: a golden file that the test wrote
-_Writers = dict[Path, tuple[str, bytes]]  # test and content of written files
+_Writers = dict[Path, tuple[str, Optional[bytes]]]  # test and content of written files
+_WITHOUT_PARAMS = ("parameters are expected, but the test gives an array without them: it has lost "
+                   "them, or it must give the QTensor instead of its data")
 _writers = pytest.StashKey[_Writers]()
+
+
+class _Wrong(NamedTuple):
+    """A golden file that differs from the result of a test."""
+    path: Path
+    problem: str  # "": it does not differ
+    content: bytes | None  # that is right; None: no file
+
+
+def _wrong_params(path: Path, array: Any) -> _Wrong:
+    """Compare the parameters of a result, which only a QTensor has, with their file."""
+    params = array.params if isinstance(array, QTensor) else None
+    content = None if params is None else json.dumps(params).encode() + b"\n"
+    try:
+        expected = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        problem = "" if params is None else "missing"
+    except (OSError, ValueError) as error:
+        problem = f"not a readable JSON file: {error}"
+    else:
+        if params is not None:
+            problem = compare_params(params, expected)
+        else:
+            problem = _WITHOUT_PARAMS if are_params(expected) else ""
+    return _Wrong(path, problem, content)
+
+
+def _check_tolerances(**tolerances: float) -> None:
+    for name, value in tolerances.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name}: {value!r} given; a finite number from 0 on is required")
 
 
 class Golden:
@@ -50,6 +85,7 @@ class Golden:
         """
         __tracebackhide__ = True
         path = _golden.path_of(self._folder, name)
+        _check_tolerances(tolerance=tolerance, relative=relative)
         if array is None:
             if move is None:
                 raise TypeError("mli_golden() requires an array or a move")
@@ -58,13 +94,10 @@ class Golden:
         if (tolerance or relative) and not is_number(actual):
             raise TypeError(f"tolerances require numbers, not {actual.dtype}")
         origins = None if move is None else Origins(move, actual.shape)
-        problem = self._difference(path, actual, tolerance, relative, origins)
-        if problem and self._update:
-            self._write(path, _golden.content_of(actual))
-        elif problem:
-            pytest.fail(f"{self._shown(path)}: {problem}\n{self._advice()}")
-        if isinstance(array, QTensor):
-            self._check_params(path.with_suffix(".json"), array)
+        wrong = [_Wrong(path, self._difference(path, actual, tolerance, relative, origins),
+                        _golden.content_of(actual)),
+                 _wrong_params(path.with_suffix(".json"), array)]
+        self._settle([each for each in wrong if each.problem])
 
     def _difference(self, path: Path, actual: AnyArray, tolerance: float, relative: float,
                     origins: Origins | None) -> str:
@@ -84,25 +117,18 @@ class Golden:
         differences: Differences | None = compare(actual, expected, tolerance, relative)
         return differences.report(origins.of if origins else None) if differences else ""
 
-    def _check_params(self, path: Path, tensor: QTensor) -> None:
+    def _settle(self, wrong: list[_Wrong]) -> None:
+        """Write the files that differ with --mli-update; otherwise fail the test for them."""
         __tracebackhide__ = True
-        try:
-            expected = json.loads(path.read_bytes())
-        except FileNotFoundError:
-            expected, problem = None, "missing"
-        except (OSError, ValueError) as error:
-            expected, problem = None, f"not a readable JSON file: {error}"
-        else:
-            problem = f"the parameters differ\n  got      {json.dumps(tensor.params)}\n" \
-                      f"  expected {json.dumps(expected)}"
-        if expected == tensor.params:
-            return
-        if not self._update:
-            pytest.fail(f"{self._shown(path)}: {problem}\n{self._advice()}")
-        self._write(path, json.dumps(tensor.params).encode() + b"\n")
+        if self._update:
+            for each in wrong:
+                self._write(each.path, each.content)
+        elif wrong:
+            lines = [f"{self._shown(each.path)}: {each.problem}" for each in wrong]
+            pytest.fail("\n".join([*lines, self._advice()]))
 
-    def _write(self, path: Path, content: bytes) -> None:
-        """Write a golden file, once for all tests of a run."""
+    def _write(self, path: Path, content: bytes | None) -> None:
+        """Write a golden file, or remove it, once for all tests of a run."""
         __tracebackhide__ = True
         new: _Writers = {}
         writers = self._config.stash.setdefault(_writers, new)
@@ -110,9 +136,13 @@ class Golden:
         if written != content:
             pytest.fail(f"{self._shown(path)}: the test {writer} of this run has written it with "
                         "other content; give each test a golden file of its own")
-        _golden.write_atomically(path, content)
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            _golden.write_atomically(path, content)
         writers[path] = (self._node.nodeid, content)
-        self._node.user_properties.append((WRITTEN, self._shown(path)))
+        removed = " (removed)" if content is None else ""
+        self._node.user_properties.append((WRITTEN, self._shown(path) + removed))
 
     def _shown(self, path: Path) -> str:
         """Return a path as the user would type it."""

@@ -6,13 +6,18 @@ import json
 import os
 import shlex
 import subprocess
+import warnings
 from pathlib import Path
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 import pytest
 
 from . import _programs
+from ._batch_options import BatchOptions
 from ._errors import Error
+
+if TYPE_CHECKING:
+    from ._server import Server
 
 MARKER = "mli_job"
 _JOB = {"op", "src", "dst"}
@@ -72,43 +77,85 @@ def _relative(path: Path, folder: Path) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def run_job_file(path: Path, options: list[str], folder: Path) -> dict[str, Any]:
-    """Run a job file by `mlictl batch`, which writes no outputs. Returns its object of the case.
+class Batch(NamedTuple):
+    """How `mlictl batch` runs job files."""
+    options: BatchOptions
+    folder: Path  # working directory
 
-    `folder` is the working directory of mlictl.
+    def run(self, path: Path, service: str | None) -> dict[str, Any]:
+        """Run a job file, on a service if there is one; return its object of the case.
 
-    Raises JobFailure, or mli.Error if there is no mlictl.
-    """
-    words = ["batch", "--keep", "none", *options]
-    name = _relative(path, folder)
-    done = subprocess.run([_programs.find("mlictl"), *words, "--json", name], cwd=folder,
-                          stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                          errors="replace")
-    case = _case_of(done.stdout)
-    again = f"To repeat: {shlex.join(['mlictl', *words, name])}"
-    if case is None:
-        reason = done.stderr.strip() or f"mlictl ended with the code {done.returncode}"
-        raise JobFailure(f"{reason}\n{again}")
-    if done.returncode != 0 or case["status"] not in ("passed", "flaky"):
-        place = f" (at {case['pointer']})" if case.get("pointer") else ""
-        reason = case.get("message", done.stderr.strip() or case["status"])
-        raise JobFailure(f"{case.get('reason', case['status'])}: {reason}{place}\n{again}")
-    return case
+        Raises JobFailure, or mli.Error if there is no mlictl. Writes no outputs.
+        """
+        words = ["batch", "--keep", "none", *self.options.words]
+        place = [] if service is None else ["--socket", service]
+        name = _relative(path, self.folder)
+        done = subprocess.run([_programs.find("mlictl"), *words, *place, "--json", name],
+                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", errors="replace")
+        case = _case_of(done.stdout)
+        again = f"To repeat: {shlex.join(['mlictl', *words, name])}"
+        if case is None:
+            reason = done.stderr.strip() or f"mlictl ended with the code {done.returncode}"
+            raise JobFailure(f"{reason}\n{again}")
+        if done.returncode != 0 or case["status"] not in ("passed", "flaky"):
+            at = f" (at {case['pointer']})" if case.get("pointer") else ""
+            reason = case.get("message", done.stderr.strip() or case["status"])
+            advice = self._advice(case, [*words, "--update-golden", name])
+            raise JobFailure(f"{case.get('reason', case['status'])}: {reason}{at}\n{again}{advice}")
+        return case
+
+    def _advice(self, case: dict[str, Any], words: list[str]) -> str:
+        """Return how a golden file that differs is replaced; "" for other failures."""
+        kind = case.get("difference", {}).get("kind", "digest")
+        if kind == "digest" or "update-golden" in self.options.names:
+            return ""
+        return ("\nTo write what the job gives beside the golden file, as *.new: "
+                + shlex.join(["mlictl", *words]))
 
 
-class JobItem(pytest.Item):
-    """A job file as a test."""
+BATCH = pytest.StashKey[Batch]()  # of the configuration
 
-    def runtest(self) -> None:
-        """Run the jobs of the file."""
-        options: str = self.config.getoption("mli_batch") or self.config.getini("mli_batch")
-        folder = self.config.invocation_params.dir
-        case = run_job_file(self.path, shlex.split(options), folder)
-        self.user_properties.append(("mli_bytes", case["bytes"]))
+
+def _expects_nothing(path: Path) -> bool:
+    """Return whether no job of a valid job file has the member `expect`."""
+    root = json.loads(path.read_text("utf-8"))
+    if isinstance(root, dict) and "jobs" in root:
+        jobs = [root.get("defaults", {}), *root["jobs"]]
+    else:
+        jobs = root if isinstance(root, list) else [root]
+    return not any("expect" in job for job in jobs)
+
+
+class NoExpectWarning(pytest.PytestWarning):
+    """A job file passed, but none of its jobs has the member `expect`: nothing was compared."""
+
+
+def _run_item(request: pytest.FixtureRequest) -> None:
+    """Run the job file of a JobItem."""
+    item, config = request.node, request.config
+    service = None
+    if has_option(config, "mli_service"):
+        value = request.getfixturevalue("mli_service")
+        service = os.fspath(getattr(value, "path", value))
+    case = config.stash[BATCH].run(item.path, service)
+    item.user_properties.append(("mli_bytes", case["bytes"]))
+    if _expects_nothing(item.path):
+        warnings.warn_explicit("no job has `expect`, so the test compares nothing",
+                               NoExpectWarning, _relative(item.path, config.stash[BATCH].folder), 0)
+
+
+def has_option(config: pytest.Config, name: str) -> bool:
+    """Return whether the command line or the configuration file has a switch."""
+    return bool(config.getoption(name) or config.getini(name))
+
+
+class JobItem(pytest.Function):
+    """A job file as a test. As a function, it may use fixtures."""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a failure: the message of mlictl."""
-        if isinstance(excinfo.value, (JobFailure, Error)):
+        if isinstance(excinfo.value, (JobFailure, Error, NoExpectWarning)):
             folder = self.config.invocation_params.dir
             return f"{_relative(self.path, folder)}: {excinfo.value}"
         return super().repr_failure(excinfo)
@@ -118,11 +165,28 @@ class JobItem(pytest.Item):
         return self.path, None, f"job file {self.name}"
 
 
-class JobFile(pytest.File):
-    """A collected job file, which is one test."""
+class JobFile(pytest.Module):
+    """A collected job file, which is one test. Fixtures of a module have it as their scope."""
+
+    obj = None  # there is no module to import
 
     def collect(self) -> Iterator[JobItem]:
         """Return the test."""
-        item: JobItem = JobItem.from_parent(self, name=self.path.stem)
+        make: Any = JobItem.from_parent  # untyped in older releases of pytest
+        item: JobItem = make(self, name=self.path.stem, callobj=_run_item)
         item.add_marker(MARKER)
         yield item
+
+
+@pytest.fixture(scope="session")
+def mli_service() -> Iterator[Server]:
+    """A service of this run, an mli.Server; --mli-service runs the job files on it.
+
+    A conftest.py may have another fixture of this name, which gives a service with other options,
+    or the path of a socket.
+    """
+    from ._server import serve  # a build without the service has no such module
+
+    server = serve()
+    yield server
+    server.close()

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-import numpy
-
-from . import _qmoves
+from ._client import Ticket
+from ._qmoves import extended
 from ._qtensor import QTensor
-from ._typing import AnyArray
+
+_MOVE = ("pad", "slice", "step", "perm", "out", "at")
 
 
-def split(src: QTensor, out: Any, at: Any, arguments: dict[str, Any]
-          ) -> tuple[Any, Callable[[AnyArray], QTensor]]:
-    """Return `out` for the elements, and a function that makes the result of the moved elements.
+def send(method: Callable[..., Ticket[Any]], src: QTensor, arguments: dict[str, Any]
+         ) -> Ticket[Any]:
+    """Call Connection.submit or Connection.prepare for a QTensor, and return the ticket.
 
-    `arguments`: pad, slice, step and perm. Raises mli.Error as mli.move() does.
+    The results of the ticket, or of the starts of the prepared job, are QTensors.
     """
-    moved = _qmoves._moved(src, arguments)
-    offsets = [0] * len(moved.shape) if at is None else numpy.ravel(at).tolist()
-    if isinstance(out, QTensor):
-        target, merged = out, _qmoves._merged(out, moved, offsets)
-
-        def store(_: AnyArray) -> QTensor:
-            target._parameters[...] = merged
-            return target
-
-        return out.data, store
-
-    def wrap(data: AnyArray) -> QTensor:
-        return QTensor._of(data, _qmoves._around(numpy.asarray(data), moved, offsets), moved.axis)
-
-    return out, wrap
+    data, out, wrap, store = extended(src, **{name: arguments[name] for name in _MOVE})
+    ticket = method(data, **{**arguments, "out": out})
+    ticket._wrap(wrap, store)
+    return ticket

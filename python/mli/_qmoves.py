@@ -8,12 +8,19 @@ import numpy
 
 from . import _core
 from ._qtensor import NEUTRAL, QTensor, refuse
+from ._records import fields
 from ._typing import AnyArray
 
 
+@fields(shape="Shape of the result.", dtype="Element type of the result.",
+        bytes="Bytes of the elements of the result.",
+        axis="Axis of the parameters in the result; None: one set for the whole tensor.",
+        scale="Scales, int16: those of each index of the axis.",
+        zero_point="Zero points, int16.",
+        scale_frac_bits="Fractional bits of the scales, int8.")
 class QLayout(NamedTuple):
     """What a move of a quantised tensor would write, and its parameters."""
-    shape: tuple[int, ...]  # of the result
+    shape: tuple[int, ...]
     dtype: numpy.dtype[Any]
     bytes: int
     axis: int | None
@@ -74,6 +81,12 @@ def _merged(out: QTensor, moved: _Moved, at: list[int]) -> AnyArray:
     return merged
 
 
+def offsets_of(at: Any, rank: int) -> list[int]:
+    """Return the offsets of a result, whose arguments were checked, for each dimension."""
+    offsets: list[int] = numpy.broadcast_to(0 if at is None else at, (rank,)).tolist()
+    return offsets
+
+
 def _around(out: AnyArray, moved: _Moved, at: list[int]) -> AnyArray:
     """Return parameters for an array that a result was placed in: neutral ones around it."""
     if moved.axis is None:
@@ -84,23 +97,39 @@ def _around(out: AnyArray, moved: _Moved, at: list[int]) -> AnyArray:
     return parameters
 
 
+def extended(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any,
+             at: Any) -> tuple[AnyArray, Any, Callable[[AnyArray], QTensor],
+                               Callable[[], None] | None]:
+    """Return (elements, array for the result or None, wrap, store) of the move of a QTensor.
+
+    `wrap(array)` is the result of a move of the elements into the array. If `store` is not None, a
+    call of it after the move stores the parameters. The arguments are those of mli.move(), which
+    are checked here but for those of the elements.
+    """
+    moved = _moved(src, {"pad": pad, "slice": slice, "step": step, "perm": perm})
+    if not isinstance(out, QTensor):
+        def wrap(data: AnyArray) -> QTensor:
+            parameters = _around(numpy.asarray(data), moved, offsets_of(at, len(moved.shape)))
+            return QTensor._of(data, parameters, moved.axis)
+
+        return src.data, out, wrap, None
+    target = out
+    # Refuse the move before parameters are merged at the offsets.
+    _core.Plan(src.data, pad=pad, slice=slice, step=step, perm=perm, out=target.data, at=at)
+    merged = _merged(target, moved, offsets_of(at, len(moved.shape)))
+
+    def store() -> None:
+        target._parameters[...] = merged
+
+    return src.data, target.data, lambda _: target, store
+
+
 def move(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any, at: Any,
          channels: Any) -> QTensor:
     """Move a quantised tensor, as mli.move()."""
-    arguments = {"pad": pad, "slice": slice, "step": step, "perm": perm}
-    target = out.data if isinstance(out, QTensor) else out
-    plan = _core.Plan(src.data, out=target, at=at, channels=1 if channels is None else channels,
-                      **arguments)
-    moved = _moved(src, arguments)
-    offsets = [0] * len(moved.shape) if at is None else numpy.ravel(at).tolist()
-    if isinstance(out, QTensor):
-        merged = _merged(out, moved, offsets)
-        plan.run()
-        out._parameters[...] = merged
-        return out
-    data = plan.run()
-    parameters = _around(numpy.asarray(data), moved, offsets)
-    return QTensor._of(data, parameters, moved.axis)
+    plan = _core.Plan(src, pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                      channels=1 if channels is None else channels)
+    return plan.run()
 
 
 def _joined(tensors: list[QTensor], axis: int) -> AnyArray:
@@ -136,4 +165,4 @@ def concatenate(arrays: list[Any], axis: int, out: Any,
     return out
 
 
-_core.register(QTensor, move)
+_core.register(QTensor, move, extended)

@@ -2,6 +2,7 @@
 """Quantised tensors: elements with scale and zero point, of the tensor or of an axis."""
 from __future__ import annotations
 
+import difflib
 import operator
 from typing import Any, SupportsIndex
 
@@ -16,6 +17,7 @@ from ._typing import AnyArray
 PARAMETERS = numpy.dtype([("scale", numpy.int16), ("zero_point", numpy.int16),
                           ("scale_frac_bits", numpy.int8)], align=True)
 NEUTRAL = numpy.array((1, 0, 0), PARAMETERS)  # of padding
+_PARAMS = ("type", "axis", *(PARAMETERS.names or ()))  # members of QTensor.params
 TYPES = {numpy.dtype(numpy.int8): "sa8", numpy.dtype(numpy.int32): "sa32"}
 
 SCALE_BITS = 15  # of a scale, without its sign
@@ -83,6 +85,26 @@ def split_scale(scale: ArrayLike) -> tuple[NDArray[numpy.int16], NDArray[numpy.i
     return whole.astype(numpy.int16), bits.astype(numpy.int8)
 
 
+def _check_params(params: dict[str, Any]) -> None:
+    """Raise Error if a dictionary has other members than QTensor.params, or no scale."""
+    for name in params:
+        if name not in _PARAMS:
+            near = difflib.get_close_matches(str(name), _PARAMS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(_PARAMS)}"
+            raise refuse("params", name, hint)
+    if "scale" not in params:
+        raise refuse("params", None, "the member 'scale' is required")
+
+
+def _elements_of(data: Any) -> AnyArray:
+    """Return an array of an element type of MLI, not copied. Raises Error for other types."""
+    array = numpy.asarray(data)
+    if array.dtype not in TYPES:
+        raise Error("TYPE_MISMATCH", "data", str(array.dtype),
+                    "int8 (sa8) or int32 (sa32) is required")
+    return array
+
+
 class QTensor:
     """A quantised tensor: real value = (element - zero_point) * scale / 2^scale_frac_bits.
 
@@ -101,6 +123,9 @@ class QTensor:
 
     Raises mli.Error if the parameters do not fit the tensor.
 
+    Elements and parameters can be changed in place, and assigned if they fit the tensor; the axis
+    cannot be changed. `==` compares axis, parameters and elements, bit by bit.
+
     >>> weights = mli.QTensor(np.ones((2, 3), np.int8), scale=[3, 5], scale_frac_bits=1, axis=0)
     >>> mli.move(weights, pad=((0, 1), (0, 0)), perm=(1, 0)).real()
     array([[1.5, 2.5, 0. ],
@@ -108,20 +133,21 @@ class QTensor:
            [1.5, 2.5, 0. ]])
     """
 
+    __slots__ = ("_axis", "_data", "_parameters", "__weakref__")
+
     def __init__(self, data: Any, scale: ArrayLike, zero_point: ArrayLike = 0,
                  axis: SupportsIndex | None = None,
                  scale_frac_bits: ArrayLike | None = None) -> None:
-        self.data: AnyArray = numpy.asarray(data)
-        if self.data.dtype not in TYPES:
-            raise Error("TYPE_MISMATCH", "data", str(self.data.dtype),
-                        "int8 (sa8) or int32 (sa32) is required")
-        self.axis = _axis_of(axis, self.data.ndim)
-        shape = () if self.axis is None else (self.data.shape[self.axis],)
+        self._data = _elements_of(data)
+        self._axis = _axis_of(axis, self._data.ndim)
+        shape = () if self._axis is None else (self._data.shape[self._axis],)
         self._parameters: AnyArray = numpy.empty(shape, PARAMETERS)
-        _read_parameter(self._parameters, "scale", scale, self.axis)
-        _read_parameter(self._parameters, "zero_point", zero_point, self.axis)
-        _read_parameter(self._parameters, "scale_frac_bits",
-                        0 if scale_frac_bits is None else scale_frac_bits, self.axis)
+        self._store("scale", scale)
+        self._store("zero_point", zero_point)
+        self._store("scale_frac_bits", 0 if scale_frac_bits is None else scale_frac_bits)
+
+    def _store(self, name: str, value: ArrayLike) -> None:
+        _read_parameter(self._parameters, name, value, self._axis)
 
     @classmethod
     def from_float(cls, data: Any, scale_float: ArrayLike, zero_point: ArrayLike = 0,
@@ -139,8 +165,13 @@ class QTensor:
 
     @classmethod
     def from_params(cls, data: Any, params: dict[str, Any]) -> QTensor:
-        """Return a QTensor with the members of `params`: see there."""
-        tensor = cls(data, params.get("scale", 1), params.get("zero_point", 0), params.get("axis"),
+        """Return a QTensor with the members of `params`: see there.
+
+        `scale` is required; the others are neutral if they are missing. Raises mli.Error for
+        members with other names.
+        """
+        _check_params(params)
+        tensor = cls(data, params["scale"], params.get("zero_point", 0), params.get("axis"),
                      params.get("scale_frac_bits", 0))
         if params.get("type", tensor.type) != tensor.type:
             raise Error("TYPE_MISMATCH", "data", str(tensor.data.dtype),
@@ -154,19 +185,55 @@ class QTensor:
                    parameters["scale_frac_bits"])
 
     @property
+    def data(self) -> AnyArray:
+        """The elements. Another array of the same shape can be assigned."""
+        return self._data
+
+    @data.setter
+    def data(self, value: AnyArray) -> None:
+        array = _elements_of(value)
+        if array.shape != self.shape:
+            raise Error("SHAPE_MISMATCH", "data", array.shape,
+                        f"the shape {self.shape} is required; make a new QTensor for another shape")
+        self._data = array
+
+    @property
+    def axis(self) -> int | None:
+        """The dimension that the parameters belong to, from 0 on; None: they are of the tensor."""
+        return self._axis
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "axis":
+            raise AttributeError("axis cannot be changed, because the parameters belong to it: make "
+                                 "a new QTensor")
+        super().__setattr__(name, value)
+
+    @property
     def scale(self) -> NDArray[numpy.int16]:
         """Scales: an array of the shape (), or of one entry for each index of `axis`."""
         return self._parameters["scale"]
+
+    @scale.setter
+    def scale(self, value: NDArray[numpy.int16]) -> None:
+        self._store("scale", value)
 
     @property
     def zero_point(self) -> NDArray[numpy.int16]:
         """Zero points, as `scale`."""
         return self._parameters["zero_point"]
 
+    @zero_point.setter
+    def zero_point(self, value: NDArray[numpy.int16]) -> None:
+        self._store("zero_point", value)
+
     @property
     def scale_frac_bits(self) -> NDArray[numpy.int8]:
         """Fractional bits of the scales, as `scale`."""
         return self._parameters["scale_frac_bits"]
+
+    @scale_frac_bits.setter
+    def scale_frac_bits(self, value: NDArray[numpy.int8]) -> None:
+        self._store("scale_frac_bits", value)
 
     @property
     def real_scale(self) -> NDArray[numpy.float64]:
@@ -177,6 +244,19 @@ class QTensor:
     def shape(self) -> tuple[int, ...]:
         """The shape of `data`."""
         return self.data.shape
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The dtype of `data`."""
+        return self.data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of `data`."""
+        return self.data.ndim
+
+    def __len__(self) -> int:
+        return len(self.data)
 
     @property
     def type(self) -> str:
@@ -198,6 +278,17 @@ class QTensor:
             shape[self.axis] = -1
         zero_point = self.zero_point.astype(numpy.float64).reshape(shape)
         return numpy.asarray((self.data - zero_point) * self.real_scale.reshape(shape))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, numpy.ndarray):
+            raise TypeError("a QTensor is not an array: compare its elements, `data`, or `real()`")
+        if not isinstance(other, QTensor):
+            return NotImplemented
+        return (self.axis == other.axis and self.dtype == other.dtype
+                and numpy.array_equal(self._parameters, other._parameters)
+                and numpy.array_equal(self.data, other.data))
+
+    __hash__ = None  # type: ignore[assignment] # changes in place change the value
 
     def __array__(self, *_: Any) -> Any:
         """Refuse a conversion by NumPy, which would lose the parameters."""

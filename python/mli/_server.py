@@ -14,6 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import _client, _programs
+from ._errors import Error
 from ._service import Client
 from ._service_error import ServiceError
 
@@ -33,9 +34,9 @@ class _Process(threading.Thread):
     the program, whatever thread called serve().
     """
 
-    def __init__(self, command: list[str], output: int) -> None:
+    def __init__(self, output: int) -> None:
         super().__init__(name="mlid", daemon=True)
-        self._command = [os.fsencode(word) for word in command]
+        self.command: list[str] = []
         self._environment = [os.fsencode(f"{name}={value}") for name, value in os.environ.items()
                              if name not in ("NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID")]
         self._output = output
@@ -47,7 +48,8 @@ class _Process(threading.Thread):
 
     def run(self) -> None:
         try:
-            self.pid = _client.start_tied(self._command, self._environment, self._output)
+            self.pid = _client.start_tied([os.fsencode(word) for word in self.command],
+                                          self._environment, self._output)
         except OSError as failure:
             self.failure = failure
         self.started.set()
@@ -82,6 +84,19 @@ def _make_directory() -> str:
                                      "TMPDIR to a shorter one")
 
 
+def _check_config(config: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return the configuration as JSON. Raises mli.Error for keys that the options would override."""
+    if not isinstance(config, dict):
+        raise TypeError(f"config: a dictionary is required, not {type(config).__name__}")
+    for key in config.keys() & {"socket", "log_level", *options}:
+        if key == "socket":
+            allowed = "serve() makes the socket: Server.path is its path"
+        else:
+            allowed = f"give it as the argument {key}= of serve()"
+        raise Error("ARGUMENT_ERROR", f"config[{key!r}]", config[key], allowed)
+    return json.dumps(config, allow_nan=False)
+
+
 class Server:
     """A running mlid: see serve().
 
@@ -91,20 +106,26 @@ class Server:
         The socket, for other clients.
     """
 
-    def __init__(self, command: list[str], config: dict[str, Any]) -> None:
+    def __init__(self, command: list[str], config: str) -> None:
+        """Start a command with a configuration as JSON."""
         self._owner = os.getpid()
+        self._last_log = ""
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         self._log = os.memfd_create("mlid.log", os.MFD_CLOEXEC)
-        self._directory = _make_directory()
-        self.path = os.path.join(self._directory, "mlid.sock")
-        file = os.path.join(self._directory, "mlid.json")
-        with open(file, "w", encoding="utf-8") as out:
-            json.dump(config, out)
-        self._process = _Process([*command, "--config", file, "--socket", self.path], self._log)
+        self._process = _Process(self._log)
+        self._directory = self.path = ""
         _running.add(self)
         try:
+            self._directory = _make_directory()
+            self.path = os.path.join(self._directory, "mlid.sock")
+            file = os.path.join(self._directory, "mlid.json")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(config)
+            self._process.command = [*command, "--config", file, "--socket", self.path,
+                                     "--remove-directory"]
             self._process.start()
             self._await_start()
+            os.unlink(file)  # so that the service can remove the directory if this program is killed
         except BaseException:
             self.close()
             raise
@@ -141,7 +162,9 @@ class Server:
         return not self._process.ended.is_set()
 
     def log(self) -> str:
-        """Return what the service has written to its log so far."""
+        """Return what the service has written to its log so far, also after its end."""
+        if self._log < 0:
+            return self._last_log
         size = os.fstat(self._log).st_size
         return os.pread(self._log, size, 0).decode(errors="replace")
 
@@ -167,9 +190,11 @@ class Server:
                 pass  # another thread uses it
         for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):  # the second ends it at once
             self._process.kill(number)
+            self._process.kill(signal.SIGCONT)  # a stopped process ends when it continues
             if not self._process.pid or self._process.ended.wait(_PATIENCE):
                 break
         shutil.rmtree(self._directory, ignore_errors=True)
+        self._last_log = self.log()
         os.close(self._log)
         self._log = -1
 
@@ -204,7 +229,7 @@ def serve(engine: str | None = None, channels: int | None = None, *, profile: st
     4
 
     The socket is in a directory that only this user can use. Service and directory go when the
-    `with` block ends, or the program; the service also ends if the program is killed.
+    `with` block ends, or the program, also if the program is killed.
 
     Parameters
     ----------
@@ -216,19 +241,22 @@ def serve(engine: str | None = None, channels: int | None = None, *, profile: st
     profile : str, optional
         Target profile of the board whose memories the service emulates: a name or a path.
     config : dict, optional
-        More of mlid's configuration (docs/configuration.md).
+        More of mlid's configuration (docs/configuration.md). `socket`, `log_level` and keys that
+        are arguments of this call too are refused.
     log_level : str
-        "error", "warning", "info" or "debug"; `server.log()` returns the log.
+        "error", "warning", "info" or "debug"; `server.log()` returns the log, also after the end.
 
     Raises
     ------
     mli.ServiceError
         mlid does not start, for example because the engine does not exist.
     mli.Error
-        The program mlid was not found.
+        The program mlid was not found, or a key of `config` cannot be used.
     """
     command = [_programs.find("mlid"), "--log-level", log_level]
-    for option, value in (("engine", engine), ("channels", channels), ("profile", profile)):
-        if value is not None:
-            command += [f"--{option}", str(value)]
-    return Server(command, config or {})
+    options = {"engine": engine, "channels": channels, "profile": profile}
+    given = {name: value for name, value in options.items() if value is not None}
+    text = _check_config({} if config is None else config, given)
+    for name, value in given.items():
+        command += [f"--{name}", str(value)]
+    return Server(command, text)

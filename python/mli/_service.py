@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Sequence, SupportsFloat, SupportsIndex
+from typing import (TYPE_CHECKING, Any, Iterable, Sequence, SupportsFloat, SupportsIndex, TypeVar,
+                    overload)
 
 import numpy
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from . import _client, _host
-from ._buffers import Buffer, Shape, alloc_params, map_buffer
+from ._buffers import Buffer, Shape, alloc_params, duplicate, map_buffer
 from ._client import Prepared, Ticket
 from ._events import KINDS, Events, subscription
-from ._jobs import Job, JobInfo, as_sequence, read_job, references, result_of
-from ._qjobs import split
+from ._jobs import (Job, JobInfo, as_sequence, read_job, references, result_of, seconds_of,
+                    silence_after, wait_params)
+from ._qjobs import send
 from ._qtensor import QTensor
+from ._service_error import ServiceTimeoutError, timed_out
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from ._server import Server
+
+_T = TypeVar("_T", bound=numpy.generic)
+_Out = TypeVar("_Out", bound=Destination)
 
 
 def open_connection(path: str | os.PathLike[str] | None, host: str | None) -> _client.Connection:
@@ -48,6 +54,10 @@ class Client:
     host : str, optional
         ssh://[user@]host[:port], as for mlictl -H: the bytes of arrays are sent. Buffers and plans
         need shared memory, and are refused.
+    timeout : float, optional
+        Seconds that a call waits for the reply of the service if it has no `timeout` of its own;
+        then it raises mli.ServiceTimeoutError, which is a TimeoutError too. Default: forever.
+        Include the time that jobs take. It can be changed: `client.timeout = 5`.
 
     >>> import mli, numpy as np
     >>> with mli.serve(channels=2) as client:
@@ -61,10 +71,13 @@ class Client:
     """
 
     _server: Server | None = None
+    _last_path = ""  # after close()
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *,
-                 host: str | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, host: str | None = None,
+                 timeout: SupportsFloat | None = None) -> None:
+        seconds = seconds_of(timeout)
         self._connection = open_connection(path, host)
+        self._connection.timeout = seconds
 
     @classmethod
     def _of(cls, connection: _client.Connection) -> Client:
@@ -87,6 +100,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection. The service cancels its jobs and releases its buffers."""
+        self._last_path = self.path
         self._connection.close()
 
     def __enter__(self) -> Client:
@@ -104,11 +118,23 @@ class Client:
     @property
     def path(self) -> str:
         """Path of the socket, or the command."""
-        return self._connection.path
+        return self._connection.path or self._last_path
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that calls without a limit of their own wait for a reply; None: forever."""
+        return self._connection.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: SupportsFloat | None) -> None:
+        self._connection.timeout = seconds_of(seconds)
 
     @property
     def connected(self) -> bool:
-        """False after the loss of the connection was seen, and after close()."""
+        """False after the loss of the connection was seen, and after close().
+
+        True does not mean that a command or a host has answered: ping() waits for that.
+        """
         return self._connection.connected
 
     @property
@@ -118,8 +144,33 @@ class Client:
 
     # Jobs
 
+    @overload
+    def start(self, src: QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+              step: Step | None = None, perm: Perm | None = None,
+              out: QTensor | Destination | None = None, at: Offsets | None = None,
+              channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+              timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+              name: str | None = None) -> Ticket[QTensor]: ...
+    @overload
+    def start(self, src: NDArray[_T], *, pad: Pad | None = None, slice: Slice | None = None,
+              step: Step | None = None, perm: Perm | None = None, out: None = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+              timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+              name: str | None = None) -> Ticket[NDArray[_T]]: ...
+    @overload
     def start(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-              step: Step | None = None, perm: Perm | None = None, out: Destination | None = None,
+              step: Step | None = None, perm: Perm | None = None, out: _Out,
+              at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+              timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+              name: str | None = None) -> Ticket[_Out]: ...
+    @overload
+    def start(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
+              step: Step | None = None, perm: Perm | None = None, out: None = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+              timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+              name: str | None = None) -> Ticket[NDArray[Any]]: ...
+    def start(self, src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
+              step: Step | None = None, perm: Perm | None = None, out: Any = None,
               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
               timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
               name: str | None = None) -> Ticket[Any]:
@@ -128,7 +179,8 @@ class Client:
         The arguments `pad` to `at` are those of mli.move(). Arrays in buffers of the client, and
         results of earlier jobs, are used where they are. The samples of any other source are copied
         into shared memory now; a result for any other `out` is copied into it at the end of the
-        job, in the call that waits for it.
+        job, in the call that waits for it. The result of a QTensor is a QTensor, as with
+        mli.move().
 
         Parameters
         ----------
@@ -141,59 +193,88 @@ class Client:
         after : tickets, numbers or names, optional
             Jobs that must succeed before this one starts; at most 64.
         name : str, optional
-            For the service's log and lists: 1 to 128 of A-Z a-z 0-9 _ . : -
+            For the service's log and lists: 1 to 128 of A-Z a-z 0-9 _ . : - that do not begin
+            with "py:", as the names do that jobs get otherwise.
 
         Raises
         ------
         mli.Error
             The move is not possible, or not in one move of libmli.
         """
+        if isinstance(src, QTensor):
+            return send(self._connection.submit, src,
+                        dict(pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                             channels=channels, priority=priority, timeout=timeout, after=after,
+                             name=name))
         return self._connection.submit(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
                                        at=at, channels=channels, priority=priority,
                                        timeout=timeout, after=after, name=name)
 
-    def submit(self, src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+    @overload
+    def submit(self, src: QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
                step: Step | None = None, perm: Perm | None = None,
                out: Destination | QTensor | None = None, at: Offsets | None = None,
                channels: SupportsIndex = 1, priority: SupportsIndex = 0,
                timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+               name: str | None = None) -> QTensor: ...
+    @overload
+    def submit(self, src: NDArray[_T], *, pad: Pad | None = None, slice: Slice | None = None,
+               step: Step | None = None, perm: Perm | None = None, out: None = None,
+               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+               timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+               name: str | None = None) -> NDArray[_T]: ...
+    @overload
+    def submit(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
+               step: Step | None = None, perm: Perm | None = None, out: _Out,
+               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+               timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+               name: str | None = None) -> _Out: ...
+    @overload
+    def submit(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
+               step: Step | None = None, perm: Perm | None = None, out: None = None,
+               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+               timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
+               name: str | None = None) -> NDArray[Any]: ...
+    def submit(self, src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
+               step: Step | None = None, perm: Perm | None = None, out: Any = None,
+               at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+               timeout: SupportsFloat | None = None, after: Job | Iterable[Job] | None = None,
                name: str | None = None) -> Any:
-        """Move on the service, and return the array that holds the result: see start().
+        """Move on the service, and return the array that holds the result: see start()."""
+        ticket = self.start(src, pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                            channels=channels, priority=priority, timeout=timeout, after=after,
+                            name=name)
+        return self._finish(ticket, timeout)
 
-        A QTensor becomes a QTensor, as with mli.move().
-        """
-        finish = None
-        if isinstance(src, QTensor):
-            out, finish = split(src, out, at, {"pad": pad, "slice": slice, "step": step,
-                                               "perm": perm})
-            src = src.data
-        ticket = self._connection.submit(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
-                                         at=at, channels=channels, priority=priority,
-                                         timeout=timeout, after=after, name=name)
-        result = self._finish(ticket)
-        return result if finish is None else finish(result)
-
-    def _finish(self, ticket: Ticket[Any]) -> Any:
+    def _finish(self, ticket: Ticket[Any], timeout: SupportsFloat | None) -> Any:
         """Return the result of a ticket that nobody else has: an interrupted wait cancels it."""
         try:
-            return ticket.result()
-        except BaseException:
-            if not ticket.done() and not self._connection.closed:
+            return ticket.result(None if timeout is None else silence_after(float(timeout)))
+        except BaseException as error:
+            if not ticket._ended and not self._connection.closed:
                 ticket._abandon()
                 ticket.cancel()
+                if timeout is not None and isinstance(error, ServiceTimeoutError):
+                    raise timed_out(float(timeout)) from None
             raise
 
-    def plan(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-             step: Step | None = None, perm: Perm | None = None, out: Destination | None = None,
-             at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
+    def plan(self, src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | None = None,
+             step: Step | None = None, perm: Perm | None = None,
+             out: Destination | QTensor | None = None, at: Offsets | None = None,
+             channels: SupportsIndex = 1, priority: SupportsIndex = 0,
              name: str | None = None) -> Prepared:
         """Check and plan a move once, to start it often: `client.plan(...).start()`.
 
         Each start moves what `src` holds then. The arguments are those of start().
         """
-        return self._connection.prepare(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
-                                        at=at, channels=channels, priority=priority,
-                                        name=name).result()
+        arguments = dict(pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                         channels=channels, priority=priority, name=name)
+        if isinstance(src, QTensor):
+            prepared = send(self._connection.prepare, src, arguments).result()
+        else:
+            prepared = self._connection.prepare(src, **arguments).result()
+        assert isinstance(prepared, Prepared)
+        return prepared
 
     # Buffers
 
@@ -212,7 +293,7 @@ class Client:
         """Share the beginning of a file, memfd or dma-buf. The caller keeps the descriptor."""
         params = alloc_params(shape, dtype, None, None)
         reply = self.call("buffer.register", {"fd": 0, **params}, fds=(fd,))
-        return map_buffer(self._connection, reply, os.dup(fd), shape, dtype)
+        return map_buffer(self._connection, reply, duplicate(fd), shape, dtype)
 
     # Status of jobs
 
@@ -231,15 +312,18 @@ class Client:
 
         Raises the error of the first that failed; ServiceError TIMED_OUT after `timeout` seconds.
         """
-        params: dict[str, Any] = {"all": True}
-        if jobs is not None:
-            listed = references(self._connection, as_sequence(jobs))
-            if not listed:
-                return
-            params = {"jobs": listed}
-        if timeout is not None:
-            params["timeout_ms"] = max(1, round(float(timeout) * 1000))
-        self.call("job.wait", params)
+        seconds = seconds_of(timeout)
+        try:
+            listed = None
+            if jobs is not None:
+                listed = references(self._connection, as_sequence(jobs), silence_after(seconds))
+                if not listed:
+                    return
+            self.call("job.wait", wait_params(listed, seconds), timeout=silence_after(seconds))
+        except ServiceTimeoutError:
+            if seconds is None:
+                raise
+            raise timed_out(seconds) from None
 
     def status(self, job: Job) -> JobInfo:
         """Return the description of a job."""
@@ -257,16 +341,18 @@ class Client:
 
     def events(self, kinds: Sequence[str] = KINDS, *, scope: str = "connection",
                interval: float = 0.25) -> Events:
-        """Subscribe to events of jobs; iteration waits for each. A client has one subscription.
+        """Subscribe to events of jobs; iteration waits for each.
+
+        A client has one subscription at a time: close it, or make another client for a second.
 
         `kinds`: of "queued", "started", "progress", "done". `scope`: "connection", "user" or
         "all". `interval`: seconds between two progress events of a job.
         """
-        events = Events(self._connection)
+        events = Events(self._connection)  # refuses a second subscription
         try:
             self.call("events.subscribe", subscription(kinds, scope, interval))
         except BaseException:
-            self._connection.set_notify(None)
+            events._forget()
             raise
         return events
 
@@ -282,17 +368,17 @@ class Client:
         assert isinstance(params, dict)
         return params
 
-    def info(self) -> dict[str, Any]:
+    def info(self, timeout: SupportsFloat | None = None) -> dict[str, Any]:
         """Return the description of the service: daemon.info in PROTOCOL.md."""
-        return self.call("daemon.info")
+        return self.call("daemon.info", timeout=timeout)
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self, timeout: SupportsFloat | None = None) -> dict[str, Any]:
         """Return the counters of the service: daemon.stats in PROTOCOL.md."""
-        return self.call("daemon.stats")
+        return self.call("daemon.stats", timeout=timeout)
 
-    def ping(self) -> None:
-        """Wait for a reply of the service."""
-        self.call("daemon.ping")
+    def ping(self, timeout: SupportsFloat | None = None) -> None:
+        """Wait for a reply of the service, at most `timeout` seconds."""
+        self.call("daemon.ping", timeout=timeout)
 
     def drain(self, wait: bool = True) -> str:
         """Make the service refuse new jobs, and return its state: for its user and root only."""
@@ -306,14 +392,18 @@ class Client:
              timeout: SupportsFloat | None = None) -> dict[str, Any]:
         """Call any method of the protocol, and return its result.
 
-        Raises mli.ServiceError; TimeoutError after `timeout` seconds without a reply.
+        Raises mli.ServiceError; mli.ServiceTimeoutError after `timeout` seconds without a reply.
         """
         text = None if params is None else json.dumps(params)
         ticket = self._connection.call(method, text, tuple(fds))
-        result = result_of(ticket.result(timeout))
+        result = result_of(ticket.result(seconds_of(timeout)))
         assert isinstance(result, dict)
         return result
 
     def __repr__(self) -> str:
-        state = "closed" if self._connection.closed else "connected" if self.connected else "lost"
+        connection = self._connection
+        if connection.closed or not connection.connected:
+            state = "closed" if connection.closed else "lost"
+        else:
+            state = "connected" if connection.greeting else "connected, no reply yet"
         return f"<mli.Client {self.path}: {state}>"

@@ -47,6 +47,33 @@ class ServiceError(Error):
         return f"{self.message} ({self.name})"
 
 
+class ServiceTimeoutError(TimeoutError, ServiceError):
+    """The service did not reply in time: a ServiceError, and a TimeoutError of Python too.
+
+    The request continues, and its reply is dropped when it arrives.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        ServiceError.__init__(self, *args)
+
+    def __str__(self) -> str:
+        return ServiceError.__str__(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
+
+
+def no_reply(seconds: float) -> ServiceTimeoutError:
+    """Return the exception for a wait that has timed out."""
+    return ServiceTimeoutError(-4, "WAITED", f"the service has not replied within {seconds:g} s")
+
+
+def timed_out(seconds: float) -> ServiceTimeoutError:
+    """Return the exception for a time limit that the service should have kept, but is silent."""
+    return ServiceTimeoutError(-32003, "TIMED_OUT", f"timeout: {seconds:g} s are over, and the "
+                               "service is silent")
+
+
 def from_reply(error: dict[str, Any]) -> ServiceError:
     """Return the exception for the member "error" of a reply or of a job."""
     data = error.get("data", {})

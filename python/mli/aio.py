@@ -16,124 +16,38 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import select
-from typing import (TYPE_CHECKING, Any, AsyncIterator, Generator, Iterable, Sequence, SupportsFloat,
-                    SupportsIndex, Union)
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Generator, Generic, Iterable, Sequence,
+                    SupportsFloat, SupportsIndex, TypeVar, overload)
 
 import numpy
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from . import _client
 from . import _service
-from ._buffers import Buffer, Shape, alloc_params, map_buffer
+from ._aio_loop import AnyJob, Loop, known
+from ._buffers import Buffer, Shape, alloc_params, duplicate, map_buffer
 from ._events import KINDS, Queue, subscription
-from ._jobs import (Event, Job, JobCost, JobInfo, as_sequence, ask_for, read_job, reference,
-                    result_of)
-from ._qjobs import split
+from ._jobs import (Event, JobCost, JobInfo, read_job, result_of, seconds_of, silence_after,
+                    wait_params)
+from ._qjobs import send
 from ._qtensor import QTensor
+from ._service_error import ServiceTimeoutError, timed_out
 from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-AnyJob = Union[int, str, _client.Ticket[Any], "Ticket"]
+_T = TypeVar("_T", bound=numpy.generic)
+_Out = TypeVar("_Out", bound=Destination)
+_Result_co = TypeVar("_Result_co", covariant=True)
 
 __all__ = ["Client", "Events", "Prepared", "Ticket", "connect"]
 
 
-class _Loop:
-    """A connection in an event loop: reads when the socket is readable, and writes when it can."""
-
-    def __init__(self, connection: _client.Connection) -> None:
-        self.connection = connection
-        self.arrived: set[asyncio.Future[None]] = set()  # wait for any line
-        self._loop = asyncio.get_running_loop()
-        self._fd = connection.fd
-        self._writing = self._flushing = False
-        self._loop.add_reader(self._fd, self._on_ready)
-
-    def flush_soon(self) -> None:
-        """Send what is queued when the running callbacks are done: one write for many requests."""
-        if not self._flushing and self._fd >= 0:
-            self._flushing = True
-            self._loop.call_soon(self._flush)
-
-    def _flush(self) -> None:
-        self._flushing = False
-        if self._fd >= 0:
-            self.connection.flush()
-            self._watch()
-
-    def _on_ready(self) -> None:
-        try:
-            self.connection.dispatch()
-        finally:
-            self._watch()
-            for future in self.arrived:
-                if not future.done():
-                    future.set_result(None)
-            self.arrived.clear()
-
-    def _watch(self) -> None:
-        """Watch the socket for what the connection needs now."""
-        if self.connection.fd < 0:
-            self.stop()
-            return
-        writing = bool(self.connection.events & select.POLLOUT)
-        if writing and not self._writing:
-            self._loop.add_writer(self._fd, self._on_ready)
-        elif self._writing and not writing:
-            self._loop.remove_writer(self._fd)
-        self._writing = writing
-
-    def stop(self) -> None:
-        """Stop watching the socket. Legal after its end."""
-        if self._fd >= 0 and not self._loop.is_closed():
-            self._loop.remove_reader(self._fd)
-            self._loop.remove_writer(self._fd)
-        self._fd = -1
-
-    async def reply(self, ticket: _client.Ticket[Any]) -> Any:
-        """Return the result of a ticket when it has one."""
-        if not ticket.done():
-            self.flush_soon()
-            future = self._loop.create_future()
-
-            def wake(_: _client.Ticket[Any]) -> None:
-                if not future.done():
-                    future.set_result(None)
-
-            ticket.add_done_callback(wake)
-            await future
-        return ticket.result()
-
-    async def ask(self, method: str, params: dict[str, Any] | None = None,
-                  fds: tuple[int, ...] = ()) -> Any:
-        """Call a method and return its result."""
-        text = None if params is None else json.dumps(params)
-        return result_of(await self.reply(self.connection.call(method, text, fds)))
-
-    async def references(self, jobs: AnyJob | Iterable[AnyJob]) -> list[int | str]:
-        """Return numbers and names of jobs, which may take a look at the service's list."""
-        found: list[int | str] = []
-        listed: Sequence[Any]
-        listed = (jobs,) if isinstance(jobs, Ticket) else as_sequence(jobs)  # type: ignore[arg-type]
-        for job in listed:
-            plain: Job = job._ticket if isinstance(job, Ticket) else job
-            known = reference(plain)
-            while known is None:
-                assert not isinstance(plain, (int, str))
-                question, numbers = ask_for(self.connection, plain)
-                await self.reply(question)
-                known = numbers[0] if numbers else reference(plain)
-            found.append(known)
-        return found
-
-
-class Ticket:
+class Ticket(Generic[_Result_co]):
     """A job on its way: `await ticket` is its result. A cancelled task cancels the job."""
 
-    def __init__(self, loop: _Loop, ticket: _client.Ticket[Any]) -> None:
+    def __init__(self, loop: Loop, ticket: _client.Ticket[_Result_co]) -> None:
         self._loop = loop
         self._ticket = ticket
 
@@ -154,30 +68,33 @@ class Ticket:
 
     def done(self) -> bool:
         """Return whether the job has ended."""
-        return self._ticket.done()
+        return self._ticket._ended
 
     def cancel(self) -> None:
         """Request that the job end early."""
         self._ticket.cancel()
         self._loop.flush_soon()
 
-    async def _result(self) -> Any:
+    async def _result(self, seconds: float | None = None) -> _Result_co:
         try:
-            return await self._loop.reply(self._ticket)
+            return await self._loop.reply(self._ticket, seconds)
         except asyncio.CancelledError:
-            self._ticket._abandon()
-            if self._loop.connection.connected:
-                self.cancel()
+            self._give_up()
             raise
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def _give_up(self) -> None:
+        self._ticket._abandon()
+        if self._loop.connection.connected:
+            self.cancel()
+
+    def __await__(self) -> Generator[Any, None, _Result_co]:
         return self._result().__await__()
 
 
 class Prepared:
     """A job that the service has checked and planned once: `await prepared.start()`."""
 
-    def __init__(self, loop: _Loop, prepared: _client.Prepared) -> None:
+    def __init__(self, loop: Loop, prepared: _client.Prepared) -> None:
         self._loop = loop
         self._prepared = prepared
 
@@ -188,9 +105,11 @@ class Prepared:
 
     def start(self, *, src: Source | None = None, out: Destination | None = None,
               priority: SupportsIndex | None = None,
-              timeout: SupportsFloat | None = None) -> Ticket:
+              timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None) -> Ticket[Any]:
         """Start the job: see mli.Prepared.start."""
-        ticket = self._prepared.start(src=src, out=out, priority=priority, timeout=timeout)
+        ticket = self._prepared.start(src=src, out=out, priority=priority, timeout=timeout,
+                                      after=known(after))
         self._loop.flush_soon()
         return Ticket(self._loop, ticket)
 
@@ -202,7 +121,7 @@ class Prepared:
 class Events:
     """Events of jobs: `async for event in events`."""
 
-    def __init__(self, loop: _Loop) -> None:
+    def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self._queue = Queue(loop.connection)
         self._open = True
@@ -223,9 +142,12 @@ class Events:
     def close(self) -> None:
         """End the subscription."""
         if self._open and self._loop.connection.connected:
-            self._loop.connection.set_notify(None)
             self._loop.connection.send("events.subscribe", '{"events":[]}')
+        self._forget()
+
+    def _forget(self) -> None:
         self._open = False
+        self._queue.forget()
         for future in self._loop.arrived:
             if not future.done():
                 future.set_result(None)
@@ -238,12 +160,15 @@ class Client:
     in shared memory: use buffers for large ones.
     """
 
+    _last_path = ""  # after close()
+
     def __init__(self, connection: _client.Connection) -> None:
         self._connection = connection
-        self._loop = _Loop(connection)
+        self._loop = Loop(connection)
 
     async def close(self) -> None:
         """Close the connection. The service cancels its jobs and releases its buffers."""
+        self._last_path = self.path
         self._loop.stop()
         self._connection.close()
 
@@ -257,56 +182,137 @@ class Client:
     @property
     def path(self) -> str:
         """Path of the socket, or the command."""
-        return self._connection.path
+        return self._connection.path or self._last_path
 
     @property
     def connected(self) -> bool:
         """False after the loss of the connection was seen, and after close()."""
         return self._connection.connected
 
-    def start(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-              step: Step | None = None, perm: Perm | None = None, out: Destination | None = None,
-              at: Offsets | None = None, channels: SupportsIndex = 1, priority: SupportsIndex = 0,
-              timeout: SupportsFloat | None = None,
-              after: Sequence[int | str] | None = None, name: str | None = None) -> Ticket:
-        """Send a move to the service: see mli.Client.start. `after`: numbers and names only."""
-        ticket = self._connection.submit(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
-                                         at=at, channels=channels, priority=priority,
-                                         timeout=timeout, after=after, name=name)
+    @property
+    def pending(self) -> int:
+        """Requests without a reply."""
+        return self._connection.pending
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that calls without a limit of their own wait for a reply; None: forever."""
+        return self._connection.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: SupportsFloat | None) -> None:
+        self._connection.timeout = seconds_of(seconds)
+
+    @overload
+    def start(self, src: QTensor, *, pad: Pad | None = None,
+              slice: Slice | None = None, step: Step | None = None,
+              perm: Perm | None = None, out: Destination | QTensor | None = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1,
+              priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None,
+              name: str | None = None) -> Ticket[QTensor]: ...
+    @overload
+    def start(self, src: NDArray[_T], *, pad: Pad | None = None,
+              slice: Slice | None = None, step: Step | None = None,
+              perm: Perm | None = None, out: None = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1,
+              priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None,
+              name: str | None = None) -> Ticket[NDArray[_T]]: ...
+    @overload
+    def start(self, src: Source, *, pad: Pad | None = None,
+              slice: Slice | None = None, step: Step | None = None,
+              perm: Perm | None = None, out: _Out,
+              at: Offsets | None = None, channels: SupportsIndex = 1,
+              priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None,
+              name: str | None = None) -> Ticket[_Out]: ...
+    @overload
+    def start(self, src: Source, *, pad: Pad | None = None,
+              slice: Slice | None = None, step: Step | None = None,
+              perm: Perm | None = None, out: None = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1,
+              priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None,
+              name: str | None = None) -> Ticket[NDArray[Any]]: ...
+    def start(self, src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
+              step: Step | None = None, perm: Perm | None = None, out: Any = None,
+              at: Offsets | None = None, channels: SupportsIndex = 1,
+              priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+              after: AnyJob | Iterable[AnyJob] | None = None,
+              name: str | None = None) -> Ticket[Any]:
+        """Send a move to the service: see mli.Client.start."""
+        arguments = dict(pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                         channels=channels, priority=priority, timeout=timeout,
+                         after=known(after), name=name)
+        ticket = (send(self._connection.submit, src, arguments) if isinstance(src, QTensor) else
+                  self._connection.submit(src, **arguments))
         self._loop.flush_soon()
         return Ticket(self._loop, ticket)
 
-    async def submit(self, src: Source | QTensor, *, pad: Pad | None = None,
+    @overload
+    async def submit(self, src: QTensor, *, pad: Pad | None = None,
                      slice: Slice | None = None, step: Step | None = None,
                      perm: Perm | None = None, out: Destination | QTensor | None = None,
                      at: Offsets | None = None, channels: SupportsIndex = 1,
                      priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
                      after: AnyJob | Iterable[AnyJob] | None = None,
+                     name: str | None = None) -> QTensor: ...
+    @overload
+    async def submit(self, src: NDArray[_T], *, pad: Pad | None = None,
+                     slice: Slice | None = None, step: Step | None = None,
+                     perm: Perm | None = None, out: None = None,
+                     at: Offsets | None = None, channels: SupportsIndex = 1,
+                     priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+                     after: AnyJob | Iterable[AnyJob] | None = None,
+                     name: str | None = None) -> NDArray[_T]: ...
+    @overload
+    async def submit(self, src: Source, *, pad: Pad | None = None,
+                     slice: Slice | None = None, step: Step | None = None,
+                     perm: Perm | None = None, out: _Out,
+                     at: Offsets | None = None, channels: SupportsIndex = 1,
+                     priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+                     after: AnyJob | Iterable[AnyJob] | None = None,
+                     name: str | None = None) -> _Out: ...
+    @overload
+    async def submit(self, src: Source, *, pad: Pad | None = None,
+                     slice: Slice | None = None, step: Step | None = None,
+                     perm: Perm | None = None, out: None = None,
+                     at: Offsets | None = None, channels: SupportsIndex = 1,
+                     priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+                     after: AnyJob | Iterable[AnyJob] | None = None,
+                     name: str | None = None) -> NDArray[Any]: ...
+    async def submit(self, src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
+                     step: Step | None = None, perm: Perm | None = None, out: Any = None,
+                     at: Offsets | None = None, channels: SupportsIndex = 1,
+                     priority: SupportsIndex = 0, timeout: SupportsFloat | None = None,
+                     after: AnyJob | Iterable[AnyJob] | None = None,
                      name: str | None = None) -> Any:
-        """Move on the service, and return the array that holds the result.
-
-        A QTensor becomes a QTensor, as with mli.move().
-        """
-        finish = None
-        target: Any = out
-        if isinstance(src, QTensor):
-            target, finish = split(src, out, at, {"pad": pad, "slice": slice, "step": step,
-                                                  "perm": perm})
-            src = src.data
+        """Move on the service, and return the array that holds the result: see start()."""
         refs = None if after is None else await self._loop.references(after)
-        result = await self.start(src, pad=pad, slice=slice, step=step, perm=perm, out=target,
-                                  at=at, channels=channels, priority=priority, timeout=timeout,
-                                  after=refs, name=name)
-        return result if finish is None else finish(result)
+        await self._loop.room()
+        ticket = self.start(src, pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                            channels=channels, priority=priority, timeout=timeout, after=refs,
+                            name=name)
+        try:
+            return await ticket._result(silence_after(seconds_of(timeout)))
+        except ServiceTimeoutError:
+            ticket._give_up()
+            if timeout is None:
+                raise
+            raise timed_out(float(timeout)) from None
 
-    async def plan(self, src: Source, *, pad: Pad | None = None, slice: Slice | None = None,
-                   step: Step | None = None, perm: Perm | None = None,
-                   out: Destination | None = None, at: Offsets | None = None,
+    async def plan(self, src: Source | QTensor, *, pad: Pad | None = None,
+                   slice: Slice | None = None, step: Step | None = None, perm: Perm | None = None,
+                   out: Destination | QTensor | None = None, at: Offsets | None = None,
                    channels: SupportsIndex = 1, priority: SupportsIndex = 0,
                    name: str | None = None) -> Prepared:
         """Check and plan a move once, to start it often."""
-        ticket = self._connection.prepare(src, pad=pad, slice=slice, step=step, perm=perm, out=out,
-                                          at=at, channels=channels, priority=priority, name=name)
+        arguments = dict(pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
+                         channels=channels, priority=priority, name=name)
+        ticket: _client.Ticket[Any]
+        ticket = (send(self._connection.prepare, src, arguments) if isinstance(src, QTensor) else
+                  self._connection.prepare(src, **arguments))
         return Prepared(self._loop, await self._loop.reply(ticket))
 
     async def buffer(self, shape: Shape, dtype: DTypeLike = numpy.uint8, *,
@@ -316,6 +322,12 @@ class Client:
         ticket = self._connection.call("buffer.alloc", json.dumps(params))
         reply = result_of(await self._loop.reply(ticket))
         return map_buffer(self._connection, reply, ticket._take_fd(), shape, dtype)
+
+    async def register(self, fd: int, shape: Shape, dtype: DTypeLike = numpy.uint8) -> Buffer:
+        """Share the beginning of a file, memfd or dma-buf: see mli.Client.register."""
+        params = alloc_params(shape, dtype, None, None)
+        reply = await self.call("buffer.register", {"fd": 0, **params}, fds=(fd,))
+        return map_buffer(self._connection, reply, duplicate(fd), shape, dtype)
 
     async def _one(self, job: AnyJob) -> int | str:
         return (await self._loop.references(job))[0]
@@ -328,15 +340,19 @@ class Client:
     async def wait(self, jobs: AnyJob | Iterable[AnyJob] | None = None,
                    timeout: SupportsFloat | None = None) -> None:
         """Wait until jobs have ended; None: all jobs of this client. See mli.Client.wait."""
-        params: dict[str, Any] = {"all": True}
-        if jobs is not None:
-            listed = await self._loop.references(jobs)
-            if not listed:
-                return
-            params = {"jobs": listed}
-        if timeout is not None:
-            params["timeout_ms"] = max(1, round(float(timeout) * 1000))
-        await self._loop.ask("job.wait", params)
+        seconds = seconds_of(timeout)
+        limit = silence_after(seconds)
+        try:
+            listed = None
+            if jobs is not None:
+                listed = await self._loop.references(jobs, limit)
+                if not listed:
+                    return
+            await self._loop.ask("job.wait", wait_params(listed, seconds), seconds=limit)
+        except ServiceTimeoutError:
+            if seconds is None:
+                raise
+            raise timed_out(seconds) from None
 
     async def status(self, job: AnyJob) -> JobInfo:
         """Return the description of a job."""
@@ -359,33 +375,44 @@ class Client:
         try:
             await self._loop.ask("events.subscribe", subscription(kinds, scope, interval))
         except BaseException:
-            self._connection.set_notify(None)
+            events._forget()
             raise
         return events
 
-    async def info(self) -> dict[str, Any]:
+    async def info(self, timeout: SupportsFloat | None = None) -> dict[str, Any]:
         """Return the description of the service: daemon.info in PROTOCOL.md."""
-        return await self.call("daemon.info")
+        return await self.call("daemon.info", timeout=timeout)
 
-    async def stats(self) -> dict[str, Any]:
+    async def stats(self, timeout: SupportsFloat | None = None) -> dict[str, Any]:
         """Return the counters of the service: daemon.stats in PROTOCOL.md."""
-        return await self.call("daemon.stats")
+        return await self.call("daemon.stats", timeout=timeout)
 
-    async def ping(self) -> None:
-        """Wait for a reply of the service."""
-        await self.call("daemon.ping")
+    async def ping(self, timeout: SupportsFloat | None = None) -> None:
+        """Wait for a reply of the service, at most `timeout` seconds."""
+        await self.call("daemon.ping", timeout=timeout)
+
+    async def drain(self, wait: bool = True) -> str:
+        """Make the service refuse new jobs, and return its state: see mli.Client.drain."""
+        return str((await self.call("daemon.drain", {"wait": wait}))["state"])
+
+    async def resume(self) -> str:
+        """Make the service accept jobs again, and return its state."""
+        return str((await self.call("daemon.resume"))["state"])
 
     async def call(self, method: str, params: dict[str, Any] | None = None, *,
-                   fds: Iterable[int] = ()) -> dict[str, Any]:
-        """Call any method of the protocol, and return its result."""
-        result = await self._loop.ask(method, params, tuple(fds))
+                   fds: Iterable[int] = (),
+                   timeout: SupportsFloat | None = None) -> dict[str, Any]:
+        """Call any method of the protocol, and return its result: see mli.Client.call."""
+        result = await self._loop.ask(method, params, tuple(fds), seconds_of(timeout))
         assert isinstance(result, dict)
         return result
 
 
 async def connect(path: str | os.PathLike[str] | None = None, *,
-                  host: str | None = None) -> Client:
+                  host: str | None = None, timeout: SupportsFloat | None = None) -> Client:
     """Connect to a service: the arguments are those of mli.Client."""
+    seconds = seconds_of(timeout)
     loop = asyncio.get_running_loop()
     connection = await loop.run_in_executor(None, _service.open_connection, path, host)
+    connection.timeout = seconds
     return Client(connection)

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from ._batch_options import parse
 from ._pytest_golden import WRITTEN, Golden, mli_golden
-from ._pytest_jobs import MARKER, JobFile, is_job_file
+from ._pytest_jobs import (BATCH, MARKER, Batch, JobFile, NoExpectWarning, has_option, is_job_file,
+                           mli_service)
+from ._qdifferences import compare_tensors
+from ._qtensor import QTensor
 
-__all__ = ["Golden", "mli_golden"]
+__all__ = ["Golden", "NoExpectWarning", "mli_golden", "mli_service"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,13 +29,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="Collect job files of mlictl (*.json) as tests.")
     group.addoption("--mli-batch", metavar="OPTIONS", default="",
                     help="Pass OPTIONS to mlictl batch, which runs job files (default: none).")
+    group.addoption("--mli-service", action="store_true", default=False,
+                    help="Run job files on the service of the fixture mli_service.")
     parser.addini("mli_jobs", "Collect job files of mlictl as tests, as --mli-jobs.", type="bool",
                   default=False)
     parser.addini("mli_batch", "Options for mlictl batch, as --mli-batch.", default="")
+    parser.addini("mli_service", "Run job files on a service, as --mli-service.", type="bool",
+                  default=False)
+
+
+def _batch_of(config: pytest.Config) -> Batch:
+    """Return how job files run. Raises pytest.UsageError."""
+    try:
+        options = parse(config.getoption("mli_batch") or config.getini("mli_batch"))
+    except ValueError as error:
+        raise pytest.UsageError(f"--mli-batch: {error}") from None
+    if options.of_place and has_option(config, "mli_service"):
+        raise pytest.UsageError(f"--mli-batch: {options.of_place[0]} cannot be combined with "
+                                "--mli-service: the fixture mli_service makes the service")
+    return Batch(options, config.invocation_params.dir)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker of job files, for -m."""
+    """Check the options, and register the marker of job files, for -m."""
+    config.stash[BATCH] = _batch_of(config)
     config.addinivalue_line("markers", f"{MARKER}: a job file of mlictl (added by the plugin).")
 
 
@@ -39,12 +60,19 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> JobFile | 
     """Collect a job file, and every *.json file that the command line names."""
     if file_path.suffix != ".json":
         return None
-    if not (parent.config.getoption("mli_jobs") or parent.config.getini("mli_jobs")):
+    if not has_option(parent.config, "mli_jobs"):
         return None
     if not parent.session.isinitpath(file_path) and not is_job_file(file_path):
         return None
     collected: JobFile = JobFile.from_parent(parent, path=file_path)
     return collected
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Explain the failure of `assert got == expected` for two QTensors."""
+    if op != "==" or not (isinstance(left, QTensor) and isinstance(right, QTensor)):
+        return None
+    return [f"{left!r} == {right!r}", *compare_tensors(left, right)]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "python/core/extension.h"
+
+static PyTypeObject *registered_type;
+static PyObject *registered_move, *registered_plan;
+
+PyObject *extension_register(PyObject *module, PyObject *args)
+{
+    PyObject *type, *move, *plan;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OO:register", &PyType_Type, &type, &move, &plan))
+        return NULL;
+    Py_XDECREF(registered_plan);
+    Py_XDECREF(registered_move);
+    Py_XDECREF((PyObject *)registered_type);
+    registered_plan = Py_NewRef(plan);
+    registered_move = Py_NewRef(move);
+    registered_type = (PyTypeObject *)Py_NewRef(type);
+    return Py_NewRef(Py_None);
+}
+
+bool extension_has(PyObject *object)
+{
+    return registered_type && PyObject_TypeCheck(object, registered_type);
+}
+
+PyObject *extension_move(const struct arguments *arguments)
+{
+    PyObject *given[] = {arguments->pad, arguments->slice, arguments->step,    arguments->perm,
+                         arguments->out, arguments->at,    arguments->channels};
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        given[i] = given[i] ? given[i] : Py_None;
+    return PyObject_CallFunctionObjArgs(registered_move, arguments->src, given[0], given[1],
+                                        given[2], given[3], given[4], given[5], given[6], NULL);
+}
+
+int extension_open(struct extended *extended, struct arguments *arguments)
+{
+    PyObject *given[] = {arguments->pad,  arguments->slice, arguments->step,
+                         arguments->perm, arguments->out,   arguments->at};
+    PyObject *out;
+
+    *extended = (struct extended){0};
+    if (!extension_has(arguments->src))
+        return 0;
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        given[i] = given[i] ? given[i] : Py_None;
+    extended->parts =
+        PyObject_CallFunctionObjArgs(registered_plan, arguments->src, given[0], given[1], given[2],
+                                     given[3], given[4], given[5], NULL);
+    if (!extended->parts || !PyArg_ParseTuple(extended->parts, "OOOO", &arguments->src, &out,
+                                              &extended->wrap, &extended->store)) {
+        Py_CLEAR(extended->parts);
+        return -1;
+    }
+    arguments->out = out == Py_None ? NULL : out;
+    return 0;
+}
