@@ -23,6 +23,8 @@ try:
 except ImportError:
     numpy = None
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
 MLICTL = os.environ.get("MLICTL", "mlictl")
 MLID = os.environ.get("MLID", "mlid")
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -47,6 +49,22 @@ def npy(dtype, shape, data, fortran=False):
     header = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape_text}, }}"
     header = header.ljust(127 - 10) + "\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
+
+
+def transpose_model():
+    """Returns an ONNX model: transposes of x, a float32 tensor of shape (batch, 2), and of the constants w and v."""
+    def member(number, value):
+        if isinstance(value, int):
+            return bytes([number << 3, value])
+        value = value.encode() if isinstance(value, str) else value
+        return bytes([number << 3 | 2, len(value)]) + value
+
+    dims = member(1, member(2, "batch")) + member(1, member(1, 2))
+    value = member(1, "x") + member(2, member(1, member(1, 1) + member(2, dims)))
+    raw = member(1, 2) + member(1, 3) + member(2, 3) + member(8, "w") + member(9, ramp(6))
+    numbers = member(1, 3) + member(1, 2) + member(2, 5) + member(8, "v") + member(5, ramp(6))
+    nodes = b"".join(member(1, member(1, name) + member(2, name + "_t") + member(4, "Transpose")) for name in "xwv")
+    return member(7, nodes + member(11, value) + member(5, raw) + member(5, numbers)) + member(8, member(2, 13))
 
 
 def make_board(directory, board, agent):

@@ -39,7 +39,7 @@ SelectTypeParameters=CR_CPU
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN{gres}
 PartitionName=all Nodes={host} Default=YES MaxTime=10 State=UP
 """
 
@@ -65,7 +65,8 @@ def free_ports(count):
 
 
 class Cluster:
-    def __init__(self, root):
+    def __init__(self, root, gres=None):
+        """Starts with the gres.conf `gres`, whose resources of type channel each node has 8 of."""
         self.root, self.processes = root, []
         self.host = socket.gethostname().split(".")[0]
         for name in ("munge", "state", "spool"):
@@ -73,7 +74,10 @@ class Cluster:
         ctld_port, slurmd_port = free_ports(2)
         self.conf = root / "slurm.conf"
         self.conf.write_text(CONF.format(root=root, host=self.host, ctld_port=ctld_port,
-                                         slurmd_port=slurmd_port, cpus=os.cpu_count()))
+                                         slurmd_port=slurmd_port, cpus=os.cpu_count(),
+                                         gres=" Gres=channel:8\nGresTypes=channel" if gres else ""))
+        if gres:
+            shutil.copy(gres, root / "gres.conf")
         key = root / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)

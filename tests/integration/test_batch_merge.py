@@ -233,8 +233,9 @@ class Merge(Case):
         self.assertIn("usage: mlictl batch merge", result.err)
         self.write("a.jsonl", text_of(self.batch.state()))
         result = self.merge("a.jsonl", "--jobs", "3", code=2)
-        self.assertEqual(result.err, "mlictl: --jobs: batch merge runs no cases; its options are "
-                                     "--tap, --junit, --flaky, --json, -v and -q\n")
+        self.assertEqual(result.err, "mlictl: --jobs cannot be combined with batch merge; its options are "
+                                     "--tap, --ktap, --lava, --junit, --html, --flaky, --verbose, --json "
+                                     "and --quiet\n")
 
     def test_random_damage(self):
         """merge exits with a documented code whatever the file holds."""

@@ -13,6 +13,7 @@ import time
 
 from batch_scene import BatchCase
 from harness import MLICTL, main, npy, open_files, wait_for
+from suspend import suspend
 from test_remote import STAND_IN
 
 SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
@@ -100,7 +101,7 @@ class Attempts(BatchCase):
                              "s.jsonl", "-s", self.daemon.socket)
         self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
                                  b'"begin"' in self.read("s.jsonl")))
-        os.kill(self.daemon.pid, signal.SIGSTOP)
+        suspend(self.daemon.pid)
         self.assertTrue(wait_for(lambda: b'"a"' in self.read("s.jsonl")))
         os.kill(self.daemon.pid, signal.SIGCONT)
         self.finish(process, code=1)
@@ -364,10 +365,10 @@ class Resumed(BatchCase):
         self.write("s.jsonl", old)
         self.assertIn(f"\n# 12 cases run again: {why}\n",
                       self.batch("cases", "--resume", "s.jsonl", "--tap", code=1).out)
-        lines[0]["format"] = 3
+        lines[0]["format"] = 4
         self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         result = self.batch("cases", "--resume", "s.jsonl", code=2)
-        self.assertIn("format: 3 given; at most 2 is supported; a newer mlictl wrote the file", result.err)
+        self.assertIn("format: 4 given; at most 3 is supported; a newer mlictl wrote the file", result.err)
 
     def test_a_file_that_changes_while_its_case_runs(self):
         for i in range(1, 12):

@@ -244,11 +244,34 @@ class Diff(Case):
         self.write_npy("a.npy")
         self.write_npy("b.npy", data=bytes(other))
         out = self.ctl("diff", "a.npy", "b.npy", code=1).out
-        self.assertEqual(out, "2 of 24 elements differ, the first at [1, 0, 2]: 14 in a.npy, "
-                              "99 in b.npy\n")
+        self.assertEqual(out.splitlines(), [
+            "2 of 24 elements differ, the first at [1, 0, 2]: 14 in a.npy, 99 in b.npy",
+            "  8.33 % of the elements, in [1, 0:3, 2:4]; the largest difference is 85 at [1, 0, 2]",
+            "  1 of 2 planes differ: [1, :, :] 2",
+            "  [1, 0, 2]: 14 in a.npy, 99 in b.npy",
+            "  [1, 2, 3]: 23 in a.npy, 98 in b.npy"])
+        out = self.ctl("diff", "a.npy", "b.npy", "-n", "1", code=1).out
+        self.assertEqual(out.splitlines()[3:], ["  [1, 0, 2]: 14 in a.npy, 99 in b.npy",
+                                                "  ... 1 more"])
         fact = self.ctl("diff", "a.npy", "b.npy", "--json", code=1).json[0]["difference"]
         self.assertEqual((fact["at"], fact["count"], fact["elements"]), ([1, 0, 2], 2, 24))
         self.assertEqual((fact["a"]["value"], fact["b"]["value"]), (14, 99))
+        self.assertEqual((fact["region"], fact["largest"]),
+                         ([[1, 2], [0, 3], [2, 4]], {"at": [1, 0, 2], "difference": 85}))
+        self.assertEqual(fact["planes"], {"differ": 1, "all": 2,
+                                          "runs": [{"at": [1], "planes": 1, "each": 2}]})
+        self.assertEqual(fact["first"], [{"at": [1, 0, 2], "a": 14, "b": 99},
+                                         {"at": [1, 2, 3], "a": 23, "b": 98}])
+        self.assertNotIn("diagnosis", fact)
+        self.assertIn("from 0 to 50", self.ctl("diff", "a.npy", "b.npy", "-n", "51", code=2).err)
+
+    def test_a_transposed_tensor(self):
+        self.write_npy("b.npy", "|u1", (5, 5), data=bytes(range(25)))
+        self.write_npy("a.npy", "|u1", (5, 5), fortran=True, data=bytes(range(25)))
+        sentence = "every value of A is B[j, i] where B[i, j] was wanted: wrong perm_dim?"
+        self.assertIn(f"\n  {sentence}\n", self.ctl("diff", "a.npy", "b.npy", code=1).out)
+        fact = self.ctl("diff", "a.npy", "b.npy", "--json", code=1).json[0]["difference"]
+        self.assertEqual(fact["diagnosis"], {"kind": "permuted", "explained": 20, "text": sentence})
 
     def test_dtype_and_shape_come_first(self):
         self.write_npy("a.npy", "|i1", (2, 3, 4))

@@ -7,12 +7,13 @@ import shutil
 import signal
 import subprocess
 
-from harness import MLICTL, MLID, PATIENCE, Case, main, make_board, mov, ramp
+from harness import MLICTL, MLID, PATIENCE, Case, main, make_board, mov, ramp, transpose_model
 
 # The first words that the help of an option may have. Add a verb here when an option needs a new
 # verb.
 VERBS = set("""Add Begin Check Choose Claim Colour Color Compare Connect Count Do Draw Emulate Explain Fill Give
-    Keep Let Limit List Measure Move Omit Permute Prefer Print Read Record Repeat Replace Report Require Rerun Resume
+    Keep Let Limit List Measure Move Omit Permute Predict Prefer Print Read Record Remove Repeat Replace Report Require
+    Rerun Resume
     Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use Wait Write""".split())
 
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
@@ -106,6 +107,7 @@ class Examples(Commands):
         self.write("dump.bin", ramp(16))
         header = b'{"conv1.weight":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]}}'
         self.write("model.safetensors", len(header).to_bytes(8, "little") + header + ramp(4))
+        self.write("net.onnx", transpose_model())
         self.write("job.json", mov(perm_dim=[2, 0, 1]))
         self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy", offset=[1])])
         self.write("cases/a.json", mov("../in.npy"))

@@ -13,6 +13,7 @@ import threading
 import time
 
 from harness import MLICTL, PATIENCE, Case, at_rest, main, mov, npy, open_files, ramp, wait_for
+from suspend import suspend
 
 
 class NoDaemon(Case):
@@ -98,7 +99,7 @@ class Interrupted(Case):
     def submit_to_stopped(self, *options, job=None):
         """Starts a submit that waits for the answer of a stopped daemon."""
         self.write("job.json", job or mov())
-        os.kill(self.daemon.pid, signal.SIGSTOP)
+        suspend(self.daemon.pid)
         process = self.start("submit", "--json", "-s", self.daemon.socket, *options, "job.json")
         self.assertTrue(wait_for(lambda: self.has_begun_output(process)))
         self.assertTrue(at_rest(process))
@@ -175,7 +176,7 @@ class Interrupted(Case):
         os.kill(self.daemon.pid, signal.SIGCONT)
 
     def test_ping_times_out(self):
-        os.kill(self.daemon.pid, signal.SIGSTOP)
+        suspend(self.daemon.pid)
         begin = time.monotonic()
         self.ctl("ping", "-s", self.daemon.socket, code=4)
         self.assertLess(time.monotonic() - begin, PATIENCE / 2)

@@ -420,6 +420,18 @@ class SeveralJobs(Case):
             self.ctl(command, "job.json", code=0)
         self.assert_refused(mov(dst={"file": "x.npy", "params": "./x.npy"}), "/dst/params")
 
+    def test_validate_lets_a_later_job_read_an_output_as_raw_bytes(self):
+        self.write_npy("in.npy", "|i1", [4, 6])
+        raw = {"file": "first.npy", "format": "raw", "type": "fx8", "shape": [24], "offset": 128}
+        jobs = [mov("in.npy", "first.npy"), mov(raw, "second.npy")]
+        for command in ("validate", "run"):
+            self.ctl(command, self.write("job.json", jobs), code=0)
+        self.assertEqual(self.read("second.npy"), npy("|i1", [24], ramp(24)))
+        jobs[1]["src"]["shape"] = [25]
+        self.write("job.json", jobs)
+        for command in ("run", "validate"):
+            self.assertNotEqual(self.ctl(command, "job.json").code, 0)
+
     def test_validate_knows_outputs_of_earlier_jobs(self):
         jobs = [self.job("a"), {"name": "b", "src": {"file": "in.npy"}, "cfg": {"offset": [2]},
                                 "dst": {"file": "./a.npy", "update": True}},

@@ -87,7 +87,7 @@ class Options(MakeCase):
             self.assertEqual(made.json[0]["src"], {"file": name, "tensor": "conv1/w"})
             self.assertIn("--shape describes raw files", self.ctl(
                 "make", "mov", name, "out.npy", "--shape", "1", code=2).err)
-        self.assertIn("in.npy is not a .npz or .safetensors file",
+        self.assertIn("in.npy is not an archive or a model",
                       self.make("--tensor", "x", code=2).err)
 
     def test_a_tensor_of_an_archive(self):

@@ -471,6 +471,28 @@ class Trace(OperationsCase):
 
 
 class End(OperationsCase):
+    def test_directory(self):
+        """--remove-directory removes an empty directory only, also if jobs outlast drain_ms."""
+        config = self.root / "mlid.json"
+        config.write_text(json.dumps({"drain_ms": 100}))
+        for name, engine, status, kept in (("empty", "threads", 0, False), ("file", "threads", 0, True),
+                                           ("job", "fault:threads,stick=1", 1, False)):
+            directory = self.root / name
+            directory.mkdir()
+            path = str(directory / "mlid.sock")
+            process = subprocess.Popen([MLID, "--config", str(config), "--socket", path, "--engine", engine,
+                                        "--remove-directory"], stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            self.assertTrue(wait_for(lambda: os.path.exists(path)))
+            if status:
+                self.submit(self.connect(path))
+                self.assertTrue(wait_for(lambda: self.call(path)["result"]["jobs_running"] == 1))
+            if kept:
+                (directory / "other").touch()
+            process.terminate()
+            self.assertEqual(process.wait(PATIENCE), status)
+            self.assertEqual(directory.exists(), kept, name)
+
     def test_dropped_events_are_counted(self):
         service = self.start_service({"channels": 1, "drain_ms": 300, "watchdog": {"limit_ms": 0},
                                       "metrics": {"listen": f"unix:{self.root}/metrics"}},

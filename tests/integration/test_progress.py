@@ -8,6 +8,7 @@ import time
 
 from harness import Case, Daemon, main, mov, wait_for
 from screen import Screen, picture
+from suspend import suspend
 
 # With its seed, this engine delays the first transfer by 1.4 s. Events come while it waits, on any
 # machine.
@@ -52,7 +53,7 @@ class Progress(Case):
         """The job's own timeout ends the wait, as it does without a terminal."""
         self.write("timed.json", mov(timeout_ms=100))
         socket = self.daemon.socket
-        self.daemon.process.send_signal(signal.SIGSTOP)
+        suspend(self.daemon.pid)
         shown, code = Screen(self, "submit", "-s", socket, "timed.json").end()
         self.daemon.process.send_signal(signal.SIGCONT)
         self.assertIn(code, (3, 4), shown)
@@ -85,7 +86,7 @@ class Progress(Case):
             with open(f"/proc/{screen.process.pid}/io") as io:
                 return int(re.search(r"wchar: (\d+)", io.read())[1])
         wait_for(lambda: written() > 1 << 20)
-        screen.process.send_signal(signal.SIGSTOP)
+        suspend(screen.process.pid)
         self.assertIsNone(screen.process.poll())
         time.sleep(0.7)
         screen.process.send_signal(signal.SIGCONT)

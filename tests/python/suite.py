@@ -11,6 +11,7 @@ import mli
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = pathlib.Path(mli.__file__).parent
+sys.path.append(str(SOURCE / "tests" / "support"))
 
 
 not_sanitized = unittest.skipIf(os.environ.get("MLI_TEST_SANITIZER"), "other programs run without the sanitizer")

@@ -4,6 +4,8 @@ import asyncio
 import gc
 import os
 import signal
+import subprocess
+import sys
 import time
 import unittest
 
@@ -104,6 +106,43 @@ class Jobs(unittest.IsolatedAsyncioTestCase):
                 events.close()
         self.assertEqual(seen, [f"job{n}" for n in range(5)])
 
+    async def test_one_subscription_at_a_time(self):
+        first = await self.client.events(("done",))
+        with self.assertRaisesRegex(mli.ServiceError, "has a subscription already"):
+            await self.client.events()
+        await self.client.submit(ramp(3), name="first")
+        self.assertEqual((await first.__anext__()).job.name, "first")
+        first.close()
+        (await self.client.events()).close()
+
+    async def test_methods_of_the_other_client(self):
+        self.assertEqual(await self.client.drain(), "drained")
+        with self.assertRaises(mli.ServiceError):
+            await self.client.submit(ramp(5))
+        self.assertEqual(await self.client.resume(), "serving")
+        fd = os.memfd_create("test")
+        os.write(fd, bytes(range(6)))
+        buffer = await self.client.register(fd, (2, 3))
+        os.close(fd)
+        self.assertEqual(bytes_of(await self.client.submit(buffer.array(), perm=(1, 0))), bytes([0, 3, 1, 4, 2, 5]))
+        missing = {name for name in vars(mli.Client) if not name.startswith("_")} - set(dir(self.client))
+        self.assertEqual(missing, {"adopt", "spawn", "server", "greeting"})
+
+    async def test_start_after_tickets(self):
+        memory = (await self.client.buffer((3, 32))).array()
+        memory[0] = 7
+        first = self.client.start(memory[0], out=memory[1])
+        second = self.client.start(memory[1], out=memory[2], after=first)
+        plan = await self.client.plan(memory[2])
+        self.assertEqual(bytes_of(await plan.start(after=[first, second])), bytes_of(memory[0]))
+        self.client.start(memory[1], after=[first, first.number])
+        with self.assertRaisesRegex(TypeError, "a job is required"):
+            self.client.start(memory[1], after=[None])
+        with self.assertRaisesRegex(mli.Error, r"after\[0\]: .*await client.submit"):
+            named = [self.client.start(memory[0], name="same") for _ in range(2)]
+            self.client.start(memory[1], after=named[0])
+        await self.client.submit(memory[1], after=named[0])
+
     async def test_events_wake_a_task(self):
         events = await self.client.events(("queued",))
         waiting = asyncio.ensure_future(events.__anext__())
@@ -196,8 +235,19 @@ class Stuck(unittest.IsolatedAsyncioTestCase):
         task = asyncio.ensure_future(self.client.submit(ramp(100)))
         await asyncio.sleep(0.02)
         await self.client.close()
+        self.assertEqual(self.client.path, self.server.path)
         with self.assertRaises(mli.ServiceError):
             await task
+
+
+class Import(unittest.TestCase):
+    def test_when_it_is_used(self):
+        """`import mli` is enough for mli.aio, and imports asyncio only if it is used."""
+        code = ("import sys, mli\n"
+                "assert 'asyncio' not in sys.modules and not hasattr(mli, 'aoi')\n"
+                "print(mli.aio.connect.__name__)")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("connect\n", ""))
 
 
 class Loops(unittest.TestCase):

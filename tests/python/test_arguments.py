@@ -75,6 +75,38 @@ class Kinds(unittest.TestCase):
         mli.move(src, out=Interface(out))
         np.testing.assert_array_equal(out, src)
 
+    def test_numpy_integers_and_arrays(self):
+        self.moved(SQUARE, np.pad(SQUARE, [(1, 0), (0, 2)]), pad=np.array([[1, 0], [0, 2]]))
+        self.moved(SQUARE, np.pad(SQUARE, [(1, 2), (1, 2)]), pad=np.array([1, 2]))
+        self.moved(SQUARE, np.pad(SQUARE, 1), pad=np.array(1))
+        self.moved(SQUARE, np.pad(SQUARE, 2), pad=np.uint8(2))
+        self.moved(SQUARE, SQUARE[::2, ::3], step=np.array([2, 3]))
+        self.moved(SQUARE, SQUARE[::2, ::2], step=np.array(2))
+        self.moved(SQUARE, SQUARE.T, perm=np.array([1, 0]))
+        self.moved(SQUARE, SQUARE.T, perm=(-1, -2))
+        self.moved(SQUARE, SQUARE[1], slice=np.int16(1))
+        self.moved(SQUARE, SQUARE[1], slice=np.array(1))
+
+    def test_pointers(self):
+        result = mli.move((ctypes.c_void_p * 2)(1, 2))
+        self.assertEqual(result.tobytes(), np.array([1, 2], np.uintp).tobytes())
+
+    def test_interfaces_of_bytes(self):
+        for data in (bytes(range(16)), bytearray(range(16))):
+            self.moved(Interface(SQUARE, data=data), SQUARE)
+            self.moved(Interface(SQUARE[:2], data=data, offset=8), SQUARE[2:])
+        out = bytearray(16)
+        mli.move(SQUARE, out=Interface(SQUARE, data=out))
+        self.assertEqual(out, bytes(range(16)))
+        for members in ({"data": bytes(15)}, {"data": bytes(16), "offset": 1}, {"data": bytes(16), "offset": -1},
+                        {"data": bytes(16), "strides": (5, 1)}, {"data": bytes(16), "strides": (-4, 1)},
+                        {"data": bytes(16), "strides": (2**62, 2**62)}, {"data": bytes(16), "shape": (2**62, 4)}):
+            with self.subTest(members), self.assertRaises(mli.Error):
+                mli.move(Interface(SQUARE, **members))
+        self.moved(Interface(SQUARE, data=b"", shape=(0, 4)), SQUARE[:0])
+        with self.assertRaises(mli.Error):
+            mli.move(SQUARE, out=Interface(SQUARE, data=bytes(16)))
+
     def test_bad_interfaces(self):
         for members in ({"shape": None}, {"shape": (4, "4")}, {"typestr": 3}, {"typestr": "|O8"},
                         {"data": None}, {"data": (1,)}, {"data": ("x", False)}, {"strides": (1,)},
@@ -145,14 +177,17 @@ class Refusals(unittest.TestCase):
     def test_numbers(self):
         for words, arguments in (
                 ("pad: -1 given", {"pad": -1}), ("pad[1]: -2 given", {"pad": ((0, 0), (-2, 0))}),
-                ("pad: |2", {"pad": ((1, 1), (1, 1), (1, 1))}),
+                ("pad: |the source has 2 dimensions", {"pad": ((1, 1), (1, 1), (1, 1))}),
+                ("the shape of the result must be below 2^63 bytes", {"pad": 2**31}),
+                ("the shape of the result must be below 2^63 bytes", {"pad": 2**50}),
                 ("step: 0 given", {"step": 0}), ("step: |2 integers", {"step": (1,)}),
                 ("slice[1]: 4 given; -4 to 3", {"slice": (0, 4)}),
                 ("slice[0]: -1 given; steps", {"slice": np.s_[::-1]}),
                 ("slice: 3 given", {"slice": (0, 0, 0)}),
-                ("slice: ", {"slice": (..., ...)}),
+                ("slice: 2 given; at most one ellipsis", {"slice": (..., ...)}),
                 ("perm: |2 dimensions", {"perm": (0,)}), ("perm[1]: 2 given", {"perm": (0, 2)}),
-                ("perm[1]: 0 given", {"perm": (0, -2)}),
+                ("perm[1]: -2 given; each", {"perm": (0, -2)}),
+                ("perm[0]: -3 given; -2 to 1", {"perm": (-3, 0)}),
                 ("channels: 0 given; 1 to 16", {"channels": 0}),
                 ("at: ", {"at": (0, 0)}), ("pad: ", {"pad": 2**70}), ("step: ", {"step": 2**63})):
             with self.subTest(arguments):
@@ -165,7 +200,10 @@ class Refusals(unittest.TestCase):
                 ("slice[1]: ", {"slice": (0, None)}), ("step: ", {"step": "2"}),
                 ("perm: ", {"perm": 1}), ("perm[0]: ", {"perm": ("a", "b")}),
                 ("channels: ", {"channels": "x"}), ("unexpected keyword", {"colour": 1}),
-                ("out: an array is required", {"out": 3})):
+                ("out: an array that can be written|it receives the result", {"out": 3}),
+                ("out: an array that can be written|it receives the result", {"out": [1]}),
+                ("slice[0]: |numpy.newaxis", {"slice": np.s_[None, :]}),
+                ("slice[0]: ", {"slice": (None,) * 9})):
             with self.subTest(arguments):
                 self.refused((TypeError, mli.Error), words, SQUARE, **arguments)
         self.refused(TypeError, "src: an array is required", [1, 2])
@@ -177,6 +215,11 @@ class Refusals(unittest.TestCase):
         self.refused(mli.Error, "Python objects", np.zeros(2, [("a", "i4"), ("b", "O")]))
         self.refused(mli.Error, "strides must not be negative", SQUARE[::-1])
         self.refused(mli.Error, "at most 8 dimensions", np.zeros((1,) * 9, np.int8))
+        dated = np.zeros(2, [("a", "M8[s]"), ("b", "O")])  # NumPy exports it only by its interface
+        self.refused(mli.Error, "src: |Python objects", dated)
+        self.refused(mli.Error, "src: |Python objects", dated, slice=np.s_[:0])
+        self.refused(mli.Error, "out: |Python objects", np.zeros(2, "V16"), out=dated)
+        self.assertEqual(mli.move(np.zeros(2, [("a", "M8[s]")])).dtype.names, ("a",))
         named = np.zeros(2, [("One", "i4"), ("Other", "i2")])
         self.assertEqual(mli.move(named).dtype, named.dtype)
 
@@ -196,11 +239,50 @@ class Refusals(unittest.TestCase):
                 self.refused(mli.Error, words, SQUARE, **arguments)
         np.testing.assert_array_equal(out, np.full((4, 4), 9))
 
+    def test_advice_for_out(self):
+        """What to do for a source would lose the result."""
+        out = np.zeros((4, 4), np.int8)
+        for given in (out[::-1], [1], 3):
+            with self.assertRaises((mli.Error, TypeError)) as caught:
+                mli.move(SQUARE, out=given)
+            self.assertNotIn("ascontiguousarray", str(caught.exception))
+            self.assertNotIn("asarray", str(caught.exception))
+        self.refused(mli.Error, "out: -4 given|leave `out` away and assign", SQUARE, out=out[::-1])
+        quantised = mli.QTensor(out, 1)
+        self.refused(TypeError, "out: |`tensor.data`", SQUARE, out=quantised)
+
+    def test_offsets(self):
+        for at, error in ((1.0, TypeError), ("0,0", TypeError), ((0, 0.5), TypeError), ((0,), mli.Error),
+                          (-1, mli.Error), ((0, -1), mli.Error), (2**62, mli.Error)):
+            with self.subTest(at):
+                self.refused(error, "at", SQUARE, out=np.zeros((9, 9), np.int8), at=at)
+        for at in (2, (2, 2), np.int8(2), np.array(2), np.array([2, 2])):
+            out = mli.move(SQUARE, out=np.zeros((9, 9), np.int8), at=at)
+            np.testing.assert_array_equal(out[2:6, 2:6], SQUARE)
+            self.assertEqual(out.sum(), SQUARE.sum())
+        whole = mli.move(np.int8(7), out=np.zeros((), np.int8), at=0)
+        self.assertEqual(whole, 7)
+
+    def test_axes_of_concatenate(self):
+        for axis, error in ((None, TypeError), (1.0, TypeError), ("0", TypeError), (2, mli.Error), (-3, mli.Error)):
+            with self.subTest(axis), self.assertRaisesRegex(error, "axis"):
+                mli.concatenate([SQUARE, SQUARE], axis=axis)
+        with self.assertRaisesRegex(mli.Error, "at least one dimension"):
+            mli.concatenate([np.int8(1), np.int8(2)])
+        self.assertEqual(mli.concatenate([SQUARE, SQUARE], axis=np.int64(-1)).shape, (4, 8))
+
+    def test_the_reason_of_the_buffer(self):
+        view = memoryview(b"abc")
+        view.release()
+        error = self.refused(mli.Error, "src: |released memoryview", view)
+        self.assertEqual(error.status, "BAD_TENSOR")
+
     def test_overlaps(self):
         memory = np.arange(64, dtype=np.int8)
         before = memory.copy()
         square = memory[:16].reshape(4, 4)
-        self.refused(mli.Error, "overlap", square, out=square)
+        error = self.refused(mli.Error, "overlap", square, out=square)
+        self.assertEqual(error.field, "out")
         self.refused(mli.Error, "overlap", square, out=memory[1:17].reshape(4, 4), perm=(1, 0))
         repeated = np.lib.stride_tricks.as_strided(memory, (4, 4), (1, 1))
         self.refused(mli.Error, "overlap", SQUARE, out=repeated)

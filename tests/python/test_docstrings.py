@@ -61,6 +61,17 @@ class Docstrings(unittest.TestCase):
                     if not member.startswith("_") and not isinstance(value, type(None)):
                         self.assertTrue(inspect.getdoc(attribute), f"{name}.{member}")
 
+    def test_fields_of_records(self):
+        for name, value in public_objects():
+            for field in getattr(value, "_fields", ()):
+                with self.subTest(f"{name}.{field}"):
+                    self.assertNotIn("Alias for field", inspect.getdoc(getattr(value, field)))
+
+    def test_the_overview_has_all_names(self):
+        for name in mli.__all__:
+            if name not in ("Explanation", "Layout", "QLayout", "Server"):  # what functions there return
+                self.assertRegex(mli.__doc__, rf"\b{name}\b")
+
     def test_signatures(self):
         for name, value in public_objects():
             if callable(value):

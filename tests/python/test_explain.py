@@ -117,6 +117,12 @@ class Outputs(unittest.TestCase):
     def test_profile(self):
         explanation = mli.explain(self.src, profile="vpx5-nsim")
         self.assertGreater(explanation.cost["ns"], 0)
+        self.assertGreater(explanation.cost["cycles"], 0)
+        figures = {**explanation.cost, **explanation.cost["parts"]}
+        self.assertEqual({name for name, value in figures.items() if isinstance(value, str)} - {"class"},
+                         {"dominant", "limit"})
+        self.assertEqual(str(explanation.cost["cycles"]), explanation.json["board"]["cost"]["cycles"])
+        self.assertEqual(mli._explain._number_of("2.5"), 2.5)
         self.assertEqual(explanation.json["timeline"]["jobs"], 1)
         self.assertIn("on vpx5-nsim", str(explanation))
         self.assertTrue(explanation.svg.startswith("<?xml"))
@@ -131,6 +137,8 @@ class Outputs(unittest.TestCase):
             self.assertGreater(mli.explain(self.src, profile=path).cost["ns"], 0)
 
     def test_placed(self):
+        self.assertEqual(str(mli.explain(self.src[0], out=np.zeros((9, 9), np.int16), at=2)),
+                         str(mli.explain(self.src[0], out=np.zeros((9, 9), np.int16), at=(2, 2))))
         explanation = mli.explain(self.src[0], out=np.zeros((9, 9), np.int16), at=np.array([1, 2]))
         self.assertEqual(explanation.json["dst"]["shape"], [9, 9])
         self.assertEqual(explanation.json["dst"]["first"], [1, 2])

@@ -187,7 +187,9 @@ class Goldens(Scene):
         params = json.loads(path.read_text())
         self.assertEqual(params["scale"], [1, 2, 3])
         path.write_text(json.dumps(dict(params, scale=[1, 2, 4]), indent=4))
-        self.assertIn("golden/q.json: the parameters differ", self.fails())
+        self.assertIn("golden/q.json: the parameters differ\nE         scale[2]: got 3, expected 4\n", self.fails())
+        path.write_text(json.dumps(dict(params, zero_point=0)))  # one number for all indices
+        self.passes()
         path.write_text("?")
         self.assertIn("golden/q.json: not a readable JSON file", self.fails())
         path.unlink()
@@ -233,6 +235,109 @@ class Goldens(Scene):
         """)
         self.passes("--mli-update")
         self.assertFalse(self.golden("").exists())
+
+    TWO = """
+    import os
+
+    def test_it(mli_golden):
+        tensor = mli.QTensor(np.ones((2, 3), np.int8), [3, 5], axis=0)
+        mli_golden(tensor if "QUANTISED" in os.environ else tensor.data, "w.npy")
+    """
+
+    def test_lost_parameters(self):
+        self.write_test(self.TWO)
+        self.passes("--mli-update", env={"QUANTISED": "1"})
+        output = self.fails()
+        self.assertIn("golden/w.json: parameters are expected, but the test gives an array without", output)
+        self.assertIn("golden/w.json (removed)", self.passes("--mli-update"))
+        self.assertFalse(self.golden("w.json").exists())
+        self.passes()
+        self.assertIn("golden/w.json: missing", self.fails(env={"QUANTISED": "1"}))
+
+    def test_other_json_beside(self):
+        """A job file with the name of a golden file is no file of parameters; a broken file may be one."""
+        self.write_test(self.TWO)
+        self.passes("--mli-update")
+        for text in ('{"op": "mov", "src": {"file": "w.npy"}}', "[1]", "3"):
+            self.golden("w.json").write_text(text)
+            self.passes("--mli-update")
+            self.assertEqual(self.golden("w.json").read_text(), text)
+        self.golden("w.json").write_text("")
+        self.assertIn("golden/w.json: not a readable JSON file", self.fails())
+
+    def test_both_differ(self):
+        self.write_test(self.TWO)
+        self.passes("--mli-update", env={"QUANTISED": "1"})
+        params = json.loads(self.golden("w.json").read_text())
+        self.golden("w.json").write_text(json.dumps(dict(params, scale=[3, 6])))
+        self.change("w.npy", lambda array: array + 1)
+        output = self.fails(env={"QUANTISED": "1"})
+        self.assertIn("golden/w.npy: 6 of 6 elements differ", output)
+        self.assertIn("golden/w.json: the parameters differ\nE         scale[1]: got 5, expected 6\n", output)
+        self.assertEqual(output.count("To accept what the test got"), 1)
+
+    def test_assert(self):
+        self.write_test("""
+        def make(scale, value):
+            return mli.QTensor(np.full((2, 3), value, np.int8), scale, axis=0)
+
+        def test_it():
+            assert make([3, 5], 7) == make([3, 6], 8)
+
+        def test_shapes():
+            assert make(1, 1) == mli.QTensor(np.ones((2, 4), np.int8), 1, axis=0)
+
+        def test_equal():
+            assert make(1, 1) == make(1, 1)
+        """)
+        output = self.fails()
+        self.assertIn("2 failed, 1 passed", output)
+        self.assertIn("scale[1]: got 5, expected 6\n", output)
+        self.assertIn("6 of 6 elements differ", output)
+        self.assertIn("the shapes differ: got (2, 3), expected (2, 4)", output)
+
+    def test_wrong_arguments(self):
+        self.write_test("""
+        import pytest
+
+        @pytest.mark.parametrize("words, arguments", [
+            ("tolerance: -1 given", dict(array=image, tolerance=-1)),
+            ("relative: nan given", dict(array=image, relative=float("nan"))),
+            ("tolerance: inf given", dict(array=image, tolerance=float("inf"))),
+            ("move: .* required, not int", dict(array=image, move=3)),
+            ("move: .* required, not int", dict(move=3)),
+            ('move: .* required, not a dictionary without "src"', dict(move={})),
+            ("without masked elements", dict(array=np.ma.array([1, 2], mask=[0, 1]))),
+        ])
+        def test_it(mli_golden, words, arguments):
+            with pytest.raises((TypeError, ValueError), match=words):
+                mli_golden(name="a.npy", **arguments)
+
+        def test_swapped(mli_golden):
+            with pytest.raises(TypeError, match="the array comes first"):
+                mli_golden("a.npy", image)
+
+        def test_nothing_masked(mli_golden):
+            mli_golden(np.ma.array([1, 2]), "b.npy")
+
+        @pytest.mark.skipif(not hasattr(mli, "serve"), reason="built without the service")
+        def test_prepared(mli_golden):
+            with mli.serve() as client:
+                plan = client.plan(client.buffer(3).array())
+                with pytest.raises(TypeError, match="required, not mli.*Prepared"):
+                    mli_golden(image, "a.npy", move=plan)
+        """)
+        self.passes("--mli-update")
+        self.assertEqual([path.name for path in self.golden("").iterdir()], ["b.npy"])
+
+    def test_unreadable_arrays(self):
+        self.write_test(self.ONE)
+        self.passes("--mli-update")
+        for content, words in ((b"", "it is empty"), (b"PK", "it begins with b'PK'"),
+                               (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull")):
+            self.golden("one.npy").write_bytes(content)
+            self.assertIn("golden/one.npy: not a readable .npy file: ", output := self.fails())
+            self.assertIn(words, output)
 
     def test_folders_of_tests(self):
         self.write_test(self.ONE, "a/test_a.py")

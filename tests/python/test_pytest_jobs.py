@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Job files as tests of pytest."""
 import json
+import os
+import re
 import xml.etree.ElementTree
 
 import numpy as np
 
 import suite
+from mli import _batch_options
 from pytest_scene import Scene
 
 
@@ -71,8 +74,151 @@ class JobFiles(Scene):
 
     def test_options(self):
         self.passes("--mli-jobs", "--mli-batch=--engine threads:tiny=0 -c 2")
+        self.passes("--mli-jobs", "--mli-batch=--engine=inline --retries 1 --limit-bytes 100000")
+
+    def test_refused_options(self):
+        self.write_case("second", self.JOB)
+        for options, words in (
+                ("--shard 1/2", "--shard cannot be used here: give each process of pytest its own job files"),
+                ("--list", "--list cannot be used here: use --collect-only of pytest"),
+                ("--filter=!good", "--filter cannot be used here: select tests by -k of pytest"),
+                ("--junit x.xml", "--junit cannot be used here: use --junitxml of pytest"),
+                ("-c2 -j2", "--jobs cannot be used here"),
+                ("--shards 1/2", "unknown option --shards; did you mean --shard?"),
+                ("-x", "unknown option -x"),
+                ("--engine", "--engine needs a value"),
+                ("--update-golden=1", "--update-golden takes no value"),
+                ("-c 1 --channels=2", "--channels is given twice"),
+                ("-c 1 cases", "'cases' is no option: job files are arguments of pytest"),
+                ("-c '", "No closing quotation"),
+                ("-c 1 --mli", "unknown option --mli")):
+            with self.subTest(options), self.assertRaisesRegex(ValueError, "^" + re.escape(words)):
+                _batch_options.parse(options)
+        status, output = self.pytest("--mli-jobs", "--mli-batch=--list")
+        self.assertEqual(status, 4, output)
+        self.assertTrue(output.startswith("ERROR: --mli-batch: --list cannot be used here"), output)
         (self.folder / "pytest.ini").write_text("[pytest]\nmli_jobs = true\nmli_batch = --none\n")
-        self.assertIn("unknown option --none", self.fails())
+        self.assertIn("unknown option --none", self.pytest()[1])
+
+    def test_all_options_are_known(self):
+        """Each option of mlictl batch is passed on or refused, with its letter and value."""
+        _, text = suite.run([os.environ["MLICTL"], "batch", "--help"])
+        found = re.findall(r"^ +(?:-(\w), )? *--([\w-]+)( [A-Z]\w*)?", text.partition("options:")[2], re.M)
+        options = {name: (letter, bool(value)) for letter, name, value in found}
+        self.assertGreater(len(options), 20)
+        self.assertEqual(options.keys(), _batch_options._OPTIONS.keys())
+        for name, option in _batch_options._OPTIONS.items():
+            self.assertEqual(option.letter, options[name][0], name)
+            self.assertTrue(option.refused or option.has_value == options[name][1], name)
+
+    def differ(self):
+        """Changes the golden file."""
+        np.save(self.cases / "gold.npy", np.load(self.cases / "gold.npy") + 1)
+
+    def test_update_golden(self):
+        self.differ()
+        advice = "mlictl batch --keep none --update-golden cases/good.json"
+        self.assertIn(f"beside the golden file, as *.new: {advice}\n", self.fails("--mli-jobs"))
+        self.assertFalse((self.cases / "gold.npy.new").exists())
+        output = self.fails("--mli-jobs", "--mli-batch=--update-golden")
+        self.assertIn("written to cases/gold.npy.new; rename it to accept it", output)
+        self.assertNotIn("as *.new", output)
+        (self.cases / "gold.npy.new").rename(self.cases / "gold.npy")
+        self.passes("--mli-jobs")
+        self.write_case("good", {**self.JOB, "expect": {"digest": "sha256:" + "0" * 64}})
+        self.assertNotIn("as *.new", self.fails("--mli-jobs"))
+
+    def test_no_expect(self):
+        job = {name: value for name, value in self.JOB.items() if name != "expect"}
+        self.write_case("list", [job, self.JOB])
+        self.write_case("defaults", {"defaults": {"expect": self.JOB["expect"]}, "jobs": [job]})
+        self.assertNotIn("warning", self.passes("--mli-jobs"))
+        for text in (job, [job, job], {"defaults": {"op": "mov"}, "jobs": [job]}):
+            self.write_case("good", text)
+            output = self.passes("--mli-jobs")
+            self.assertIn("3 passed, 1 warning", output)
+            self.assertIn("cases/good.json:0: NoExpectWarning: no job has `expect`", output)
+        output = self.fails("--mli-jobs", "-W", "error::mli.pytest_plugin.NoExpectWarning")
+        self.assertIn("\ncases/good.json: no job has `expect`, so the test compares nothing\n", output)
+        self.assertNotIn("Traceback", output)
+
+    COUNTED = """
+    import pytest
+
+    @pytest.fixture(autouse=True, scope="session")
+    def count(mli_service):
+        yield
+        with mli_service.connect() as client:
+            print("\\njobs done:", client.stats()["jobs"]["done"])
+    """
+
+    def test_service(self):
+        self.write_case("second", self.JOB)
+        self.write_test(self.COUNTED, "conftest.py")
+        self.write_test("""
+        def test_it(mli_service):
+            with mli_service.connect() as client:
+                client.submit(image)
+        """)
+        self.assertIn("\njobs done: 3\n", self.passes("-s", "--mli-jobs", "--mli-service"))
+        self.assertIn("\njobs done: 1\n", self.passes("-s", "--mli-jobs"))
+        self.assertIn("\njobs done: 3\n", self.passes("-s", "--mli-jobs", "-o", "mli_service=1"))
+        self.differ()
+        output = self.fails("cases", "--mli-jobs", "--mli-service")
+        self.assertIn("To repeat: mlictl batch --keep none cases/second.json\n", output)
+        status, output = self.pytest("--mli-jobs", "--mli-service", "--mli-batch=-c 2")
+        self.assertEqual(status, 4, output)
+        self.assertIn("--mli-batch: --channels cannot be combined with --mli-service", output)
+
+    def test_service_of_a_conftest(self):
+        """Its value: a server, a client, or a path."""
+        for value in ("client.server", "client", "client.path"):
+            self.write_test(f"""
+            import pytest
+
+            @pytest.fixture(scope="session")
+            def mli_service():
+                with mli.serve("fault:threads,fail_pct=100") as client:
+                    yield {value}
+            """, "conftest.py")
+            self.assertIn("cases/good.json: channel: DMA channel 0 failed", self.fails("--mli-jobs", "--mli-service"))
+        self.write_test("""
+        import pytest
+
+        @pytest.fixture
+        def mli_service():
+            return "/nonexistent/socket"
+
+        @pytest.fixture(autouse=True, scope="module")
+        def module(request):
+            yield
+
+        @pytest.fixture(autouse=True)
+        def count(request):
+            print("before", request.node.name)
+        """, "conftest.py")
+        output = self.fails("--mli-jobs", "--mli-service")
+        self.assertIn("no daemon listens at /nonexistent/socket", output)
+        self.assertIn("before good", output)
+
+    @suite.needs_module("xdist", "python3-pytest-xdist")
+    def test_processes(self):
+        """With pytest-xdist, each process has its service; all may update golden files."""
+        for n in range(4):
+            self.write_case(f"case{n}", self.JOB)
+        self.write_test("""
+        import pytest
+
+        @pytest.mark.parametrize("n", range(8))
+        def test_it(mli_golden, mli_service, n):
+            with mli_service.connect() as client:
+                mli_golden(client.submit(image + n), f"{n}.npy")
+        """)
+        options = ("-p", "xdist", "-n", "2", "--mli-jobs", "--mli-service")
+        output = self.passes(*options, "--mli-update")
+        self.assertIn("13 passed", output)
+        self.assertEqual(output.count("\ngolden/"), 8, output)
+        self.assertIn("13 passed", self.passes(*options))
 
     def test_without_program(self):
         output = self.fails("--mli-jobs", env={"MLICTL": "/none"})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mli.QTensor: parameters, and moves against libmli by jobs of mlictl."""
+import copy
 import json
 import os
 import pickle
@@ -254,6 +255,61 @@ class Parameters(unittest.TestCase):
                 mli.QTensor(self.data, scale)
         with self.assertRaises(mli.Error):
             mli.QTensor.from_params(self.data, {"type": "sa32"})
+
+    def test_names(self):
+        """A dictionary of parameters has no other members, and a tensor no other attributes."""
+        for words, params in (
+                ("params: 'scales' given; did you mean 'scale'", {"type": "sa8", "scales": [20, 30], "axis": 0}),
+                ("params: 'frac_bits' given; did you mean 'scale_frac_bits'", {"scale": 1, "frac_bits": 2}),
+                ("params: 7 given; allowed are type, axis, scale", {"scale": 1, 7: 7}),
+                ("params: the member 'scale' is required", {})):
+            with self.subTest(params), self.assertRaisesRegex(mli.Error, words):
+                mli.QTensor.from_params(self.data, params)
+        self.assertEqual(mli.QTensor.from_params(self.data, {"scale": 5}).params["zero_point"], 0)
+        with self.assertRaises(AttributeError):
+            mli.QTensor(self.data, 1).scales = 3
+
+    def test_assignments(self):
+        tensor = mli.QTensor(np.ones((2, 2), np.int8), [3, 5], axis=0)
+        with self.assertRaisesRegex(AttributeError, "axis cannot be changed"):
+            tensor.axis = 1
+        for value in (np.ones((2, 3), np.int8), np.int8(1)):
+            with self.assertRaisesRegex(mli.Error, "the shape \\(2, 2\\) is required"):
+                tensor.data = value
+        with self.assertRaisesRegex(mli.Error, "data: 'float64' given; int8"):
+            tensor.data = np.ones((2, 2))
+        with self.assertRaisesRegex(mli.Error, "scale: \\(3,\\) given; a number, or 2"):
+            tensor.scale = [1, 2, 3]
+        with self.assertRaisesRegex(mli.Error, "zero_point: 40000 given"):
+            tensor.zero_point = 40000
+        self.assertEqual(tensor.real().tolist(), [[3, 3], [5, 5]])
+        tensor.data = np.full((2, 2), 2, np.int32)
+        tensor.data += 1
+        tensor.scale *= 2
+        tensor.zero_point = [0, 1]
+        tensor.scale_frac_bits = 1
+        self.assertEqual(tensor.real().tolist(), [[9, 9], [10, 10]])
+
+    def test_as_an_array(self):
+        tensor = mli.QTensor(np.ones((2, 3), np.int32), 1)
+        self.assertEqual((len(tensor), tensor.ndim, tensor.dtype, tensor.shape), (2, 2, np.int32, (2, 3)))
+
+    def test_equality(self):
+        def make(data=self.data, scale=(1, 2, 3), axis=1, zero_point=0):
+            return mli.QTensor(data, scale if axis is not None else 1, zero_point, axis)
+
+        self.assertTrue(make() == make(self.data.copy()))
+        self.assertFalse(make() != copy.copy(make()))
+        self.assertTrue(make(axis=None) == make(axis=None))
+        for other in (make(axis=None), make(axis=0, scale=1), make(scale=(1, 2, 4)), make(zero_point=1),
+                      make(self.data + np.int8(1)), make(self.data.astype(np.int32)),
+                      make(np.zeros((3, 3), np.int8)), 3, None):
+            self.assertFalse(make() == other)
+            self.assertTrue(make() != other)
+        with self.assertRaises(TypeError):
+            hash(make())
+        with self.assertRaisesRegex(TypeError, "compare its elements"):
+            self.assertFalse(make() == self.data)
 
     def test_real(self):
         rng = np.random.default_rng(SEED)

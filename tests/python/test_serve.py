@@ -93,6 +93,43 @@ class Serve(unittest.TestCase):
                 self.assertTrue((client.submit(a, perm=(1, 0)) == a.T).all())
             self.assertIn("client connected", server.log())
 
+    def test_log_after_the_end(self):
+        server = mli.serve(log_level="info")
+        server.close()
+        with tempfile.TemporaryFile():  # takes the number of a closed descriptor
+            self.assertIn("listening", server.log())
+        self.assertFalse(server.running)
+        with self.assertRaises(mli.ServiceError):
+            server.connect()
+
+    def test_client_in_words(self):
+        with mli.serve() as client:
+            path = client.path
+            self.assertEqual(repr(client), f"<mli.Client {path}: connected, no reply yet>")
+            client.ping()
+            self.assertEqual(repr(client), f"<mli.Client {path}: connected>")
+            other = client.server.connect()
+            other.close()
+            other.close()
+            self.assertEqual((other.path, repr(other)), (path, f"<mli.Client {path}: closed>"))
+
+    def test_configuration_that_cannot_be_honoured(self):
+        descriptors = len(os.listdir("/proc/self/fd"))
+        for config, arguments in (({"socket": "/tmp/x"}, {}), ({"log_level": "debug"}, {}),
+                                  ({"engine": "inline"}, {"engine": "threads"}),
+                                  ({"channels": 2}, {"channels": 3})):
+            with self.subTest(config), self.assertRaises(mli.Error) as caught:
+                mli.serve(config=config, **arguments)
+            self.assertEqual(caught.exception.field, f"config['{list(config)[0]}']")
+        for config in ("x", {"limits": object()}):
+            with self.subTest(config), self.assertRaises(TypeError):
+                mli.serve(config=config)
+        with self.assertRaises(ValueError):
+            mli.serve(config={"channels": float("nan")})
+        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
+        with mli.serve(config={"engine": "inline", "channels": 2}) as client:
+            self.assertEqual((client.info()["engine"], client.info()["channels"]), ("inline", 2))
+
     def test_the_thread_that_served_ends(self):
         servers = []
         thread = threading.Thread(target=lambda: servers.append(mli.serve()))
@@ -112,8 +149,10 @@ class Serve(unittest.TestCase):
                            "client = server.connect()\n"
                            "ticket = client.start(numpy.zeros(1000))\n"
                            "client._connection.flush()\n"
-                           f"print(server.pid, flush=True)\n{end}")
-                self.assertTrue(is_gone(int(done.stdout)), done.stderr)
+                           f"print(server.pid, server.path, flush=True)\n{end}")
+                pid, path = done.stdout.split()
+                self.assertTrue(is_gone(int(pid)), done.stderr)
+                self.assertFalse(os.path.exists(os.path.dirname(path)))
 
     def test_exit_with_jobs_on_their_way(self):
         done = run("import mli, numpy\n"
@@ -180,6 +219,7 @@ class Remote(unittest.TestCase):
         with self.assertRaises(mli.ServiceError):
             mli.Client.spawn(["/nonexistent"]).ping()
         with mli.Client.spawn(["sh", "-c", "exit 3"]) as client:
+            self.assertEqual(repr(client), "<mli.Client sh: connected, no reply yet>")
             with self.assertRaises(mli.ServiceError) as caught:
                 client.ping()
             self.assertEqual(caught.exception.name, "LOST")

@@ -87,9 +87,12 @@ class Plans(unittest.TestCase):
             self.assertEqual(mli.engine(), ("inline", 3))
         with Engine(SLOW):
             transfer = mli.Plan(np.ones(1000, np.int8)).start()
-            with self.assertRaises(mli.Error):
-                mli.configure("threads")
+            for words in ("bogus", "threads"):  # never the reason of an earlier call
+                with self.assertRaisesRegex(mli.Error, "^a transfer runs: wait for its end"):
+                    mli.configure(words)
             transfer.result()
+            with self.assertRaisesRegex(mli.Error, "not an engine"):
+                mli.configure("bogus")
 
 
 class Ends(unittest.TestCase):
@@ -225,6 +228,7 @@ class Forks(unittest.TestCase):
                         transfer.result(timeout=10)
                     except mli.Error as error:
                         assert error.status == "CANCELLED"
+                        assert "the parent process started it before the fork" in str(error)
                     else:
                         raise AssertionError
                 assert plans[0].start().result().sum() == 4999950000.0

@@ -29,6 +29,7 @@ def quantised() -> None:
     assert_type(mli.move(weights, pad=1), mli.QTensor)
     assert_type(mli.move(weights, out=out, at=(1, 1)), mli.QTensor)
     assert_type(mli.permute(weights, (1, 0)), mli.QTensor)
+    assert_type(mli.Plan(weights, pad=1).start().result(), mli.QTensor)
     assert_type(mli.concatenate([weights, weights]), mli.QTensor)
     assert_type(mli.check(weights).axis, int | None)
     assert_type(weights.real(), NDArray[np.float64])
@@ -80,12 +81,35 @@ def service() -> None:
         assert_type(buffer, mli.Buffer)
         ticket = client.start(image, perm=(1, 0), out=buffer.array().reshape(4, 3), name="first")
         client.submit(buffer.array(), pad=1, after=ticket, timeout=10)
+        assert_type(client.submit(image), Bytes)
+        assert_type(client.submit(memoryview(b"abc"), perm=[0]), NDArray[Any])
+        assert_type(client.submit(b"abc", out=bytearray(4), at=1), bytearray)
+        assert_type(client.submit(mli.QTensor(image, 3), out=out, at=(1, 1)), mli.QTensor)
+        assert_type(client.start(mli.QTensor(image, 3)).result(), mli.QTensor)
+        client.plan(mli.QTensor(image, 3)).start()
+        assert_type(client.start(image), mli.Ticket[Bytes])
+        assert_type(client.start(b"abc", out=bytearray(3)).result(), bytearray)
+        assert_type(client.start(b"abc").result(), NDArray[Any])
+        if TYPE_CHECKING:
+            mli.aio.conect  # type: ignore[attr-defined]
+            mli.serv  # type: ignore[attr-defined]
         plan = client.plan(image, step=2)
         assert_type(plan, mli.Prepared)
         plan.start().result(timeout=60)
         assert_type(client.status(ticket), mli.JobInfo)
         if TYPE_CHECKING:
-            client.submit(image, pad=1.5)  # type: ignore[arg-type]
+            client.submit(image, pad=1.5)  # type: ignore[call-overload]
+
+
+async def service_in_a_loop(path: str) -> None:
+    async with await mli.aio.connect(path) as client:
+        assert_type(await client.submit(image, perm=(1, 0)), Bytes)
+        assert_type(await client.submit(b"abc", out=bytearray(3)), bytearray)
+        assert_type(await client.submit(mli.QTensor(image, 3)), mli.QTensor)
+        ticket = client.start(image)
+        assert_type(ticket, mli.aio.Ticket[Bytes])
+        assert_type(await ticket, Bytes)
+        assert_type(await client.submit(b"abc", after=[ticket]), NDArray[Any])
 
 
 def refused() -> None:
@@ -114,4 +138,6 @@ if __name__ == "__main__":
     engines()
     if hasattr(mli, "serve"):  # built with the service
         service()
+        with mli.serve() as served:
+            asyncio.run(service_in_a_loop(served.path))
     refused()

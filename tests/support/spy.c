@@ -15,11 +15,12 @@ static _Atomic uint32_t holding;
 /* Converts a slab to a box without steps in the source. */
 static struct mli_copy_box box_of(const struct mli_plan *plan, uint32_t descriptor)
 {
-    const struct mli_fill_slab *slab = &plan->slab[descriptor - 1];
+    const struct mli_fill_slab *slab;
     struct mli_copy_box box = {0};
 
     if (descriptor == 0)
         return plan->box;
+    slab = &plan->slab[descriptor - 1];
     box.dst = slab->dst;
     box.run = slab->run;
     box.loops = slab->loops;

@@ -12,6 +12,7 @@ import struct
 import time
 
 from service import Case, Memory, copy, main
+from suspend import suspend
 from wire import SLOW, envelope
 
 LINGER = 20  # seconds that close(2) takes
@@ -51,7 +52,7 @@ class Lingering:
 
 @contextlib.contextmanager
 def stopped(service):
-    os.kill(service.pid, signal.SIGSTOP)
+    suspend(service.pid)
     try:
         yield
     finally:

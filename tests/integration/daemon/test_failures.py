@@ -113,6 +113,17 @@ class Terminated(Case):
             self.assertFault(link.error(id), "SHUTTING_DOWN")
         self.assertTrue(link.ended())
 
+    def test_a_job_without_a_client_that_outlasts_the_drain(self):
+        mlid = self.service(*STUCK, config={"channels": 1, "drain_ms": 200}, exits=1)
+        source, target = Memory(NEW), Memory(OLD)
+        with mlid.connect() as link:
+            link.call("job.submit", copy(len(NEW), detach=True), [source.fd, target.fd])
+            self.eventually(lambda: link.call("daemon.info")["jobs_running"] == 1)
+        source.close()
+        target.close()
+        with mlid.connect() as link:
+            self.eventually(lambda: link.call("daemon.info")["clients"] == 1)
+
 
 class Shrinking(Case):
     """Truncates files during a DMA transfer: a transpose of 32 MiB takes long enough."""

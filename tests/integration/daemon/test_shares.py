@@ -61,7 +61,7 @@ class Jobs(Shares):
     def test_one_user_cannot_fill_limits_jobs(self):
         """Four connections with 256 detached jobs each reach limits.jobs."""
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 1,
-                                                "drain_ms": 50, "log_level": "error"})
+                                                "drain_ms": 50, "log_level": "error"}, exits=1)
         memory = Memory(size=64)
         job = copy([16], {"fd": 0}, {"fd": 0, "offset": 32}, detach=True)
         for _ in range(4):

@@ -82,9 +82,18 @@ class Connection:
         self.notes = collections.deque()  # notifications
         self.eof = False
         self.strict_ids = True  # no id is answered twice
-        self.hello = self.note() if greet else None
-        if greet and self.hello["method"] != "hello":
-            raise AssertionError(f"no greeting: {self.hello}")
+        self.hello = self.greeting() if greet else None
+
+    def greeting(self):
+        """Returns the first line of the service; closes the connection if there is none."""
+        try:
+            hello = self.note()
+            if hello["method"] != "hello":
+                raise AssertionError(f"no greeting: {hello}")
+        except BaseException:
+            self.close()
+            raise
+        return hello
 
     def __enter__(self):
         return self

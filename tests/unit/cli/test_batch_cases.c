@@ -27,7 +27,7 @@ static void test_names(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(called); i++) {
         add(&cases, called[i][0], called[i][0]);
-        assert_string_equal(cases.list[i].name, called[i][1]);
+        assert_string_equal(cases.list[i]->name, called[i][1]);
     }
     cases_finish(&cases);
 }
@@ -49,11 +49,11 @@ static void test_sorted_and_unique(void **state)
     add(&cases, "b", "3");
     add(&cases, "a.json", "4");
     assert_no_fault(cases_sort(&cases, &fault), &fault);
-    assert_string_equal(cases.list[0].name, "a");
-    assert_string_equal(cases.list[1].name, "a/z");
+    assert_string_equal(cases.list[0]->name, "a");
+    assert_string_equal(cases.list[1]->name, "a/z");
     cases_retain(&cases, is_not_b, "b");
     assert_int_equal(cases.count, 3);
-    assert_string_equal(cases.list[2].file, "1");
+    assert_string_equal(cases.list[2]->file, "1");
     add(&cases, "./c.json", "5");
     assert_int_equal(cases_sort(&cases, &fault), -1);
     assert_non_null(strstr(fault.text, "two cases have the name c: 1 and 5"));

@@ -4,6 +4,8 @@
  * must not leak, which the sanitizer or valgrind checks. The linker calls the functions below
  * instead of those of the C library.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,7 +34,10 @@ static int countdown = -1;
 
 static bool fails(void)
 {
-    return countdown >= 0 && countdown-- == 0;
+    if (countdown < 0 || countdown-- > 0)
+        return false;
+    errno = ENOMEM;
+    return true;
 }
 
 void *__wrap_malloc(size_t size)
@@ -158,11 +163,25 @@ static bool make_report(const void *how)
         report_cases(report);
     batch_report_destroy(report);
     if (!well || *capture_errors()) {
-        assert_non_null(strstr(capture_errors(), "out of memory"));
+        assert_true(strstr(capture_errors(), "out of memory") ||
+                    strstr(capture_errors(), strerror(ENOMEM)));
         well = false;
     }
     capture_end();
     return well;
+}
+
+static void test_page(void **state)
+{
+    char directory[] = "/tmp/mlictl-html-XXXXXX", option[64], page[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(option, sizeof option, "--html=%s", directory);
+    snprintf(page, sizeof page, "%s/index.html", directory);
+    sweep(make_report, option);
+    assert_int_equal(unlink(page), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 static void test_reports(void **state)
@@ -170,6 +189,8 @@ static void test_reports(void **state)
     (void)state;
     sweep(make_report, "--json");
     sweep(make_report, "--tap");
+    sweep(make_report, "--ktap");
+    sweep(make_report, "--lava");
     sweep(make_report, "--junit=-");
     sweep(make_report, "");
 }
@@ -179,6 +200,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state),
         cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_page),
     };
 
     return cmocka_run_group_tests_name("batch memory", tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void check_outline(const char *text)
     json_free(&root);
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
-    batch_outline_write(&w, &outline);
+    batch_outline_write(&w, "begin", &outline);
     jsonw_object_end(&w);
     assert_string_equal(jsonw_text(&w), text);
     jsonw_finish(&w);

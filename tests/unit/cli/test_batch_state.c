@@ -39,6 +39,13 @@ static int read_text(const char *text, size_t length, struct state *state, struc
     "{\"event\":\"end\",\"passed\":3,\"flaky\":0,\"failed\":0,\"error\":0,\"updated\":0,"          \
     "\"not_run\":0,\"ns\":5,\"exit\":0}\n"
 
+#define OPEN_OF(more)                                                                              \
+    "{\"event\":\"begin\",\"cases\":0,\"total\":0,\"shard\":null,\"resumed\":0,\"set\":"           \
+    "\"0000000000000000\"" more ",\"open\":true}\n"
+#define OUTLINE                                                                                    \
+    "{\"event\":\"outline\",\"cases\":2,\"total\":2,\"shard\":null,\"resumed\":0,\"set\":"         \
+    "\"0000000000000003\"}\n"
+
 struct found {
     const char *name;
     enum case_status status;
@@ -93,6 +100,41 @@ static void test_runs(void **state)
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }
 
+static void check_bad(const char *text, unsigned line, enum fault_code code, const char *pointer,
+                      const char *complaint)
+{
+    struct state state;
+    struct fault fault;
+
+    assert_int_equal(read_text(text, strlen(text), &state, &fault), -1);
+    assert_fault(&fault, code, pointer, complaint, text);
+    assert_int_equal(fault.line, line);
+    state_finish(&state);
+}
+
+/* The outline of an open run comes after its cases, which stay current. */
+static void test_open_runs(void **state)
+{
+    static const struct found both[] = {{"b", CASE_PASSED, true}, {"a", CASE_FAILED, true}};
+    static const struct found one[] = {{"b", CASE_PASSED, false}, {"a", CASE_FAILED, true}};
+    static const char whole[] = OPEN_OF("") CASE("b", "passed") CASE("a", "failed") OUTLINE END;
+    struct state got;
+    struct fault fault;
+
+    (void)state;
+    check(whole, 5, both, 2);
+    check(OPEN_OF("") CASE("b", "passed") OPEN_OF(",\"anew\":true") CASE("a", "failed") OUTLINE END,
+          5, one, 2);
+    assert_no_fault(read_text(whole, sizeof whole - 1, &got, &fault), &fault);
+    assert_false(got.outline.open);
+    assert_int_equal(got.outline.total, 2);
+    state_finish(&got);
+    check_bad(BEGIN CASE("a", "passed") OUTLINE, 3, FAULT_INVALID_PARAMS, "",
+              "an \"outline\" line, but no open run before it");
+    check_bad(OPEN_OF("") OUTLINE OUTLINE, 3, FAULT_INVALID_PARAMS, "",
+              "an \"outline\" line, but no open run before it");
+}
+
 /* A file that is truncated anywhere has its complete lines. */
 static void test_cut(void **state)
 {
@@ -118,18 +160,6 @@ static void test_cut(void **state)
     }
 }
 
-static void check_bad(const char *text, unsigned line, enum fault_code code, const char *pointer,
-                      const char *complaint)
-{
-    struct state state;
-    struct fault fault;
-
-    assert_int_equal(read_text(text, strlen(text), &state, &fault), -1);
-    assert_fault(&fault, code, pointer, complaint, text);
-    assert_int_equal(fault.line, line);
-    state_finish(&state);
-}
-
 static void test_bad(void **state)
 {
     (void)state;
@@ -144,6 +174,40 @@ static void test_bad(void **state)
               "event: \"begins\" is unknown; did you mean \"begin\"?");
     check_bad(BEGIN CASE("a", "passed") CASE("b", "pased"), 3, FAULT_INVALID_PARAMS, "/status",
               "status: \"pased\" is unknown; did you mean \"passed\"?");
+}
+
+/* Bytes that a power cut took are zeros: the lines with them are ignored, and others are not. */
+static void test_power_cut(void **state)
+{
+    static const char whole[] = BEGIN CASE("a", "passed") CASE("b", "passed") CASE("c", "failed");
+    const size_t head = strlen(BEGIN), length = sizeof whole - 1;
+    struct state got;
+    struct fault fault;
+
+    (void)state;
+    for (size_t from = head; from < length; from += 7) {
+        for (size_t to = from + 1; to <= length; to += 13) {
+            char text[sizeof whole];
+
+            memcpy(text, whole, sizeof whole);
+            memset(text + from, 0, to - from);
+            assert_no_fault(read_text(text, length, &got, &fault), &fault);
+            assert_true(got.begun);
+            assert_false(got.foreign);
+            assert_true(got.whole == (off_t)length || text[length - 1] == 0);
+            assert_true(!state_find(&got, "a") || from >= head + strlen(CASE("a", "passed")));
+            assert_true(got.count < 3);
+            state_finish(&got);
+        }
+    }
+    /* Zeros in a file without "begin", and after text that no state file has, are refused. */
+    assert_int_equal(read_text("\0\0\n", 3, &got, &fault), -1);
+    state_finish(&got);
+    assert_int_equal(read_text(BEGIN "note\0\n", strlen(BEGIN) + 6, &got, &fault), -1);
+    state_finish(&got);
+    assert_no_fault(read_text(BEGIN "note\0", strlen(BEGIN) + 5, &got, &fault), &fault);
+    assert_true(got.foreign);
+    state_finish(&got);
 }
 
 static void test_long_line(void **state)
@@ -220,8 +284,10 @@ static void test_files(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs),      cmocka_unit_test(test_cut),  cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_long_line), cmocka_unit_test(test_many), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_runs),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_bad),       cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_many),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_power_cut), cmocka_unit_test(test_open_runs),
     };
 
     return cmocka_run_group_tests_name("batch state", tests, NULL, NULL);

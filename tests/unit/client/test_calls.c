@@ -116,6 +116,46 @@ static void test_what_is_refused_here(void **state)
     fake_finish(&fake);
 }
 
+/* A closed descriptor fails its own request only: neither the connection nor what is queued. */
+static void test_closed_descriptors(void **state)
+{
+    struct fake fake;
+    mli_client_ticket ticket;
+    mli_client_error error;
+    mli_client_job job;
+    int open_fd = memory("abcdef");
+
+    (void)state;
+    for (unsigned flags = 0; flags <= MLI_CLIENT_INLINE; flags++) {
+        fake_init(&fake, flags);
+        int closed = memory("");
+        close(closed);
+        assert_int_equal(mli_client_call_async(fake.client, "daemon.ping", NULL, NULL, 0, NULL,
+                                               NULL, &ticket, &error),
+                         0);
+        for (int fd = -1; fd <= closed; fd += closed + 1) {
+            const mli_client_attachment attachment = {.fd = fd};
+            char expected[80];
+
+            snprintf(expected, sizeof expected,
+                     "descriptor 0: %d given; an open descriptor is required", fd);
+            assert_int_equal(mli_client_call_async(fake.client, "buffer.register", "{'fd':0}",
+                                                   &attachment, 1, NULL, NULL, &ticket, &error),
+                             MLI_CLIENT_MISUSE);
+            assert_string_equal(error.message, expected);
+        }
+        describe(&job, open_fd, closed);
+        assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), MLI_CLIENT_MISUSE);
+        assert_true(mli_client_connected(fake.client));
+        assert_int_equal(mli_client_pending(fake.client), 1);
+        assert_int_equal(mli_client_flush(fake.client, &error), 0);
+        assert_string_equal(fake_hear(&fake),
+                            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"}\n");
+        fake_finish(&fake);
+    }
+    close(open_fd);
+}
+
 static void test_a_buffer(void **state)
 {
     struct fake fake;
@@ -472,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_submit),
         cmocka_unit_test(test_what_is_refused_here),
+        cmocka_unit_test(test_closed_descriptors),
         cmocka_unit_test(test_a_buffer),
         cmocka_unit_test(test_a_buffer_on_the_board),
         cmocka_unit_test(test_a_bad_buffer),

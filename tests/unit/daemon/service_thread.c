@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/daemon/service_thread.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,11 @@ static void on_poke(uv_async_t *poke)
     struct server *server = poke->data;
     const uint64_t begin = uv_hrtime();
 
+    if (atomic_load(&server->reconfigure)) {
+        service_reconfigure(server->service, &server->config);
+        atomic_store(&server->reconfigure, false);
+        return;
+    }
     service_shutdown(server->service);
     if (server->shutdown_ns == 0)
         server->shutdown_ns = uv_hrtime() - begin;
@@ -54,6 +60,14 @@ void server_start(struct server *server)
 void server_shutdown(struct server *server)
 {
     uv_async_send(&server->poke);
+}
+
+void server_reconfigure(struct server *server)
+{
+    atomic_store(&server->reconfigure, true);
+    uv_async_send(&server->poke);
+    while (atomic_load(&server->reconfigure))
+        sched_yield();
 }
 
 int server_join(struct server *server)

@@ -4,6 +4,7 @@
 #define TEST_SERVER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <uv.h>
 
 #include "tests/unit/daemon/test_peer.h"
@@ -14,7 +15,8 @@ struct server {
     uv_async_t poke;
     struct service *service;
     pthread_t thread;
-    bool reconfigures; /* server_start() applies the configuration a second time */
+    bool reconfigures;       /* server_start() applies the configuration a second time */
+    atomic_bool reconfigure; /* true: the next poke applies the configuration */
     bool joined;
     int first_run;        /* the first result of uv_run() */
     uint64_t shutdown_ns; /* the time that service_shutdown() took */
@@ -25,6 +27,8 @@ void server_config(struct server *server);
 void server_start(struct server *server);
 /** Begins to shut down. May be called again. */
 void server_shutdown(struct server *server);
+/** Lets the loop apply the changed configuration, and waits for that. */
+void server_reconfigure(struct server *server);
 /** Waits for the end of a shutdown. Returns the first result of uv_run(). */
 int server_join(struct server *server);
 /** Shuts down, waits for the end, and frees everything. */

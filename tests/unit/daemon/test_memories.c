@@ -413,6 +413,28 @@ static void test_quota(void **state)
     alloc_in(&other, HALF, "dccm");
 }
 
+/* The destination does not fit: the source is in no memory, or in another one. */
+static void test_destination_without_room(void **state)
+{
+    struct buffer_info all;
+
+    (void)state;
+    scene_start();
+    all = alloc_in(&peer, "262144", "vccm");
+    assert_string_equal(refused_job("'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},"
+                                    "'dst':{'fd':1,'memory':'vccm'}",
+                                    FAULT_NO_ROOM)
+                            ->pointer,
+                        "/dst/memory");
+    assert_string_equal(refused_job(MOVE("dccm", "vccm"), FAULT_NO_ROOM)->pointer, "/dst/memory");
+    assert_string_equal(refused_job(MOVE("xccm", "vccm"), FAULT_INVALID_PARAMS)->pointer,
+                        "/src/memory");
+    assert_string_equal(refused_job(MOVE("dccm", "xccm"), FAULT_INVALID_PARAMS)->pointer,
+                        "/dst/memory");
+    release_buffer(&peer, all.buffer);
+    expect_free(&peer);
+}
+
 /* Moves fx16 from an odd address, which a strict profile refuses. */
 static mli_status move_from_odd_address(void)
 {
@@ -475,6 +497,7 @@ int main(void)
         SCENE(test_rules),
         SCENE(test_capacity),
         SCENE(test_quota),
+        SCENE(test_destination_without_room),
         cmocka_unit_test(test_life),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the reaper: descriptors that do not close, and their effect on other users. */
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -342,10 +343,18 @@ static void test_short_memory(void **state)
     (void)state;
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
     seam.calloc = no_calloc;
-    give(ALICE, easy());
-    assert_int_equal(closed, 1);
+    give(ALICE, stuck()); /* this thread would wait for the gate if it closed the descriptor */
+    give(BOB, stuck());
+    wait_until_blocked(1);
     seam.calloc = real.calloc;
+    give(BOB, easy()); /* BOB has queues of his own again */
+    wait_until_closed(1);
+    let_go();
+    reaper_wait();
+    assert_int_equal(closed, 3);
     assert_int_equal(reaper_stop(), 0);
+    seam.calloc = no_calloc;
+    assert_int_equal(reaper_start(0, NULL, NULL), -ENOMEM);
 }
 
 /* The service answers other clients while descriptors of one client do not close. */

@@ -186,6 +186,114 @@ static void test_messages(void **state)
     }
 }
 
+/* After a payload was too long, nothing more fits, not even one byte. */
+static void test_full_packets_stay_full(void **state)
+{
+    static uint8_t bytes[SERIAL_PAYLOAD_MAX];
+    struct serial_packet packet;
+
+    (void)state;
+    serial_packet_begin(&packet, 1, 2, 3);
+    serial_put_bytes(&packet, bytes, SERIAL_PAYLOAD_MAX - 1);
+    serial_put_u16(&packet, 7);
+    assert_true(packet.full);
+    assert_null(serial_put_room(&packet, 1));
+    serial_put_u8(&packet, 7);
+    assert_false(serial_packet_end(&packet));
+}
+
+/* A frame that is longer than every packet is garbage; the next packet arrives. */
+static void test_endless_frame(void **state)
+{
+    struct serial_decoder decoder;
+    struct serial_packet packet;
+    struct line line = {.size = 0};
+
+    (void)state;
+    serial_decoder_init(&decoder);
+    memset(line.bytes, 0xFE, 2 * SERIAL_PACKET_MAX);
+    line.size = 2 * SERIAL_PACKET_MAX;
+    serial_packet_begin(&packet, 1, 2, 3);
+    send_packet(&line, &packet);
+    assert_int_equal(receive(&decoder, &line, &packet), 1);
+    assert_int_equal(decoder.damaged, 1);
+    assert_int_equal(decoder.frames, 1);
+}
+
+static struct serial_reader reader_of(const struct serial_packet *packet)
+{
+    return (struct serial_reader){packet->bytes + SERIAL_HEADER_BYTES,
+                                  packet->bytes + packet->length, false};
+}
+
+/* Texts are cut to 255 bytes on the line, and to the room of the reader. */
+static void test_texts(void **state)
+{
+    char text[301], got[301];
+    struct serial_packet packet;
+    struct serial_reader reader;
+
+    (void)state;
+    memset(text, 'x', 300);
+    text[300] = '\0';
+    serial_packet_begin(&packet, 1, 2, 3);
+    serial_put_text(&packet, text);
+    serial_put_text(&packet, "short");
+    serial_put_text(&packet, "");
+    reader = reader_of(&packet);
+    serial_get_text(&reader, got, sizeof(got));
+    assert_int_equal(strlen(got), 255);
+    serial_get_text(&reader, got, 4);
+    assert_string_equal(got, "sho");
+    serial_get_text(&reader, got, sizeof(got));
+    assert_string_equal(got, "");
+    assert_true(serial_reader_done(&reader));
+    reader = reader_of(&packet);
+    reader.end = reader.at + 100; /* the text ends early */
+    serial_get_text(&reader, got, sizeof(got));
+    assert_string_equal(got, "");
+    assert_true(reader.failed);
+}
+
+/* Counters of a later version are skipped, and missing counters of an earlier one are 0. */
+static void test_stats_of_other_versions(void **state)
+{
+    const mli_mov_channel_stats sent = {
+        .submitted = 1, .completed = 2, .busy_ns = 7, .cpu_bytes = 10};
+    mli_mov_channel_stats got;
+    struct serial_packet packet;
+    struct serial_reader reader;
+
+    (void)state;
+    for (int more = -3; more <= 2; more++) {
+        serial_packet_begin(&packet, 1, 2, 3);
+        serial_stats_put(&packet, &sent);
+        for (int i = 0; i < more; i++)
+            serial_put_u64(&packet, UINT64_MAX);
+        packet.bytes[SERIAL_HEADER_BYTES] = (uint8_t)(packet.bytes[SERIAL_HEADER_BYTES] + more);
+        if (more < 0)
+            packet.length -= sizeof(uint64_t) * (size_t)-more;
+        reader = reader_of(&packet);
+        assert_true(serial_stats_get(&reader, &got));
+        assert_int_equal(got.submitted, 1);
+        assert_int_equal(got.completed, 2);
+        assert_int_equal(got.busy_ns, 7);
+        assert_int_equal(got.cpu_bytes, more < 0 ? 0 : 10);
+    }
+    packet.length--;
+    reader = reader_of(&packet);
+    assert_false(serial_stats_get(&reader, &got));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(serial_request_name(255), "?");
+    assert_string_not_equal(serial_request_name(1), "?");
+    assert_string_equal(serial_result_text(255), "an unknown result");
+    assert_string_not_equal(serial_result_text(0), "an unknown result");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +303,11 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_full_packets_stay_full),
+        cmocka_unit_test(test_endless_frame),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_stats_of_other_versions),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,14 @@
           DST_SA.scale.mem.pi16 = t->scale + 1)                                                    \
     QUANT(X, own_is_another_of_src, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);                  \
           DST_SA.scale.mem.pi16 = t->zero_point)                                                   \
+    QUANT(X, own_array_ends_in_own_array, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);              \
+          DST_SA.zero_point.mem.pi16 = t->own_scale - 3)                                           \
+    QUANT(X, own_array_meets_end_of_src_array, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);       \
+          DST_SA.scale.mem.pi16 = t->zero_point + 3)                                               \
+    QUANT(X, own_array_meets_end_of_dst, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);             \
+          t->cfg.dst_offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->out + 34))      \
+    QUANT(X, own_array_meets_end_of_src, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);             \
+          t->cfg.offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->in + 22))           \
     QUANT(X, null_and_padded_before, LAYOUT_OK, "", t->cfg.padding_pre[2] = 1)                     \
     QUANT(X, null_and_padded_behind, LAYOUT_OK, "", t->cfg.padding_post[2] = 1)                    \
     QUANT(X, null_and_offset, LAYOUT_OK, "", t->cfg.offset[2] = 1)                                 \
@@ -64,6 +72,8 @@
     QUANT(X, null_and_shifted, LAYOUT_OK, "", t->cfg.padding_pre[2] = 1; t->cfg.size[2] = 4)       \
     QUANT(X, null_and_padding_cropped, LAYOUT_OK, "", t->cfg.padding_pre[2] = 1;                   \
           t->cfg.offset[2] = 1)                                                                    \
+    QUANT(X, null_and_padding_behind_cropped, LAYOUT_OK, "", t->cfg.padding_post[2] = 1;           \
+          t->cfg.size[2] = 4)                                                                      \
     QUANT(X, same_and_padded, LAYOUT_OK, "", tile_give_arrays(t, TILE_SAME);                       \
           t->cfg.padding_post[2] = 1)                                                              \
     QUANT(X, same_and_cropped, LAYOUT_OK, "", tile_give_arrays(t, TILE_SAME);                      \

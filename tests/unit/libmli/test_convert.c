@@ -429,7 +429,8 @@ static void test_in_place(void **state)
     X(SPEC_PARAM_MISMATCH, p.dst.el_params.sa.dim = 0)                                             \
     X(SPEC_PARAM_MISMATCH, p.src.el_params.sa.scale.capacity = 5)                                  \
     X(SPEC_PARAM_MISMATCH, p.dst.el_params.sa.zero_point.mem.pi16 = NULL)                          \
-    X(SPEC_PARAM_MISMATCH, p.dst.el_params.sa.scale_frac_bits.mem.pi8 = (int8_t *)p.out + 9)
+    X(SPEC_PARAM_MISMATCH, p.dst.el_params.sa.scale_frac_bits.mem.pi8 = (int8_t *)p.out + 9)       \
+    X(SPEC_PARAM_MISMATCH, p.src.el_params.sa.zero_point.mem.pi16 = (int16_t *)(void *)p.out)
 
 static void test_refusals(void **state)
 {
@@ -453,6 +454,22 @@ static void test_refusals(void **state)
     assert_status(mli_hlp_convert_tensor(&p.src, NULL), MLI_STATUS_BAD_TENSOR);
     assert_status(mli_hlp_convert_tensor_safx(&p.src, &p.dst), MLI_STATUS_TYPE_MISMATCH);
     assert_error_names("dst.el_type", MLI_STATUS_TYPE_MISMATCH);
+}
+
+/* The last entry of the source's scales is in the result; with one entry less it would not be. */
+static void test_refuses_the_end_of_an_array_in_the_result(void **state)
+{
+    struct pair p;
+
+    (void)state;
+    pair_init(&p, MLI_EL_SA_8, MLI_EL_SA_8);
+    give_axis(&p, 0, 2);
+    p.dst.data.mem.pi8 += 16;
+    p.dst.data.capacity -= 16;
+    p.src.el_params.sa.scale.mem.pi16 = memset(p.out + 10, 1, 8);
+    assert_status(mli_hlp_convert_tensor(&p.src, &p.dst), MLI_STATUS_SPEC_PARAM_MISMATCH);
+    p.src.el_params.sa.scale.mem.pi16 = memset(p.out + 8, 1, 8);
+    assert_ok(mli_hlp_convert_tensor(&p.src, &p.dst));
 }
 
 /*
@@ -489,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_strides_and_shape),
         cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refuses_the_end_of_an_array_in_the_result),
         cmocka_unit_test(test_strict_profile),
     };
 

@@ -141,6 +141,79 @@ static void test_exact_array_capacities_suffice(void **state)
     assert_int_equal(t.own_frac[5], -7);
 }
 
+/* The destination's arrays may touch each other and all other memory of the call. */
+static void test_arrays_may_touch_other_memory(void **state)
+{
+    static const struct {
+        bool in; /* the scales are in the memory of the source, else of the destination */
+        int at;  /* offset of their four entries */
+    } places[] = {{false, 4}, {false, 36}, {true, 4}, {true, 24}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct tile t;
+
+        tile_init(&t, MLI_EL_SA_8);
+        tile_per_axis(&t, 2, TILE_OWN);
+        t.cfg.dst_offset[0] = 1;                /* writes bytes 12 to 35 or to 23 */
+        t.cfg.offset[0] = places[i].in ? 1 : 0; /* reads bytes 12 to 23 */
+        t.dst.el_params.sa.scale.mem.pi16 =
+            (int16_t *)(void *)((places[i].in ? t.in : t.out) + places[i].at);
+        assert_ok(tile_sync(&t));
+        assert_int_equal(t.dst.el_params.sa.scale.mem.pi16[3], 203);
+    }
+}
+
+static void test_arrays_may_touch_each_other(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 2, TILE_OWN);
+    t.dst.el_params.sa.scale.mem.pi16 = t.own_zero_point + 4;
+    t.dst.el_params.sa.scale_frac_bits.mem.pi8 = (int8_t *)(t.own_zero_point + 8);
+    assert_ok(tile_sync(&t));
+    assert_int_equal(t.own_zero_point[3], 103);
+    assert_int_equal(t.own_zero_point[4], 200);
+    assert_int_equal(((int8_t *)(t.own_zero_point + 8))[3], 4);
+    t.dst.el_params.sa.zero_point.mem.pi16 = t.own_scale + 4;
+    t.dst.el_params.sa.scale.mem.pi16 = t.own_scale;
+    assert_ok(tile_sync(&t));
+    assert_int_equal(t.own_scale[3], 203);
+    assert_int_equal(t.own_scale[4], 100);
+}
+
+/* A move that writes only zeros does not read the source: its memory may have the arrays. */
+static void test_arrays_in_a_source_that_is_not_read(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 2, TILE_OWN);
+    t.cfg.padding_pre[0] = 1;
+    t.cfg.size[0] = 1;
+    t.dst.el_params.sa.scale.mem.pi16 = (int16_t *)(void *)t.in;
+    assert_ok(tile_sync(&t));
+    assert_int_equal(((int16_t *)(void *)t.in)[0], 200);
+}
+
+#ifndef TEST_MODE_RELEASE
+static void test_refused_sharing_says_the_needed_entries(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 2, TILE_NULL);
+    t.cfg.size[2] = 3;
+    t.cfg.dst_offset[2] = 4;
+    assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
+    assert_non_null(strstr(mli_last_error(), "changes axis 2; give memory for 7 entries"));
+}
+#endif
+
 static void test_permute_kernel_shares(void **state)
 {
     struct tile t;
@@ -214,6 +287,12 @@ int main(void)
         cmocka_unit_test(test_own_memory_follows_the_axis),
         cmocka_unit_test(test_prepare_fills_parameters),
         cmocka_unit_test(test_exact_array_capacities_suffice),
+        cmocka_unit_test(test_arrays_may_touch_other_memory),
+        cmocka_unit_test(test_arrays_may_touch_each_other),
+        cmocka_unit_test(test_arrays_in_a_source_that_is_not_read),
+#ifndef TEST_MODE_RELEASE
+        cmocka_unit_test(test_refused_sharing_says_the_needed_entries),
+#endif
         cmocka_unit_test(test_permute_kernel_shares),
         cmocka_unit_test(test_permute_kernel_copies),
         cmocka_unit_test(test_permute_kernel_leaves_the_rest),

@@ -374,7 +374,7 @@ static void test_bad_src(void **state)
 {
 #define NPY_SAYS     "stated in the header of the .npy file; remove it from the job"
 #define ARCHIVE_SAYS "stated in the archive; remove it from the job"
-#define NO_ARCHIVE   "names a tensor of a .npz or .safetensors file; this file is neither"
+#define NO_ARCHIVE   "names a tensor of an archive or a model; this file holds a single tensor"
     static const struct bad cases[] = {
         {WITH_SRC("1"), "/src", "src: an object is required, not a number"},
         {WITH_SRC("\"a.npy\""), "/src", "src: an object is required, not a string"},
@@ -386,7 +386,7 @@ static void test_bad_src(void **state)
         {WITH_SRC("{\"file\":\"a\",\"update\":true}"), "/src/update", "src.update: unknown member"},
         {WITH_SRC("{\"file\":\"a\",\"fd\":0}"), "/src/fd", "src.fd: unknown member"},
         {WITH_SRC("{\"file\":\"a\",\"format\":\"bin\"}"), "/src/format",
-         "src.format: \"bin\" is unknown; known: npy, raw, npz, safetensors"},
+         "src.format: \"bin\" is unknown; known: npy, raw, npz, safetensors, onnx, tflite, pb"},
         {WITH_SRC("{\"file\":\"a.npy\",\"shape\":[1]}"), "/src/shape", "src.shape: " NPY_SAYS},
         {WITH_SRC("{\"file\":\"a.npy\",\"strides\":[1]}"), "/src/strides",
          "src.strides: " NPY_SAYS},
@@ -517,6 +517,48 @@ static void test_update(void **state)
     job_list_finish(&list);
 }
 
+static void test_kinds_of_formats(void **state)
+{
+    (void)state;
+    assert_false(file_format_is_archive(FILE_FORMAT_AUTO));
+    assert_false(file_format_is_archive(FILE_FORMAT_NPY));
+    assert_false(file_format_is_archive(FILE_FORMAT_RAW));
+    assert_true(file_format_is_archive(FILE_FORMAT_NPZ));
+    assert_true(file_format_is_archive(FILE_FORMAT_TFLITE));
+    assert_false(file_format_is_in_place(FILE_FORMAT_RAW));
+    assert_false(file_format_is_in_place(FILE_FORMAT_NPZ));
+    assert_true(file_format_is_in_place(FILE_FORMAT_SAFETENSORS));
+    assert_true(file_format_is_in_place(FILE_FORMAT_ONNX));
+}
+
+/* Lists that are neutral stay absent. */
+static void test_lengths(void **state)
+{
+    struct job_common common;
+
+    (void)state;
+    job_common_init(&common);
+    job_common_set_lengths(&common, 3);
+    assert_int_equal(common.lengths.offset + common.lengths.size + common.lengths.sub_sample_step +
+                         common.lengths.perm_dim + common.lengths.padding_pre +
+                         common.lengths.padding_post + common.lengths.dst_offset,
+                     0);
+    common.cfg.offset[2] = common.cfg.size[0] = common.cfg.dst_offset[1] = 1;
+    common.cfg.sub_sample_step[1] = 2;
+    common.cfg.perm_dim[0] = 1;
+    common.cfg.perm_dim[1] = 0;
+    common.cfg.padding_pre[2] = common.cfg.padding_post[0] = 1;
+    job_common_set_lengths(&common, 3);
+    assert_int_equal(common.lengths.offset, 3);
+    assert_int_equal(common.lengths.size, 3);
+    assert_int_equal(common.lengths.dst_offset, 3);
+    assert_int_equal(common.lengths.sub_sample_step, 3);
+    assert_int_equal(common.lengths.perm_dim, 3);
+    assert_int_equal(common.lengths.padding_pre, 3);
+    assert_int_equal(common.lengths.padding_post, 3);
+    job_common_finish(&common);
+}
+
 static void test_format_by_name(void **state)
 {
     static const struct {
@@ -529,7 +571,8 @@ static void test_format_by_name(void **state)
         {"d.npy/a.bin", FILE_FORMAT_RAW}, {"a.npz", FILE_FORMAT_NPZ},
         {"a.npz.gz", FILE_FORMAT_RAW},    {"a.safetensors", FILE_FORMAT_SAFETENSORS},
         {"a.raw", FILE_FORMAT_RAW},       {"a.", FILE_FORMAT_RAW},
-        {"d.npz/a", FILE_FORMAT_RAW},
+        {"d.npz/a", FILE_FORMAT_RAW},     {"a.onnx", FILE_FORMAT_ONNX},
+        {"a.tflite", FILE_FORMAT_TFLITE}, {"input_0.pb", FILE_FORMAT_PB},
     };
 
     (void)state;
@@ -838,6 +881,8 @@ int main(void)
         cmocka_unit_test(test_long_texts),
         cmocka_unit_test(test_update),
         cmocka_unit_test(test_format_by_name),
+        cmocka_unit_test(test_kinds_of_formats),
+        cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_too_many_jobs),

@@ -5,8 +5,10 @@
  * by those below.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "proto/file/job_file.h"
 #include "proto/file/safetensors.h"
@@ -14,6 +16,7 @@
 #include "proto/wire/frame.h"
 #include "proto/wire/job.h"
 #include "proto/wire/job_calls.h"
+#include "proto/wire/out.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
@@ -286,6 +289,30 @@ static int make_frame(struct fault *fault)
     return 0;
 }
 
+static int queue_output(struct fault *fault)
+{
+    struct out out = {0};
+    int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC),
+        null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int status = out_attach(&out, &fd, 1);
+
+    if (status == 0)
+        status = out_add(&out, "line", 4);
+    out_finish(&out);
+    if (status == 0)
+        status = out_file(&out, fd, 10, 1);
+    if (status == 0)
+        status = out_flush(&out, null);
+    if (status == 0)
+        assert_true(out_empty(&out));
+    else
+        assert_int_equal(status, -ENOMEM);
+    out_finish(&out);
+    close(fd);
+    close(null);
+    return status < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "failed") : 0;
+}
+
 #define SWEEP_TEST(operation)                                                                      \
     static void test_##operation(void **state)                                                     \
     {                                                                                              \
@@ -305,6 +332,7 @@ SWEEP_TEST(print_text)
 SWEEP_TEST(write_text)
 SWEEP_TEST(copy_desc)
 SWEEP_TEST(make_frame)
+SWEEP_TEST(queue_output)
 
 /* A failed writer works again after a reset. */
 static void test_writer_recovers(void **state)
@@ -334,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_write_text),        cmocka_unit_test(test_copy_desc),
         cmocka_unit_test(test_make_frame),        cmocka_unit_test(test_writer_recovers),
         cmocka_unit_test(test_parse_safetensors), cmocka_unit_test(test_outline_npy),
+        cmocka_unit_test(test_queue_output),
     };
 
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

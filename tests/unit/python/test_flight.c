@@ -13,6 +13,8 @@
 
 #include "python/core/flight.h"
 
+static const char *why; /* of the latest refusal; not checked by several threads */
+
 enum { ROWS = 37, COLUMNS = 113, THREADS = 5, ROUNDS = 60, BATCH = 7 };
 
 /* A transposed copy, whose nest may have several moves. */
@@ -74,7 +76,7 @@ static void *work(void *failures)
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < BATCH; i++) {
             prepare(&copies[i], (uint8_t)(round * BATCH + i));
-            if (flight_start(&copies[i].flight) != MLI_STATUS_OK)
+            if (flight_start(&copies[i].flight, &why) != MLI_STATUS_OK)
                 __atomic_add_fetch((int *)failures, 1, __ATOMIC_SEQ_CST);
         }
         for (int i = 0; i < BATCH; i++) {
@@ -105,7 +107,7 @@ static void test_threads(void **state)
         pthread_t threads[THREADS];
         int failures = 0;
 
-        assert_int_equal(flight_configure(engines[e], 3), MLI_STATUS_OK);
+        assert_int_equal(flight_configure(engines[e], 3, &why), MLI_STATUS_OK);
         assert_int_equal(flight_channels(), 3);
         for (int i = 0; i < THREADS; i++)
             assert_int_equal(pthread_create(&threads[i], NULL, work, &failures), 0);
@@ -121,14 +123,15 @@ static void test_queue(void **state)
     mli_status status;
 
     (void)state;
-    assert_int_equal(flight_configure("fault:threads,tiny=0,stick=1", 1), MLI_STATUS_OK);
+    assert_int_equal(flight_configure("fault:threads,tiny=0,stick=1", 1, &why), MLI_STATUS_OK);
     for (int i = 0; i < 3; i++) {
         prepare(&copies[i], (uint8_t)(3 * i + 1));
-        assert_int_equal(flight_start(&copies[i].flight), MLI_STATUS_OK);
+        assert_int_equal(flight_start(&copies[i].flight, &why), MLI_STATUS_OK);
     }
     assert_false(flight_wait(&copies[0].flight, 0.01)); /* the first is stuck: the others wait */
     assert_int_equal(flight_state(&copies[1].flight, &status), FLIGHT_QUEUED);
-    assert_int_not_equal(flight_configure("inline", 1), MLI_STATUS_OK);
+    assert_int_not_equal(flight_configure("inline", 1, &why), MLI_STATUS_OK);
+    assert_non_null(why);
     flight_cancel(&copies[1].flight);
     assert_int_equal(flight_state(&copies[1].flight, &status), FLIGHT_DONE);
     assert_int_equal(status, MLI_STATUS_CANCELLED);
@@ -148,11 +151,11 @@ static void test_shutdown(void **state)
     struct copy *copies = calloc(4, sizeof(*copies));
 
     (void)state;
-    assert_int_equal(flight_configure("fault:threads,tiny=0,stick=1", 2), MLI_STATUS_OK);
+    assert_int_equal(flight_configure("fault:threads,tiny=0,stick=1", 2, &why), MLI_STATUS_OK);
     for (int i = 0; i < 4; i++) {
         prepare(&copies[i], (uint8_t)(3 * i + 1));
         copies[i].flight.channels = 1;
-        assert_int_equal(flight_start(&copies[i].flight), MLI_STATUS_OK);
+        assert_int_equal(flight_start(&copies[i].flight, &why), MLI_STATUS_OK);
     }
     flight_shutdown();
     for (int i = 0; i < 4; i++) {
@@ -161,7 +164,7 @@ static void test_shutdown(void **state)
         assert_int_equal(flight_state(&copies[i].flight, &status), FLIGHT_DONE);
         take_until(&copies[i].taken);
     }
-    assert_int_not_equal(flight_start(&copies[0].flight), MLI_STATUS_OK);
+    assert_int_not_equal(flight_start(&copies[0].flight, &why), MLI_STATUS_OK);
     free(copies);
 }
 

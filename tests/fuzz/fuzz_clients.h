@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client of the fuzzed service: requests from bytes, and the replies that are still missing. */
+#ifndef TEST_FUZZ_CLIENTS_H
+#define TEST_FUZZ_CLIENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/wire/frame.h"
+#include "tests/fuzz/fuzz_reader.h"
+
+enum { FUZZ_REQUESTS_MAX = 512 };
+
+struct fuzz_client {
+    int fd; /* -1: not connected */
+    struct frame in;
+    bool exact;                      /* only correct lines were sent, so each must have a reply */
+    bool missing[FUZZ_REQUESTS_MAX]; /* by id: the request has no reply yet */
+    bool greeted;                    /* not turned away */
+    int last, pending;
+};
+
+/** Owns the socket. */
+void fuzz_client_init(struct fuzz_client *client, int socket);
+void fuzz_client_close(struct fuzz_client *client);
+
+/** Sends a request that the bytes choose, or bytes that are no request. */
+void fuzz_client_request(struct fuzz_client *client, struct fuzz_reader *reader);
+/** Sends a request without descriptors. */
+void fuzz_client_call(struct fuzz_client *client, const char *method, const char *params);
+/** Takes the replies that have come, and checks that each belongs to one request. */
+void fuzz_client_receive(struct fuzz_client *client);
+
+#endif /* TEST_FUZZ_CLIENTS_H */

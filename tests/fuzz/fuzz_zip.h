@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes zip archives, also such as no program writes: every field can be another than the data's.
+ */
+#ifndef TEST_FUZZ_ZIP_H
+#define TEST_FUZZ_ZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct zip_member {
+    const char *name;
+    const uint8_t *bytes; /* as they are stored */
+    uint32_t size;        /* of `bytes` */
+    uint32_t unpacked;    /* size that the archive states */
+    uint32_t crc;         /* of the unpacked bytes */
+    uint16_t method;      /* 0: stored, 8: deflated */
+    uint16_t flags;
+};
+
+struct zip_writer {
+    uint8_t *bytes; /* the archive; owned */
+    size_t size, capacity;
+    struct zip_entry *entries; /* for the directory */
+    size_t count;
+};
+
+uint32_t zip_crc(const void *bytes, size_t size);
+void zip_add(struct zip_writer *zip, const struct zip_member *member);
+/** Adds the directory. `said` more entries than there are are announced at the end. */
+void zip_end(struct zip_writer *zip, int said);
+void zip_finish(struct zip_writer *zip);
+
+#endif /* TEST_FUZZ_ZIP_H */

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts Redis and beanstalkd on local sockets, for tests of `mlictl batch --queue`."""
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+
+PATIENCE = 20
+
+
+class Server:
+    """A server in a directory of its own; its URLs end with the name of a queue."""
+
+    program = None  # the name of the program and of the Debian package
+    package = None
+
+    def __init__(self, directory, options=()):
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.socket = self.directory / "socket"
+        self.options = options
+        self.process = None
+        self.start()
+
+    @classmethod
+    def missing(cls):
+        """Returns why the server cannot be started, or None."""
+        return None if shutil.which(cls.program) else f"no {cls.program} (Debian: {cls.package})"
+
+    def command(self):
+        raise NotImplementedError
+
+    def start(self):
+        self.socket.unlink(missing_ok=True)
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen(self.command(), cwd=self.directory, stdout=log, stderr=log,
+                                            stdin=subprocess.DEVNULL)
+        deadline = time.monotonic() + PATIENCE
+        while not self.accepts():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError((self.directory / "log").read_text())
+            time.sleep(0.01)
+
+    def accepts(self):
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(self.socket))
+                return True
+            except OSError:
+                return False
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Redis(Server):
+    program = "redis-server"
+    package = "redis-server"
+
+    def command(self):
+        return [self.program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
+                "--appendfsync", "always", "--dir", self.directory, *self.options]
+
+    def accepts(self):
+        """Waits until Redis has read its file, too."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(self.socket))
+                probe.sendall(b"PING\r\n")
+                return not probe.recv(100).startswith(b"-LOADING")
+            except OSError:
+                return False
+
+    def url(self, name):
+        return f"redis+unix://{self.socket}:{name}"
+
+
+class Beanstalkd(Server):
+    program = "beanstalkd"
+    package = "beanstalkd"
+
+    def command(self):
+        (self.directory / "log.d").mkdir(exist_ok=True)
+        return [self.program, "-l", f"unix:{self.socket}", "-b", self.directory / "log.d", "-f0", *self.options]
+
+    def url(self, name):
+        return f"beanstalk+unix://{self.socket}:{name}"
+
+

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""No input takes more than linear time: each is given in two sizes, the second eight times the first.
+
+Processor time is compared, not the time on the clock. Linear inputs take eight times as long, quadratic ones 64 times;
+the limit between them is LIMIT. Times below FLOOR are not told apart from the start of the program.
+"""
+import io
+import json
+import os
+import struct
+import subprocess
+import unittest
+import zipfile
+
+import states
+from harness import MLICTL, Case, main, npy
+
+SMALL = 1000
+TIMES = 8
+LIMIT = 24
+FLOOR = 0.05  # seconds
+INSTRUMENTED = "MLI_TEST_SLOW" in os.environ
+
+
+def job(number, **more):
+    return {"op": "mov", "src": {"file": "in.npy"}, "dst": {"file": f"out{number}.npy"}, **more}
+
+
+def state_text(names):
+    return states.text_of(states.Batch([states.case(name) for name in names]).state())
+
+
+class Linear(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("in.npy", npy("<i2", (2, 3, 4), bytes(48)))
+
+    def processor_time(self, words, code):
+        with subprocess.Popen([MLICTL, *words], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as process:
+            message = process.stderr.read()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, code, message.decode(errors="replace")[-500:])
+        return used.ru_utime + used.ru_stime
+
+    def assert_linear(self, prepare, words, code=0, small=SMALL):
+        """prepare(size) writes the input of `mlictl WORDS`."""
+        small = small // 4 if INSTRUMENTED else small
+        prepare(small)
+        first = self.processor_time(words, code)
+        prepare(TIMES * small)
+        second = self.processor_time(words, code)
+        self.assertLess(second, LIMIT * max(first, FLOOR),
+                        f"{TIMES} times the size takes {second:.2f} s, and the size itself {first:.2f} s")
+
+    def jobs(self, make, words, code=0, **more):
+        def prepare(size):
+            members = more["members"](size) if "members" in more else {}
+            self.write("jobs.json", json.dumps({"jobs": [make(i, size) for i in range(size)], **members}).encode())
+        self.assert_linear(prepare, [*words, "jobs.json"], code)
+
+    def test_jobs(self):
+        self.jobs(lambda i, n: job(i), ["validate"])
+        self.jobs(lambda i, n: job(0), ["explain", "--json", "--no-memcpy"])
+        self.jobs(lambda i, n: job(i, slice=":,::2,1:"), ["validate"])
+        self.jobs(lambda i, n: job(i, name=f"n{i}", after=[f"n{i + 1}"] if i + 1 < n else []), ["validate"])
+        self.jobs(lambda i, n: {"op": "mov", "src": {"file": f"out{i - 1}.npy" if i else "in.npy"},
+                                "dst": {"file": f"out{i}.npy"}}, ["validate"])
+
+    def test_c_functions(self):
+        self.jobs(lambda i, n: job(i, name=f"n{i}"), ["explain", "--c", "--no-memcpy"])
+
+    def test_a_board(self):
+        self.jobs(lambda i, n: job(i), ["explain", "--no-memcpy", "--no-picture", "--profile", "vpx5-nsim",
+                                        "--timeline", "t.svg", "--trace", "t.json"])
+
+    def test_buffers(self):
+        self.jobs(lambda i, n: {"op": "mov", "src": {"file": "in.npy"}, "dst": {"buffer": f"b{i % 50}"}}, ["validate"],
+                  members=lambda n: {"buffers": [{"name": f"b{i}", "bytes": 48} for i in range(50)]})
+        self.jobs(lambda i, n: {"op": "mov", "src": {"file": "in.npy"}, "dst": {"buffer": "b", "offset": 48 * i}},
+                  ["validate"], members=lambda n: {"buffers": [{"name": "b", "bytes": 48 * n}]})
+
+    def test_json(self):
+        for text in (lambda n: "{" + ",".join(f'"k{i}":{i}' for i in range(n)) + "}",
+                     lambda n: "{" + ",".join('"k":0' for i in range(n)) + "}",
+                     lambda n: "[" * n, lambda n: "[" + "0," * n + "0]", lambda n: '{"op":"' + "\\u00e9" * n + '"}',
+                     lambda n: " " * n + "{}", lambda n: '[{"a":' * n):
+            self.assert_linear(lambda n, t=text: self.write("jobs.json", t(20 * n).encode()),
+                               ["validate", "jobs.json"], 2)
+
+    def test_manifests(self):
+        self.assert_linear(lambda n: self.write("m.txt", "".join(f"c{i}.json # x\n" for i in range(4 * n)).encode()),
+                           ["batch", "m.txt", "--list"])
+        self.assert_linear(lambda n: self.write("m.txt", b"c.json\n" + b" #\n" * 40 * n), ["batch", "m.txt", "--list"])
+
+    def test_state_files(self):
+        backwards = lambda n: self.write("s.jsonl", state_text(f"c{n - i:06d}" for i in range(n)).encode())
+        self.assert_linear(backwards, ["batch", "merge", "s.jsonl", "--junit", "r.xml"])
+        self.assert_linear(backwards, ["batch", "merge", "s.jsonl", "--json"])
+        one = states.Batch([states.case("c")]).state()
+        self.assert_linear(lambda n: self.write("s.jsonl", states.text_of(one * n).encode()),
+                           ["batch", "merge", "s.jsonl"])
+
+    def test_resume(self):
+        def prepare(size):
+            names = [f"c{i:06d}" for i in range(size)]
+            self.write("s.jsonl", state_text(names).encode())
+            self.write("m.txt", "".join(f"{name}.json\n" for name in names).encode())
+        self.assert_linear(prepare, ["batch", "m.txt", "--resume", "s.jsonl", "--list"])
+
+    def safetensors(self, text, data):
+        header = text.encode()
+        self.write("t.safetensors", struct.pack("<Q", len(header)) + header + bytes(data))
+
+    def test_safetensors(self):
+        def entries(size):
+            self.safetensors(json.dumps({f"t{i}": {"dtype": "I8", "shape": [1], "data_offsets": [size - 1 - i, size - i]}
+                                         for i in range(size)}), size)
+
+        def same(size):
+            entry = '"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}'
+            self.safetensors("{" + ",".join([entry] * size) + "}", size)
+
+        self.assert_linear(entries, ["show", "t.safetensors"])
+        self.assert_linear(entries, ["diff", "t.safetensors", "t.safetensors"])
+        self.assert_linear(same, ["show", "t.safetensors"], 2)
+
+    def test_models(self):
+        """Nodes in one chain, whose names differ in their last bytes, and one attribute for all."""
+        def member(number, value):
+            return bytes([number << 3 | 2]) + varint(len(value)) + value
+
+        def varint(value):
+            return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
+
+        def chain(size, op=b"Identity"):
+            name = lambda i: b"a tensor of a long chain of nodes %07d" % i
+            nodes = b"".join(member(1, member(1, name(i)) + member(2, name(i + 1)) + member(4, op)) for i in range(size))
+            shape = member(2, member(1, bytes([8, 2])))
+            value = member(1, name(0)) + member(2, member(1, bytes([8, 3]) + shape))
+            self.write("t.onnx", member(7, nodes + member(11, value)))
+
+        def constants(size):
+            tensor = lambda i: bytes([8, 1, 16, 3]) + member(8, b"%07d" % i) + member(9, b"x")
+            self.write("t.onnx", member(7, b"".join(member(5, tensor(i)) for i in range(size))))
+
+        self.assert_linear(chain, ["import", "t.onnx", "-n", "-q"])
+        self.assert_linear(lambda size: chain(size, b"Relu"), ["import", "t.onnx", "-n", "-q"])
+        self.assert_linear(constants, ["show", "t.onnx"])
+
+    @unittest.skipUnless(os.environ.get("MLI_NPZ", "1") == "1", "mlictl was built without libzip")
+    def test_npz(self):
+        member = npy("<i2", (4,), bytes(8))
+
+        def prepare(size):
+            content = io.BytesIO()
+            with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+                for i in range(size):
+                    archive.writestr(f"t{i}.npy", member)
+            self.write("a.npz", content.getvalue())
+        self.assert_linear(prepare, ["show", "a.npz"])
+        self.assert_linear(prepare, ["diff", "a.npz", "a.npz"])
+
+
+if __name__ == "__main__":
+    main()

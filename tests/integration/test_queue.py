@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests queues on real servers: enqueue, workers that die, status, collect."""
+import importlib.util
+import os
+import pathlib
+import signal
+import socket
+import threading
+import time
+import xml.etree.ElementTree as ElementTree
+
+from batch_scene import BatchCase
+from harness import MLICTL, SOURCE, main, npy, wait_for
+from queue_server import Beanstalkd, Redis
+
+# With this seed the first case of a worker takes the whole delay; others take a random part.
+SLOW = "fault:inline,tiny=0,seed=3,delay_us="
+_spec = importlib.util.spec_from_file_location("fleet", SOURCE / "bench/queue/fleet.py")
+fleet = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fleet)
+
+HAS_REDIS = os.environ.get("MLI_REDIS", "1") == "1"
+
+
+class QueueCase(BatchCase):
+    server_class = None
+
+    def setUp(self):
+        super().setUp()
+        missing = self.server_class.missing()
+        if missing or (self.server_class is Redis and not HAS_REDIS):
+            self.skipTest(missing or "mlictl was built without hiredis (Debian: libhiredis-dev)")
+        self.server = self.server_class(self.root / "server")
+        self.addCleanup(self.server.kill)
+        self.url = self.server.url("night")
+
+    def enqueue(self, *arguments, code=0, lease=2, **more):
+        return self.batch("enqueue", "--queue", self.url, "--lease", lease, *(arguments or ("cases",)),
+                          code=code, **more)
+
+    def enqueued(self, *arguments):
+        result, = self.enqueue(*(arguments or ("cases",)), "--json").json
+        return tuple(result[key] for key in ("added", "replaced", "known"))
+
+    def work(self, *arguments, code=0, **more):
+        return self.batch("--queue", self.url, "-q", *arguments, code=code, **more)
+
+    def start_worker(self, *arguments, delay=0, **more):
+        engine = ("-e", f"{SLOW}{delay}") if delay else ()
+        return self.start("batch", "--queue", self.url, "-j1", *engine, *arguments, **more)
+
+    def status(self):
+        result, = self.batch("status", "--queue", self.url, "--json", code=0).json
+        return result
+
+    def counts_of(self):
+        status = self.status()
+        return tuple(status[key] for key in ("cases", "waiting", "leased", "done", "failed"))
+
+    def collected(self, *arguments, code=0):
+        """Returns the statuses of the collected cases by name."""
+        _, cases, _ = self.events_by_case("collect", "--queue", self.url, *arguments, code=code)
+        return {name: case["status"] for name, case in cases.items()}
+
+    def add_many(self, count, bad=()):
+        for i in range(count):
+            self.add(f"c{i:03}", "bad.npy" if i in bad else "good.npy")
+        return {f"c{i:03}": "failed" if i in bad else "passed" for i in range(count)}
+
+
+class Shared:
+    """Tests of each kind of server."""
+
+    def test_a_batch(self):
+        wanted = self.add_many(30, bad=(3, 20))
+        self.assertEqual(self.enqueued(), (30, 0, 0))
+        self.assertEqual(self.counts_of(), (30, 30, 0, 0, 0))
+        self.work("-j4", code=1)
+        self.assertEqual(self.counts_of(), (30, 0, 0, 30, 2))
+        self.assertEqual(self.collected(code=1), wanted)
+        self.assertEqual(self.collected("--remove", code=1), wanted)
+        self.assertEqual(self.counts_of(), (0, 0, 0, 0, 0))
+        self.assertIn("the queue has no cases", self.batch("collect", "--queue", self.url, code=2).err)
+
+    def test_reports(self):
+        self.add_many(5, bad=(2,))
+        self.enqueue()
+        self.work(code=1)
+        tap = self.batch("collect", "--queue", self.url, "--tap", "--junit", "r.xml", code=1).out.splitlines()
+        self.assertEqual(tap[:4], ["TAP version 13", "1..5", "ok 1 - c000", "ok 2 - c001"])
+        self.assertEqual(len(ElementTree.fromstring(self.read("r.xml")).findall(".//testcase/failure")), 1)
+        text = self.batch("collect", "--queue", self.url, code=1).out
+        self.assertIn("FAILED c002: cases/c002.json: expect: 1 of 24 elements differ", text)
+        self.assertIn("5 cases: 4 passed, 1 failed", text)
+
+    def test_enqueue_is_idempotent(self):
+        self.add_many(5)
+        self.assertEqual(self.enqueued(), (5, 0, 0))
+        self.assertEqual(self.enqueued(), (0, 0, 5))
+        self.add("more")
+        self.assertEqual(self.enqueued(), (1, 0, 5))
+        self.work()
+        self.assertEqual(self.enqueued(), (0, 0, 6))
+        self.assertEqual(self.counts_of(), (6, 0, 0, 6, 0))
+
+    def test_a_changed_case_runs_again(self):
+        self.add_many(4, bad=(1,))
+        self.enqueue()
+        self.work(code=1)
+        self.add("c001")
+        self.assertEqual(self.enqueued(), (0, 1, 3))
+        self.assertEqual(self.counts_of(), (4, 1, 0, 3, 0))
+        self.work()
+        self.assertEqual(set(self.collected().values()), {"passed"})
+        self.write("good.npy", self.read("good.npy") + b"")
+        self.assertEqual(self.enqueued(), (0, 0, 4))
+        self.write("good.npy", npy("|i1", (4, 2, 3), bytes(24)))
+        self.assertEqual(self.enqueued(), (0, 4, 0))
+
+    def test_a_killed_worker_gives_its_case_back(self):
+        wanted = self.add_many(6)
+        self.enqueue()
+        worker = self.start_worker(delay=3000000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        worker.kill()
+        worker.communicate()
+        self.work("-j2")
+        self.assertEqual(self.collected(), wanted)
+
+    def test_an_interrupted_worker_gives_its_case_back_at_once(self):
+        self.add_many(3)
+        self.enqueue(lease=600)
+        worker = self.start_worker(delay=500000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        worker.send_signal(signal.SIGINT)
+        self.finish(worker, code=4)
+        self.assertEqual(self.status()["leased"], 0)
+        self.work()
+
+    def test_the_lease_is_renewed(self):
+        self.add("a")
+        self.enqueue()
+        worker = self.start_worker(delay=3500000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        other = self.start_worker("-v")
+        out = self.finish(worker, code=0)
+        self.assertIn("1 case: 1 passed", out.out)
+        self.assertIn("0 cases", self.finish(other, code=0).out)
+
+    def test_a_lease_that_ran_out(self):
+        """The first result of two workers counts, whichever holds the lease."""
+        if self.server_class is Beanstalkd:
+            self.skipTest("beanstalkd 1.12 sometimes misses the end of a TTR while a connection is open")
+        self.add("a")
+        self.enqueue()
+        worker = self.start_worker(delay=300000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        worker.send_signal(signal.SIGSTOP)
+        try:
+            self.work()
+        finally:
+            worker.send_signal(signal.SIGCONT)
+        self.finish(worker, code=0)
+        self.assertEqual(self.collected(), {"a": "passed"})
+        self.assertEqual(self.counts_of(), (1, 0, 0, 1, 0))
+
+    def test_a_case_that_ends_its_workers(self):
+        self.add("a")
+        self.add("b")
+        self.enqueue()
+        for _ in range(5):
+            worker = self.start_worker(delay=5000000)
+            self.assertTrue(wait_for(lambda: self.status()["leased"] == 1), self.status())
+            name = self.status()["leases"][0]["name"]
+            worker.kill()
+            worker.communicate()
+            self.assertTrue(wait_for(lambda: self.status()["leased"] == 0))
+        self.work(code=1)
+        result = self.events_by_case("collect", "--queue", self.url, code=1)[1]
+        self.assertEqual({n: c["status"] for n, c in result.items()},
+                         {"a": "passed", "b": "passed"} | {name: "error"})
+        self.assertEqual(result[name]["reason"], "lost")
+
+    def test_other_files_are_refused(self):
+        wanted = self.add_many(12)
+        self.enqueue()
+        self.write("other/good.npy", self.read("bad.npy"))
+        self.write("other/in.npy", self.read("in.npy"))
+        for name in wanted:
+            self.write(f"other/cases/{name}.json", self.read(f"cases/{name}.json"))
+        bad = self.work("--root", "other", "-j1", code=2)
+        self.assertIn("third such case in a row", bad.err)
+        self.assertIn("are not those that were enqueued", bad.err)
+        self.assertEqual(self.counts_of()[3], 0)
+        self.work()
+        self.assertEqual(self.collected(), wanted)
+
+    def test_a_case_that_all_refuse(self):
+        self.add_many(3)
+        self.enqueue()
+        self.add("c001", "bad.npy")
+        self.work("-j1", code=1)
+        result = self.events_by_case("collect", "--queue", self.url, code=1)[1]
+        self.assertEqual({n: c["status"] for n, c in result.items()},
+                         {"c000": "passed", "c001": "error", "c002": "passed"})
+        self.assertEqual(result["c001"]["reason"], "inputs")
+
+    def test_root(self):
+        self.add("a")
+        self.enqueue(self.path("cases"), "--root", self.path(""))
+        (self.dir / "elsewhere").mkdir()
+        self.work("--root", "..", cwd=self.dir / "elsewhere")
+        self.assertIn("is not below", self.enqueue(self.path("cases"), code=2).err)
+
+    def test_collect_names_the_rest(self):
+        self.add_many(3)
+        self.enqueue()
+        worker = self.start_worker(delay=4000000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        result = self.batch("collect", "--queue", self.url, "--timeout", "100", "--junit", "r.xml", code=4)
+        self.assertEqual(result.err.count("waiting for a worker"), 2)
+        self.assertEqual(result.err.count(": leased"), 1)
+        self.assertIn("3 not run", result.out)
+        self.assertEqual(len(ElementTree.fromstring(self.read("r.xml")).findall(".//skipped")), 3)
+        worker.kill()
+
+    def test_collect_waits(self):
+        wanted = self.add_many(4)
+        self.enqueue()
+        collector = self.start("batch", "collect", "--queue", self.url, "--json")
+        self.work("-j2")
+        events = self.finish(collector, code=0).json
+        self.assertEqual({e["name"] for e in events if e["event"] == "case"}, set(wanted))
+
+    def test_follow(self):
+        worker = self.start_worker("--follow", "--tap")
+        for name in "ab":
+            self.add(name)
+            self.enqueue()
+            self.assertTrue(wait_for(lambda: self.status()["done"] == ord(name) - ord("a") + 1))
+        worker.send_signal(signal.SIGTERM)
+        out = self.finish(worker, code=4).out
+        self.assertIn("ok 1 - a\nok 2 - b\n", out)
+
+    def test_the_server_restarts(self):
+        wanted = self.add_many(12)
+        self.enqueue()
+        worker = self.start_worker(delay=100000)
+        self.assertTrue(wait_for(lambda: self.status()["done"] >= 2))
+        self.server.kill()
+        time.sleep(0.3)
+        self.server.start()
+        self.finish(worker, code=0)
+        self.work()
+        self.assertEqual(self.collected(), wanted)
+
+    def test_the_server_stays_away(self):
+        self.add_many(3)
+        self.enqueue()
+        worker = self.start_worker("--reconnect", "1", "--json", delay=300000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        self.server.kill()
+        result = self.finish(worker, code=3)
+        self.assertIn(f"{self.url}: no connection for 1 s: ", result.err)
+        self.assertEqual([e for e in result.json if e["event"] == "case"], [])
+        for words in (("status",), ("collect",), ("enqueue", "cases"), ()):
+            result = self.batch(*words, "--queue", self.url, "--reconnect", "0", code=3)
+            self.assertIn("no connection for 0 s", result.err)
+
+    def test_names_of_any_bytes(self):
+        names = ["a b", "c\nd", "e'f\"", "g{h}", "ü"]
+        for name in names:
+            self.add(name)
+        os.rename(self.path("cases/ü.json"), os.fsencode(self.path("cases")) + b"/\xff.json")
+        self.enqueue()
+        self.work()
+        _, cases, _ = self.events_by_case("collect", "--queue", self.url, code=0)
+        self.assertEqual(len(cases), 5)
+        self.assertTrue(set(names[:4]) <= set(cases))
+
+    def test_several_workers_count_once(self):
+        wanted = self.add_many(60)
+        self.enqueue()
+        workers = [self.start_worker(delay=2000) for _ in range(4)]
+        ran = 0
+        for worker in workers:
+            ran += int(self.finish(worker, code=0).out.split(" case")[0])
+        self.assertEqual(ran, 60)
+        self.assertEqual(self.collected(), wanted)
+
+    def test_keep(self):
+        self.add_many(3, bad=(1,))
+        self.enqueue()
+        self.work("--keep", "failed", code=1)
+        self.assertTrue(self.exists("failed/c001/job.json"))
+        case = self.events_by_case("collect", "--queue", self.url, code=1)[1]["c001"]
+        self.assertEqual(case["again"], "mlictl run failed/c001/job.json")
+
+
+    def test_a_fleet(self):
+        """A sample of bench/queue/fleet.py: slow and killed workers, exact counts."""
+        options = fleet.parse(["--cases", "150", "--delay-ms", "10"])
+        figures, wrong = fleet.run(MLICTL, self.server, self.root / "fleet", options)
+        print(f"\nseed {options.seed}: {figures}")
+        self.assertEqual(wrong, [])
+
+
+class OnRedis(Shared, QueueCase):
+    server_class = Redis
+
+    def test_status_names_the_worker(self):
+        self.add("a")
+        self.enqueue()
+        worker = self.start_worker(delay=2000000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        lease, = self.status()["leases"]
+        self.assertEqual(lease["worker"], f"{socket.gethostname()}:{worker.pid}")
+        self.assertIn(f"leased by {lease['worker']}", self.batch("status", "--queue", self.url, code=0).out)
+        worker.kill()
+
+    def test_the_keys_of_another_program(self):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(self.server.socket))
+            client.sendall(b"SET mlictl:{night}:cases 1\r\n")
+            client.recv(100)
+        self.assertIn("WRONGTYPE", self.batch("status", "--queue", self.url, code=2).err)
+
+    def test_passwords(self):
+        self.server.kill()
+        self.server = Redis(self.root / "secret", ("--requirepass", "top/secret"))
+        self.addCleanup(self.server.kill)
+        self.add("a")
+        base = f"redis+unix://{{}}{self.server.socket}:night"
+        self.url = base.format("")
+        result = self.enqueue(code=2)
+        self.assertIn("NOAUTH", result.err)
+        for user in (":wrong", "nobody:top%2fsecret"):
+            self.url = base.format(f"{user}@")
+            result = self.enqueue(code=2)
+            self.assertIn("WRONGPASS", result.err)
+            for word in ("wrong", "nobody", "secret"):
+                self.assertNotIn(word, result.err.replace(str(self.server.socket), "").replace("WRONGPASS", ""))
+        self.url = base.format(":top%2fsecret@")
+        self.enqueue()
+        worker = self.start_worker(delay=2000000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        line = pathlib.Path(f"/proc/{worker.pid}/cmdline").read_bytes()
+        self.assertNotIn(b"secret@", line)
+        self.assertIn(b"***@", line)
+        worker.kill()
+        worker.communicate()
+        self.url = base.format("")
+        self.write("password", "top/secret\n")
+        self.work("--password-file", "password")
+        environment = dict(self.environment(), MLI_QUEUE_PASSWORD="top/secret")
+        self.environment = lambda: environment
+        self.assertEqual(self.collected(), {"a": "passed"})
+
+
+class OnBeanstalkd(Shared, QueueCase):
+    server_class = Beanstalkd
+
+    def test_a_result_that_is_too_big(self):
+        self.server.kill()
+        self.server = Beanstalkd(self.root / "small", ("-z", "300"))
+        self.addCleanup(self.server.kill)
+        self.url = self.server.url("night")
+        self.add("a", "bad.npy")
+        self.enqueue()
+        self.assertIn("exceeds the job size of the server", self.work(code=1).err)
+        self.assertEqual(self.counts_of()[3], 0)
+
+    def test_an_id_that_is_given_twice(self):
+        """A server without its log forgets the queue; its ids then belong to other jobs."""
+        self.add("a")
+        self.enqueue()
+        worker = self.start_worker(delay=1000000)
+        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
+        self.server.kill()
+        for path in (self.server.directory / "log.d").iterdir():
+            path.unlink()
+        self.server.start()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(self.server.socket))
+            client.sendall(b"use other\r\n" + b"put 0 0 60 2\r\nhi\r\n" * 3)
+            self.assertTrue(wait_for(lambda: b"INSERTED 3" in client.recv(1000)))
+            self.finish(worker)
+            client.sendall(b"stats-tube other\r\n")
+            self.assertIn(b"current-jobs-ready: 3\n", client.recv(1000))
+
+
+class Usage(BatchCase):
+    def test_urls(self):
+        for url, words in (("http://x/y", "must begin with redis://"), ("redis://", "the host is missing"),
+                           ("redis://h", "must end with the NAME"), ("redis://h/3", "must end with the NAME"),
+                           ("redis://h:0/a", "port"), ("redis://h:99999/a", "port"), ("redis://h/x/a", "database"),
+                           ("beanstalk://h/1/a", "only redis"), ("beanstalk://u:p@h/a", "no users"),
+                           ("redis://user@h/a", "USER:PASSWORD"), ("redis://:%zz@h/a", "USER:PASSWORD"),
+                           ("redis://[::1/a", "]"), ("rediss://h/a", "TLS is not supported"),
+                           ("redis+unix://rel:a", "absolute path"), ("redis://h/-a", "NAME")):
+            result = self.batch("status", "--queue", url, code=2)
+            self.assertIn(words, result.err, url)
+
+    def test_options(self):
+        self.add("a")
+        for words, text in ((("status",), "requires --queue"), (("enqueue", "cases"), "requires --queue"),
+                            (("--follow", "cases"), "--follow requires --queue"),
+                            (("cases", "--queue", "redis://h/a"), "batch enqueue --queue"),
+                            (("--queue", "redis://h/a", "--resume", "s"), "--resume cannot be combined"),
+                            (("collect", "--queue", "redis://h/a", "-j2"), "--jobs cannot be combined"),
+                            (("enqueue", "--queue", "redis://h/a"), "requires a PATH"),
+                            (("enqueue", "none", "--queue", "redis://h/a"), "No such file"),
+                            (("enqueue", "cases", "--lease", "1", "--queue", "redis://h/a"), "--lease")):
+            self.assertIn(text, self.batch(*words, code=2).err, words)
+
+    def hostile(self, scheme, answer):
+        """Runs status against a server that answers each connection with these bytes."""
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", 0))
+            server.listen()
+            server.settimeout(20)
+
+            def serve():
+                try:
+                    while True:
+                        client, _ = server.accept()
+                        with client:
+                            client.settimeout(5)
+                            client.recv(100)
+                            client.sendall(answer)
+                except OSError:
+                    pass
+            thread = threading.Thread(target=serve, daemon=True)
+            thread.start()
+            port = server.getsockname()[1]
+            return self.batch("status", "--queue", f"{scheme}://127.0.0.1:{port}/a", "--reconnect", "0")
+
+    def test_hostile_servers(self):
+        for answer in (b"", b"\r\n", b"OK 99999999999999999999\r\n", b"OK 18446744073709551615\r\n", b"HTTP/1.1 400\r\n",
+                       b"OK 5\r\nabcdefgh\r\n", b"x" * 5000, b"OK -1\r\n", b"NOT_FOUND\r\nNOT_FOUND 7\r\n"):
+            with self.subTest(answer=answer[:40]):
+                self.assertIn(self.hostile("beanstalk", answer).code, (2, 3))
+        if not HAS_REDIS:
+            return
+        for answer in (b"*-1\r\n", b"*8\r\n" + b":1\r\n" * 8, b":1\r\n", b"*99999999999\r\n", b"$-5\r\n", b"?\r\n",
+                       b"*8\r\n" + b"$1\r\nx\r\n" * 8, b"-LOADING\r\n", b"*8\r\n" + b":-1\r\n" * 8):
+            with self.subTest(answer=answer[:40]):
+                self.assertIn(self.hostile("redis", answer).code, (1, 2, 3))
+
+
+if __name__ == "__main__":
+    main()

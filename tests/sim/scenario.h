@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One run: the configuration, the clients and the faults that a seed decides, and its steps. */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scenario_result {
+    uint64_t step, steps; /* the current step; all steps of the run */
+    uint64_t checksum;    /* of all events */
+    uint32_t actors;
+    char name[16];
+    uint64_t jobs_done, jobs_failed, connections, kills;
+    uint64_t client_ns; /* simulated time of all connected clients */
+    uint64_t longest_turn, most_calls;
+};
+
+struct scenario_options {
+    uint64_t seed, steps;
+    uint64_t without; /* set of the actors that are left out */
+    bool log;         /* the service writes its log to standard error */
+};
+
+/**
+ * Makes one run in this process, which must then end: the service's globals stay used. Ends the
+ * program after a violated invariant.
+ */
+void scenario_run(const struct scenario_options *options, struct scenario_result *result);
+
+#endif /* SIM_SCENARIO_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The global state of one simulation: random numbers, the clock, a checksum of all events, and the
+ * rates of faults. world_fail() reports a violated invariant.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define S  (1000 * MS)
+
+/* Chances of faults, in 10 000 calls. */
+struct fault_rates {
+    uint32_t short_count; /* a receive or a send is cut short, */
+    uint32_t again;       /* or returns EAGAIN, */
+    uint32_t interrupted; /* or EINTR */
+    uint32_t memory;      /* an allocation, mmap() or memfd_create() fails */
+    uint32_t descriptors; /* accept4(), F_DUPFD or a received message finds no free descriptor */
+    uint32_t threads;     /* pthread_create() fails */
+    uint32_t change;      /* another fiber runs before a system call */
+    uint32_t device;      /* a transfer ends with DMA_ERROR */
+    uint32_t stuck;       /* a transfer does not end by itself */
+    uint32_t slow_close;  /* the close of a file on a disk takes seconds */
+};
+
+void world_begin(uint64_t seed);
+/** The rates at present, and those of the whole run, which excuse an answer. */
+extern struct fault_rates world_rates, world_excuses;
+/** The log of the service is printed. */
+extern bool world_log;
+/** Name of the kind of run, for reports. */
+extern const char *world_name;
+
+/** Returns a random number 0 .. count - 1. */
+uint32_t world_below(uint32_t count);
+uint32_t world_between(uint32_t lo, uint32_t hi);
+/** Returns true in `rate` of 10 000 calls. */
+bool world_chance(uint32_t rate);
+uint64_t world_random(void);
+
+/** Returns the simulated time in ns; CLOCK_REALTIME is `world_jump` away from it. */
+uint64_t world_now(void);
+void world_set_now(uint64_t now);
+void world_pass(uint64_t ns);
+extern int64_t world_jump;
+
+/** Adds an event to the checksum. */
+void world_note(uint64_t event);
+uint64_t world_checksum(void);
+
+/** Reports a violated invariant and ends the program with exit code 1. */
+_Noreturn void world_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Number of the current step, from 1. */
+extern uint64_t world_step;
+
+#endif /* SIM_WORLD_H */

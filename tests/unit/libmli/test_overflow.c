@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests the helpers with the largest shapes and strides: addresses and products that need more than
+ * 32 or 64 bits are refused. No data is read.
+ */
+#include <string.h>
+
+#include "tests/support/unit.h"
+
+static int8_t byte[64];
+
+/* Makes three dimensions of the largest shape, with a stride that fits in 31 bits. */
+static mli_tensor huge(int32_t stride)
+{
+    mli_tensor tensor = {
+        .data = {.capacity = UINT32_MAX, .mem.pi8 = byte}, .rank = 3, .el_type = MLI_EL_FX_8};
+
+    for (int d = 0; d < 3; d++) {
+        tensor.shape[d] = UINT32_MAX;
+        tensor.mem_stride[d] = stride;
+    }
+    return tensor;
+}
+
+static void test_products_of_shapes(void **state)
+{
+    mli_tensor tensor = huge(1);
+
+    (void)state;
+    assert_int_equal(mli_hlp_count_elem_num(&tensor, 2), UINT32_MAX);
+    assert_int_equal(mli_hlp_count_elem_num(&tensor, 1), 0);
+    assert_error_names("in.shape", MLI_STATUS_NOT_ENGH_MEM);
+    tensor.shape[2] = 0; /* the product is 0, although the product of the others is too large */
+    assert_int_equal(mli_hlp_count_elem_num(&tensor, 0), 0);
+    tensor.shape[0] = 3;
+    tensor.shape[1] = 5;
+    tensor.shape[2] = 286331153; /* 3 * 5 * 286331153 is 2^32 - 1 */
+    assert_int_equal(mli_hlp_count_elem_num(&tensor, 0), UINT32_MAX);
+    tensor.shape[1] = 6;
+    assert_int_equal(mli_hlp_count_elem_num(&tensor, 0), 0);
+}
+
+static void test_subtensor(void **state)
+{
+    const mli_tensor in = huge(INT32_MAX);
+    mli_sub_tensor_cfg cfg = {.size = {1, 1, 1}, .sub_tensor_rank = 3};
+    mli_tensor out = {.rank = 9};
+
+    (void)state;
+    assert_ok(mli_hlp_subtensor(&in, &cfg, &out));
+    for (int d = 0; d < 3; d++)
+        cfg.offset[d] = UINT32_MAX - 1; /* the first element is beyond 64 bits */
+    memset(&out, 0x5A, sizeof(out));
+    assert_status(mli_hlp_subtensor(&in, &cfg, &out), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("in.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
+    for (int d = 0; d < 3; d++) {
+        cfg.offset[d] = 0;
+        cfg.size[d] = UINT32_MAX; /* the last element is beyond 64 bits */
+    }
+    assert_status(mli_hlp_subtensor(&in, &cfg, &out), MLI_STATUS_NOT_ENGH_MEM);
+}
+
+static void test_convert(void **state)
+{
+    mli_tensor from = huge(INT32_MAX), to = huge(INT32_MAX);
+
+    (void)state;
+    to.el_type = MLI_EL_FP_32;
+    assert_status(mli_hlp_convert_tensor(&from, &to), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("src.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
+    memset(from.mem_stride, 0, sizeof(from.mem_stride)); /* packed: strides of more than 31 bits */
+    assert_status(mli_hlp_convert_tensor(&from, &to), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("src", MLI_STATUS_NOT_ENGH_MEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products_of_shapes),
+        cmocka_unit_test(test_subtensor),
+        cmocka_unit_test(test_convert),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
