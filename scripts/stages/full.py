@@ -19,7 +19,30 @@ NICEST = 19  # of clang-tidy
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
 BARE = ("cortex-m0", "cortex-m4", "riscv32-elf", "sifive_u")  # scripts/cross --all tests the other targets
 SUITES_OF_TSAN = ("threads",)
+MUTANTS = 20  # of some 1 600: a quarter of a minute
 PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
+
+
+def fuzz_seconds():
+    """Returns the time of each fuzzer; 0: the fuzzers do not run."""
+    if "--fuzz-time" in sys.argv[1:]:
+        return int(sys.argv[sys.argv.index("--fuzz-time") + 1])
+    return 30 if "--soak" in sys.argv[1:] else 0
+
+
+def fuzzers(this):
+    """Builds the fuzz targets with clang and runs each: in half of the time of all on two processors."""
+    this.log = stage.TREES / "fuzz.log"
+    passed = this.run(["scripts/fuzz", "--time", fuzz_seconds()], nice=NICE) == 0
+    stage.say(this.log.read_text().strip())
+    return passed
+
+
+def without_fuzzers():
+    """Returns the reason why the fuzzers do not run, or None."""
+    if fuzz_seconds() > 0 and not shutil.which("clang"):
+        return "fuzzers: clang not found"
+    return None
 
 
 def tracked(*patterns):
@@ -53,6 +76,28 @@ def bare_targets(this):
     return passed
 
 
+def mutants(this, soak):
+    """Changed sources that a test must notice: a sample, or all of them in a soak."""
+    this.log = stage.TREES / "mutants.log"
+    passed = this.run(["scripts/mutants", "--tree", "release", *([] if soak else ["--sample", MUTANTS])]) == 0
+    stage.say(this.log.read_text().strip())
+    return passed
+
+
+def coverage(this):
+    """Branches that no test takes: each needs a reason."""
+    this.log = stage.TREES / "coverage.log"
+    passed = this.run(["scripts/coverage", "--no-html"]) == 0
+    stage.say("\n".join(this.log.read_text().splitlines()[-8:] if passed else [this.log.read_text()]))
+    return passed
+
+
+def without_coverage():
+    """Returns the reason why the coverage cannot be measured, or None."""
+    missing = [tool for tool in ("clang-19", "llvm-cov-19") if not shutil.which(tool)]
+    return f"coverage: {' and '.join(missing)} not found" if missing else None
+
+
 def without_bare():
     """Returns the reason why the targets of BARE cannot be tested, or None."""
     missing = [tool for tool in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm",
@@ -75,6 +120,8 @@ def main():
         os.environ["MLI_SOAK"] = "1"
     stage.TREES.mkdir(exist_ok=True)
     run, suites, no_neon, no_bare = stage.Run(), trees.Suites(), without_neon(), without_bare()
+    no_fuzzers = without_fuzzers()
+    no_coverage = without_coverage() if soak else None
 
     def compile_trees():
         run.stage("build sanitize", trees.build, "sanitize", (), NICE)
@@ -103,17 +150,23 @@ def main():
             run.stage("test release under valgrind", lambda this: suites.test(
                 this, "release", "valgrind", "--suite", "memcheck",
                 percent=PERCENT, multiplier=patience_valgrind, wrap=VALGRIND), after=["build release"])
+        if soak and not no_coverage:
+            run.stage("coverage", coverage)
+        if not quick:
+            run.stage("mutants", mutants, soak, after=["build release"])
         if not no_neon:
             run.stage("test aarch64 under qemu", lambda this: suites.test(
                 this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=patience),
                 after=["build aarch64"])
         if not no_bare:
             run.stage("bare metal under qemu", bare_targets)
+        if fuzz_seconds() > 0 and not no_fuzzers:
+            run.stage("fuzzers", fuzzers)
 
     run.lanes(test, compile_trees, check_sources)
     run.print_times()
     steps = [(done.name, done.passed) for done in run.done if not done.name.startswith("test ") or done.status]
-    skipped = [reason for reason in (no_neon, no_bare) if reason]
+    skipped = [reason for reason in (no_neon, no_bare, no_fuzzers, no_coverage) if reason]
     return 0 if count.summarise(suites.logs, steps, skipped) else 1
 
 

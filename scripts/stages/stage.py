@@ -7,6 +7,7 @@
     count.py    adds up the test cases of meson's logs
     full.py     scripts/test
     changed.py  scripts/check
+    torture.py  scripts/torture
 
 To add a stage: write a function that returns whether it passed, and list it in full.py or changed.py.
 """

@@ -13,6 +13,7 @@ OPTIONS = {
     "sanitize": ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=g"],
     "tsan": ["-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1"],
     "release": ["-Dbuildtype=release", "-Dbench=true"],
+    "torture": ["-Dbuildtype=debugoptimized"],
     "aarch64": ["--cross-file", "tests/cross/aarch64.ini", "-Dbuildtype=release", "-Dservice=false"],
     **{f"mode-{mode}": ["-Dservice=false", "-Dtests=false", "-Doptimization=0", f"-Ddebug_mode={mode}"]
        for mode in ("release", "assert", "debug", "full")},
