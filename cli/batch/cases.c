@@ -81,7 +81,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
     if (added && added->name && added->file && cases_append(cases, added) == 0)
         return 0;
     drop(added);
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return fault_no_memory(fault);
 }
 
 int cases_add_path(struct cases *cases, const char *path, struct fault *fault)

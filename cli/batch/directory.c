@@ -56,7 +56,7 @@ struct walk {
 
 static int no_memory(const struct walk *walk)
 {
-    return fault_set(walk->fault, FAULT_INTERNAL, NULL, "out of memory");
+    return fault_no_memory(walk->fault);
 }
 
 static int compare_ids(const void *a, const void *b)

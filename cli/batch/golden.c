@@ -16,11 +16,6 @@ bool golden_would_help(const struct outcome *outcome)
     return outcome->verdict == VERDICT_MISMATCH || outcome->verdict == VERDICT_NO_GOLDEN;
 }
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /* Writes the elements of a raw output without gaps, row by row. */
 static int write_elements(struct output *golden, const struct tensor_file *whole, uint64_t offset,
                           struct fault *fault)
@@ -32,7 +27,7 @@ static int write_elements(struct output *golden, const struct tensor_file *whole
     int status = 0;
 
     if (!packed)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     while (status == 0) {
         int64_t from = 0;
 
@@ -132,7 +127,7 @@ int golden_write(const struct resolved *r, char **text, struct fault *fault)
             "a golden tensor in a .%s file cannot be updated; give it a file of its own",
             file_format_word(format));
     if (asprintf(&path, "%s%s", r->expect_path, fresh ? "" : ".new") < 0)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     int status = write_file(r, path, fresh, fault);
     const char *done = "written to", *next = fresh ? "" : "; rename it to accept it";
     if (status && fresh && check_place(path, &ignored) == 0 && access(path, F_OK) == 0) {

@@ -105,11 +105,6 @@ struct keeper {
     struct fault *fault;
 };
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /*
  * Returns the length of the character at `at` if a place can have it unchanged. Returns 0 for
  * control characters and bytes that are not UTF-8: a user could not read or type the place.
@@ -210,7 +205,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     char *path = NULL;
 
     if (asprintf(&path, "%s/%s", keeper->place, name) < 0)
-        return out_of_memory(keeper->fault);
+        return fault_no_memory(keeper->fault);
     int result = output_init_at(&output, keeper->fd, path, keeper->fault);
     if (result == 0 && fd < 0)
         result = output_write(&output, bytes, size, 0, keeper->fault);
@@ -269,7 +264,7 @@ static int save_input(const struct keeper *keeper, const struct evidence_file *f
                       struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
 {
     if (!file->path)
-        return out_of_memory(keeper->fault);
+        return fault_no_memory(keeper->fault);
     struct stat looked;
     int fd = file->fd, opened = -1, status = 0;
     if (fd < 0)
@@ -291,7 +286,8 @@ static int save_job(const struct keeper *keeper, const struct job_spec *job)
     job_file_write(&w, NULL, job);
     jsonw_newline(&w);
     const char *text = jsonw_text(&w);
-    int status = text ? save(keeper, "job.json", -1, text, w.length) : out_of_memory(keeper->fault);
+    int status =
+        text ? save(keeper, "job.json", -1, text, w.length) : fault_no_memory(keeper->fault);
     jsonw_finish(&w);
     return status;
 }
@@ -378,13 +374,13 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
 
     *kept = (struct kept){0};
     if (!place)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     int status = make_directories(keeping, fault);
     if (status == 0)
         status = fill(&keeper, evidence);
     if (status == 0 && asprintf(&kept->job, "%s/job.json", place) < 0) {
         kept->job = NULL;
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     }
     if (status == 0)
         kept->given = given_path(place, evidence);

@@ -38,7 +38,7 @@ static int add_entry(const struct manifest *manifest, const char *entry)
     int prefix = entry[0] == '/' ? 0 : manifest->prefix;
 
     if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
-        return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(manifest->fault);
     int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
                      ? cases_add_directory(manifest->cases, file, manifest->fault)
                      : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
@@ -64,8 +64,7 @@ int manifest_take_line(const struct manifest *manifest, const char *line, size_t
     if (length >= PATH_MAX)
         return manifest_refuse(manifest, "the path is longer than 4095 bytes");
     char *entry = strndup(line, length);
-    int status = entry ? add_entry(manifest, entry)
-                       : fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status = entry ? add_entry(manifest, entry) : fault_no_memory(manifest->fault);
     free(entry);
     return status;
 }

@@ -40,7 +40,7 @@ static int make_items(const struct cases *cases, const char *root, struct queue_
                       struct fault *fault)
 {
     struct contents *contents = contents_create();
-    int status = contents ? 0 : queue_no_memory(fault);
+    int status = contents ? 0 : fault_no_memory(fault);
 
     for (size_t i = 0; i < cases->count && status == 0; i++) {
         const struct batch_case *batch_case = cases->list[i];
@@ -57,7 +57,7 @@ static int make_items(const struct cases *cases, const char *root, struct queue_
         items[i].name = strdup(batch_case->name);
         items[i].path = strdup(path);
         if (!items[i].name || !items[i].path)
-            status = queue_no_memory(fault);
+            status = fault_no_memory(fault);
     }
     contents_destroy(contents);
     return status;
@@ -112,7 +112,7 @@ static int enqueue(const struct options *options, const struct cases *cases, uin
     struct queue_added added;
     struct queue *queue = NULL;
     int status =
-        items ? make_items(cases, root ? root : ".", items, fault) : queue_no_memory(fault);
+        items ? make_items(cases, root ? root : ".", items, fault) : fault_no_memory(fault);
 
     if (status == 0)
         status = queue_command_open(options, &queue, shown, fault);

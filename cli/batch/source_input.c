@@ -17,7 +17,7 @@ enum { BUFFER_SIZE = 64 * 1024, WAIT_MS = 100 };
 
 static enum source_answer lost(struct fault *fault)
 {
-    fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    fault_no_memory(fault);
     return SOURCE_LOST;
 }
 

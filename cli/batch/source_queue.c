@@ -16,7 +16,7 @@ enum { WAIT_MS = 30, MESSAGE_MAX = 1000 };
 
 static enum source_answer lost(struct fault *fault)
 {
-    queue_no_memory(fault);
+    fault_no_memory(fault);
     return SOURCE_LOST;
 }
 
@@ -239,7 +239,7 @@ static void hand_in(struct source_queue *source, const struct batch_case *batch_
                               &trial->fault);
     else
         status = queue_give_back(source->queue, batch_case->lease, false, &trial->fault) ||
-                 queue_no_memory(&trial->fault);
+                 fault_no_memory(&trial->fault);
     if (status)
         trial->end = ATTEMPT_LOST;
     else

@@ -119,7 +119,7 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->file = strdup(batch_case->file);
     if (!result->name || !result->file) {
         trial->end = ATTEMPT_LOST;
-        fault_set(&trial->fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(&trial->fault);
         return;
     }
     result->status = CASE_PASSED;

@@ -94,7 +94,7 @@ static struct ended_case *take(struct shared *shared)
     if (ended) {
         *ended = next;
     } else {
-        fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(&fault);
         fail(shared, &fault);
     }
     return ended;
@@ -292,7 +292,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
         run_workers(&shared, workers, plan->workers, callbacks);
         daemon_link_finish(&workers[0].link); /* if its thread did not start */
     } else if (plan->workers > 0) {
-        fault_set(&shared.fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(&shared.fault);
         shared.exit = EXIT_CODE_FAILED;
     }
     daemon_link_finish(first);

@@ -115,7 +115,7 @@ static int init_params(struct board_job *job, struct fault *fault)
         }
         job->src_count = r->wire.src.desc.quant.count;
         if (quant_alloc(&job->own, r->result.shape[job->own.axis]))
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
     }
     return preset(&job->own, &r->wire.dst.desc.quant, fault);
 }
@@ -162,7 +162,7 @@ static int send_params(struct board_job *job, struct fault *fault)
         return 0;
     uint8_t *bytes = calloc(1, size);
     if (!bytes)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     put_params(bytes, &job->r->wire.src.desc.quant);
     put_params(bytes + at, &job->own);
     int status = board_cache_alloc(&job->link->cache, board, size, &job->params, fault);
@@ -180,7 +180,7 @@ static int fetch_params(struct board_job *job, struct fault *fault)
         return 0;
     uint8_t *bytes = malloc(size);
     if (!bytes)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     const int status =
         board_read(&job->link->board, job->params, dst_params_at(job), bytes, size, fault);
     if (status == 0)
@@ -282,7 +282,7 @@ static int load(struct board_job *job, struct side *side, int fd, uint64_t first
     side->offset = -(int64_t)side->range.begin;
     side->bytes = malloc(size_of(side) > 0 ? size_of(side) : 1);
     if (!side->bytes)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     return fd < 0 ? 0
                   : read_file(fd, side->bytes, size_of(side), first + side->range.begin, pointer,
                               fault);
@@ -499,7 +499,7 @@ static int fill_result(struct board_job *job, const struct serial_tensor *layout
         return 0;
     }
     if (quant_alloc(&dst->quant, 1))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     dst->quant.scale[0] = layout->scale;
     dst->quant.zero_point[0] = layout->zero_point;
     dst->quant.scale_frac_bits[0] = layout->scale_frac_bits;

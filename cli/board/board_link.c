@@ -15,7 +15,7 @@ struct board_link *board_link_open(const char *url, struct fault *fault)
     struct board_link *link = calloc(1, sizeof(*link));
 
     if (!link) {
-        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(fault);
         return NULL;
     }
     link->opened_ns = clock_ns();
@@ -144,7 +144,7 @@ static int answer_stats(struct board_link *link, struct jsonw *line, struct faul
     int status = -1;
 
     if (!stats)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (board_greet(&link->board, fault) || read_channels(link, stats, fault))
         goto out;
     status = 0;

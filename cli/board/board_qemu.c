@@ -105,7 +105,7 @@ int board_qemu_start(const char *board, const char *firmware, pid_t *qemu, int *
     int status = -1;
 
     if (!image)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (board_image_find(image, board, firmware, fault) ||
         check_program(board, image->words[0], fault))
         goto out;

@@ -107,7 +107,7 @@ static int write_elements(struct output *output, struct request *request, struct
     uint8_t *chunk = malloc(CHUNK_BYTES);
 
     if (!chunk)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     uint32_t at[MLI_MAX_RANK] = {0};
     int status = 0;
     for (uint64_t done = 0; done < header->data_size && status == 0;) {

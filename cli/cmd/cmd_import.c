@@ -45,7 +45,7 @@ static int write_lists(const struct import *import, struct import_output *output
     jsonw_newline(&w);
     list = jsonw_text(&w);
     if (!list || text.failed)
-        result = model_no_memory(fault);
+        result = fault_no_memory(fault);
     else
         result = import_output_text(output, "cases.txt", text.data, text.length, fault) ||
                          import_output_text(output, IMPORT_LIST_FILE, list, strlen(list), fault)

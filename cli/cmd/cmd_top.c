@@ -77,7 +77,7 @@ static int show(struct top *top, struct fault *fault)
     top_view(&text, top->session->link.where, top->now, top->before);
     int status = session_list(top->session, &query, add_job, &table, NULL, fault);
     if (status == 0 && text.failed)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(fault);
     if (status == 0 && top->terminal)
         draw(&text);
     else if (status == 0)

@@ -65,7 +65,7 @@ static int write_text(struct recorder *recorder, struct fault *fault)
     struct textw *text = &recorder->text;
 
     if (text->failed)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (text->length == 0)
         return 0;
     if (recorder->streamed) {

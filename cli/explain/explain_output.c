@@ -53,7 +53,7 @@ static int draw_to_file(const struct explain_output *output, size_t number,
     const struct job_spec *job = resolved->job;
     char *path =
         svg_target_path(&output->svg, number, (size_t)(job - file->list.jobs), job->common.name);
-    int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status = path ? 0 : fault_no_memory(fault);
     if (status == 0)
         status = check_apart(path, file, resolved, fault);
     if (status == 0)
@@ -144,7 +144,7 @@ enum exit_code explain_output_timeline(struct explain_output *output, struct tim
 
     timeline_end(timeline);
     if (timeline->failed)
-        status = fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(&fault);
     if (status == 0 && path) {
         status = measured_load(&measured, path, &fault);
         if (status == 0) {

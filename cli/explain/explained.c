@@ -82,7 +82,7 @@ static int own_parameters(struct explained *e, const struct resolved *r, mli_ten
     }
     uint32_t count = r->result.shape[e->dst.quant_axis];
     if (quant_alloc(own, count))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     dst->el_params.sa.scale.mem.pi16 = own->scale;
     dst->el_params.sa.scale.capacity = capacity_of((uint64_t)count * sizeof(*own->scale));
     dst->el_params.sa.zero_point.mem.pi16 = own->zero_point;

@@ -13,11 +13,6 @@ enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 32 << 20, TEXT_BYTES_MAX 
 
 static const struct json_limits limits = {TRACE_BYTES_MAX, 8, TRACE_VALUES_MAX};
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /* The text of a trace, as the project's strict JSON reader accepts it. */
 struct strict_text {
     char *bytes;
@@ -74,7 +69,7 @@ static int make_strict(const struct text *text, struct strict_text *out, struct 
     char *to = malloc(2 * text->length + 2);
 
     if (!to)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     out->bytes = to;
     while (left > 0) {
         bool quoted = *from == '"', fraction = false;
@@ -222,7 +217,7 @@ static int read_events(struct measured *measured, struct fault *fault)
     measured->bytes = calloc(count + 1, sizeof *measured->bytes);
     measured->by_name = calloc(count + 1, sizeof *measured->by_name);
     if (!measured->slots || !measured->bytes || !measured->by_name)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     while (json_next(&events, &item))
         if (add_event(measured, &item) < 0)
             return -1;

@@ -22,8 +22,7 @@ static int save(const struct textw *w, const char *path, const char *begin, cons
 int save_text(struct textw *w, const char *path, const char *begin, const char *what,
               struct fault *fault)
 {
-    const int status = w->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
-                                 : save(w, path, begin, what, fault);
+    const int status = w->failed ? fault_no_memory(fault) : save(w, path, begin, what, fault);
 
     textw_finish(w);
     return status;

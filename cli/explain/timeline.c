@@ -285,7 +285,7 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
     struct timeline_chart chart = {.title = title, .subtitle = line, .panels = 1};
 
     if (timeline->failed)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     for (uint32_t i = 0; i < profile->memory_count; i++)
         memories[i] =
             (struct timeline_memory){profile->memories[i].name, profile->memories[i].size};

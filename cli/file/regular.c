@@ -69,7 +69,7 @@ int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault)
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);
     if (!chunk)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     SHA2_CTX sha;
     SHA256Init(&sha);
     int status = read_through(fd, chunk, &sha, fault);

@@ -45,7 +45,7 @@ static int read_all(struct text *text, int fd, size_t max, bool waits, struct fa
 {
     while (text->length <= max) {
         if (text->length == text->capacity && grow(text))
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         if (waits)
             wait_for_bytes(fd);
         if (cancel_requested())

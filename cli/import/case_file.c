@@ -57,13 +57,13 @@ static int add_part(struct writer *writer, struct import_node *node,
     struct part *more = reallocarray(writer->parts, writer->count + 1, sizeof(*more)), *part;
 
     if (!more)
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     writer->parts = more;
     part = &more[writer->count];
     *part = (struct part){.movement = movement, .node = node};
     writer->count++;
     if (moves_of(movement, &part->moves) || moves_fold(&part->moves))
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     stored_header(movement->dtype, movement->result_rank, movement->result, &part->header);
     import_result(node, movement, part->name);
     part->direct = is_direct(part);
@@ -80,7 +80,7 @@ static int write_expected(struct writer *writer, const struct part *part)
     const uint8_t *expected = store->expected[movement->output];
     struct npy_header header = part->header;
     char name[JOB_NAME_MAX + 16];
-    int result = sources && elements ? 0 : model_no_memory(writer->fault);
+    int result = sources && elements ? 0 : fault_no_memory(writer->fault);
 
     for (size_t i = 0; sources && i < movement->source_count && result == 0; i++) {
         sources[i] = element_store_get(store, movement->sources[i].tensor, writer->fault);
@@ -111,7 +111,7 @@ static int write_fill(struct writer *writer, const struct part *part)
     int result;
 
     if (!elements)
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     for (uint64_t at = 0; at < header.data_size; at += size)
         memcpy(elements + at, part->movement->fill, size);
     snprintf(name, sizeof(name), "%s.fill", part->name);
@@ -240,7 +240,7 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
     if (result >= 0)
         job_file_write(&writer->w, NULL, &job); /* all strings are borrowed */
     tensor_desc_finish(&job.src.desc);
-    return result < 0 ? model_no_memory(writer->fault) : 0;
+    return result < 0 ? fault_no_memory(writer->fault) : 0;
 }
 
 static void write_fill_job(struct writer *writer, struct part *part)
@@ -292,7 +292,7 @@ static int write_save(struct writer *writer, struct part *part)
     if (result >= 0)
         job_file_write(&writer->w, NULL, &job);
     tensor_desc_finish(&job.src.desc);
-    return result < 0 ? model_no_memory(writer->fault) : 0;
+    return result < 0 ? fault_no_memory(writer->fault) : 0;
 }
 
 static int write_part(struct writer *writer, struct part *part)
@@ -319,7 +319,7 @@ static int write_buffers(struct writer *writer)
     size_t count = 0;
 
     if (!buffers)
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     for (size_t i = 0; i < writer->count; i++) {
         if (!writer->parts[i].direct) {
             buffers[count].name = writer->parts[i].name;
@@ -354,7 +354,7 @@ static int save(struct writer *writer, const struct import_node *root)
     char name[JOB_NAME_MAX];
 
     if (!text)
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     snprintf(name, sizeof(name), "%s.json", root->name);
     return import_output_text(writer->output, name, text, strlen(text), writer->fault);
 }
@@ -370,7 +370,7 @@ static int fuse(struct writer *writer, struct import_node *root)
     if (write_jobs(writer))
         return -1;
     if (!jsonw_text(&writer->w))
-        return model_no_memory(writer->fault);
+        return fault_no_memory(writer->fault);
     return fused_case_write(writer->import, root, writer->output, &writer->w, writer->fault);
 }
 

@@ -21,7 +21,7 @@ static int localise(const struct import_output *output, const char *path, char o
     job.src.file = strdup(path);
     if (!job.src.file || asprintf(&place, "%s/x", output->hidden) < 0) {
         place = NULL;
-        model_no_memory(fault);
+        fault_no_memory(fault);
     } else if (relocate(&job, place, fault) == 0) {
         result = 0;
         snprintf(out, CASE_PATH_MAX, "%s", job.src.file);

@@ -21,7 +21,7 @@ int element_store_init(struct element_store *store, struct model *model, const c
     *store = (struct element_store){.model = model, .path = path};
     store->owned = calloc(model->tensor_count + 1, sizeof(*store->owned));
     store->expected = calloc(model->tensor_count + 1, sizeof(*store->expected));
-    return store->owned && store->expected ? 0 : model_no_memory(fault);
+    return store->owned && store->expected ? 0 : fault_no_memory(fault);
 }
 
 void element_store_forget(struct element_store *store)
@@ -53,7 +53,7 @@ int element_store_put(struct element_store *store, size_t tensor, uint8_t *eleme
     }
     if (model_push(&store->held, &store->held_count, tensor)) {
         free(elements);
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     }
     store->owned[tensor] = elements;
     return 0;
@@ -80,7 +80,7 @@ static int read_outside(const struct element_store *store, const struct model_te
 
     if (asprintf(&path, "%.*s%s", slash ? (int)(slash - store->path + 1) : 0, store->path,
                  tensor->location) < 0)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     const int fd = regular_open(path, O_RDONLY | O_NOFOLLOW, &stat);
     while (fd >= 0 && done < tensor->bytes) {
         const ssize_t got = pread(fd, elements + done, (size_t)(tensor->bytes - done),
@@ -202,7 +202,7 @@ static int read_all(struct element_store *store, const char *directory, bool out
         if (tensors[i] == MODEL_ABSENT)
             continue;
         if (asprintf(&path, "%s/%s_%zu.pb", directory, output ? "output" : "input", i) < 0)
-            return model_no_memory(fault);
+            return fault_no_memory(fault);
         read = read_given(store, path, tensors[i], output, fault);
         free(path);
         if (read < 0)

@@ -33,7 +33,7 @@ int fused_case_write(struct import *import, struct import_node *root, struct imp
     int status;
 
     if (asprintf(&path, "%s/%s.fused.json", output->hidden, root->name) < 0)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     status = job_file_load_text(&file, path, &text, fault);
     if (status == 0) {
         status = optimise(&result, &file, &request, fault);

@@ -211,7 +211,7 @@ int import_init(struct import *import, struct import_request *request, struct fa
     import->needed = calloc(model->tensor_count + 1, sizeof(*import->needed));
     import->written = calloc(model->tensor_count + 1, sizeof(*import->written));
     if (!import->nodes || !import->producer || !import->used || !import->needed || !import->written)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     if (element_store_init(&import->store, model, request->path, fault))
         return -1;
     if (request->data && element_store_read(&import->store, request->data, &import->given_inputs,
@@ -221,7 +221,7 @@ int import_init(struct import *import, struct import_request *request, struct fa
         if (cancel_requested())
             return cancel_fault(fault);
         if (read_node(import, i))
-            return model_no_memory(fault);
+            return fault_no_memory(fault);
     }
     find_needed(import);
     group(import);

@@ -190,7 +190,7 @@ static int make_hidden(struct import_output *output, struct fault *fault)
         if (asprintf(&output->hidden, "%.*s.%.200s.%ld-%u", before, output->path,
                      output->path + before, (long)getpid(), i) < 0) {
             output->hidden = NULL;
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         }
         if (mkdir(output->hidden, 0777) == 0)
             return 0;
@@ -213,7 +213,7 @@ int import_output_init(struct import_output *output, const char *path, bool forc
         length--;
     output->path = strndup(path, length);
     if (!output->path)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (check_place(output, force, fault))
         return -1;
     if (make_hidden(output, fault))

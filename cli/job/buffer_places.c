@@ -70,9 +70,7 @@ static int find_room(struct placing *placing, size_t index, struct room **found)
     room->memory = memory;
     room->exact = calloc(placing->jobs->buffer_count, sizeof(*room->exact));
     room->gaps = calloc(placing->jobs->buffer_count + 1, sizeof(*room->gaps));
-    return room->exact && room->gaps
-               ? 0
-               : fault_set(placing->fault, FAULT_INTERNAL, NULL, "out of memory");
+    return room->exact && room->gaps ? 0 : fault_no_memory(placing->fault);
 }
 
 /* Adds the range of a buffer with an address. */
@@ -210,7 +208,7 @@ int buffer_places_init(struct buffer_places *places, const struct target_profile
         return 0;
     places->places = calloc(file->list.buffer_count, sizeof(*places->places));
     if (!places->places)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     status = place_all(&placing);
     for (size_t i = 0; i < PROFILE_MEMORIES_MAX; i++) {
         free(placing.rooms[i].exact);

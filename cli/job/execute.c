@@ -192,8 +192,7 @@ static int write_params(struct resolved *r, const struct job_result *result, str
     jsonw_object_end(&w);
     jsonw_newline(&w);
     const char *text = jsonw_text(&w);
-    int status = text ? output_write(&r->params, text, w.length, 0, fault)
-                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status = text ? output_write(&r->params, text, w.length, 0, fault) : fault_no_memory(fault);
     jsonw_finish(&w);
     return status;
 }
@@ -403,7 +402,7 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     free(detach->numbers);
     detach->file = file;
     detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
-    return detach->numbers ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return detach->numbers ? 0 : fault_no_memory(fault);
 }
 
 /* Fills "after" with the numbers that the daemon gave to the predecessors. */

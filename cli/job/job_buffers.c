@@ -117,7 +117,7 @@ int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *ba
         return fault_set(fault, FAULT_STREAM_ERROR, NULL, "the connection to the daemon is lost");
     buffers->live = calloc(list->buffer_count, sizeof(*buffers->live));
     if (!buffers->live)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     buffers->count = list->buffer_count;
     buffers->borrowed = base->count;
     if (base->count > 0)

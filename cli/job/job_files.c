@@ -10,11 +10,6 @@
 #include "cli/file/place.h"
 #include "proto/file/file_limits.h"
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 static bool is_standard_input(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -58,7 +53,7 @@ static int parse(struct job_file *file, const struct text *text, struct fault *f
 {
     file->directory = is_standard_input(file->path) ? strdup(".") : directory_of(file->path);
     if (!file->directory)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     if (refuse_tensor(file->path, text, fault))
         return -1;
     file->is_file = !is_standard_input(file->path);
@@ -152,7 +147,7 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
     if (parse(file, text, fault))
         goto fail;
     if (find_predecessors(file) || find_order(file)) {
-        out_of_memory(fault);
+        fault_no_memory(fault);
         goto fail;
     }
     return 0;

@@ -152,7 +152,7 @@ static int open_src(struct resolved *r, const struct produced *produced, struct 
         return blame(fault, "src");
     const struct npy_header *header = &r->src.header;
     if (tensor_desc_copy(&wire->desc, &ref->desc))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     wire->where = r->src_buffer ? TENSOR_IN_BUFFER : TENSOR_IN_FD;
     wire->offset = header->data_offset;
     memcpy(wire->memory, ref->memory, sizeof(wire->memory));
@@ -327,7 +327,7 @@ static int make_path(char **out, const struct job_file *file, const char *path, 
     if (!path)
         return 0;
     *out = job_file_path(file, path);
-    return *out ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return *out ? 0 : fault_no_memory(fault);
 }
 
 static int make_paths(struct resolved *r, const struct job_file *file, struct fault *fault)
@@ -350,7 +350,7 @@ static int begin_wire(struct resolved *r, struct fault *fault)
     r->wire.common = r->job->common;
     r->wire.common.name = name ? strdup(name) : NULL;
     if (name && !r->wire.common.name)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     return 0;
 }
 
@@ -363,8 +363,8 @@ static int check_wire(const struct resolved *r, struct fault *fault)
     jsonw_init(&w);
     job_wire_write(&w, NULL, &r->wire);
     const char *text = jsonw_text(&w);
-    int status = text ? json_check(text, w.length, &rpc_request_limits, &why)
-                      : fault_set(&why, FAULT_INTERNAL, NULL, "out of memory");
+    int status =
+        text ? json_check(text, w.length, &rpc_request_limits, &why) : fault_no_memory(&why);
     jsonw_finish(&w);
     return status ? fault_set(fault, FAULT_INVALID_PARAMS, "/src",
                               "src: too many parameters for one request: %s", why.text)

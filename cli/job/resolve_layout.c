@@ -206,7 +206,7 @@ static int fill_wire(struct resolved *r, struct fault *fault)
     struct tensor_ref *wire = &r->wire.dst;
 
     if (tensor_desc_copy(&wire->desc, &r->job->dst.desc))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     wire->where = r->dst_buffer ? TENSOR_IN_BUFFER : TENSOR_IN_FD;
     wire->fd = r->src_buffer ? 0 : 1; /* the descriptor after that of the source */
     wire->offset = r->whole.header.data_offset;

@@ -99,7 +99,7 @@ static int add_buffers(struct staging *stage, const struct job_file *file, const
     struct buffer_spec *buffers = calloc(list->buffer_count + 2, sizeof(*buffers));
 
     if (!buffers)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (list->buffer_count > 0)
         memcpy(buffers, list->buffers, list->buffer_count * sizeof(*buffers));
     for (size_t i = 0; i < 2; i++) {

@@ -347,8 +347,8 @@ static int call_board(struct daemon_link *link, const char *method, struct rpc_r
     int status = board_link_answer(link->board, method, &w, fault);
     const char *line = status == 0 ? jsonw_text(&w) : NULL;
     if (status == 0)
-        status = line ? parse_reply(line, strcspn(line, "\n"), reply, fault)
-                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status =
+            line ? parse_reply(line, strcspn(line, "\n"), reply, fault) : fault_no_memory(fault);
     jsonw_finish(&w);
     return status;
 }
@@ -369,7 +369,7 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
     }
     const char *params = request->params ? jsonw_text(request->params) : NULL;
     if (request->params && !params)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (mli_client_call(link->library, request->method, params, request->attachments,
                         request->count, request->timeout_ms, &line, &length, &error))
         return daemon_link_fault(link, &error, fault);

@@ -116,7 +116,7 @@ static int write_text(struct jsonw *w, bool json, const struct job_spec *job, st
 {
     jsonw_init_lines(w, json ? 0 : 1);
     job_file_write(w, NULL, job);
-    return jsonw_text(w) ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return jsonw_text(w) ? 0 : fault_no_memory(fault);
 }
 
 /* Writes the job file atomically. */
@@ -128,7 +128,7 @@ static int save(const char *path, bool force, const struct jsonw *text, struct f
     if (status == 0)
         status = output_check_fresh(&output, force, fault);
     if (status == 0)
-        status = text->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
+        status = text->failed ? fault_no_memory(fault)
                               : output_write(&output, text->data, text->length, 0, fault);
     if (status == 0)
         status = output_commit_synced(&output, !force, fault);

@@ -92,7 +92,7 @@ static int rewrite(char **name, const char *working, const struct parts *directo
     char *path = parts_init(&file, working, *name) ? NULL : join(directory, &file);
     parts_finish(&file);
     if (!path)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     free(*name);
     *name = path;
     if (strlen(path) > JOB_PATH_MAX)
@@ -127,7 +127,7 @@ int relocate(struct job_spec *job, const char *path, struct fault *fault)
         fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
                   "%s: its directory must exist: %s", path, strerror(errno));
     else if (parts_init(&directory, NULL, target))
-        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(fault);
     else if (rewrite(&job->src.file, working, &directory, fault) == 0 &&
              rewrite(&job->dst.file, working, &directory, fault) == 0 &&
              rewrite(&job->expect.golden.file, working, &directory, fault) == 0)

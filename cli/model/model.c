@@ -21,11 +21,6 @@ const struct model_dtype *model_dtype(enum model_dtype_id id)
     return &dtypes[id];
 }
 
-int model_no_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 bool model_is_format(enum file_format format)
 {
     return format == FILE_FORMAT_ONNX || format == FILE_FORMAT_PB || format == FILE_FORMAT_TFLITE;
@@ -138,7 +133,7 @@ static int grow_slots(struct model *model, struct fault *fault)
         count *= 2;
     size_t *slots = calloc(count, sizeof(*slots));
     if (!slots)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     free(model->slots);
     model->slots = slots;
     model->slot_count = count;
@@ -205,7 +200,7 @@ int model_add_tensor(struct model *model, const char *text, size_t length, bool 
         return fault_set(fault, FAULT_LIMIT, NULL, "more than %d tensors", MODEL_TENSORS_MAX);
     char *name = model_text(text, length);
     if (!name)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     if (!unique && *name) {
         *index = model_find(model, name);
         if (*index != MODEL_ABSENT) {
@@ -217,7 +212,7 @@ int model_add_tensor(struct model *model, const char *text, size_t length, bool 
     if (!name || grow((void **)&model->tensors, model->tensor_count, &model->tensor_capacity,
                       sizeof(*model->tensors))) {
         free(name);
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     }
     *index = model->tensor_count;
     size_t *slot = slot_of(model, name); /* before the new tensor counts */
@@ -232,7 +227,7 @@ int model_add_node(struct model *model, struct model_node **node, struct fault *
         return fault_set(fault, FAULT_LIMIT, NULL, "more than %d nodes", MODEL_NODES_MAX);
     if (grow((void **)&model->nodes, model->node_count, &model->node_capacity,
              sizeof(*model->nodes)))
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     *node = &model->nodes[model->node_count++];
     **node = (struct model_node){0};
     return 0;
@@ -265,7 +260,7 @@ int model_set_shape(struct model_tensor *tensor, const struct model_dim *dims, s
                          MODEL_WORD_MAX, tensor->name, rank, MODEL_RANK_MAX);
     struct model_dim *copy = calloc(rank + 1, sizeof(*copy));
     if (!copy)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     for (uint32_t d = 0; tensor->dims && d < tensor->rank; d++)
         free(tensor->dims[d].name);
     free(tensor->dims);
@@ -275,7 +270,7 @@ int model_set_shape(struct model_tensor *tensor, const struct model_dim *dims, s
     for (size_t d = 0; d < rank; d++) {
         copy[d].extent = dims[d].extent < 0 ? MODEL_OPEN : dims[d].extent;
         if (dims[d].name && !(copy[d].name = strdup(dims[d].name)))
-            return model_no_memory(fault);
+            return fault_no_memory(fault);
     }
     return 0;
 }
@@ -295,7 +290,7 @@ int model_set_quant(struct model *model, struct model_tensor *tensor,
     quant->scale = calloc(from->count + 1, sizeof(*quant->scale));
     quant->zero_point = calloc(from->count + 1, sizeof(*quant->zero_point));
     if (!quant->scale || !quant->zero_point)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     memcpy(quant->scale, from->scale, from->count * sizeof(*quant->scale));
     memcpy(quant->zero_point, from->zero_point, from->count * sizeof(*quant->zero_point));
     quant->count = from->count;
@@ -357,7 +352,7 @@ bool model_tensor_bytes(const struct model_tensor *tensor, uint64_t *bytes)
 static int refuse(struct model_tensor *tensor, const char *why, struct fault *fault)
 {
     if (!tensor->refusal && !(tensor->refusal = strdup(why)))
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     return 0;
 }
 

@@ -177,7 +177,6 @@ const struct model_dtype *model_dtype(enum model_dtype_id id);
 
 /* For the readers of formats. All return 0, or -1 with the fault, unless they say otherwise. */
 
-int model_no_memory(struct fault *fault);
 /**
  * Adds a tensor and sets *index. The name need not be terminated. If it is empty or another tensor
  * has it and `unique` is set, "#INDEX" is appended. Otherwise the existing tensor is returned.

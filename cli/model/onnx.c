@@ -72,7 +72,7 @@ static int read_dim(struct protobuf message, struct model_dim *dim, struct fault
                 model_text((const char *)field.bytes,
                            field.size < MODEL_NAME_MAX ? (size_t)field.size : MODEL_NAME_MAX);
             if (!dim->name)
-                return model_no_memory(fault);
+                return fault_no_memory(fault);
         }
     }
     return more < 0 ? onnx_malformed("a dimension", fault) : 0;
@@ -149,7 +149,7 @@ static int add_int(struct model_attribute *attribute, uint64_t value, size_t *ca
         size_t wanted = *capacity ? *capacity * 2 : 8;
         int64_t *more = reallocarray(attribute->ints, wanted, sizeof(*more));
         if (!more)
-            return model_no_memory(fault);
+            return fault_no_memory(fault);
         attribute->ints = more;
         *capacity = wanted;
     }
@@ -189,7 +189,7 @@ static int read_attribute(struct model_node *node, struct protobuf message,
         return onnx_malformed("an attribute", fault);
     attribute = model_add_attribute(node, (const char *)name.bytes, (size_t)name.size);
     if (!attribute)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     while (protobuf_next(&message, &field) == 1) {
         const uint32_t bits = (uint32_t)field.value;
 
@@ -204,7 +204,7 @@ static int read_attribute(struct model_node *node, struct protobuf message,
             free(attribute->text);
             attribute->text = model_text((const char *)field.bytes, (size_t)field.size);
             if (!attribute->text)
-                return model_no_memory(fault);
+                return fault_no_memory(fault);
         } else if (field.number == ATTRIBUTE_INTS) {
             if (add_ints(attribute, &field, &capacity, fault))
                 return -1;
@@ -224,14 +224,14 @@ static int add_name(struct model *model, const struct protobuf_field *field, siz
     if (field->size > 0 && model_add_tensor(model, (const char *)field->bytes, (size_t)field->size,
                                             false, &index, fault))
         return -1;
-    return model_push(list, count, index) ? model_no_memory(fault) : 0;
+    return model_push(list, count, index) ? fault_no_memory(fault) : 0;
 }
 
 static int set_text(char **text, const struct protobuf_field *field, struct fault *fault)
 {
     free(*text);
     *text = model_text((const char *)field->bytes, (size_t)field->size);
-    return *text ? 0 : model_no_memory(fault);
+    return *text ? 0 : fault_no_memory(fault);
 }
 
 /* Makes the output of a node Constant a constant. */
@@ -290,7 +290,7 @@ static int read_node(struct model *model, struct protobuf message, struct fault 
     if (result)
         return -1;
     if ((!node->op && !(node->op = strdup(""))) || (!node->name && !(node->name = strdup(""))))
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     return strcmp(node->op, "Constant") == 0 ? read_value_of_constant(model, node, &tensor, fault)
                                              : 0;
 }
@@ -321,7 +321,7 @@ static int read_graph(struct model *model, struct protobuf message, struct fault
             if (result == 0 && index != MODEL_ABSENT &&
                 model_push(input ? &model->inputs : &model->outputs,
                            input ? &model->input_count : &model->output_count, index))
-                result = model_no_memory(fault);
+                result = fault_no_memory(fault);
         }
         if (result)
             return -1;

@@ -169,10 +169,10 @@ static int set_outside(struct model_tensor *to, const struct parsed *tensor, str
 {
     to->location = model_text((const char *)tensor->location.bytes, (size_t)tensor->location.size);
     if (!to->location)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     if (!is_safe(to->location)) {
         to->refusal = strdup("its elements are in a file outside the directory of the model");
-        return to->refusal ? 0 : model_no_memory(fault);
+        return to->refusal ? 0 : fault_no_memory(fault);
     }
     to->place = MODEL_OUTSIDE;
     to->offset = tensor->offset;
@@ -293,7 +293,7 @@ static int set_typed(struct model *model, struct model_tensor *to, const struct 
                          to->name);
     decoder.memory = calloc(1, (size_t)decoder.size + 8);
     if (!decoder.memory)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     to->memory = decoder.memory;
     to->place = MODEL_IN_MEMORY;
     if (!decode(&decoder, tensor->message, number, wire))
@@ -302,7 +302,7 @@ static int set_typed(struct model *model, struct model_tensor *to, const struct 
     if (decoder.filled == decoder.size)
         return 0;
     to->refusal = strdup("its list of elements does not have the length that its shape needs");
-    return to->refusal ? 0 : model_no_memory(fault);
+    return to->refusal ? 0 : fault_no_memory(fault);
 }
 
 int onnx_read_constant(struct model *model, struct protobuf message, size_t index,
@@ -347,7 +347,7 @@ int onnx_set_integers(struct model_tensor *tensor, const int64_t *values, size_t
         return -1;
     tensor->memory = malloc(count * sizeof(int64_t) + 1);
     if (!tensor->memory)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = htole64((uint64_t)values[i]);
         memcpy(tensor->memory + i * sizeof(bits), &bits, sizeof(bits));

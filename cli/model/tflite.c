@@ -107,7 +107,7 @@ static int read_quantisation(struct reader *reader, const struct flatbuffer_tabl
     }
     result = quant.scale && quant.zero_point
                  ? model_set_quant(reader->model, tensor, &quant, reader->fault)
-                 : model_no_memory(reader->fault);
+                 : fault_no_memory(reader->fault);
     free(quant.scale);
     free(quant.zero_point);
     return result;
@@ -146,7 +146,7 @@ static int read_elements(struct reader *reader, const struct flatbuffer_table *t
     tensor->place = MODEL_IN_FILE;
     if (flatbuffer_table(file, table, TENSOR_SPARSITY).at &&
         !(tensor->refusal = strdup("its elements are stored as a sparse tensor")))
-        return model_no_memory(reader->fault);
+        return fault_no_memory(reader->fault);
     return 0;
 }
 
@@ -176,7 +176,7 @@ static int read_tensors(struct reader *reader, const struct flatbuffer_table *gr
 
     reader->index = calloc((size_t)tensors.count + 1, sizeof(*reader->index));
     if (!reader->index)
-        return model_no_memory(reader->fault);
+        return fault_no_memory(reader->fault);
     for (; reader->count < tensors.count; reader->count++) {
         const struct flatbuffer_table table =
             flatbuffer_element_table(&reader->file, &tensors, reader->count);
@@ -201,7 +201,7 @@ static int read_list(struct reader *reader, const struct flatbuffer_table *table
                              "an operator or the graph names tensor %d of %u", number,
                              reader->count);
         if (model_push(list, count, number < 0 ? MODEL_ABSENT : reader->index[number]))
-            return model_no_memory(reader->fault);
+            return fault_no_memory(reader->fault);
     }
     return check(reader);
 }
@@ -235,7 +235,7 @@ static int read_code(struct reader *reader, const struct flatbuffer_table *opera
         snprintf(text, sizeof(text), "operator %u", *code);
     node->op = strdup(tflite_operator(*code) && *code != CUSTOM ? tflite_operator(*code) : text);
     node->name = strdup("");
-    return node->op && node->name ? 0 : model_no_memory(reader->fault);
+    return node->op && node->name ? 0 : fault_no_memory(reader->fault);
 }
 
 static int read_operators(struct reader *reader, const struct flatbuffer_table *graph)
@@ -255,7 +255,7 @@ static int read_operators(struct reader *reader, const struct flatbuffer_table *
             read_list(reader, &table, OPERATOR_OUTPUTS, &node->outputs, &node->output_count))
             return -1;
         if (tflite_read_options(file, &table, code, node))
-            return model_no_memory(reader->fault);
+            return fault_no_memory(reader->fault);
         if (check(reader))
             return -1;
     }

@@ -86,7 +86,7 @@ static int begin(struct coded_input *input, const char *path, enum file_format f
     *input = (struct coded_input){.fd = -1, .first = first, .format = format};
     input->path = strdup(path);
     if (!input->path)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     input->fd = memory_file_create(fault);
     return input->fd < 0 ? -1 : 0;
 }

@@ -141,7 +141,7 @@ int fusion_find(struct program *p, bool raw, struct fault *fault)
         step->route_count = step->chosen = 0;
         step->obstacle = NOT_KEPT;
         if (routes_find(p, step, raw))
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         if (cancel_requested())
             return cancel_fault(fault);
     }

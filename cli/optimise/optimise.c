@@ -15,11 +15,6 @@ enum { ROUNDS_MAX = 8 };
 /* Maximum number of jobs that are split in separate attempts. */
 enum { SPLITS_MAX = 16 };
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 static uint64_t size_of(const struct program *p, const struct store *store)
 {
     uint64_t size = 0;
@@ -135,7 +130,7 @@ static int advance(struct optimised *result, const struct optimise_request *requ
     free(result->jobs);
     result->jobs = jobs;
     if (!jobs)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     if (program_reload(&next, &result->first, &result->text, fault))
         return -1;
     program_finish(&result->last);
@@ -182,14 +177,14 @@ static int try_split(struct optimised *result, const struct optimise_request *re
 
     *better = false;
     jsonw_init(&trial.text);
-    status = split_mark(p, which, &count) ? out_of_memory(fault) : 0;
+    status = split_mark(p, which, &count) ? fault_no_memory(fault) : 0;
     *found = count > 0;
     if (status == 0 && *found)
         status = write_near(p, request->raw, &trial.text, fault);
     if (status == 0 && *found) {
         trial.jobs = follow(p, result->jobs);
-        status =
-            trial.jobs ? program_reload(&trial.file, p, &trial.text, fault) : out_of_memory(fault);
+        status = trial.jobs ? program_reload(&trial.file, p, &trial.text, fault)
+                            : fault_no_memory(fault);
     }
     split_unmark(p);
     if (status == 0 && *found) {
@@ -258,7 +253,7 @@ static int write_text(struct optimised *result, const struct optimise_request *r
     if (rewrite(p, request->raw, request->path, &result->text, &again, fault))
         return -1;
     jsonw_newline(&result->text);
-    return result->text.failed ? out_of_memory(fault) : 0;
+    return result->text.failed ? fault_no_memory(fault) : 0;
 }
 
 const struct program *optimised_last(const struct optimised *result)
@@ -278,7 +273,7 @@ int optimise(struct optimised *result, const struct job_file *file,
     if (!result->jobs)
         result->jobs = follow(&result->first, NULL);
     if (!result->jobs)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     result->before = totals_of(&result->first);
     result->after = totals_of(optimised_last(result));
     if (request->profile && predict(result, request->profile, fault))

@@ -23,11 +23,6 @@ const char *kept_text(enum kept kept)
     return texts[kept];
 }
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /* Stores */
 
 /* Finds the store of a place by its hash. */
@@ -57,7 +52,7 @@ static int begin_stores(struct program *p, struct store_table *table, struct fau
     table->slots = calloc(table->size, sizeof(*table->slots));
     p->stores = calloc(most, sizeof(*p->stores));
     if (!table->slots || !p->stores)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     for (size_t i = 0; i < list->buffer_count; i++)
         p->stores[p->store_count++] = (struct store){.is_buffer = true, .buffer = i};
     return 0;
@@ -99,7 +94,7 @@ static int add_write(struct store *store, const struct write *write, struct faul
         struct write *writes = realloc(store->writes, capacity * sizeof(*writes));
 
         if (!writes)
-            return out_of_memory(fault);
+            return fault_no_memory(fault);
         store->writes = writes;
         store->write_capacity = capacity;
     }
@@ -223,7 +218,7 @@ static int take_failing_job(struct program *p, struct store_table *table, struct
         char *path = files[i] ? job_file_path(p->file, files[i]) : NULL;
 
         if (files[i] && !path)
-            return out_of_memory(fault);
+            return fault_no_memory(fault);
         /* A missing directory may be the expected error. */
         if (path)
             fix(p, table, path, &store, &unknown);
@@ -322,7 +317,7 @@ int program_init(struct program *program, const struct job_file *file,
     *program = (struct program){.file = file};
     program->steps = calloc(file->list.count, sizeof(*program->steps));
     if (!program->steps)
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     if (status == 0)
         status = begin_stores(program, &table, fault);
     if (status == 0)

@@ -34,11 +34,6 @@ struct bench {
     struct side old, new;
 };
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /* Job files */
 
 /* Leaves out what does not change the bytes that a job writes. */
@@ -59,7 +54,7 @@ static int load(struct side *side, const struct program *p, const struct jsonw *
         return -1;
     side->buffers = malloc((p->file->list.buffer_count + 1) * sizeof(*side->buffers));
     if (!side->buffers)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     for (size_t i = 0; i < p->file->list.buffer_count; i++)
         side->buffers[i] = -1;
     for (size_t i = 0; i < side->file.list.count; i++)
@@ -86,7 +81,7 @@ static int load_old(struct bench *b, struct fault *fault)
         job_file_write(&w, NULL, &list->jobs[i]);
     jsonw_array_end(&w);
     jsonw_object_end(&w);
-    status = jsonw_text(&w) ? load(&b->old, b->p, &w, fault) : out_of_memory(fault);
+    status = jsonw_text(&w) ? load(&b->old, b->p, &w, fault) : fault_no_memory(fault);
     jsonw_finish(&w);
     return status;
 }
@@ -240,7 +235,7 @@ static int compare_file(struct bench *b, const char *name, struct fault *fault)
 {
     char *path = job_file_path(b->p->file, name);
     const struct tensor_file *old = NULL, *new = NULL;
-    int status = path ? 0 : out_of_memory(fault);
+    int status = path ? 0 : fault_no_memory(fault);
 
     if (status == 0 && (produced_find(&b->old.produced, path, &old) ||
                         produced_find(&b->new.produced, path, &new)))

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 static bool is_archived(const struct tensor_spec *spec)
 {
     return !spec->buffer && file_format_is_archive(tensor_spec_format(spec));
@@ -25,7 +20,7 @@ static int add_file(struct proof_inputs *b, const char *name, bool npy, struct f
     int status;
 
     if (!path)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     b->count++;
     status =
         coded_input_init(input, path, npy ? FILE_FORMAT_NPY : FILE_FORMAT_RAW, b->bytes, fault);
@@ -62,7 +57,7 @@ static int add_tensor(struct proof_inputs *b, const struct program_step *step, s
     snprintf(added->name, sizeof(added->name), ".mlictl-proof-%zu.npy", b->tensor_count++);
     path = job_file_path(b->p->file, added->name);
     if (!path)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     b->count++;
     status = coded_input_init_npy(input, path, &step->header, b->bytes, fault);
     b->bytes += input->size - input->header;
@@ -85,7 +80,7 @@ int proof_inputs_replace(const struct proof_inputs *b, struct job_spec *job, str
     job->src.tensor = NULL;
     job->src.format = FILE_FORMAT_NPY;
     job->src.file = strdup(found->name);
-    return job->src.file ? 0 : out_of_memory(fault);
+    return job->src.file ? 0 : fault_no_memory(fault);
 }
 
 /* What is known of a store while the steps are visited. */
@@ -135,7 +130,7 @@ int proof_inputs_find(struct proof_inputs *b, const struct program *p, struct fa
     b->list = calloc(2 * p->count, sizeof(*b->list));
     b->tensors = calloc(p->count, sizeof(*b->tensors));
     if (!known || !b->list || !b->tensors)
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     if (status == 0)
         mark_npy(p, known);
     for (size_t i = 0; i < p->count && status == 0; i++) {

@@ -24,11 +24,6 @@ struct writer {
 
 enum { PART_NAME_MAX = 32 };
 
-static int out_of_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 /* Names of jobs */
 
 static char *name_of(const struct writer *writer, size_t step)
@@ -98,7 +93,7 @@ static int rename_file(const struct writer *writer, char **name, struct fault *f
     job_spec_init(&scratch);
     scratch.src.file = writer->moved ? job_file_path(writer->p->file, *name) : strdup(*name);
     if (!scratch.src.file)
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     else if (writer->moved && writer->path && strcmp(writer->path, "-") != 0)
         status = relocate(&scratch, writer->path, fault);
     *name = NULL;
@@ -181,7 +176,7 @@ static int write_parts(struct writer *writer, size_t number, char **after, size_
         for (size_t k = 0; k < i && last; k++)
             after[after_count + k] = names[k];
         status = fused_job_take_part(writer->p, writer->raw, number, i, &spec, &quant)
-                     ? out_of_memory(fault)
+                     ? fault_no_memory(fault)
                      : write_job(writer, &spec, w, fault);
         quant_alloc(&quant, 0);
     }
@@ -203,7 +198,7 @@ static int write_step(struct writer *writer, size_t number, struct jsonw *w, str
         return write_parts(writer, number, names, after->count, w, fault);
     if (step->chosen != 0 &&
         fused_job_take(writer->p, writer->raw, number, &step->routes[step->chosen], &spec, &quant))
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     spec.common.name = name_of(writer, number);
     spec.after = names;
     spec.after_count = after->count;
@@ -262,7 +257,7 @@ static int write_all(struct writer *writer, struct jsonw *w, struct fault *fault
     int status = 0;
 
     if (!kept)
-        return out_of_memory(fault);
+        return fault_no_memory(fault);
     jsonw_init_lines(w, buffers > 0 ? 2 : 1);
     if (buffers > 0) {
         jsonw_object_begin(w, NULL);
@@ -280,7 +275,7 @@ static int write_all(struct writer *writer, struct jsonw *w, struct fault *fault
         jsonw_object_end(w);
     free(kept);
     if (status == 0 && !jsonw_text(w))
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     return status;
 }
 
@@ -307,7 +302,7 @@ int rewrite(struct program *p, bool raw, const char *path, struct jsonw *w, bool
     jsonw_init(w);
     *again = false;
     if (!writer.names || predecessors_find(p, &writer.after, &full) || invent_names(&writer))
-        status = out_of_memory(fault);
+        status = fault_no_memory(fault);
     if (status == 0 && full != NONE) {
         keep_before(p, full);
         *again = true;

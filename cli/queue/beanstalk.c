@@ -96,7 +96,7 @@ int beanstalk_open(struct beanstalk *link, const struct queue_url *url, struct f
     if (link->buffer)
         return 0;
     beanstalk_close(link);
-    return queue_no_memory(fault);
+    return fault_no_memory(fault);
 }
 
 void beanstalk_close(struct beanstalk *link)
@@ -137,13 +137,13 @@ int beanstalk_send(struct beanstalk *link, struct fault *fault, const char *form
     va_list args;
 
     va_start(args, format);
-    int length = vsnprintf(line, sizeof(line) - 2, format, args);
+    int length = vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof(line) - 2)
+    if (length < 0 || (size_t)length >= sizeof(line))
         return fault_set(fault, FAULT_INTERNAL, NULL, "a command is too long");
-    memcpy(line + length, "\r\n", 2);
-    return send_all(link, &(struct iovec){.iov_base = line, .iov_len = (size_t)length + 2}, 1,
-                    fault);
+    struct iovec parts[] = {{.iov_base = line, .iov_len = (size_t)length},
+                            {.iov_base = (char[]){'\r', '\n'}, .iov_len = 2}};
+    return send_all(link, parts, 2, fault);
 }
 
 int beanstalk_put(struct beanstalk *link, uint32_t priority, uint32_t ttr_s, const char *body,
@@ -152,7 +152,7 @@ int beanstalk_put(struct beanstalk *link, uint32_t priority, uint32_t ttr_s, con
     char line[BEANSTALK_LINE_MAX], end[] = "\r\n", *bytes = malloc(length ? length : 1);
 
     if (!bytes)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     memcpy(bytes, body, length);
     const int head = snprintf(line, sizeof(line), "put %u 0 %u %zu\r\n", priority, ttr_s, length);
     struct iovec parts[] = {{.iov_base = line, .iov_len = (size_t)head},
@@ -175,7 +175,7 @@ static int make_room(struct beanstalk *link, size_t wanted, struct fault *fault)
         return 0;
     char *buffer = realloc(link->buffer, wanted);
     if (!buffer)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     link->buffer = buffer;
     link->capacity = wanted;
     return 0;

@@ -15,7 +15,7 @@ static int open_tubes(const struct queue_url *url, const char *worker, void **st
 
     (void)worker; /* The server keeps no text with a reservation. */
     if (!tubes)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     if (tubes_open(tubes, url, fault)) {
         free(tubes);
         return -1;
@@ -48,7 +48,7 @@ static int read_job(struct tubes *tubes, const struct beanstalk_reply *job,
     lease->connection = tubes->connection;
     switch (queue_record_read(job->body, job->length, &lease->item, &rest, &length)) {
     case RECORD_NO_MEMORY:
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     case RECORD_INVALID:
         return unexpected(fault);
     case RECORD_GOOD:
@@ -130,7 +130,7 @@ static int put_result(struct tubes *tubes, const struct queue_lease *lease, cons
     }
     char *record = flagged ? queue_record_write(&lease->item, flagged, &length) : NULL;
     if (!record)
-        queue_no_memory(fault);
+        fault_no_memory(fault);
     else if (beanstalk_put(&tubes->link, PRIORITY_FIRST, RECORD_TTR_S, record, length, fault) == 0)
         status = beanstalk_receive(&tubes->link, reply, fault);
     free(record);

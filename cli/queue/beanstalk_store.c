@@ -60,8 +60,9 @@ static bool is_equal(const struct queue_case *a, const struct queue_case *b)
 
 static int foreign(struct fault *fault)
 {
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "the tubes have jobs of another program; use another NAME");
+    (void)fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                    "the tubes have jobs of another program; use another NAME");
+    return -1;
 }
 
 static int read_record(const char *body, size_t length, struct queue_case *item, char **rest,
@@ -75,7 +76,7 @@ static int read_record(const char *body, size_t length, struct queue_case *item,
     case RECORD_INVALID:
         return foreign(fault);
     case RECORD_NO_MEMORY:
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     case RECORD_GOOD:
         break;
     }
@@ -83,7 +84,7 @@ static int read_record(const char *body, size_t length, struct queue_case *item,
     if (*rest)
         return 0;
     queue_case_finish(item);
-    return more ? queue_no_memory(fault) : foreign(fault);
+    return more ? fault_no_memory(fault) : foreign(fault);
 }
 
 /* Adds a case of the tube NAME-enqueued. Of two for one name, which an enqueue that died leaves,
@@ -96,7 +97,7 @@ static int take_enqueued(void *context, uint64_t id, const char *body, size_t le
     char *job = NULL;
 
     if (!one)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     if (read_record(body, length, &one->item, &job, fault)) {
         free(one);
         return -1;
@@ -107,7 +108,7 @@ static int take_enqueued(void *context, uint64_t id, const char *body, size_t le
     struct enqueued **node = tsearch(one, &index->root, compare);
     if (!node) {
         enqueued_free(one);
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     }
     index->count += *node == one;
     if (*node != one) {
@@ -196,7 +197,7 @@ static int chunk_write(struct chunk *chunk, bool ids, struct fault *fault)
         snprintf(id, sizeof(id), "%" PRIu64, chunk->ids[i]);
         chunk->bodies[i] = queue_record_write(chunk->cases[i], ids ? id : NULL, &chunk->lengths[i]);
         if (!chunk->bodies[i])
-            return queue_no_memory(fault);
+            return fault_no_memory(fault);
     }
     return 0;
 }
@@ -315,7 +316,7 @@ static int visit_holder(const struct visit *visit, const struct enqueued *one)
     if (holder.name && queue_status_add(visit->status, &holder) == 0)
         return 0;
     free(holder.name);
-    return queue_no_memory(visit->fault);
+    return fault_no_memory(visit->fault);
 }
 
 /* Moves the case to the entries. */
@@ -327,7 +328,7 @@ static int visit_entry(const struct visit *visit, struct enqueued *one)
         entry.result = strdup(one->result + 1);
     if ((one->result && !entry.result) || queue_entries_add(visit->entries, &entry)) {
         free(entry.result);
-        return queue_no_memory(visit->fault);
+        return fault_no_memory(visit->fault);
     }
     one->item = (struct queue_case){0}; /* The entry owns the strings now. */
     return 0;

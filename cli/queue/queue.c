@@ -33,11 +33,6 @@ struct queue {
 static const struct queue_backend *const backends[] = {
     [QUEUE_REDIS] = &queue_redis, [QUEUE_BEANSTALK] = &queue_beanstalk};
 
-int queue_no_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 static void drop_connection(struct queue *queue)
 {
     if (queue->state)
@@ -376,7 +371,7 @@ int queue_open(const struct queue_url *url, uint32_t patience_ms, struct queue *
 
     *out = NULL;
     if (!queue)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     init(queue, url, patience_ms);
     if (call_locked(queue, NULL, fault)) {
         queue_close(queue);

@@ -167,8 +167,6 @@ void queue_entries_finish(struct queue_entries *entries);
 
 /* For backends. */
 
-/** Sets a fault for "out of memory". Returns -1. */
-int queue_no_memory(struct fault *fault);
 /** Adds a holder, which `status` owns. Returns 0, or -1 if out of memory. */
 int queue_status_add(struct queue_status *status, const struct queue_holder *holder);
 /** Adds an entry, which `entries` owns. Returns 0, or -1 if out of memory. */

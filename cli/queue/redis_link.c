@@ -63,7 +63,7 @@ redisContext *redis_open(const struct queue_url *url, struct fault *fault)
     redisContext *redis = open_place(url);
 
     if (!redis) {
-        queue_no_memory(fault);
+        fault_no_memory(fault);
         return NULL;
     }
     if (redis->err ? lost(redis, fault) : enter(redis, url, fault)) {
@@ -128,7 +128,7 @@ static bool is_passing(const char *error)
 redisReply *redis_call(redisContext *redis, const struct redis_words *words, struct fault *fault)
 {
     if (words->failed) {
-        queue_no_memory(fault);
+        fault_no_memory(fault);
         return NULL;
     }
     redisReply *reply = redisCommandArgv(redis, words->count, words->words, words->lengths);

@@ -38,7 +38,7 @@ static int open_redis(const struct queue_url *url, const char *worker, void **st
     struct redis *redis = calloc(1, sizeof(*redis));
 
     if (!redis)
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     for (size_t i = 0; i < KEYS; i++)
         snprintf(redis->keys[i], KEY_MAX, "mlictl:{%s}:%s", url->name, names[i]);
     snprintf(redis->worker, sizeof(redis->worker), "%s", worker);
@@ -165,7 +165,7 @@ static int read_case(const redisReply *value, struct queue_case *item, struct fa
     case RECORD_GOOD:
         return 0;
     case RECORD_NO_MEMORY:
-        return queue_no_memory(fault);
+        return fault_no_memory(fault);
     case RECORD_INVALID:
         break;
     }
@@ -297,13 +297,14 @@ static int count(void *state, struct queue_counts *counts, struct fault *fault)
 static int add_holder(struct queue_status *status, const redisReply *name, const redisReply *lease,
                       const redisReply *until, uint64_t now, struct fault *fault)
 {
-    unsigned long long since = 0;
-    char worker[QUEUE_WORKER_MAX] = "";
+    uint64_t since = 0;
+    char worker[QUEUE_WORKER_MAX] = "", age[NUMBER_MAX] = "";
 
     if (name->type != REDIS_REPLY_STRING || lease->type != REDIS_REPLY_STRING ||
         until->type != REDIS_REPLY_INTEGER)
         return unexpected(fault);
-    sscanf(lease->str, "%*s %llu %127s", &since, worker);
+    if (sscanf(lease->str, "%*s %20s %127s", age, worker) > 0)
+        since = strtoull(age, NULL, 10);
     struct queue_holder holder = {.name = strdup(name->str), .worker = strdup(worker)};
     if (since && since < now)
         holder.age_ms = now - since;
@@ -313,7 +314,7 @@ static int add_holder(struct queue_status *status, const redisReply *name, const
         return 0;
     free(holder.name);
     free(holder.worker);
-    return queue_no_memory(fault);
+    return fault_no_memory(fault);
 }
 
 static int status(void *state, struct queue_status *out, struct fault *fault)
@@ -349,7 +350,7 @@ static int take_case(struct queue_entries *entries, const redisReply *name, cons
     if (queue_entries_add(entries, &entry) == 0)
         return 0;
     queue_case_finish(&entry.item);
-    return queue_no_memory(fault);
+    return fault_no_memory(fault);
 }
 
 static int compare_name(const void *name, const void *entry)
@@ -371,7 +372,7 @@ static int take_result(struct queue_entries *entries, const redisReply *name,
     if (!entry || entry->result)
         return 0;
     entry->result = strdup(line + 1);
-    return entry->result ? 0 : queue_no_memory(fault);
+    return entry->result ? 0 : fault_no_memory(fault);
 }
 
 /* Calls `each` for some pairs of a hash. Sets the cursor of the next ones. */

@@ -127,7 +127,7 @@ static int read_file(const struct json *value, struct input_file *file)
         return -1;
     file->role = (enum input_role)index;
     file->name = strdup(text);
-    return file->name ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+    return file->name ? 0 : fault_no_memory(value->fault);
 }
 
 static int read_files(const struct json *value, struct fingerprint *fingerprint)
@@ -139,7 +139,7 @@ static int read_files(const struct json *value, struct fingerprint *fingerprint)
         return -1;
     fingerprint->files = calloc(count + 1, sizeof(*fingerprint->files));
     if (!fingerprint->files)
-        return fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(value->fault);
     while (json_next(&files, &item)) {
         if (read_file(&item, &fingerprint->files[fingerprint->count]))
             return -1;

@@ -292,7 +292,7 @@ static int write_file(struct junit *junit, const struct textw *head, const struc
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (parts[i]->failed)
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         if (output_write(&junit->output, parts[i]->data, parts[i]->length, offset, fault))
             return -1;
         offset += parts[i]->length;

@@ -97,7 +97,7 @@ static void write_name(struct jsonw *w, const char *name)
 static int read_copy(const struct json *value, const char *text, char **out)
 {
     *out = strdup(text);
-    return *out ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+    return *out ? 0 : fault_no_memory(value->fault);
 }
 
 /* Decodes "61ff" into two bytes. Returns false if the digits are invalid or a byte is zero. */
@@ -126,7 +126,7 @@ static int read_bytes(const struct json *value, char **out)
         return -1;
     *out = malloc(strlen(digits) + 1);
     if (!*out)
-        return fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(value->fault);
     if (decode(digits, *out) && !is_text(*out))
         return 0;
     return json_complain(value,
@@ -189,8 +189,7 @@ static int read_difference(const struct json *object, char **out)
     jsonw_init(&w);
     json_write(&w, NULL, &value);
     const char *text = jsonw_text(&w);
-    int status = text ? read_copy(&value, text, out)
-                      : fault_set(value.fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status = text ? read_copy(&value, text, out) : fault_no_memory(value.fault);
     jsonw_finish(&w);
     return status;
 }

@@ -22,11 +22,6 @@ struct reader {
     struct fault *fault;
 };
 
-static int no_memory(struct fault *fault)
-{
-    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
 static struct state_record *add_record(struct reader *reader)
 {
     struct state *state = reader->state;
@@ -89,7 +84,7 @@ static int take_case(struct reader *reader, const struct json *value)
     struct state_record *record = add_record(reader);
     if (!record) {
         case_result_finish(&result);
-        return no_memory(reader->fault);
+        return fault_no_memory(reader->fault);
     }
     record->result = result;
     if (reader->state->outline.older) /* older formats have other fingerprints */
@@ -241,7 +236,7 @@ int state_read(struct state *state, int fd, struct fault *fault)
     *state = (struct state){0};
     *fault = (struct fault){0};
     if (frame_init(&frame, PROTO_REPLY_MAX))
-        return no_memory(fault);
+        return fault_no_memory(fault);
     int status = read_lines(&reader, &frame, fd);
     state->whole -= (off_t)(frame.end - frame.begin);
     state->foreign = !is_cut_line(state, frame.buffer + frame.begin, frame.end - frame.begin);

@@ -213,8 +213,7 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     const char *text = jsonw_text(w);
     /* A second ^C ends the process, but not within a line. */
     cancel_hold(&old);
-    int status = text ? put(state_file, text, w->length, fault)
-                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status = text ? put(state_file, text, w->length, fault) : fault_no_memory(fault);
     cancel_admit(&old);
     jsonw_finish(w);
     return status;

@@ -109,7 +109,7 @@ static int open_given(struct evidence_case *c, char **path, struct fault *fault)
 
     if (asprintf(path, "%.*sgiven.%s", length, c->path, file_format_word(whole->format)) < 0) {
         *path = NULL;
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     }
     if (tensor_file_open(&c->given, *path, whole->format, NULL, fault))
         return -1;

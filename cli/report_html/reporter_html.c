@@ -72,7 +72,7 @@ static int begin_page(struct html *html, const char *directory, struct fault *fa
                          print_path(shown, directory), strerror(errno));
     if (asprintf(&html->path, "%s/index.html", directory) < 0) {
         html->path = NULL;
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     }
     if (output_init(&html->output, html->path, NULL, fault) ||
         output_check_markup(&html->output, "a report", fault))
@@ -230,7 +230,7 @@ static int write_text(struct html *html, struct textw *w, uint64_t *offset, stru
     int status = 0;
 
     if (w->failed || html->failed)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(fault);
     else if (w->length > 0)
         status = output_write(&html->output, w->data, w->length, *offset, fault);
     *offset += w->length;
@@ -298,7 +298,7 @@ static int write_page(struct html *html, const struct batch_summary *summary, st
     qsort(html->entries, html->count, sizeof(*html->entries), compare_entries);
     struct html_row *rows = make_rows(html);
     if (!rows)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     html_page_begin(w, &html->run, &html->outline, summary);
     write_notes(html, w);
     int status = write_failures(html, w, &offset, fault);

@@ -270,7 +270,7 @@ enum round_end round_run_on_board(struct round *round, struct board *board, stru
         return board->lost ? ROUND_FAILED : ROUND_REFUSED;
     round->channels = board->hello.channels;
     if (images_init(&t.images, plan->limits.max_bytes)) {
-        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(fault);
         return ROUND_FAILED;
     }
     for (uint64_t taken = 0; result == 0 && !is_over(round, taken); taken++) {

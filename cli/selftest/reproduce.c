@@ -19,7 +19,7 @@ static int write_file(const char *directory, const char *name, const void *bytes
     char *path = NULL;
 
     if (asprintf(&path, "%s/%s", directory, name) < 0)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int status = output_init(&output, path, NULL, fault);
     if (status == 0)
         status = output_reserve(&output, size, fault);
@@ -38,7 +38,7 @@ static int write_images(const struct move_case *c, const char *directory, struct
 
     if (images_init(&images, c->src_frame.bytes > c->dst_frame.bytes ? c->src_frame.bytes
                                                                      : c->dst_frame.bytes))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     images_fill(&images, c);
     int status = write_file(directory, "src.raw", images.src, c->src_frame.bytes, fault);
     if (status == 0)
@@ -142,8 +142,8 @@ static int write_jobs(const struct move_case *c, const char *directory, uint32_t
     jsonw_array_end(&w);
     jsonw_newline(&w);
     const char *text = jsonw_text(&w);
-    int status = text ? write_file(directory, "job.json", text, w.length, fault)
-                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int status =
+        text ? write_file(directory, "job.json", text, w.length, fault) : fault_no_memory(fault);
     jsonw_finish(&w);
     return status;
 }

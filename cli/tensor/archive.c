@@ -91,7 +91,7 @@ static int read_safetensors(struct archive *archive, int fd, struct fault *fault
         return -1;
     char *text = malloc(length + 1);
     if (!text)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int result = read_at(fd, text, length, sizeof(prefix), fault);
     if (result == 0)
         result = safetensors_parse(text, length, size, &archive->list, fault);
@@ -106,7 +106,7 @@ static int read_npz(struct archive *archive, int fd, struct fault *fault)
         return -1;
     archive->unpacked = calloc(archive->list.count + 1, sizeof(*archive->unpacked));
     if (!archive->unpacked)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     for (size_t i = 0; i < archive->list.count; i++)
         archive->unpacked[i] = -1;
     return 0;
@@ -136,7 +136,7 @@ static struct archive *create(int fd, const struct stat *stat, enum file_format 
 {
     struct archive *archive = calloc(1, sizeof(*archive));
     if (!archive) {
-        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(fault);
         return NULL;
     }
     archive->stat = *stat;

@@ -138,7 +138,7 @@ static int outline_all(struct archive *archive, struct fault *fault)
         if (fault->code == FAULT_INTERNAL)
             return -1;
         if (tensor_entry_refuse(entry, fault))
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
     }
     return 0;
 }

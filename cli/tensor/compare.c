@@ -120,7 +120,7 @@ int compare_diagnose(const struct tensor_file *a, const struct tensor_file *b,
                                              .wanted_name = names->wanted,
                                              .move = move};
     if (diagnose(&request, &difference->differing, &difference->diagnosis))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (move)
         diagnose_origins(&request, &difference->differing);
     return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;

@@ -93,7 +93,7 @@ int little_endian_copy(const struct tensor_file *file, struct fault *fault)
         return -1;
     void *chunk = malloc(CHUNK_BYTES);
     if (!chunk)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int fd = memory_file_create(fault);
     if (fd >= 0 && (copy_header(file, chunk, fd, fault) || copy_elements(file, chunk, fd, fault))) {
         close(fd);

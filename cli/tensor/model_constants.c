@@ -27,6 +27,8 @@ static const char *descr_of(const struct model_dtype *dtype)
 #undef DTYPE_DESCR
     };
 
+    if (!dtype)
+        return NULL;
     if (dtype->id == MODEL_BFLOAT16) /* .npy files have no name for these types */
         return "<u2";
     if (dtype->id == MODEL_FLOAT8)
@@ -71,16 +73,16 @@ static int add(struct model_constants *constants, size_t index, struct tensor_li
     uint64_t shape[MODEL_RANK_MAX];
 
     if (!entry)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     for (uint32_t d = 0; d < tensor->rank; d++)
         shape[d] = tensor->dims[d].extent > 0 ? (uint64_t)tensor->dims[d].extent : 0;
     if (tensor_entry_set_shape(entry, shape, tensor->rank))
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     snprintf(entry->dtype, sizeof(entry->dtype), "%s", tensor->dtype ? tensor->dtype->name : "?");
     entry->place = tensor->place == MODEL_IN_FILE ? tensor->offset : 0;
     entry->bytes = tensor->place == MODEL_OUTSIDE ? 0 : tensor->bytes;
     constants->tensors[list->count - 1] = index;
-    return judge(entry, tensor) ? model_no_memory(fault) : 0;
+    return judge(entry, tensor) ? fault_no_memory(fault) : 0;
 }
 
 static int fill(struct model_constants *constants, struct tensor_list *list, struct fault *fault)
@@ -89,7 +91,7 @@ static int fill(struct model_constants *constants, struct tensor_list *list, str
 
     constants->tensors = calloc(model->tensor_count + 1, sizeof(*constants->tensors));
     if (!constants->tensors)
-        return model_no_memory(fault);
+        return fault_no_memory(fault);
     for (size_t i = 0; i < model->tensor_count; i++) {
         if ((model->tensors[i].place != MODEL_NOWHERE || model->tensors[i].refusal) &&
             add(constants, i, list, fault))
@@ -128,7 +130,7 @@ struct model_constants *model_constants_open(int fd, uint64_t size, enum file_fo
 
     *list = (struct tensor_list){0};
     if (!constants) {
-        model_no_memory(fault);
+        fault_no_memory(fault);
         return NULL;
     }
     if (read_model(constants, fd, size, format, fault) == 0 && fill(constants, list, fault) == 0)

@@ -37,7 +37,7 @@ static const char ending[] = ".npy";
 static int complain(struct zip_error *error, const char *what, struct fault *fault)
 {
     if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", what, zip_error_strerror(error));
 }
 
@@ -63,7 +63,7 @@ static int list_members(zip_t *zip, struct tensor_list *list, struct fault *faul
             continue;
         struct tensor_entry *entry = tensor_list_add(list, name);
         if (!entry)
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         entry->name[strlen(entry->name) - (sizeof(ending) - 1)] = '\0';
         entry->place = (uint64_t)i;
     }
@@ -107,7 +107,7 @@ struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fau
     *list = (struct tensor_list){0};
     struct npz *npz = calloc(1, sizeof(*npz));
     if (!npz) {
-        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(fault);
         return NULL;
     }
     npz->headers_left =
@@ -208,7 +208,7 @@ static int read_header(struct npz *npz, zip_file_t *file, uint64_t size, struct 
 {
     char *bytes = malloc(NPY_HEADER_MAX);
     if (!bytes)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int result = -1;
     int64_t length = read_some(file, bytes, NPY_PREFIX_MAX, fault), more = 0;
     size_t header = length < 0 ? 0 : npy_header_size(bytes, (size_t)length);
@@ -260,7 +260,7 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
 {
     char *chunk = malloc(CHUNK_BYTES);
     if (!chunk)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int result = 0;
     while (size > 0 && result == 0) {
         size_t want = size < CHUNK_BYTES ? (size_t)size : CHUNK_BYTES;

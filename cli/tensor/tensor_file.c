@@ -65,7 +65,7 @@ static int read_npy(struct tensor_file *file, struct fault *fault)
     size_t length = size < NPY_HEADER_MAX ? (size_t)size : NPY_HEADER_MAX;
     char *bytes = malloc(length + 1);
     if (!bytes)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     int result = -1;
     int error = read_all(file->fd, bytes, length);
     if (error) {

@@ -55,7 +55,7 @@ static int localise(const struct writer *writer, const char *name, char **to, st
     job_spec_init(&job);
     job.src.file = strdup(name);
     if (!job.src.file)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(fault);
     if (status == 0 && strcmp(writer->path, "-") != 0)
         status = relocate(&job, writer->path, fault);
     if (status == 0) {
@@ -109,7 +109,7 @@ static int take(struct writer *writer, struct textw *text, struct fault *fault)
     jsonw_newline(&writer->w);
     job_file = jsonw_text(&writer->w);
     if (!job_file)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     textw_printf(text, "%s", job_file);
     return 0;
 }

@@ -222,7 +222,7 @@ static int fill(struct tile_outputs *outputs, struct fault *fault)
 
         outputs->at_fault = outputs->path[i];
         if (text->failed)
-            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+            return fault_no_memory(fault);
         if (outputs->file[i].fd >= 0 &&
             output_write(&outputs->file[i], text->data, text->length, 0, fault))
             return -1;

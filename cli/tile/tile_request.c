@@ -229,7 +229,7 @@ static int explain_file(struct tile_request *r, mli_explanation *move, struct fa
     job_file_write(&w, NULL, &r->job);
     if (!jsonw_text(&w)) {
         jsonw_finish(&w);
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     }
     status = job_file_load_text(&file, "tile", &(struct text){.bytes = w.data, .length = w.length},
                                 fault);

@@ -60,7 +60,7 @@ static int make_jobs(struct tile_result *result, struct tile_jobs *jobs, enum ti
                      uint32_t loaded, struct tile_use **uses, struct fault *fault)
 {
     if (tile_jobs_init(jobs, &result->plan, program, loaded) < 0 || !(*uses = tile_jobs_uses(jobs)))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     return tile_check(*uses, jobs->count, result->plan.memory.bytes, fault);
 }
 

@@ -219,7 +219,7 @@ int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct
     if (status == 0)
         draw(&d, w);
     finish(&d);
-    return status < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+    return status < 0 ? fault_no_memory(fault) : 0;
 }
 
 int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault)
@@ -230,5 +230,5 @@ int tile_timeline_trace(struct textw *w, const struct tile_result *result, struc
     if (status == 0)
         trace(&d, w);
     finish(&d);
-    return status < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+    return status < 0 ? fault_no_memory(fault) : 0;
 }

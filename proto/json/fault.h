@@ -66,6 +66,16 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
               ...) __attribute__((format(printf, 4, 5)));
 
 /**
+ * Fills *fault with FAULT_INTERNAL and "out of memory". Returns -1. Inline, so that compilers and
+ * analysers see the value: what follows is not reached with a null pointer.
+ */
+static inline int fault_no_memory(struct fault *fault)
+{
+    (void)fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return -1;
+}
+
+/**
  * Fills *fault with FAULT_REFUSED, `status` and the text of mli_last_error(). The field that the
  * text begins with becomes a JSON pointer into a job: "cfg.offset[1]: ..." becomes /cfg/offset/1,
  * "src. ..." and "in. ..." become /src, "dst. ..." and "out. ..." become /dst. In the text,

@@ -105,8 +105,7 @@ static int read_segment(struct check *c, size_t at, uint32_t job, struct fault *
     if (segment->writer != NO_JOB && segment->writer != job && !follows_a_reader(c, segment, job) &&
         !waits_for(c, job, segment->writer))
         return complain(c, at, segment->writer, true, job, false, fault);
-    return add_reader(c, segment, job) < 0 ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
-                                           : 0;
+    return add_reader(c, segment, job) < 0 ? fault_no_memory(fault) : 0;
 }
 
 static int write_segment(struct check *c, size_t at, uint32_t job, struct fault *fault)
@@ -211,7 +210,7 @@ int tile_check(const struct tile_use *uses, size_t count, uint64_t budget, struc
             return -1;
     }
     if (init(&c, uses, count) < 0)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(fault);
     /* A job's reads come first: they see the bytes before its own writes. */
     for (size_t i = 0; i < count && status == 0; i++) {
         for (uint32_t writes = 0; writes < 2; writes++) {

@@ -73,7 +73,7 @@ static int schedule(const struct chooser *c, const struct tile_plan *plan, profi
     int status = tile_jobs_init(&jobs, plan, TILE_FIRMWARE, UINT32_MAX);
 
     if (status < 0)
-        fault_set(c->fault, FAULT_INTERNAL, NULL, "out of memory");
+        fault_no_memory(c->fault);
     if (status == 0)
         status = tile_times_init(&times, &jobs, c->board, c->fault);
     *time = times.end;
@@ -150,7 +150,7 @@ int tile_choose(struct tile_choice *choice, enum tile_objective objective,
     int status;
 
     if (!found)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     status = tile_candidates_find(found, layer, memory, estimate, true, fault);
     if (status == 0)
         status = choose_of(&c, objective, found, choice);

@@ -594,7 +594,7 @@ int tile_candidates_find(struct tile_candidates *found, const struct tile_layer 
     uint64_t smallest;
 
     if (search(&s) < 0)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     if (found->least.count > 0)
         return 0;
     smallest = tile_plan_smallest(layer, memory);
@@ -616,7 +616,7 @@ int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
     int status;
 
     if (!found)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     status = tile_candidates_find(found, layer, memory, estimate, false, fault);
     if (status == 0)
         *plan = *tile_list_at(&found->near, 0);

@@ -285,7 +285,7 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
 
     *times = (struct tile_times){.slot = calloc(jobs->count + 1, sizeof *times->slot)};
     if (!times->slot)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return fault_no_memory(fault);
     place_operands(&timer);
     schedule_init(&timer.dma, board->channels);
     schedule_init(&timer.core, 1);
@@ -294,7 +294,7 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
     times->end = timer.dma.end > timer.core.end ? timer.dma.end : timer.core.end;
     times->busy = tile_plus(times->loads, times->stores) / board->channels;
     if (status == 0 && timer.dma.failed)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        status = fault_no_memory(fault);
     schedule_finish(&timer.dma);
     schedule_finish(&timer.core);
     if (status < 0)

@@ -91,8 +91,9 @@ static bool same_values(const mli_tensor *a, const mli_tensor *b)
 {
     const mli_element_params *p = &a->el_params, *q = &b->el_params;
 
-    return p->sa.zero_point.capacity == 0 && p->sa.scale.capacity == 0 &&
-           p->sa.scale_frac_bits.capacity == 0 &&
+    return p->sa.zero_point.capacity == q->sa.zero_point.capacity &&
+           p->sa.scale.capacity == q->sa.scale.capacity &&
+           p->sa.scale_frac_bits.capacity == q->sa.scale_frac_bits.capacity &&
            p->sa.zero_point.mem.i16 == q->sa.zero_point.mem.i16 &&
            p->sa.scale.mem.i16 == q->sa.scale.mem.i16 &&
            p->sa.scale_frac_bits.mem.i8 == q->sa.scale_frac_bits.mem.i8;
