@@ -35,7 +35,8 @@ static const struct proof_tensor *find_tensor(const struct proof_inputs *b,
     for (size_t i = 0; i < b->tensor_count; i++) {
         const struct proof_tensor *known = &b->tensors[i];
 
-        if (strcmp(known->file, spec->file) == 0 && !known->tensor == !spec->tensor &&
+        if (known->file && strcmp(known->file, spec->file) == 0 &&
+            !known->tensor == !spec->tensor &&
             (!spec->tensor || strcmp(known->tensor, spec->tensor) == 0))
             return known;
     }
