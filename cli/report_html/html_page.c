@@ -81,16 +81,41 @@ static void write_facts(struct textw *w, const struct html_run *run,
     textw_printf(w, "</p>\n");
 }
 
+/* Returns the number of cases that are not good. */
+static size_t count_bad(const struct batch_summary *summary, bool flaky_is_good)
+{
+    size_t bad = 0;
+
+    for (int status = 0; status < CASE_STATUS_COUNT; status++)
+        if (!case_status_is_good((enum case_status)status, flaky_is_good))
+            bad += summary->count[status];
+    return bad;
+}
+
+/* Writes the heading. Flaky cases count only if nothing else explains the exit code. */
+static void write_heading(struct textw *w, const struct batch_summary *summary)
+{
+    const size_t ended = batch_summary_ended(summary), failed = count_bad(summary, true),
+                 bad = failed ? failed : count_bad(summary, false);
+    const bool good = summary->exit == EXIT_CODE_DONE;
+
+    textw_printf(w, "<header class=\"%s\">\n<h1>mlictl batch: ", good ? "good" : "bad");
+    if (good)
+        textw_printf(w, "all cases are good");
+    else if (summary->exit == EXIT_CODE_STOPPED)
+        textw_printf(w, "interrupted");
+    else if (bad)
+        textw_printf(w, "%zu of %zu cases %s", bad, ended, failed ? "failed" : "are flaky");
+    else
+        textw_printf(w, "%zu case%s did not run", summary->not_run, print_s(summary->not_run));
+    textw_printf(w, "</h1>\n");
+}
+
 void html_page_begin(struct textw *w, const struct html_run *run,
                      const struct batch_outline *outline, const struct batch_summary *summary)
 {
-    const bool good = summary->exit == EXIT_CODE_DONE;
-
     write_head(w);
-    textw_printf(w, "<header class=\"%s\">\n<h1>mlictl batch: %s</h1>\n", good ? "good" : "bad",
-                 good                                 ? "all cases are good"
-                 : summary->exit == EXIT_CODE_STOPPED ? "interrupted"
-                                                      : "not all cases are good");
+    write_heading(w, summary);
     write_facts(w, run, outline, summary);
     write_totals(w, summary);
     textw_printf(w, "</header>\n<nav class=\"controls\" id=\"controls\" hidden></nav>\n<main>\n");
