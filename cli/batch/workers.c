@@ -85,19 +85,18 @@ static bool next_case(struct shared *shared, struct ended_case *next)
 /* Returns the next case, with room for its result; NULL if no case is left or the run stops. */
 static struct ended_case *take(struct shared *shared)
 {
-    struct ended_case next;
+    struct ended_case *ended = malloc(sizeof(*ended)); /* first: a case that is taken must end */
     struct fault fault;
 
-    if (!next_case(shared, &next))
-        return NULL;
-    struct ended_case *ended = malloc(sizeof(*ended));
-    if (ended) {
-        *ended = next;
-    } else {
+    if (!ended) {
         fault_no_memory(&fault);
         fail(shared, &fault);
+        return NULL;
     }
-    return ended;
+    if (next_case(shared, ended))
+        return ended;
+    free(ended);
+    return NULL;
 }
 
 /* Returns whether the case runs: not if its result is known, or if the source refused it. */

@@ -29,6 +29,16 @@ static int lost(struct fault *fault, int error)
                              : "the server closed the connection");
 }
 
+/* Closes a socket because of errno, which stays. Returns -1. */
+static int close_failed(int fd)
+{
+    const int error = errno;
+
+    close(fd);
+    errno = error;
+    return -1;
+}
+
 /* Creates a socket whose calls, also connect(), take at most some seconds. */
 static int open_socket(int family)
 {
@@ -37,23 +47,27 @@ static int open_socket(int family)
 
     if (fd < 0)
         return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (family != AF_UNIX)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return fd;
+    if (family != AF_UNIX) /* without it, commands are only slower */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0)
+        return fd;
+    return close_failed(fd);
 }
 
 static int connect_to(int family, const struct sockaddr *address, socklen_t size)
 {
     const int fd = open_socket(family);
 
-    if (fd < 0 || connect(fd, address, size) == 0)
-        return fd;
-    const int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
+    if (fd < 0)
+        return -1;
+    while (connect(fd, address, size)) { /* on Linux, a second call waits for the first */
+        if (errno == EISCONN)
+            break;
+        if (errno != EINTR)
+            return close_failed(fd);
+    }
+    return fd;
 }
 
 static int open_local(const struct queue_url *url)

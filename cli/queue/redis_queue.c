@@ -3,6 +3,7 @@
  * A queue on a Redis server (5 or later). redis_scripts.h has the keys, and the scripts that change
  * them. The name in braces keeps all keys of a queue on one node of a cluster.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,16 @@ static int unexpected(struct fault *fault)
                      "the keys of this queue have other contents; use another NAME");
 }
 
+static bool draw(uint64_t *number)
+{
+    ssize_t got;
+
+    do
+        got = getrandom(number, sizeof(*number), 0);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof(*number);
+}
+
 static int open_redis(const struct queue_url *url, const char *worker, void **state,
                       struct fault *fault)
 {
@@ -43,8 +54,7 @@ static int open_redis(const struct queue_url *url, const char *worker, void **st
         snprintf(redis->keys[i], KEY_MAX, "mlictl:{%s}:%s", url->name, names[i]);
     snprintf(redis->worker, sizeof(redis->worker), "%s", worker);
     redis->context = redis_open(url, fault);
-    if (redis->context &&
-        getrandom(&redis->random, sizeof(redis->random), 0) == sizeof(redis->random)) {
+    if (redis->context && draw(&redis->random)) {
         *state = redis;
         return 0;
     }

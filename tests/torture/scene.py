@@ -40,7 +40,7 @@ class Outcome:
     out: str
     err: str
     files: dict
-    left: list  # temporary files and processes
+    left: list  # temporary files, processes, and what `after` of the scene says
     report: report.Report
 
 
@@ -52,9 +52,13 @@ class Scene:
     make      called with (ctl, directory) to make files with mlictl before the scene
     daemon    the command uses a daemon: {socket} in its words
     board     the command uses a board at a serial line, which is a process of this machine: {board} in its words
+    queue     the class of the server of a queue: {queue} in its words is the URL of a queue, a new one for each run
+    before    called with (ctl) before each run
+    after     called with (ctl) after each run; returns what is wrong with what the run left
     stdin     what the command reads
     loose     regular expressions of files whose contents differ in each run
     digits    the numbers in the output, and their widths, differ in each run
+    remarks   regular expression of lines that a run may add to the output
     evidence  regular expression of files that a failed run keeps for people
     reports   a failure is reported on standard output
     slow      a run takes more than a second: only one call in 20 fails
@@ -65,9 +69,13 @@ class Scene:
     make: object = None
     daemon: bool = False
     board: bool = False
+    queue: type = None
+    before: object = None
+    after: object = None
     stdin: bytes = b""
     loose: tuple = ()
     digits: bool = False
+    remarks: str = ""
     evidence: str = ""
     reports: bool = False
     slow: bool = False
@@ -76,7 +84,7 @@ class Scene:
     environment: dict = dataclasses.field(default_factory=dict)
 
     def plain(self, text):
-        text = timeless(text)
+        text = timeless(re.sub(self.remarks, "", text) if self.remarks else text)
         return re.sub(r" *\d+(\.\d+)?", " #", text) if self.digits else text
 
     def stage(self, root):
@@ -107,6 +115,8 @@ class Stage:
             self.ctl("ping", "-s", self.daemon.socket)
             wait_for(self.daemon.idle)
             self.fds_at_start = self.daemon.fds()
+        self.queue = scene.queue(self.run_dir / "queue") if scene.queue else None
+        self.runs = 0
         self.agent = None
         if scene.board:
             self.line = self.run_dir / "board.sock"
@@ -124,10 +134,19 @@ class Stage:
             environment.pop(name, None)
         return environment
 
+    def filled(self, word):
+        """Replaces the names of what the scene has started."""
+        if not isinstance(word, str):
+            return word
+        for name, value in (("{socket}", self.daemon and self.daemon.socket),
+                            ("{board}", self.agent and f"serial:{self.line}"),
+                            ("{queue}", self.queue and self.queue.url(f"run{self.runs}"))):
+            word = word.replace(name, str(value or ""))
+        return word
+
     def ctl(self, *words):
-        """Runs mlictl without faults while the scene is made. {socket} is the daemon's socket."""
-        socket = self.daemon.socket if self.daemon else ""
-        words = [str(word).replace("{socket}", str(socket)) for word in words]
+        """Runs mlictl without faults, before or after the command of the scene."""
+        words = [self.filled(word) for word in words]
         done = subprocess.run([MLICTL, *words], cwd=self.work, env=self.environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
         if done.returncode not in (0, 1):
@@ -173,10 +192,10 @@ class Stage:
         """Runs the command with TORTURE_FAIL=fail. Returns its Outcome."""
         self.restore()
         report.create(self.report)
-        socket = self.daemon.socket if self.daemon else ""
-        board = f"serial:{self.line}" if self.agent else ""
-        words = [word.format(socket=socket, board=board) if isinstance(word, str) else word
-                 for word in self.scene.words]
+        self.runs += 1
+        if self.scene.before:
+            self.scene.before(self.ctl)
+        words = [self.filled(word) for word in self.scene.words]
         environment = dict(self.environment(), TORTURE_FAIL=fail, TORTURE_REPORT=str(self.report),
                            LD_PRELOAD=PRELOAD)
         environment["ASAN_OPTIONS"] = "verify_asan_link_order=0:" + environment.get("ASAN_OPTIONS", "")
@@ -192,6 +211,8 @@ class Stage:
             code = None
         left = self.leftovers(process.pid) if code is not None else []
         self.kept = self.tree(self.work)
+        if self.scene.after and code is not None:
+            left += self.scene.after(self.ctl)
         return Outcome(code, out.decode(errors="replace"), err.decode(errors="replace"), self.kept, left,
                        report.Report(self.report))
 
@@ -221,7 +242,9 @@ class Stage:
         return judge.defects(self.scene, kind, outcome, good, self.before)
 
     def close(self):
-        """Ends the daemon and the board. Returns what is wrong with the daemon after all runs."""
+        """Ends daemon, board and queue. Returns what is wrong with the daemon after all runs."""
+        if self.queue:
+            self.queue.stop()
         if self.agent:
             self.agent.kill()
             self.agent.wait()

@@ -9,6 +9,7 @@ import zipfile
 from scene import Scene
 
 from harness import MLICTL, mov, npy, ramp, transpose_model
+from queue_server import Beanstalkd, Redis
 
 CLIENT_SCENE = os.environ.get("MLI_CLIENT_SCENE", "client_scene")
 
@@ -249,6 +250,42 @@ def serial():
     ]
 
 
+QUEUE = ("--queue", "{queue}", "--reconnect", "1")
+
+
+def enqueue(ctl):
+    ctl("batch", "enqueue", *QUEUE, "--lease", "2", "cases")
+
+
+def enqueue_and_run(ctl):
+    enqueue(ctl)
+    ctl("batch", *QUEUE, "-j", "1", "-q", "--keep", "none")
+
+
+def check_queue(ctl):
+    """Whatever a run left: enqueue, a worker and collect then report each case once."""
+    enqueue_and_run(ctl)
+    report = ctl("batch", "collect", *QUEUE, "--json", "--remove").stdout.decode()
+    events = [json.loads(line) for line in report.splitlines()]
+    names = [event["name"] for event in events if event["event"] == "case" and event["status"] in ("passed", "error")]
+    return [] if sorted(names) == ["a", "b"] and events[-1]["not_run"] == 0 else [f"the queue then has {report}"]
+
+
+def queues():
+    """Cases from a queue, for each server that is installed."""
+    def scene(name, server, *words, before=None, **more):
+        return Scene(f"{name}-{server.program.partition('-')[0]}", ("batch", *words), CASES, make=with_golden,
+                     queue=server, before=before, after=check_queue, reports=True, digits=True, **more)
+    return [made for server in (Beanstalkd, Redis) if not server.missing() for made in (
+        scene("enqueue", server, "enqueue", *QUEUE, "--lease", "2", "cases"),
+        scene("queue", server, *QUEUE, "-j", "1", "--keep", "none", before=enqueue,
+              remarks=r".* goes to another worker\n"),
+        scene("queue-status", server, "status", *QUEUE, before=enqueue),
+        scene("collect", server, "collect", *QUEUE, "--junit", "report.xml", before=enqueue_and_run,
+              loose=("report.xml",)),
+    )]
+
+
 def clients():
     """libmli_client, over a socket and over a command."""
     files = dict.fromkeys(("source.raw", "result.raw"), bytes(24))
@@ -262,4 +299,4 @@ def clients():
 
 
 def all_scenes():
-    return local() + boards() + batches() + remote() + serial() + clients()
+    return local() + boards() + batches() + remote() + serial() + queues() + clients()

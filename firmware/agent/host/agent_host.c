@@ -121,18 +121,20 @@ static int fail(const char *what)
     return 1;
 }
 
+/* Listens at the path. The socket gets this name last: whoever sees the name can connect. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t size = sizeof(address.sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (strlen(path) >= sizeof(address.sun_path)) {
+    if ((size_t)snprintf(address.sun_path, size, "%s.new", path) >= size) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    strcpy(address.sun_path, path);
-    unlink(path);
-    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, 1))
+    unlink(address.sun_path);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, 1) ||
+        rename(address.sun_path, path))
         return -1;
     return fd;
 }
