@@ -178,6 +178,7 @@ static void group(struct import *import)
         import->moved += node->fate == IMPORT_CASE;
         import->constants += node->fate == IMPORT_CONSTANT;
         import->others += node->fate == IMPORT_OTHER;
+        import->unknown += node->fate == IMPORT_OTHER && node->list.unknown;
         import->jobs += node->fate == IMPORT_CASE ? node->jobs : 0;
     }
 }

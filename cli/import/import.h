@@ -39,6 +39,7 @@ struct import {
     bool *written;    /* by tensor: its file in data/ exists */
     size_t given_inputs, given_outputs;
     size_t cases, moved, constants, others, jobs, fused;
+    size_t unknown; /* of the others: nodes with operands whose type or shape is not known */
 };
 
 /** Reads all nodes and groups them. Returns 0, or -1 with the fault. */

@@ -93,6 +93,7 @@ void import_report_json(const struct import *import, struct jsonw *w)
     jsonw_uint(w, "moved", import->moved);
     jsonw_uint(w, "constants", import->constants);
     jsonw_uint(w, "others", import->others);
+    jsonw_uint(w, "unknown", import->unknown);
     jsonw_uint(w, "moves", import->jobs);
     if (request->fuse)
         jsonw_uint(w, "fused", import->fused);
@@ -180,4 +181,10 @@ void import_report_summary(const struct import *import, const struct print_style
                request->dry_run ? "" : " in ", request->dry_run ? "" : request->directory,
                total - import->moved,
                request->dry_run ? "--list shows why" : IMPORT_LIST_FILE " says why");
+    if (import->unknown > 0)
+        print_line(
+            style, "  %zu of them would move data, but the model does not have %s shapes: %s",
+            import->unknown, import->unknown == 1 ? "its" : "their",
+            request->format == FILE_FORMAT_TFLITE ? "--dim may help"
+                                                  : "onnx.shape_inference or --dim may help");
 }

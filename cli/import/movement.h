@@ -92,6 +92,7 @@ struct movement_list {
     struct movement *movements; /* one for each output that is used */
     size_t count;
     char reason[MOVEMENT_REASON_MAX]; /* the reason why the list is empty; or empty */
+    bool unknown; /* the reason: the model does not have the type or shape of an operand */
 };
 
 /**

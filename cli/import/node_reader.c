@@ -33,6 +33,7 @@ bool node_has(const struct node_reader *reader, size_t i)
 /* Explains why the shape of a tensor is not known. */
 static bool refuse_shape(struct node_reader *reader, const struct model_tensor *tensor)
 {
+    reader->list->unknown = true;
     for (uint32_t d = 0; tensor->has_shape && d < tensor->rank; d++) {
         const struct model_dim *dim = &tensor->dims[d];
 
@@ -58,9 +59,11 @@ bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *
     if (tensor->refusal)
         return node_refuse(reader, "%.*s: %.*s", NAME_SHOWN, tensor->name, 2 * NAME_SHOWN,
                            tensor->refusal);
-    if (!tensor->dtype)
+    if (!tensor->dtype) {
+        reader->list->unknown = true;
         return node_refuse(reader, "the model does not have the type of %.*s", NAME_SHOWN,
                            tensor->name);
+    }
     if (tensor->dtype->size == 0 || tensor->dtype->size > MOVEMENT_ELEMENT_MAX)
         return node_refuse(reader, "elements of type %s cannot be moved", tensor->dtype->name);
     if (tensor->has_shape && tensor->rank > MOVEMENT_RANK_MAX)

@@ -307,7 +307,11 @@ class Import(Models):
                  Node("Transpose", ["c"], ["u"], {"perm": [0, 0]}),
                  Node("Slice", ["c", "start", "end", "zero", "zero"], ["v"])]
         path = self.save("m.onnx", Model(tensors, nodes, ["x", "n", "c"], ["z"]))
-        reasons = [node.get("reason") for node in self.imported(path)["nodes"]]
+        report = self.imported(path)
+        self.assertEqual(report["unknown"], 2)
+        self.assertIn("2 of them would move data, but the model does not have their shapes: onnx.shape_inference",
+                      self.ctl("import", path, "-n", code=0).out)
+        reasons = [node.get("reason") for node in report["nodes"]]
         for reason, words in zip(reasons, ("Relu: not data movement", "dimension 0 of y is open: give --dim batch=N",
                                            "starts is not a constant", "more than 4096 moves",
                                            "does not have the type of nothing", "input 0 is missing",
