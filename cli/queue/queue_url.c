@@ -126,6 +126,9 @@ static int copy_place(struct queue_url *url, const char *text, size_t length, st
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
             return refuse(fault, "white space and control characters are not allowed");
+        if (!url->local && strchr("@[]", text[i]))
+            return refuse(fault, "the host must not have \"@\", \"[\" or \"]\"; write \"@\" in a "
+                                 "password as %40");
     }
     memcpy(url->place, text, length);
     return 0;
@@ -183,12 +186,20 @@ static int take_local(struct queue_url *url, const char *text, struct fault *fau
     return copy_place(url, text, (size_t)(end - text), fault) || take_name(url, colon + 1, fault);
 }
 
+/* Returns whether the path of a socket ends like one with the number of a database: "/run/7". */
+static bool ends_in_number(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    return name && name[1] && strspn(name + 1, digits) == strlen(name + 1);
+}
+
 static void show(struct queue_url *url, const struct scheme *scheme)
 {
     char number[16] = "";
     const bool six = strchr(url->place, ':') != NULL;
 
-    if (url->db)
+    if (url->db || (url->local && url->kind == QUEUE_REDIS && ends_in_number(url->place)))
         snprintf(number, sizeof(number), "/%" PRIu32, url->db);
     if (url->local)
         snprintf(url->shown, sizeof(url->shown), "%s%s%s:%s", scheme->text, url->place, number,

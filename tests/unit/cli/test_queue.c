@@ -21,6 +21,7 @@ static void test_urls(void **state)
         {"redis+unix:///a/b.sock:n", "/a/b.sock", "n", "", "", "redis+unix:///a/b.sock:n", 0, 0},
         {"redis+unix://:p@/a/b/3:n", "/a/b", "n", "", "p", "redis+unix:///a/b/3:n", 0, 3},
         {"redis+unix:///a/b3:n", "/a/b3", "n", "", "", "redis+unix:///a/b3:n", 0, 0},
+        {"redis+unix:///a/3/0:n", "/a/3", "n", "", "", "redis+unix:///a/3/0:n", 0, 0},
         {"beanstalk://h/n", "h", "n", "", "", "beanstalk://h:11300/n", 11300, 0},
         {"beanstalk+unix:///a/3:n", "/a/3", "n", "", "", "beanstalk+unix:///a/3:n", 0, 0},
     };
@@ -63,6 +64,8 @@ static void test_bad_urls(void **state)
                                        "redis://:hush@h/-n",
                                        "redis://:hush@h/n n",
                                        "redis://:hush@h/99999999/n",
+                                       "redis://:us@hush@h/n",
+                                       "redis://:hush@h]/n",
                                        "beanstalk://:hush@h/n",
                                        "beanstalk://h/1/n",
                                        "redis+unix://:hush@a:n",
