@@ -19,7 +19,7 @@
 #include "tests/fuzz/fuzz_scratch.h"
 #include "tests/fuzz/well_formed.h"
 
-enum { JOBS_MAX = 8, BUFFERS = 3, BUFFER_BYTES = 4096, HEADER_BYTES = 128, INPUT_BYTES = 480 };
+enum { JOBS_MAX = 8, BUFFERS = 3, BUFFER_BYTES = 4096 };
 
 /* A tensor that a job can read. */
 struct tensor {
@@ -34,23 +34,6 @@ struct program {
     struct tensor tensors[JOBS_MAX + 2];
     uint32_t count;
 };
-
-static void make_inputs(void)
-{
-    static const char text[] = "{'descr': '|i1', 'fortran_order': False, 'shape': (6, 10, 8), }";
-    static bool made;
-    char bytes[HEADER_BYTES + INPUT_BYTES] = "\x93NUMPY\x01";
-
-    if (made)
-        return;
-    made = true;
-    bytes[8] = HEADER_BYTES - 10; /* bytes behind the length */
-    memset(bytes + 10, ' ', HEADER_BYTES - 10);
-    memcpy(bytes + 10, text, sizeof text - 1);
-    bytes[HEADER_BYTES - 1] = '\n';
-    scratch_write("in.npy", bytes, sizeof bytes);
-    scratch_write("in.bin", bytes + HEADER_BYTES, INPUT_BYTES);
-}
 
 static void write_array(struct jsonw *w, const char *key, uint32_t count, const uint32_t *values)
 {
@@ -259,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct program program;
     uint8_t how;
 
-    make_inputs();
+    scratch_write_inputs();
     program = (struct program){.reader = fuzz_reader_init(data, size)};
     how = fuzz_u8(&program.reader);
     if (how == 255)

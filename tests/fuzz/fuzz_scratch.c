@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +66,24 @@ void scratch_write(const char *name, const void *bytes, size_t size)
     FUZZ_ASSERT(fd >= 0);
     FUZZ_ASSERT(write(fd, bytes, size) == (ssize_t)size);
     close(fd);
+}
+
+void scratch_write_inputs(void)
+{
+    enum { HEADER_BYTES = 128, INPUT_BYTES = 480 };
+    static const char text[] = "{'descr': '|i1', 'fortran_order': False, 'shape': (6, 10, 8), }";
+    static bool made;
+    char bytes[HEADER_BYTES + INPUT_BYTES] = "\x93NUMPY\x01";
+
+    if (made)
+        return;
+    made = true;
+    bytes[8] = HEADER_BYTES - 10; /* bytes behind the length */
+    memset(bytes + 10, ' ', HEADER_BYTES - 10);
+    memcpy(bytes + 10, text, sizeof text - 1);
+    bytes[HEADER_BYTES - 1] = '\n';
+    scratch_write("in.npy", bytes, sizeof bytes);
+    scratch_write("in.bin", bytes + HEADER_BYTES, INPUT_BYTES);
 }
 
 char *scratch_read(const char *name, size_t *size)

@@ -13,6 +13,11 @@ const char *scratch_directory(void);
 const char *scratch_path(char out[SCRATCH_PATH_MAX], const char *name);
 /** Replaces a file of the directory. */
 void scratch_write(const char *name, const void *bytes, size_t size);
+/**
+ * The first call writes in.npy, int8 of shape (6, 10, 8), and in.bin, the same elements without a
+ * header. All elements are 0.
+ */
+void scratch_write_inputs(void);
 /** Reads a file of the directory into heap memory with a zero byte after it; null: no such file. */
 char *scratch_read(const char *name, size_t *size);
 /** Removes a file of the directory, if it exists. */

@@ -15,7 +15,7 @@
 #include "tests/fuzz/fuzz_scratch.h"
 #include "tests/fuzz/well_formed.h"
 
-enum { VALUE_MAX = 80, EXTENT_MAX = 100, HEADER_BYTES = 128, INPUT_BYTES = 480 };
+enum { VALUE_MAX = 80, EXTENT_MAX = 100 };
 
 enum kind { FLAG, NUMBER, PAIR, EXTENTS, WORD };
 
@@ -118,23 +118,6 @@ static void add_words(struct line *line, const char *const *words)
         line->words[line->count++] = *words++;
 }
 
-/* The input of plans that are written as jobs. */
-static void make_input(void)
-{
-    static const char text[] = "{'descr': '|i1', 'fortran_order': False, 'shape': (6, 10, 8), }";
-    static bool made;
-    char bytes[HEADER_BYTES + INPUT_BYTES] = "\x93NUMPY\x01";
-
-    if (made)
-        return;
-    made = true;
-    bytes[8] = HEADER_BYTES - 10; /* bytes behind the length */
-    memset(bytes + 10, ' ', HEADER_BYTES - 10);
-    memcpy(bytes + 10, text, sizeof text - 1);
-    bytes[HEADER_BYTES - 1] = '\n';
-    scratch_write("in.npy", bytes, sizeof bytes);
-}
-
 static void check_jobs(const char *text, size_t length)
 {
     struct job_list list;
@@ -151,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = fuzz_u8(&reader);
     struct mlictl_call call;
 
-    make_input();
+    scratch_write_inputs();
     memset(&line, 0, sizeof line);
     line.words[line.count++] = "tile";
     if (how & 1)
