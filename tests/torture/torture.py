@@ -200,6 +200,8 @@ def main():
     if not PRELOAD:
         print("skipped: this build has no library that makes calls fail")
         return 77
+    for why in scenes.left_out():
+        print(f"skipped: scenes of {why}")
     driver = Driver(options)
     if options.fail:
         return repeat(driver, chosen[0], options.fail)
