@@ -106,7 +106,8 @@ class Stage:
         for directory in (self.work, self.tmp, self.run_dir):
             directory.mkdir(parents=True)
         self.report = self.root / "report"
-        self.daemon = None
+        self.daemon = self.agent = self.queue = None
+        self.runs = 0
         for name, content in scene.files.items():
             (self.work / name).parent.mkdir(parents=True, exist_ok=True)
             (self.work / name).write_bytes(content)
@@ -115,9 +116,8 @@ class Stage:
             self.ctl("ping", "-s", self.daemon.socket)
             wait_for(self.daemon.idle)
             self.fds_at_start = self.daemon.fds()
-        self.queue = scene.queue(self.run_dir / "queue") if scene.queue else None
-        self.runs = 0
-        self.agent = None
+        if scene.queue:
+            self.queue = scene.queue(self.run_dir / "queue")
         if scene.board:
             self.line = self.run_dir / "board.sock"
             self.agent = subprocess.Popen([AGENT, "--listen", self.line])
