@@ -19,6 +19,7 @@ SMALL = 1000
 TIMES = 8
 LIMIT = 24
 FLOOR = 0.05  # seconds
+ATTEMPTS = 3
 INSTRUMENTED = "MLI_TEST_SLOW" in os.environ
 
 
@@ -45,14 +46,20 @@ class Linear(Case):
         return used.ru_utime + used.ru_stime
 
     def assert_linear(self, prepare, words, code=0, small=SMALL):
-        """prepare(size) writes the input of `mlictl WORDS`."""
+        """prepare(size) writes the input of `mlictl WORDS`.
+
+        On a busy machine, caches and threads of a core are shared with other programs: a ratio above the limit is
+        measured again.
+        """
         small = small // 4 if INSTRUMENTED else small
-        prepare(small)
-        first = self.processor_time(words, code)
-        prepare(TIMES * small)
-        second = self.processor_time(words, code)
-        self.assertLess(second, LIMIT * max(first, FLOOR),
-                        f"{TIMES} times the size takes {second:.2f} s, and the size itself {first:.2f} s")
+        for _ in range(ATTEMPTS):
+            prepare(small)
+            first = self.processor_time(words, code)
+            prepare(TIMES * small)
+            second = self.processor_time(words, code)
+            if second < LIMIT * max(first, FLOOR):
+                return
+        self.fail(f"{TIMES} times the size takes {second:.2f} s, and the size itself {first:.2f} s")
 
     def jobs(self, make, words, code=0, **more):
         def prepare(size):
