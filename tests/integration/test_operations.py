@@ -470,6 +470,12 @@ class Trace(OperationsCase):
         self.assertNotIn("the trace stops", rest)
 
 
+def answers(path):
+    """Returns true if a process listens: the file of a socket exists from bind(2) on."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0
+
+
 class End(OperationsCase):
     def test_directory(self):
         """--remove-directory removes an empty directory only, also if jobs outlast drain_ms."""
@@ -483,7 +489,7 @@ class End(OperationsCase):
             process = subprocess.Popen([MLID, "--config", str(config), "--socket", path, "--engine", engine,
                                         "--remove-directory"], stderr=subprocess.DEVNULL)
             self.addCleanup(process.kill)
-            self.assertTrue(wait_for(lambda: os.path.exists(path)))
+            self.assertTrue(wait_for(lambda path=path: answers(path)))
             if status:
                 self.submit(self.connect(path))
                 self.assertTrue(wait_for(lambda: self.call(path)["result"]["jobs_running"] == 1))
