@@ -39,6 +39,18 @@ for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
 PERCENT = int(os.environ.get("MLI_TEST_PERCENT", "100"))
 PATIENCE = 60  # seconds that nothing ever takes, sanitizers and valgrind included
 
+
+
+def scaled(count):
+    """Returns the number of cases to run of `count` cases that differ little: at least one."""
+    return max(1, count * PERCENT // 100)
+
+
+def sampled(items):
+    """Returns the items to run of a list of cases that differ little: the first and every n-th."""
+    return list(items)[::100 // PERCENT]
+
+
 needs_numpy = unittest.skipUnless(numpy, "this python has no numpy")
 needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can set this up")
 
@@ -168,12 +180,13 @@ class Daemon:
             raise AssertionError("mlid does not end:\n" + self.text())
 
 
-def wait_for(condition, seconds=PATIENCE):
+def wait_for(condition, seconds=PATIENCE, pause=0.005):
+    """Returns true as soon as the condition is true, false after `seconds`; `pause`: for conditions that run a program."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             return False
-        time.sleep(0.005)
+        time.sleep(pause)
     return True
 
 

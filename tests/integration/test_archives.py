@@ -14,7 +14,7 @@ import time
 import unittest
 import zipfile
 
-from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files, ramp, wait_for
+from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files, ramp, scaled, wait_for
 
 needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without libzip")
 
@@ -470,7 +470,7 @@ class Npz(ArchiveCase):
         seed = int(os.environ.get("MLI_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
         rng = random.Random(seed)
         good = archive([(f"t{i}.npy", npy("<i2", (4, 5), ramp(40))) for i in range(3)]) + b""
-        for turn in range(60):
+        for turn in range(scaled(60)):
             bad = bytearray(good)
             for _ in range(rng.randrange(1, 6)):
                 at = rng.randrange(len(bad))

@@ -8,7 +8,7 @@ import signal
 import time
 import xml.etree.ElementTree as ElementTree
 
-from harness import Case, main, mov, wait_for
+from harness import PERCENT, Case, main, mov, wait_for
 from states import Batch, case, shard_of, text_of
 
 SEED = int(os.environ.get("MLI_TEST_SEED", time.time_ns() % 2**32))
@@ -276,7 +276,7 @@ class Shards(Case):
 
     def test_each_case_is_in_one_shard(self):
         self.assertEqual(set(self.listed()), self.names)
-        for count in range(1, 17):
+        for count in range(1, 17) if PERCENT == 100 else (1, 2, 7):
             together = []
             for index in range(1, count + 1):
                 names = self.listed("--shard", f"{index}/{count}")

@@ -12,12 +12,11 @@ import signal
 import time
 
 from batch_scene import BatchCase
-from harness import MLICTL, main, npy, open_files, wait_for
+from harness import MLICTL, main, npy, open_files, scaled, wait_for
 from suspend import suspend
 from test_remote import STAND_IN
 
 SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
-SANITIZED = os.environ.get("MLI_TEST_SLOW", "1") != "1"
 
 
 ENGINE_CHANGED = "the engine, its channels, the target profile, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed"
@@ -502,7 +501,7 @@ class Interrupted(BatchCase):
 
     def setUp(self):
         super().setUp()
-        self.cases = 300
+        self.cases = max(100, scaled(300))
         for i in range(self.cases):
             self.add(f"c{i:03}", "bad.npy" if i % 17 == 3 else "good.npy")
         self.events_by_case("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)
@@ -560,7 +559,7 @@ class Interrupted(BatchCase):
 
 class Rate(BatchCase):
     def test_many_small_cases(self):
-        count = 300 if SANITIZED else 10000
+        count = scaled(10000)
         text = json.dumps(self.job(up="../../"))
         for i in range(count):
             if i % 500 == 0:

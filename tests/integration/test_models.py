@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import MLICTL, SOURCE, Case, main, make_board, needs_numpy, numpy
+from harness import MLICTL, SOURCE, Case, main, make_board, needs_numpy, numpy, scaled
 from test_tour import masked, steps
 
 if numpy:
@@ -422,7 +422,7 @@ class Hostile(Models):
                 for _ in range(rng.randint(1, 3)):
                     copy[rng.randrange(len(copy))] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
                 damaged.append(bytes(copy))
-            for number, damage in enumerate(damaged):
+            for number, damage in enumerate(rng.sample(damaged, scaled(len(damaged)))):
                 self.write(name, damage)
                 for words in (("import", name, "-o", "out", "--json", "-f"), ("show", name)):
                     result = self.ctl(*words)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import SOURCE, Case, main, needs_numpy, numpy
+from harness import PERCENT, SOURCE, Case, main, needs_numpy, numpy, sampled
 
 try:
     import onnx
@@ -35,10 +35,9 @@ class Nodes(Case):
     def test_single_nodes_match_onnx(self):
         """Each case of one node that moves data gives the result of ONNX, or has a result without elements."""
         counts, left = collections.Counter(), []
-        for path in sorted(NODES.iterdir()):
-            content = (path / "model.onnx").read_bytes()
-            if not any(op.encode() in content for op in MOVES):
-                continue
+        moves = tuple(op.encode() for op in MOVES)
+        contents = {path: (path / "model.onnx").read_bytes() for path in sorted(NODES.iterdir())}
+        for path in sampled(path for path, content in contents.items() if any(op in content for op in moves)):
             listed = json.loads(self.ctl("import", str(path / "model.onnx"), "-n", "--json", code=0).out)
             if len(listed["nodes"]) != 1 or listed["nodes"][0]["op"] not in MOVES:
                 continue
@@ -64,19 +63,19 @@ class Nodes(Case):
               f"{counts['no elements']} have no elements, {counts['no tensors']} have no tensors")
         for name, reason in left:
             print(f"  {name}: {reason}")
-        self.assertGreaterEqual(counts["moved"], 74)
+        if PERCENT == 100:
+            self.assertGreaterEqual(counts["moved"], 74)
         self.assertEqual(counts["moved"] + counts["no elements"] + counts["no tensors"], counts["cases"])
 
     def test_all_models_can_be_read(self):
         """Every other model of ONNX's tests is read (with MLI_SOAK, also all nodes), and every case passes."""
         count = 0
-        for path in sorted(DATA.glob("*/*/model.onnx")):
-            if path.parent.parent == NODES and "MLI_SOAK" not in os.environ:
-                continue
+        paths = sorted(DATA.glob("*/*/model.onnx"))
+        for path in sampled(path for path in paths if path.parent.parent != NODES or "MLI_SOAK" in os.environ):
             self.ctl("import", str(path), "-o", str(self.dir / f"{path.parent.name}"), "-q", code=0)
             count += 1
         self.ctl("batch", str(self.dir), "--keep", "none", code=0)
-        self.assertGreater(count, 50)
+        self.assertGreater(count, 50 if PERCENT == 100 else 0)
 
 
 @needs_numpy

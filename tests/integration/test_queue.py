@@ -171,11 +171,11 @@ class Shared:
         self.enqueue()
         for _ in range(5):
             worker = self.start_worker(delay=5000000)
-            self.assertTrue(wait_for(lambda: self.status()["leased"] == 1), self.status())
+            self.assertTrue(wait_for(lambda: self.status()["leased"] == 1, pause=0.05), self.status())
             name = self.status()["leases"][0]["name"]
             worker.kill()
             worker.communicate()
-            self.assertTrue(wait_for(lambda: self.status()["leased"] == 0))
+            self.assertTrue(wait_for(lambda: self.status()["leased"] == 0, pause=0.05))
         self.work(code=1)
         result = self.events_by_case("collect", "--queue", self.url, code=1)[1]
         self.assertEqual({n: c["status"] for n, c in result.items()},

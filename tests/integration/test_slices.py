@@ -4,7 +4,7 @@ import io
 import os
 import random
 
-from harness import Case, main, mov, needs_numpy, numpy
+from harness import Case, main, mov, needs_numpy, numpy, scaled
 
 SEED = int(os.environ.get("MLI_TEST_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
 
@@ -83,11 +83,11 @@ class AgainstNumpy(Case):
 
     def test_random_slices(self):
         """The output has the bytes of numpy.save; empty slices are refused."""
-        examples = [Example(self.rng) for _ in range(2400)]
+        examples = [Example(self.rng) for _ in range(scaled(2400))]
         full = [e for e in examples if e.wanted.size]
         empty = [e for e in examples if not e.wanted.size]
-        self.assertGreater(len(full), 1000)
-        self.assertGreater(len(empty), 100)
+        self.assertGreater(len(full), scaled(1000))
+        self.assertGreater(len(empty), scaled(100))
         refused = {"error": "INVALID_PARAMS", "pointer": "/slice"}
         jobs = []
         for i, e in enumerate(full + empty):
@@ -106,7 +106,7 @@ class AgainstNumpy(Case):
 
     def test_random_lines(self):
         """Gives the same slices as options of `make`."""
-        for _ in range(60):
+        for _ in range(scaled(60)):
             e = Example(self.rng)
             self.write("in.npy", saved(e.array))
             options = ["--slice", e.slice, "-q"]

@@ -157,7 +157,7 @@ class Drawing(Terminal):
         self.assertNotIn("\033", shown)
 
     def test_progress_of_a_selftest_stays_in_its_line(self):
-        line = ("selftest", "-t", "2", "-e", "fault:threads,delay_us=10,reorder_pct=1")
+        line = ("selftest", "-t", "1", "-e", "fault:threads,delay_us=10,reorder_pct=1")
         for columns in (20, 200):
             shown, code = self.show(*line, columns=columns)
             self.assertEqual(code, 0)

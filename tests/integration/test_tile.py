@@ -15,7 +15,7 @@ import subprocess
 import time
 import xml.dom.minidom
 
-from harness import SOURCE, Case, main, npy, wait_for
+from harness import SOURCE, Case, main, npy, sampled, scaled, wait_for
 
 SEED = 12
 
@@ -79,7 +79,7 @@ class Tile(Case):
     def test_random_moves(self):
         rng = random.Random(SEED)
         tiles = 0
-        for n in range(25):
+        for n in range(max(8, scaled(25))):
             shape = tuple(rng.randrange(1, 14) for _ in range(rng.randrange(1, 5)))
             self.random_file(rng, shape)
             options = self.move_options(rng, shape)
@@ -92,7 +92,7 @@ class Tile(Case):
             self.ctl("mov", "-f", "in.npy", "want.npy", *options, code=0)
             with self.subTest(seed=SEED, case=n, shape=shape, options=options):
                 self.assertEqual(self.read("out.npy"), self.read("want.npy"))
-        self.assertGreater(tiles, 100)
+        self.assertGreater(tiles, 30)
 
     def test_a_move_on_a_board(self):
         """The buffers are at their addresses in VCCM, in this process and in mlid."""
@@ -255,12 +255,13 @@ class Tile(Case):
         vpx, zdma = ("--profile", "vpx5-nsim"), ("--profile", "zynqmp-zdma", "--memory", "ocm")
         wide = ("--shape", "224x224x32", "--window", "1x1", "--out-channels", "256")
         half = ("--stride", "2", "--pad", "same", "--budget", "64KiB")
-        for layer, most_us in {
-                ("--shape", "56x56x64", "--window", "1x1", "--stride", "2", "--out-channels", "128", *vpx): 31,
-                ("--shape", "224x224x32", "--window", "1x1", "--stride", "2", "--out-channels", "64", *vpx): 230,
-                ("--shape", "112x112x64", "--window", "3x3", "--depthwise", *half, *vpx): 150,
-                ("--shape", "112x112x64", "--window", "3x3", "--pool", *half, *vpx): 150,
-        }.items():
+        layers = {
+            ("--shape", "56x56x64", "--window", "1x1", "--stride", "2", "--out-channels", "128", *vpx): 31,
+            ("--shape", "224x224x32", "--window", "1x1", "--stride", "2", "--out-channels", "64", *vpx): 230,
+            ("--shape", "112x112x64", "--window", "3x3", "--depthwise", *half, *vpx): 150,
+            ("--shape", "112x112x64", "--window", "3x3", "--pool", *half, *vpx): 150,
+        }
+        for layer, most_us in sampled(layers.items()):
             plan = self.plan(*layer)
             self.assertLess(plan["time"]["ns"] / 1000, most_us, layer)
             least = self.plan(*layer, "--least", "traffic", "--slack", "0")
@@ -271,8 +272,9 @@ class Tile(Case):
             self.assertLessEqual(least["least_time"]["ns"], plan["time"]["ns"])
             text = self.ctl("tile", *layer, code=0).out
             self.assertRegex(text, rf"(?m)^least traffic: {least['steps']} tiles, .*, {least['traffic']['bytes']} B \(")
-        for board in (zdma, vpx, ("--profile", "zynq7000-pl330", "--memory", "ocm"),
-                      ("--profile", "hexagon-v68", "--memory", "vtcm"), ("--profile", "xdna-aie2", "--memory", "memtile")):
+        boards = (zdma, vpx, ("--profile", "zynq7000-pl330", "--memory", "ocm"),
+                  ("--profile", "hexagon-v68", "--memory", "vtcm"), ("--profile", "xdna-aie2", "--memory", "memtile"))
+        for board in sampled(boards):
             free = self.plan(*wide, *board, "--call", "0")
             self.assertEqual(free["time"]["kernels_ns"], 0)
             for compute in ("0.1", "1"):
@@ -478,7 +480,8 @@ class Tile(Case):
 
     def test_tensors_that_exceed_the_board(self):
         """Tensors that do not fit into the board's memory get a plan that says so."""
-        for board, memory in (("vpx5-nsim", "vccm"), ("hexagon-v68", "vtcm")):
+        boards = (("vpx5-nsim", "vccm"), ("hexagon-v68", "vtcm"))
+        for board, memory in sampled(boards):
             for layer in (("256x256x200x128", "--perm", "3,1,0,2"), ("65535x32768", "--perm", "1,0"),
                           ("60000x60000", "--elementwise")):
                 words = ("--shape", *layer, "--profile", board, "--memory", memory, "--budget", "250000")

@@ -11,6 +11,7 @@
 #include "mli_engine.h"
 #include "target/profile/profile_load.h"
 #include "tests/support/rng.h"
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 static struct target_profile known; /* the costs of the engine, for all addresses of the host */
@@ -79,7 +80,8 @@ static void calibrate(void)
 {
     const struct calibration_rules rules = {.engine = "known",
                                             .seed = seed,
-                                            .time_ns = UINT64_C(80000000000),
+                                            .time_ns = (scale_percent() == 100 ? 80 : 20) *
+                                                       UINT64_C(1000000000),
                                             .check = 200,
                                             .date = "2000-01-01",
                                             .now_ns = now_ns};

@@ -3,6 +3,7 @@
  * The port for the PL330 with a model of the controller: bus errors with their rows, kills, threads
  * that are stuck or do not start, and programs of any length.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <string.h>
@@ -89,9 +90,9 @@ static void move_well(const char *spec, int channels)
         if (i == 0)
             move_init(&m, 5, 7, 3, 11);
         else if (i == 1)
-            move_init_rows(&m, 700, 37);
+            move_init_rows(&m, scale_percent() == 100 ? 700 : 300, 37);
         else
-            move_init_padded(&m, 300, 301);
+            move_init_padded(&m, 300, scale_percent() == 100 ? 301 : 17);
         move_prepare(&m, channels, &h);
         start(&h);
         assert_ok(wait_for(&h));
@@ -249,10 +250,11 @@ static void test_errors_in_fills(void **state)
     struct move m;
     mli_mov_handle_t h;
     mli_mov_status_t status;
+    const uint32_t step = scale_percent() == 100 ? 13 : 91;
 
     (void)state;
     choose(polled, 1);
-    for (uint32_t at = 0; at < (ROWS + 2) * (WIDTH + 2); at += 13) {
+    for (uint32_t at = 0; at < (ROWS + 2) * (WIDTH + 2); at += step) {
         move_init_padded(&m, ROWS, WIDTH);
         move_prepare(&m, 1, &h);
         pl330_model_poison(m.out + at, 1);
