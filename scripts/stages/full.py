@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/test: builds and tests everything.
 
-One lane tests, one compiles the next tree at a lower priority, and one runs clang-tidy at the lowest priority, so
+One lane tests, one compiles the next tree and tests bare targets at a lower priority, and one runs clang-tidy at the lowest priority, so
 that it takes the processor time that the other two leave.
 """
 import os
@@ -134,6 +134,8 @@ def main():
             run.stage("build aarch64", trees.build, "aarch64", (), NICE)
         if not quick:
             run.stage("debug modes", debug_modes)
+        if not no_bare:
+            run.stage("bare metal under qemu", bare_targets)
 
     def check_sources():
         run.stage("clang-format", style)
@@ -161,8 +163,6 @@ def main():
             run.stage("test aarch64 under qemu", lambda this: suites.test(
                 this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=patience),
                 after=["build aarch64"])
-        if not no_bare:
-            run.stage("bare metal under qemu", bare_targets)
         if fuzz_seconds() > 0 and not no_fuzzers:
             run.stage("fuzzers", fuzzers)
 

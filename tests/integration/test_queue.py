@@ -258,7 +258,7 @@ class Shared:
     def test_the_server_stays_away(self):
         self.add_many(3)
         self.enqueue()
-        worker = self.start_worker("--reconnect", "1", "--json", delay=300000)
+        worker = self.start_worker("--reconnect", "1", "--json", delay=3000000)
         self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
         self.server.kill()
         result = self.finish(worker, code=3)

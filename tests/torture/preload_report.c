@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,15 @@ unsigned long report_count(enum kind kind)
     return atomic_fetch_add(&report->count[kind], 1) + 1;
 }
 
+/* Returns an address as the module's symbol table has it: absolute in a program that is not
+ * relocated. */
+static uint64_t address_in(const Dl_info *module, const void *address)
+{
+    const ElfW(Ehdr) *header = module->dli_fbase;
+
+    return (uintptr_t)address - (header->e_type == ET_EXEC ? 0 : (uintptr_t)header);
+}
+
 /* Returns the stack without the frames of this library, and of the sanitizer's backtrace(). */
 static int caller_stack(void *stack[FRAMES], struct frame frames[FRAMES])
 {
@@ -96,7 +106,7 @@ static int caller_stack(void *stack[FRAMES], struct frame frames[FRAMES])
         outside = outside || (i > 0 && info.dli_fbase != own.dli_fbase);
         if (!outside)
             continue;
-        frames[kept].offset = (uintptr_t)stack[i] - (uintptr_t)info.dli_fbase;
+        frames[kept].offset = address_in(&info, stack[i]);
         strncpy(frames[kept].module, info.dli_fname, MODULE - 1);
         kept++;
     }
