@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/test: builds and tests everything.
 
-One lane tests, one compiles the next tree and tests bare targets at a lower priority, and one runs clang-tidy at the lowest priority, so
-that it takes the processor time that the other two leave.
+One lane tests, one compiles the next tree and then tests bare targets at a lower priority, and one runs clang-tidy
+at the lowest priority, so that it takes the processor time that the other two leave.
 """
 import os
 import shutil
