@@ -377,7 +377,8 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
     plan.source = open_source(&source, run, batch);
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
     enum exit_code code = batch_end(batch, why, close_source(&source, run->settings));
-    if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
+    /* If a worker failed after the last case, all cases have run, and nothing is wrong. */
+    if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED && code != EXIT_CODE_DONE)
         print_error("%s", fault.text);
     return code;
 }

@@ -363,12 +363,15 @@ static int check_wire(const struct resolved *r, struct fault *fault)
     jsonw_init(&w);
     job_wire_write(&w, NULL, &r->wire);
     const char *text = jsonw_text(&w);
-    int status =
-        text ? json_check(text, w.length, &rpc_request_limits, &why) : fault_no_memory(&why);
+    int status = 0;
+
+    if (!text)
+        status = fault_no_memory(fault);
+    else if (json_check(text, w.length, &rpc_request_limits, &why) < 0)
+        status = fault_set(fault, FAULT_INVALID_PARAMS, "/src",
+                           "src: too many parameters for one request: %s", why.text);
     jsonw_finish(&w);
-    return status ? fault_set(fault, FAULT_INVALID_PARAMS, "/src",
-                              "src: too many parameters for one request: %s", why.text)
-                  : 0;
+    return status;
 }
 
 static int begin_outputs(struct resolved *r, const struct produced *produced, struct fault *fault)

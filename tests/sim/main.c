@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +25,7 @@
 #include "tests/sim/real.h"
 #include "tests/sim/scenario.h"
 
-enum { STEPS = 20000 };
+enum { STEPS = 20000, TICK_S = 20 };
 
 static const char usage[] =
     "usage: mlid-sim [--seed N] [--steps M] [--runs R] [--seconds T] [--verbose] [--no-shorten]\n"
@@ -69,6 +71,30 @@ static void add(struct scenario_result *sum, const struct scenario_result *one)
         sum->most_calls = one->most_calls;
 }
 
+/* Ends the run if no step has passed since the last tick: a loop without system calls does not end
+ * by itself. */
+static void on_tick(int number)
+{
+    static const char text[] = "no step in 20 s of processor time: endless loop\n";
+    static uint64_t last = UINT64_MAX;
+    ssize_t written;
+
+    (void)number;
+    if (result->step == last) {
+        written = write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(written < 0 ? 2 : 1);
+    }
+    last = result->step;
+}
+
+static void watch(void)
+{
+    const struct timeval tick = {.tv_sec = TICK_S};
+
+    sigaction(SIGPROF, &(struct sigaction){.sa_handler = on_tick, .sa_flags = SA_RESTART}, NULL);
+    setitimer(ITIMER_PROF, &(struct itimerval){tick, tick}, NULL);
+}
+
 /* Makes one run in a child. Returns true if all invariants held. */
 static bool run(uint64_t seed, uint64_t steps, uint64_t without, enum output output)
 {
@@ -81,6 +107,7 @@ static bool run(uint64_t seed, uint64_t steps, uint64_t without, enum output out
     if (child == 0) {
         if (output == OUTPUT_NONE && !freopen("/dev/null", "w", stderr))
             _exit(2);
+        watch();
         scenario_run(&(struct scenario_options){seed, steps, without, output == OUTPUT_LOG},
                      result);
         _exit(0);

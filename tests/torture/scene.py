@@ -85,7 +85,7 @@ class Scene:
 
     def plain(self, text):
         text = timeless(re.sub(self.remarks, "", text) if self.remarks else text)
-        return re.sub(r" *\d+(\.\d+)?", " #", text) if self.digits else text
+        return re.sub(r" *(\d+(\.\d+)?|\bT\b)", " #", text) if self.digits else text
 
     def stage(self, root):
         return Stage(root, self)
