@@ -376,9 +376,10 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
         return EXIT_CODE_FAILED;
     plan.source = open_source(&source, run, batch);
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
-    enum exit_code code = batch_end(batch, why, close_source(&source, run->settings));
+    const bool whole = close_source(&source, run->settings);
+    enum exit_code code = batch_end(batch, why, whole);
     /* If a worker failed after the last case, all cases have run, and nothing is wrong. */
-    if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED && code != EXIT_CODE_DONE)
+    if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED && (batch->summary.not_run > 0 || !whole))
         print_error("%s", fault.text);
     return code;
 }

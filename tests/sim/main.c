@@ -81,7 +81,7 @@ static void on_tick(int number)
 
     (void)number;
     if (result->step == last) {
-        written = write(STDERR_FILENO, text, sizeof text - 1);
+        written = __real_write(STDERR_FILENO, text, sizeof text - 1);
         _exit(written < 0 ? 2 : 1);
     }
     last = result->step;
