@@ -517,7 +517,7 @@ class Stuck(WithService):
                 call()
             self.assertEqual(caught.exception.name, "LOST")
         self.assertFalse(self.client.connected)
-        # A process that ends closes its sockets one by one: the one that listens may be open for a moment more.
+        # A killed process closes its sockets one by one, and its listening socket may be the last.
         end = time.monotonic() + 30
         with self.assertRaises(mli.ServiceError) as caught:
             while time.monotonic() < end:
