@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts Redis and beanstalkd on local sockets, for tests of `mlictl batch --queue`."""
+import os
 import pathlib
 import shutil
 import socket
@@ -7,6 +8,7 @@ import subprocess
 import time
 
 PATIENCE = 20
+HAS_REDIS = os.environ.get("MLI_REDIS", "1") == "1"  # mlictl was built with hiredis
 
 
 class Server:
@@ -25,7 +27,7 @@ class Server:
 
     @classmethod
     def missing(cls):
-        """Returns why the server cannot be started, or None."""
+        """Returns why the server cannot be started or used, or None."""
         return None if shutil.which(cls.program) else f"no {cls.program} (Debian: {cls.package})"
 
     def command(self):
@@ -62,6 +64,10 @@ class Server:
 class Redis(Server):
     program = "redis-server"
     package = "redis-server"
+
+    @classmethod
+    def missing(cls):
+        return super().missing() or (None if HAS_REDIS else "mlictl was built without hiredis (Debian: libhiredis-dev)")
 
     def command(self):
         return [self.program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",

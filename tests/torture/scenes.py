@@ -271,19 +271,12 @@ def check_queue(ctl):
     return [] if sorted(names) == ["a", "b"] and events[-1]["not_run"] == 0 else [f"the queue then has {report}"]
 
 
-def missing(server):
-    """Returns why the scenes with a server cannot run, or None."""
-    if server is Redis and os.environ.get("MLI_REDIS", "1") != "1":
-        return "built without hiredis"
-    return server.missing()
-
-
 def queues():
     """Cases from a queue, for each server that is installed."""
     def scene(name, server, *words, before=None, **more):
         return Scene(f"{name}-{server.program.partition('-')[0]}", ("batch", *words), CASES, make=with_golden,
                      queue=server, before=before, after=check_queue, reports=True, digits=True, **more)
-    return [made for server in (Beanstalkd, Redis) if not missing(server) for made in (
+    return [made for server in (Beanstalkd, Redis) if not server.missing() for made in (
         scene("enqueue", server, "enqueue", *QUEUE, "--lease", "2", "cases"),
         scene("queue", server, *QUEUE, "-j", "1", "--keep", "none", before=enqueue,
               remarks=r".* goes to another worker\n"),
@@ -307,7 +300,7 @@ def clients():
 
 def left_out():
     """Returns why scenes are missing on this machine."""
-    return [f"queue: {why}" for why in map(missing, (Beanstalkd, Redis)) if why] + \
+    return [f"queue: {why}" for why in (Beanstalkd.missing(), Redis.missing()) if why] + \
         ([] if NPZ_WORKS else ["npz: built without libzip"])
 
 
