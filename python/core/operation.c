@@ -191,8 +191,9 @@ static int refuse_shape(const struct operation *operation, const int64_t *at)
 static int read_offsets(const struct operation *operation, PyObject *object, int64_t *at)
 {
     const uint32_t rank = operation->window.result_rank;
-    PyObject *tuple =
-        is_integer(object) ? NULL : tuple_of(object, "at", "an integer, or one for each dimension");
+    PyObject *tuple = is_integer(object)
+                          ? NULL
+                          : tuple_of(object, "at", -1, "an integer, or one for each dimension");
     int status = !tuple && PyErr_Occurred() ? -1 : 0;
 
     if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank) {

@@ -72,14 +72,15 @@ static int read_at_least(PyObject *object, const char *field, Py_ssize_t index, 
     return -1;
 }
 
-PyObject *tuple_of(PyObject *object, const char *field, const char *what)
+PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what)
 {
     PyObject *tuple =
         PySequence_Check(object) && !PyUnicode_Check(object) ? PySequence_Tuple(object) : NULL;
 
     if (!tuple && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: %s is required, not %R", field, what, object);
+        PyErr_Format(PyExc_TypeError, "%s: %s is required, not %R", place_of(field, index).text,
+                     what, object);
     }
     return tuple;
 }
@@ -91,7 +92,7 @@ static const char PAD_FORMS[] =
 
 static int read_pair(PyObject *pair, Py_ssize_t index, int64_t *pre, int64_t *post)
 {
-    PyObject *tuple = tuple_of(pair, place_of("pad", index).text, "a pair (before, after)");
+    PyObject *tuple = tuple_of(pair, "pad", index, "a pair (before, after)");
     int status = -1;
 
     if (!tuple)
@@ -148,7 +149,7 @@ static int read_pad(struct window *window, PyObject *pad)
             window->dim[i].pre = window->dim[i].post = all;
         return 0;
     }
-    PyObject *tuple = tuple_of(pad, "pad", PAD_FORMS);
+    PyObject *tuple = tuple_of(pad, "pad", -1, PAD_FORMS);
     const int status = tuple ? read_pads(window, tuple, pad) : -1;
     Py_XDECREF(tuple);
     return status;
@@ -280,8 +281,9 @@ static int read_slice(struct window *window, PyObject *slice)
 
 static int read_step(struct window *window, PyObject *step)
 {
-    PyObject *tuple =
-        is_integer(step) ? NULL : tuple_of(step, "step", "an integer, or one for each dimension");
+    PyObject *tuple = is_integer(step)
+                          ? NULL
+                          : tuple_of(step, "step", -1, "an integer, or one for each dimension");
     int status = 0;
 
     if (!tuple && PyErr_Occurred())
@@ -342,7 +344,7 @@ static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
 
 static int read_perm(struct window *window, PyObject *perm)
 {
-    PyObject *tuple = tuple_of(perm, "perm", "a sequence of dimensions");
+    PyObject *tuple = tuple_of(perm, "perm", -1, "a sequence of dimensions");
     const int status = tuple ? read_order(window, tuple, perm) : -1;
 
     Py_XDECREF(tuple);

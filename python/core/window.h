@@ -42,7 +42,7 @@ uint32_t window_axes(const struct window *window, const struct view *src,
 bool is_integer(PyObject *object);
 
 /** Returns a sequence that is not text as a tuple, or null with a TypeError: `what` is required. */
-PyObject *tuple_of(PyObject *object, const char *field, const char *what);
+PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what);
 
 /** Reads an integer. `field` and `index` (-1: none) name it in errors. */
 int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t *out);

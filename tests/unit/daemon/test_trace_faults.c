@@ -147,7 +147,7 @@ static void test_no_memory(void **state)
 static void test_interrupted_writes(void **state)
 {
     struct trace *trace;
-    size_t size;
+    size_t size = 0;
 
     (void)state;
     for (int round = 0; round < 2; round++) {
