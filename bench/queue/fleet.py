@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -149,7 +150,10 @@ def parse(arguments):
 
 def main():
     options = parse(sys.argv[1:])
-    mlictl = str(pathlib.Path(os.environ["MLICTL"]).resolve())
+    mlictl = shutil.which(os.environ.get("MLICTL", "mlictl"))
+    if not mlictl:
+        sys.exit("fleet: mlictl was not found: set MLICTL to the program of a build, as build/cli/mlictl")
+    mlictl = str(pathlib.Path(mlictl).resolve())
     code = 0
     for kind in [{"redis": Redis, "beanstalkd": Beanstalkd}[name] for name in options.servers]:
         if kind.missing():

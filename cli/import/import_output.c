@@ -200,6 +200,10 @@ static int make_hidden(struct import_output *output, struct fault *fault)
     const int error = errno;
     free(output->hidden); /* it is not ours */
     output->hidden = NULL;
+    if (error == ENOENT)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: the directory %.*s does not exist: create it first", output->path,
+                         before, output->path);
     return complain(output->path, error, fault);
 }
 
