@@ -4,7 +4,9 @@
  * says where the controller is, and calls pl330_interrupt() from its interrupt handler.
  *
  *   pl330_program.[ch]   the microcode for the pieces of a plan
- *   pl330_engine.c       starts programs on the channel threads, and handles ends, faults and kills
+ *   pl330_source.[ch]    the pieces, and where a fault is injected
+ *   pl330_device.[ch]    the controller: starts and stops channel threads, and records their events
+ *   pl330_engine.c       work items: programs that follow one another, ends, faults and cancels
  *   pl330_registers.h    the registers
  *
  *   pl330:interrupt=1    Complete by interrupts; 0: by polling (default: 0).
