@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/port/vfio/vfio_engine.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "libmli/port/vfio/vfio_device.h"
+#include "libmli/port/vfio/vfio_memory.h"
 
 static const struct vfio_controller *const controllers[] = {&vfio_edu};
 enum { CONTROLLERS = sizeof(controllers) / sizeof(*controllers) };
@@ -39,189 +38,27 @@ static struct {
     bool stuck;           /* the device did not finish, and may not access memory */
     unsigned char *zeros; /* source of fills: a page, or as much as a run if that is more */
     struct iova_range *zeros_range;
+    struct vfio_memory memory;
     pthread_t thread;
-
-    pthread_mutex_t memory_mutex; /* of `space` and the mappings of the IOMMU */
-    struct iova_space space;
-    bool open;       /* true: the device is open */
-    uint64_t labels; /* number of ranges that were attached */
 
     pthread_mutex_t mutex; /* of the members below */
     pthread_cond_t changed;
     struct mli_work *work;
     bool closing;
 } lane = {
-    .memory_mutex = PTHREAD_MUTEX_INITIALIZER,
+    .memory.mutex = PTHREAD_MUTEX_INITIALIZER,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .changed = PTHREAD_COND_INITIALIZER,
 };
 
-/* Memory */
-
-/*
- * Maps memory for the device. Returns 0, or a negative errno.
- *
- * Maps for writing too, even if the device will only read: this gives the process pages of its own.
- * For reading alone, Linux before 6.2 maps the common page of zeros if the program has not written
- * the memory yet, and the device would not see what the program writes later. Memory that the
- * process cannot write, such as a file that is open for reading, has no such pages.
- */
-static int map_locked(const void *address, size_t size, bool write, struct iova_range **range)
+static int attach(mli_mov_memory *attached)
 {
-    int error = -ENOSPC;
-
-    *range = iova_space_add(&lane.space, (uintptr_t)address, size, true);
-    if (!*range)
-        return error;
-    error = vfio_device_map(&lane.device, *range);
-    if (error < 0 && !write) {
-        (*range)->write = false;
-        error = vfio_device_map(&lane.device, *range);
-    }
-    if (error < 0)
-        iova_space_remove(&lane.space, *range);
-    return error;
+    return vfio_memory_attach(&lane.memory, attached);
 }
 
-static void unmap_locked(struct iova_range *range)
+static void detach(const mli_mov_memory *attached)
 {
-    vfio_device_unmap(&lane.device, range);
-    iova_space_remove(&lane.space, range);
-}
-
-/* Returns NULL if the memory cannot be mapped. */
-static struct iova_range *map_memory(const void *address, size_t size, bool write)
-{
-    struct iova_range *range;
-    int error;
-
-    pthread_mutex_lock(&lane.memory_mutex);
-    error = map_locked(address, size, write, &range);
-    pthread_mutex_unlock(&lane.memory_mutex);
-    return error < 0 ? NULL : range;
-}
-
-static void unmap_memory(struct iova_range *range)
-{
-    pthread_mutex_lock(&lane.memory_mutex);
-    unmap_locked(range);
-    pthread_mutex_unlock(&lane.memory_mutex);
-}
-
-/*
- * Maps memory until detach, so that transfers need not map it. Does nothing while the channel is
- * closed: transfers then map the memory. The file descriptor is not needed, because VFIO maps by
- * address.
- */
-static int attach(mli_mov_memory *memory)
-{
-    const bool write = memory->flags & MLI_MOV_MEMORY_WRITE;
-    struct iova_range *range;
-    int error = 0;
-
-    memory->cookie = 0;
-    pthread_mutex_lock(&lane.memory_mutex);
-    if (lane.open)
-        error = map_locked(memory->address, (size_t)memory->size, write, &range);
-    if (lane.open && error == 0)
-        memory->cookie = range->label = ++lane.labels;
-    pthread_mutex_unlock(&lane.memory_mutex);
-    return -error;
-}
-
-/* The range no longer exists if the channel was closed since attach. */
-static void detach(const mli_mov_memory *memory)
-{
-    struct iova_range *range;
-
-    if (memory->cookie == 0)
-        return;
-    pthread_mutex_lock(&lane.memory_mutex);
-    range = lane.space.ranges;
-    while (range && range->label != memory->cookie)
-        range = range->next;
-    if (range)
-        unmap_locked(range);
-    pthread_mutex_unlock(&lane.memory_mutex);
-}
-
-/* A part of the process's memory that the device can access during a work item. */
-struct window {
-    uintptr_t address;
-    uint64_t iova;          /* bus address of `address` */
-    struct iova_range *own; /* null: the memory was mapped before */
-};
-
-static uint64_t bus_address(const struct window *window, const void *address)
-{
-    return window->iova + ((uintptr_t)address - window->address);
-}
-
-/* Finds or maps [address, address + size). Returns false if it cannot be mapped. */
-static bool open_window(struct window *window, uintptr_t address, size_t size, bool write)
-{
-    const struct iova_range *range;
-
-    *window = (struct window){0};
-    if (size == 0)
-        return true;
-    pthread_mutex_lock(&lane.memory_mutex);
-    range = iova_space_find(&lane.space, address, size, write);
-    if (range)
-        *window = (struct window){range->address, range->iova, NULL};
-    pthread_mutex_unlock(&lane.memory_mutex);
-    if (range)
-        return true;
-    window->own = map_memory((const void *)address, size, write);
-    if (!window->own)
-        return false;
-    window->address = window->own->address;
-    window->iova = window->own->iova;
-    return true;
-}
-
-static void close_window(struct window *window)
-{
-    if (window->own)
-        unmap_memory(window->own);
-}
-
-/* The memory from the first to the last byte of boxes. */
-struct extent {
-    uintptr_t first, end;
-};
-
-static void cover(struct extent *extent, const void *first, size_t size)
-{
-    const uintptr_t address = (uintptr_t)first;
-
-    if (extent->end == 0 || address < extent->first)
-        extent->first = address;
-    if (address + size > extent->end)
-        extent->end = address + size;
-}
-
-static void cover_plan(const struct mli_plan *plan, struct extent *src, struct extent *dst)
-{
-    const struct mli_copy_box *box = &plan->box;
-    size_t src_size = box->run, dst_size = box->run;
-
-    for (size_t i = 0; i < box->loops; i++) {
-        src_size += (box->loop[i].count - 1) * box->loop[i].src_step;
-        dst_size += (box->loop[i].count - 1) * box->loop[i].dst_step;
-    }
-    if (box->run > 0) {
-        cover(src, box->src, src_size);
-        cover(dst, box->dst, dst_size);
-    }
-    for (size_t n = 0; n < plan->slabs; n++) {
-        const struct mli_fill_slab *slab = &plan->slab[n];
-        size_t size = slab->run;
-
-        for (size_t i = 0; i < slab->loops; i++)
-            size += (slab->loop[i].count - 1) * slab->loop[i].step;
-        cover(dst, slab->dst, size);
-    }
+    vfio_memory_detach(&lane.memory, attached);
 }
 
 /* Moving */
@@ -276,7 +113,7 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
 }
 
 static bool move_piece(struct mli_work *work, const struct mli_descriptor *piece,
-                       const struct window *src, const struct window *dst)
+                       const struct vfio_window *src, const struct vfio_window *dst)
 {
     uint64_t from;
 
@@ -286,12 +123,12 @@ static bool move_piece(struct mli_work *work, const struct mli_descriptor *piece
         mli_work_clean(work);
         return true;
     }
-    from = piece->box.src ? bus_address(src, piece->box.src) : lane.zeros_range->iova;
-    return move_run(from, bus_address(dst, piece->box.dst), piece->bytes);
+    from = piece->box.src ? vfio_window_bus(src, piece->box.src) : lane.zeros_range->iova;
+    return move_run(from, vfio_window_bus(dst, piece->box.dst), piece->bytes);
 }
 
-static struct mli_work_end move_plan(struct mli_work *work, const struct window *src,
-                                     const struct window *dst)
+static struct mli_work_end move_plan(struct mli_work *work, const struct vfio_window *src,
+                                     const struct vfio_window *dst)
 {
     struct mli_work_end end = {.status = MLI_STATUS_OK};
     struct mli_channel_caps limits = {0};
@@ -321,20 +158,14 @@ static struct mli_work_end move_plan(struct mli_work *work, const struct window 
 static struct mli_work_end execute(struct mli_work *work)
 {
     struct mli_work_end end = {.status = MLI_STATUS_DMA_ERROR};
-    struct extent src = {0, 0}, dst = {0, 0};
-    struct window from, to;
+    struct vfio_window src, dst;
 
     end.descriptor = work->plan->box.run == 0; /* a plan without a copy begins with a slab */
-    if (!is_usable())
+    if (!is_usable() || !vfio_windows_open(&lane.memory, work->plan, &src, &dst))
         return end;
-    cover_plan(work->plan, &src, &dst);
-    if (!open_window(&from, src.first, src.end - src.first, false))
-        return end;
-    if (open_window(&to, dst.first, dst.end - dst.first, true)) {
-        end = move_plan(work, &from, &to);
-        close_window(&to);
-    }
-    close_window(&from);
+    end = move_plan(work, &src, &dst);
+    vfio_window_close(&lane.memory, &dst);
+    vfio_window_close(&lane.memory, &src);
     return end;
 }
 
@@ -414,7 +245,7 @@ static const char *reason(void)
 /* Gives the device zeros to copy from. */
 static bool make_zeros(void)
 {
-    const size_t page = lane.space.page;
+    const size_t page = lane.memory.space.page;
     const size_t size = (lane.controller->run_max + page - 1) / page * page;
     void *zeros = NULL;
 
@@ -422,17 +253,13 @@ static bool make_zeros(void)
         return false;
     memset(zeros, 0, size);
     lane.zeros = zeros;
-    lane.zeros_range = map_memory(zeros, size, false);
+    lane.zeros_range = vfio_memory_map(&lane.memory, zeros, size);
     return lane.zeros_range != NULL;
 }
 
 static void close_device(void)
 {
-    pthread_mutex_lock(&lane.memory_mutex);
-    lane.open = false;
-    vfio_device_close(&lane.device);
-    iova_space_finish(&lane.space);
-    pthread_mutex_unlock(&lane.memory_mutex);
+    vfio_memory_end(&lane.memory);
     free(lane.zeros);
     lane.zeros = NULL;
     lane.zeros_range = NULL;
@@ -453,8 +280,7 @@ static bool start_thread(void)
 
 static bool prepare_device(void)
 {
-    iova_space_init(&lane.space, (size_t)sysconf(_SC_PAGESIZE), lane.controller->address_bits);
-    vfio_device_windows(&lane.device, &lane.space);
+    vfio_memory_begin(&lane.memory, &lane.device, lane.controller->address_bits);
     if (!lane.controller->reset(lane.device.registers))
         snprintf(why, sizeof(why), "vfio: the device %s at %s does not answer",
                  lane.controller->name, address_option);
@@ -484,9 +310,7 @@ static bool open_channel(uint32_t channel)
         close_device();
         return false;
     }
-    pthread_mutex_lock(&lane.memory_mutex);
-    lane.open = true;
-    pthread_mutex_unlock(&lane.memory_mutex);
+    vfio_memory_allow(&lane.memory);
     return true;
 }
 
