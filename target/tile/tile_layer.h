@@ -4,6 +4,7 @@
  *
  *     shapes, a kernel, a move
  *       -> tile_layer.c     struct tile_layer: axes, and the operands that depend on them
+ *       -> tile_division.c  the ways to divide each axis
  *       -> tile_search.c    struct tile_plan: counts of tiles, loop order, buffers with addresses
  *            -> tile_estimate.c the time of a plan by a formula
  *       -> tile_choice.c    the plan with the shortest time, or the least traffic, on a board

@@ -8,27 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/tile/tile_division.h"
 #include "target/tile/tile_estimate.h"
 
-enum {
-    COMBINATIONS_MAX = 150 * 1000, /* beyond, sizes are left out evenly */
-    UNEVEN_MAX = 64                /* indices of an axis that is cut unevenly, too */
-};
-
-/* One way to divide an axis. */
-struct choice {
-    struct tile_cut cut;
-    uint64_t elements[TILE_OPERANDS]; /* elements that all tiles need, added up */
-};
-
-struct choices {
-    struct choice *choice;
-    size_t count, capacity;
-};
-
-/* A combination of choices, and what is known about it. */
+/* A division of each axis, and what is known about it. */
 struct combination {
-    const struct choice *axis[TILE_AXES];
+    const struct tile_division *axis[TILE_AXES];
     uint64_t steps;
     uint64_t bytes[TILE_OPERANDS]; /* bytes of the largest tile */
     uint64_t once[TILE_OPERANDS];  /* traffic if each tile is loaded or stored once */
@@ -41,7 +26,7 @@ struct search {
     enum { LEAST_TRAFFIC, SHORTEST_TIME, LEAST_MEMORY } wanted;
     uint64_t limit; /* traffic of a plan at most; SHORTEST_TIME: of those near the least */
     uint64_t least; /* SHORTEST_TIME: the least traffic */
-    struct choices axis[TILE_AXES];
+    struct tile_divisions axis[TILE_AXES];
     struct tile_plan best;         /* steps 0: none yet */
     struct tile_candidates *found; /* SHORTEST_TIME */
     bool fast;                     /* plans of any traffic are wanted */
@@ -58,148 +43,6 @@ static bool uses_partial(const struct search *s, const struct tile_operand *oper
                          uint64_t reduced)
 {
     return operand->partial > 0 && s->layer->reduces && reduced > 1;
-}
-
-/* Returns whether an axis may have more than one tile. */
-static bool is_divisible(const struct tile_layer *layer, uint32_t axis)
-{
-    return !(layer->reduces && axis == TILE_REDUCED) ||
-           layer->operand[layer->operands - 1].partial > 0;
-}
-
-/* Returns whether tiles of this size fit into the budget, if those of other axes have one index. */
-static bool may_fit(const struct search *s, uint32_t axis, uint64_t size)
-{
-    for (uint32_t i = 0; i < s->layer->operands; i++) {
-        const struct tile_operand *operand = &s->layer->operand[i];
-        uint64_t bytes = tile_times(operand->unit, operand->repeats);
-
-        for (uint32_t a = 0; a < s->layer->axes; a++)
-            bytes = tile_times(bytes,
-                               tile_span_extent(&operand->span[a], a == axis ? size : UINT64_C(1)));
-        if (bytes > s->memory.bytes)
-            return false;
-    }
-    return true;
-}
-
-static int add_choice(struct choices *choices, const struct choice *choice)
-{
-    if (choices->count == choices->capacity) {
-        const size_t capacity = choices->capacity ? 2 * choices->capacity : 64;
-        struct choice *grown = realloc(choices->choice, capacity * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        choices->choice = grown;
-        choices->capacity = capacity;
-    }
-    choices->choice[choices->count++] = *choice;
-    return 0;
-}
-
-static struct choice make_choice(const struct search *s, uint32_t axis, const struct tile_cut *cut)
-{
-    struct choice choice = {.cut = *cut};
-
-    for (uint32_t i = 0; i < s->layer->operands; i++)
-        choice.elements[i] = tile_span_sum(&s->layer->operand[i].span[axis], cut);
-    return choice;
-}
-
-/* Lists the sizes of an axis, the largest first, each with the smallest count that has this size.
- */
-static int list_even(struct search *s, uint32_t axis)
-{
-    const uint64_t extent = s->layer->extent[axis];
-
-    for (uint64_t size = extent; size > 0; size--) {
-        const uint64_t count = (extent + size - 1) / size;
-        struct choice choice;
-
-        if (count > TILE_STEPS_MAX || (count > 1 && !is_divisible(s->layer, axis)))
-            break;
-        size = (extent + count - 1) / count;
-        if (!may_fit(s, axis, size))
-            continue;
-        choice = make_choice(
-            s, axis,
-            &(struct tile_cut){.extent = extent, .count = count, .size = size, .even = true});
-        if (add_choice(&s->axis[axis], &choice) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Returns whether a choice needs fewer elements than the listed choices with its count. */
-static bool saves_elements(const struct search *s, const struct choices *choices,
-                           const struct choice *choice)
-{
-    for (size_t i = 0; i < choices->count; i++) {
-        if (choices->choice[i].cut.count != choice->cut.count)
-            continue;
-        for (uint32_t o = 0; o < s->layer->operands; o++) {
-            if (choice->elements[o] < choices->choice[i].elements[o])
-                return true;
-        }
-        return false;
-    }
-    return true;
-}
-
-/*
- * Adds cuts of a short axis with a smaller last tile, if they save elements: a halo that reaches
- * into the padding is not loaded, so the places of the cuts matter.
- */
-static int list_uneven(struct search *s, uint32_t axis)
-{
-    const uint64_t extent = s->layer->extent[axis];
-    bool padded = false;
-
-    for (uint32_t i = 0; i < s->layer->operands; i++) {
-        const struct tile_span *span = &s->layer->operand[i].span[axis];
-
-        padded |= span->used && span->reach != span->step;
-    }
-    for (uint64_t size = 1; padded && extent <= UNEVEN_MAX && size < extent; size++) {
-        const uint64_t count = (extent + size - 1) / size;
-        const struct choice choice = make_choice(
-            s, axis, &(struct tile_cut){.extent = extent, .count = count, .size = size});
-
-        if (may_fit(s, axis, size) && saves_elements(s, &s->axis[axis], &choice) &&
-            add_choice(&s->axis[axis], &choice) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Keeps `wanted` choices at even distances, the first and the last among them. */
-static void thin(struct choices *choices, size_t wanted)
-{
-    for (size_t i = 0; i < wanted; i++)
-        choices->choice[i] = choices->choice[i * (choices->count - 1) / (wanted - 1)];
-    choices->count = wanted;
-}
-
-/* Leaves out sizes until few enough combinations remain. Returns whether none was left out. */
-static bool limit_combinations(struct search *s)
-{
-    bool complete = true;
-
-    for (;;) {
-        uint64_t product = 1;
-        uint32_t longest = 0;
-
-        for (uint32_t a = 0; a < s->layer->axes; a++) {
-            product = tile_times(product, s->axis[a].count);
-            if (s->axis[a].count > s->axis[longest].count)
-                longest = a;
-        }
-        if (product <= COMBINATIONS_MAX)
-            return complete;
-        complete = false;
-        thin(&s->axis[longest], s->axis[longest].count - (s->axis[longest].count + 3) / 4);
-    }
 }
 
 /* Computes what does not depend on the order. Returns false if the combination cannot fit. */
@@ -457,7 +300,8 @@ static void try_combination(struct search *s, struct combination *c)
 
 static uint64_t try_all(struct search *s)
 {
-    static const struct choice single = {.cut = {.extent = 1, .count = 1, .size = 1, .even = true}};
+    static const struct tile_division single = {
+        .cut = {.extent = 1, .count = 1, .size = 1, .even = true}};
     const uint32_t axes = s->layer->axes;
     size_t at[TILE_AXES] = {0};
     uint64_t tried = 0;
@@ -470,7 +314,7 @@ static uint64_t try_all(struct search *s)
         struct combination c;
 
         for (uint32_t i = 0; i < TILE_AXES; i++)
-            c.axis[i] = i < axes ? &s->axis[i].choice[at[i]] : &single;
+            c.axis[i] = i < axes ? &s->axis[i].division[at[i]] : &single;
         try_combination(s, &c);
         for (a = 0; a < axes && ++at[a] == s->axis[a].count; a++)
             at[a] = 0;
@@ -507,23 +351,6 @@ static void find_least(struct tile_plan *plan)
     }
 }
 
-/* Begins a search: lists the sizes of each axis. Returns 0, or -1 if out of memory. */
-static int begin(struct search *s)
-{
-    for (uint32_t a = 0; a < s->layer->axes; a++) {
-        if (list_even(s, a) < 0 || list_uneven(s, a) < 0)
-            return -1;
-    }
-    s->exhaustive = limit_combinations(s);
-    return 0;
-}
-
-static void end(struct search *s)
-{
-    for (uint32_t a = 0; a < s->layer->axes; a++)
-        free(s->axis[a].choice);
-}
-
 static void run(struct search *s)
 {
     s->best.steps = 0;
@@ -537,10 +364,10 @@ uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_me
     int status;
 
     s.memory.bytes = UINT64_MAX;
-    status = begin(&s);
+    status = tile_divisions_list(s.axis, s.layer, s.memory.bytes, &s.exhaustive);
     if (status == 0)
         run(&s);
-    end(&s);
+    tile_divisions_free(s.axis);
     return status < 0 || s.best.steps == 0 ? UINT64_MAX : s.best.used;
 }
 
@@ -559,7 +386,7 @@ static void complete(const struct search *s, struct tile_list *list)
 static int search(struct search *s)
 {
     struct tile_candidates *found = s->found;
-    int status = begin(s);
+    int status = tile_divisions_list(s->axis, s->layer, s->memory.bytes, &s->exhaustive);
 
     found->least.count = found->near.count = found->fast.count = 0;
     if (status == 0)
@@ -576,7 +403,7 @@ static int search(struct search *s)
         complete(s, &found->near);
         complete(s, &found->fast);
     }
-    end(s);
+    tile_divisions_free(s->axis);
     return status;
 }
 
