@@ -36,7 +36,7 @@ int tile_request_memory(struct tile_request *r);
 /** Reads the objective of the plan and the figures that the time depends on. */
 int tile_request_objective(struct tile_request *r, enum tile_kind kind);
 
-/** Sets what the schedule of the plan needs, after the others. */
+/** Sets r->board for the schedule of the plan. Call it after the other functions. */
 void tile_request_finish_board(struct tile_request *r);
 
 #endif /* CLI_TILE_REQUEST_PARTS_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The debug registers, which execute an instruction in place of a thread, are the same for all
- * threads, and the interrupt handler uses them too: lock() protects them. Functions that are static
- * are called between lock() and unlock().
+ * The debug registers execute an instruction in place of a thread. All threads and the interrupt
+ * handler share them, and lock() protects them. Static functions are called between lock() and
+ * unlock().
  */
 #include "libmli/port/pl330/pl330_device.h"
 
@@ -24,7 +24,7 @@ static struct {
     bool nonsecure;
 } found;
 
-/* What threads have reported. */
+/* The reports of the threads. */
 static struct {
     atomic_bool ended, faulted;
     uint32_t counter;         /* loop counter 1 at the fault */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The controller: its registers, and what its threads have reported. A thread is a channel of the
+ * The controller: its registers, and the reports of its threads. A thread is a channel of the
  * controller that executes a program.
  */
 #ifndef MLI_PL330_DEVICE_H
@@ -12,10 +12,10 @@
 /** The platform of pl330_set_platform(). */
 extern struct pl330_platform pl330_platform;
 
-/** What a thread has reported since it was started. */
+/** The report of a thread since its last start. */
 enum pl330_report { PL330_NOTHING, PL330_ENDED, PL330_FAULTED };
 
-/** Where a thread is in its program. */
+/** The position of a thread in its program. */
 struct pl330_position {
     uint32_t pc;      /* address of the instruction */
     uint32_t counter; /* loop counter 1 */

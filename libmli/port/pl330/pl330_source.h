@@ -11,7 +11,7 @@ struct pl330_request {
     uint64_t rows;
 };
 
-/** Makes the pieces of a plan. A copy makes the same pieces again. */
+/** Makes the pieces of a plan. A copy of the structure makes the same pieces again. */
 struct pl330_source {
     struct mli_legaliser legaliser;
     struct mli_descriptor rest; /* the second part of a piece that was cut */
