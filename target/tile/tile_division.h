@@ -18,9 +18,9 @@ struct tile_divisions {
 };
 
 /**
- * Lists the divisions of all axes into lists that are empty: those whose tiles may fit into
- * `budget` bytes. Sets *exhaustive to false if it leaves some out, because there are too many
- * combinations. Returns 0, or -1 if out of memory. Free the lists in both cases.
+ * Fills the lists of all axes, which are empty before, with the divisions whose tiles may fit into
+ * `budget` bytes. If there are too many combinations, it leaves some divisions out and sets
+ * *exhaustive to false. Returns 0, or -1 if out of memory. Free the lists in both cases.
  */
 int tile_divisions_list(struct tile_divisions axis[TILE_AXES], const struct tile_layer *layer,
                         uint64_t budget, bool *exhaustive);
