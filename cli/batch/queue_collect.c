@@ -24,12 +24,12 @@ struct collection {
     struct queue_entries entries;
     struct queue_status status; /* of the cases without a result */
     struct batch_summary summary;
-    bool late;        /* --timeout has passed */
+    bool late;        /* --timeout has passed, or a signal came */
     uint64_t program; /* build of the first result */
     bool mixed;       /* results of several builds of mlictl */
 };
 
-/* Waits until all cases are done, or --timeout has passed. */
+/* Waits until all cases are done, --timeout has passed, or a signal comes. */
 static int wait_for_all(struct collection *collection, uint64_t timeout_ms, struct fault *fault)
 {
     struct pollfd wait = {.fd = cancel_fd(), .events = POLLIN};
@@ -45,12 +45,11 @@ static int wait_for_all(struct collection *collection, uint64_t timeout_ms, stru
                              collection->shown);
         if (counts.done == counts.cases)
             return 0;
-        collection->late = timeout_ms && clock_ns() - begin >= timeout_ms * CLOCK_NS_PER_MS;
+        collection->late = cancel_requested() ||
+                           (timeout_ms && clock_ns() - begin >= timeout_ms * CLOCK_NS_PER_MS);
         if (collection->late)
             return 0;
         poll(&wait, 1, pause);
-        if (cancel_requested())
-            return cancel_fault(fault);
         pause = pause < WAIT_MAX_MS / 2 ? 2 * pause : WAIT_MAX_MS;
     }
 }
@@ -144,6 +143,18 @@ static void report_notes(const struct collection *collection)
         batch_report_note(collection->report, "the workers had different builds of mlictl");
 }
 
+/* Without this, a report of cases that did not run would have no error. */
+static void report_missing(const struct collection *collection)
+{
+    char text[PRINT_TEXT_MAX];
+
+    if (collection->summary.not_run == 0)
+        return;
+    snprintf(text, sizeof(text), "%zu of %zu cases have no result", collection->summary.not_run,
+             collection->entries.count);
+    batch_report_gap(collection->report, collection->shown, text);
+}
+
 static int report_all(struct collection *collection, struct fault *fault)
 {
     const struct queue_entries *entries = &collection->entries;
@@ -156,6 +167,7 @@ static int report_all(struct collection *collection, struct fault *fault)
         if (report_entry(collection, &entries->list[i], fault))
             return -1;
     }
+    report_missing(collection);
     report_notes(collection);
     collection->summary.ns = entries->ns;
     return 0;
@@ -194,11 +206,14 @@ static enum exit_code collect(struct collection *collection, uint64_t timeout_ms
     if (gather(collection, timeout_ms, &fault))
         return print_failure(&style, NULL, &fault);
     const enum exit_code code = end_report(collection);
-    const bool whole = collection->summary.not_run == 0;
-    if (whole && options_get(collection->options, "remove") &&
-        queue_remove(collection->queue, &fault))
-        return print_failure(&style, NULL, &fault);
-    return code;
+    if (collection->summary.not_run > 0 || !options_get(collection->options, "remove"))
+        return code;
+    if (!batch_report_is_written(collection->report)) {
+        print_error("%s: the queue is not removed, because its report could not be written",
+                    collection->shown);
+        return code == EXIT_CODE_DONE ? EXIT_CODE_FAILED : code;
+    }
+    return queue_remove(collection->queue, &fault) ? print_failure(&style, NULL, &fault) : code;
 }
 
 enum exit_code queue_collect(const struct options *options)

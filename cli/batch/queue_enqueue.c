@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl batch enqueue: adds cases to a queue. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,28 +13,57 @@
 
 enum { LEASE_S = 30, LEASE_MIN_S = 2, LEASE_MAX_S = 24 * 3600, MS_PER_S = 1000 };
 
-/* Returns the path of a job file below the root, or NULL with the fault filled. */
-static const char *below(const char *root, const char *file, struct fault *fault)
+/* Returns the rest of a path behind a directory, or NULL if the path is not below it. */
+static const char *behind(const char *directory, const char *file)
+{
+    size_t length = strlen(directory);
+
+    while (length > 0 && directory[length - 1] == '/')
+        length--;
+    if (strncmp(file, directory, length) != 0 || file[length] != '/')
+        return NULL;
+    return queue_path_is_below(file + length + 1) ? file + length + 1 : NULL;
+}
+
+/* Returns the path of a job file below the real directory of the root. Heap; NULL: it is not below
+ * the root, or out of memory. */
+static char *find_below(const char *root, const char *file)
+{
+    char *directory = realpath(root, NULL), *parent = strdup(file), *real = NULL, *whole = NULL;
+    char *slash = parent ? strrchr(parent, '/') : NULL;
+    const char *name = slash ? file + (slash - parent) + 1 : file, *rest = NULL;
+
+    if (slash)
+        slash[slash == parent] = '\0';
+    if (directory && parent)
+        real = realpath(slash ? parent : ".", NULL);
+    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
+        whole = NULL;
+    rest = whole ? behind(directory, whole) : NULL;
+    char *below = rest ? strdup(rest) : NULL;
+    free(whole);
+    free(real);
+    free(parent);
+    free(directory);
+    return below;
+}
+
+/* Returns the path of a job file below the root. Heap; NULL with the fault filled. */
+static char *below(const char *root, const char *file, struct fault *fault)
 {
     char shown[2][PRINT_PATH_MAX];
-    size_t length = strlen(root);
+    const bool here = strcmp(root, ".") == 0;
 
     while (file[0] == '.' && file[1] == '/')
         file += 2 + strspn(file + 2, "/");
-    while (length > 1 && root[length - 1] == '/')
-        length--;
-    if (strcmp(root, ".") == 0) {
-        if (queue_path_is_below(file))
-            return file;
-    } else if (strncmp(file, root, length) == 0 && file[length] == '/' &&
-               queue_path_is_below(file + length + 1)) {
-        return file + length + 1;
-    }
-    fault_set(
-        fault, FAULT_INVALID_PARAMS, NULL,
-        "%s is not below %s: give --root DIR, the directory that all machines see the cases in",
-        print_path(shown[0], file), print_path(shown[1], root));
-    return NULL;
+    const char *rest = !here ? behind(root, file) : queue_path_is_below(file) ? file : NULL;
+    char *path = rest ? strdup(rest) : find_below(root, file);
+    if (!path)
+        fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "%s is not below %s: give --root DIR, the directory that all machines see the cases in",
+            print_path(shown[0], file), print_path(shown[1], root));
+    return path;
 }
 
 static int make_items(const struct cases *cases, const char *root, struct queue_case *items,
@@ -44,20 +74,18 @@ static int make_items(const struct cases *cases, const char *root, struct queue_
 
     for (size_t i = 0; i < cases->count && status == 0; i++) {
         const struct batch_case *batch_case = cases->list[i];
-        const char *path = below(root, batch_case->file, fault);
+        char *path = below(root, batch_case->file, fault);
 
+        items[i].path = path;
+        items[i].name = strdup(batch_case->name);
         if (cancel_requested())
             status = cancel_fault(fault);
-        else if (path)
-            status = case_inputs_read(batch_case->file, contents, &items[i].inputs, fault);
-        else
+        else if (!path)
             status = -1;
-        if (status)
-            break;
-        items[i].name = strdup(batch_case->name);
-        items[i].path = strdup(path);
-        if (!items[i].name || !items[i].path)
+        else if (!items[i].name)
             status = fault_no_memory(fault);
+        else
+            status = case_inputs_read(batch_case->file, contents, &items[i].inputs, fault);
     }
     contents_destroy(contents);
     return status;
@@ -117,7 +145,8 @@ static int enqueue(const struct options *options, const struct cases *cases, uin
     if (status == 0)
         status = queue_command_open(options, &queue, shown, fault);
     if (status == 0)
-        status = queue_add(queue, items, cases->count, lease_ms, &added, fault);
+        status = queue_add(queue, items, cases->count, lease_ms,
+                           options_get(options, "again") != NULL, &added, fault);
     if (status == 0)
         print_added(&style, shown, cases->count, &added);
     queue_close(queue);
@@ -129,8 +158,8 @@ static int enqueue(const struct options *options, const struct cases *cases, uin
 
 enum exit_code queue_enqueue(const struct options *options)
 {
-    static const char *const allowed[] = {"queue",  "password-file", "root",  "lease", "reconnect",
-                                          "filter", "json",          "quiet", NULL};
+    static const char *const allowed[] = {"queue",  "password-file", "root", "lease", "reconnect",
+                                          "filter", "again",         "json", "quiet", NULL};
     const struct print_style style = options_style(options);
     const char *keep = options_get(options, "keep");
     struct cases cases = {.except = keep ? keep : "batch-failed"};

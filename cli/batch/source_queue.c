@@ -55,6 +55,24 @@ static enum source_answer take_none(struct source_queue *source, enum queue_answ
     return SOURCE_END;
 }
 
+/* Returns how this worker gives back a case with other files: its refusal of a case counts once. */
+static enum queue_return note_refusal(struct source_queue *source, const char *name)
+{
+    enum queue_return how = QUEUE_REFUSED;
+
+    pthread_mutex_lock(&source->mutex);
+    for (size_t i = 0; i < source->refused_count; i++) {
+        if (strcmp(source->refused[i], name) == 0)
+            how = QUEUE_REFUSED_AGAIN;
+    }
+    if (how == QUEUE_REFUSED && source->refused_count < REFUSED_MAX) {
+        source->refused[source->refused_count] = strdup(name);
+        source->refused_count += source->refused[source->refused_count] != NULL;
+    }
+    pthread_mutex_unlock(&source->mutex);
+    return how;
+}
+
 /* Gives back a case because its files differ on this machine. Stops this worker after the third
  * case in a row: the cause is then probably this machine. */
 static enum source_answer refuse(struct source_queue *source, struct queue_lease *lease,
@@ -63,14 +81,14 @@ static enum source_answer refuse(struct source_queue *source, struct queue_lease
     const struct queue_case *item = &lease->item;
     char shown[PRINT_PATH_MAX];
 
-    if (queue_give_back(source->queue, lease, true, fault))
+    if (queue_give_back(source->queue, lease, note_refusal(source, item->name), fault))
         return SOURCE_LOST;
     pthread_mutex_lock(&source->mutex);
     const bool stop = ++source->in_row >= QUEUE_REFUSALS_MAX;
     pthread_mutex_unlock(&source->mutex);
-    fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s; the case goes to another worker%s",
+    fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s; the case waits for another worker%s",
               print_path(shown, item->path), why,
-              stop ? ". This is the third such case in a row: compare --root and the files of this "
+              stop ? ". This is the third refusal in a row: compare --root and the files of this "
                      "machine with those of mlictl batch enqueue"
                    : "");
     return stop ? SOURCE_LOST : SOURCE_NOTE;
@@ -102,8 +120,9 @@ static void judge(struct batch_case *batch_case, const struct queue_lease *lease
     } else if (lease->refusals >= QUEUE_REFUSALS_MAX) {
         batch_case->reason = CASE_WHY_INPUTS;
         batch_case->verdict =
-            "workers refused the case 3 times, because its files are not those that "
-            "were enqueued: enqueue it again";
+            "3 workers refused the case: they cannot read its files, or the files are not those "
+            "that "
+            "were enqueued; compare --root and the files of the machines, and enqueue it again";
     }
 }
 
@@ -122,7 +141,7 @@ static enum source_answer give(struct source_queue *source, struct queue_lease *
     if (!added) {
         struct fault ignored;
 
-        queue_give_back(source->queue, lease, false, &ignored);
+        queue_give_back(source->queue, lease, QUEUE_UNTOUCHED, &ignored);
         free(batch_case);
         free(name);
         free(file);
@@ -229,17 +248,20 @@ static void settle(struct trial *trial, const struct batch_case *batch_case,
 static void hand_in(struct source_queue *source, const struct batch_case *batch_case,
                     struct trial *trial)
 {
-    const bool good = case_status_is_good(trial->result.status, true);
+    const enum queue_grade grade = case_status_is_good(trial->result.status, true) ? QUEUE_GOOD
+                                   : batch_case->verdict                           ? QUEUE_UNTRIED
+                                                                                   : QUEUE_BAD;
     char *result = write_result(&trial->result), *brief = write_brief(&trial->result);
     enum queue_outcome outcome = QUEUE_COUNTED;
     int status;
 
     if (result && brief)
-        status = queue_finish(source->queue, batch_case->lease, result, brief, good, &outcome,
+        status = queue_finish(source->queue, batch_case->lease, result, brief, grade, &outcome,
                               &trial->fault);
     else
-        status = queue_give_back(source->queue, batch_case->lease, false, &trial->fault) ||
-                 fault_no_memory(&trial->fault);
+        status =
+            queue_give_back(source->queue, batch_case->lease, QUEUE_UNTOUCHED, &trial->fault) ||
+            fault_no_memory(&trial->fault);
     if (status)
         trial->end = ATTEMPT_LOST;
     else
@@ -255,13 +277,15 @@ static void ended(void *context, struct batch_case *batch_case, struct trial *tr
     struct fault ignored;
 
     if (trial->end != ATTEMPT_ENDED) {
-        queue_give_back(source->queue, lease, false, &ignored);
+        queue_give_back(source->queue, lease, QUEUE_UNTOUCHED, &ignored);
     } else if (!batch_case->verdict &&
                case_inputs_of(&trial->result.fingerprint) != lease->item.inputs) {
-        if (queue_give_back(source->queue, lease, true, &trial->fault))
+        if (queue_give_back(source->queue, lease, note_refusal(source, lease->item.name),
+                            &trial->fault))
             trial->end = ATTEMPT_LOST;
         else
-            uncount(trial, batch_case, "its files changed while it ran; it goes to another worker");
+            uncount(trial, batch_case,
+                    "its files changed while it ran; it waits for another worker");
     } else {
         pthread_mutex_lock(&source->mutex);
         source->in_row = 0;
@@ -280,5 +304,7 @@ struct case_source source_queue_init(struct source_queue *source)
 
 void source_queue_finish(struct source_queue *source)
 {
+    for (size_t i = 0; i < source->refused_count; i++)
+        free(source->refused[i]);
     pthread_mutex_destroy(&source->mutex);
 }

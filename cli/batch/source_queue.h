@@ -15,6 +15,9 @@
 #include "cli/report/fingerprint.h"
 #include "cli/report/result.h"
 
+/* Cases of which a worker remembers that it has refused them. */
+enum { REFUSED_MAX = 256 };
+
 struct source_queue {
     struct queue *queue;
     struct cases *cases;       /* gets the cases */
@@ -22,9 +25,11 @@ struct source_queue {
     struct contents *contents; /* checksums of files */
     bool follow;               /* wait for further cases at the end */
     /* Private: */
-    pthread_mutex_t mutex; /* protects the members below and `cases` */
-    uint32_t in_row;       /* cases with other inputs since the last result */
-    bool ended;            /* every case has a result */
+    pthread_mutex_t mutex;      /* protects the members below and `cases` */
+    uint32_t in_row;            /* refusals since the last result */
+    char *refused[REFUSED_MAX]; /* names of cases that this worker has refused */
+    size_t refused_count;
+    bool ended; /* every case has a result */
 };
 
 struct case_source source_queue_init(struct source_queue *source);

@@ -108,10 +108,10 @@ static int check_files(const struct options *options)
 /* Refuses options that a worker of a queue does not have, and options of a queue without one. */
 static int check_queue(const struct options *options)
 {
-    static const char *const others[] = {"resume", "rerun", "shard",  "filter",
-                                         "list",   "lease", "remove", "update-golden"};
-    static const char *const own[] = {"password-file", "root",  "follow",
-                                      "reconnect",     "lease", "remove"};
+    static const char *const others[] = {"resume", "rerun", "shard",  "filter",       "list",
+                                         "lease",  "again", "remove", "update-golden"};
+    static const char *const own[] = {"password-file", "root",  "follow", "reconnect",
+                                      "lease",         "again", "remove"};
     const bool queue = given(options, "queue");
     const char *const *names = queue ? others : own;
     const size_t count = queue ? sizeof(others) / sizeof(others[0]) : sizeof(own) / sizeof(own[0]);

@@ -46,11 +46,16 @@ static bool read_slice(struct node_reader *reader)
     for (uint32_t d = 0; d < movement->rank; d++)
         movement->step[d] = 1;
     for (int k = 0; k < starts.count; k++) {
+        const int64_t step = steps.count < 0 ? 1 : steps.values[k];
+        int64_t start = starts.values[k];
         uint32_t d;
 
-        if (!node_axis(reader, axes.count < 0 ? k : axes.values[k], movement->rank, &d) ||
-            !node_range(reader, movement, d, starts.values[k], ends.values[k],
-                        steps.count < 0 ? 1 : steps.values[k]))
+        if (!node_axis(reader, axes.count < 0 ? k : axes.values[k], movement->rank, &d))
+            return false;
+        /* ONNX cuts a start before the first sample to that sample, also for negative steps. */
+        if (start < -(int64_t)movement->sources[0].shape[d])
+            start = 0;
+        if (!node_range(reader, movement, d, start, ends.values[k], step))
             return false;
         if (seen & 1u << d)
             return node_refuse(reader, "axis %" PRIu32 " is given twice", d);

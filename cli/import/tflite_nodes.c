@@ -59,8 +59,9 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     const bool shrink = node_int(reader, "shrink_axis_mask", 0) & bit;
     int64_t begin = strided->begin.values[k], end = strided->end.values[k];
 
+    /* A mask means the first or the last sample in the direction of the step; node_range() cuts. */
     if (node_int(reader, "begin_mask", 0) & bit && !shrink)
-        begin = 0;
+        begin = step < 0 ? INT64_MAX : 0;
     if (shrink) {
         begin += begin < 0 ? extent : 0;
         if (begin < 0 || begin >= extent)
@@ -68,7 +69,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
                                strided->begin.values[k], extent);
         end = begin + 1;
     } else if (node_int(reader, "end_mask", 0) & bit) {
-        end = extent;
+        end = step < 0 ? INT64_MIN : extent;
     } else if (node_int(reader, "offset", 0)) {
         end += begin; /* both have 32 bits in the file */
     }

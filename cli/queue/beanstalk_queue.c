@@ -8,6 +8,8 @@
 #include "cli/queue/beanstalk_tubes.h"
 #include "cli/queue/queue.h"
 
+enum { AGAIN_S = 1 };
+
 static int open_tubes(const struct queue_url *url, const char *worker, void **state,
                       struct fault *fault)
 {
@@ -117,7 +119,7 @@ static int renew(void *state, const struct queue_lease *lease, struct fault *fau
 }
 
 static int put_result(struct tubes *tubes, const struct queue_lease *lease, const char *result,
-                      bool good, struct beanstalk_reply *reply, struct fault *fault)
+                      enum queue_grade grade, struct beanstalk_reply *reply, struct fault *fault)
 {
     const size_t size = strlen(result) + 2;
     char *flagged = malloc(size);
@@ -125,7 +127,7 @@ static int put_result(struct tubes *tubes, const struct queue_lease *lease, cons
     int status = -1;
 
     if (flagged) {
-        flagged[0] = good ? '1' : '0';
+        flagged[0] = (char)grade;
         memcpy(flagged + 1, result, size - 1);
     }
     char *record = flagged ? queue_record_write(&lease->item, flagged, &length) : NULL;
@@ -161,7 +163,8 @@ static int is_same(struct tubes *tubes, const struct queue_lease *lease, bool *s
 /* The result comes first: a worker that dies between the two commands leaves a case that runs
  * again, and the first of its results counts. */
 static int finish(void *state, const struct queue_lease *lease, const char *result,
-                  const char *brief, bool good, enum queue_outcome *outcome, struct fault *fault)
+                  const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
+                  struct fault *fault)
 {
     struct tubes *tubes = state;
     struct beanstalk_reply reply;
@@ -169,9 +172,10 @@ static int finish(void *state, const struct queue_lease *lease, const char *resu
 
     *outcome = QUEUE_COUNTED;
     if (tubes_use(tubes, TUBE_RESULTS, fault) ||
-        put_result(tubes, lease, result, good, &reply, fault))
+        put_result(tubes, lease, result, grade, &reply, fault))
         return -1;
-    if (reply.word == BEANSTALK_JOB_TOO_BIG && put_result(tubes, lease, brief, good, &reply, fault))
+    if (reply.word == BEANSTALK_JOB_TOO_BIG &&
+        put_result(tubes, lease, brief, grade, &reply, fault))
         return -1;
     if (reply.word != BEANSTALK_INSERTED)
         return beanstalk_unexpected(&reply, fault);
@@ -180,7 +184,7 @@ static int finish(void *state, const struct queue_lease *lease, const char *resu
     return same ? tubes_ask(tubes, "delete", lease->id, &reply, fault) : 0;
 }
 
-static int give_back(void *state, const struct queue_lease *lease, bool refused,
+static int give_back(void *state, const struct queue_lease *lease, enum queue_return how,
                      struct fault *fault)
 {
     struct tubes *tubes = state;
@@ -188,8 +192,10 @@ static int give_back(void *state, const struct queue_lease *lease, bool refused,
 
     if (!holds(tubes, lease))
         return 0;
-    if (beanstalk_send(&tubes->link, fault, "release %" PRIu64 " %" PRIu32 " 0", lease->id,
-                       lease->priority + refused) ||
+    /* Of two jobs with one priority the older one is first: a delay puts the case behind others. */
+    if (beanstalk_send(&tubes->link, fault, "release %" PRIu64 " %" PRIu32 " %d", lease->id,
+                       lease->priority + (how == QUEUE_REFUSED),
+                       how == QUEUE_REFUSED_AGAIN ? AGAIN_S : 0) ||
         beanstalk_receive(&tubes->link, &reply, fault))
         return -1;
     return reply.word == BEANSTALK_BURIED ? beanstalk_unexpected(&reply, fault) : 0;

@@ -7,144 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/queue/beanstalk_tubes.h"
+#include "cli/queue/beanstalk_index.h"
 
 /* Puts sent before their replies are read. */
 enum { AHEAD = 64, ID_MAX = 24 };
-
-/* A case of the tube NAME-enqueued. */
-struct enqueued {
-    struct queue_case item;
-    uint64_t id;  /* of this record */
-    uint64_t job; /* of the case in the tube NAME */
-    char *result; /* the first result with these inputs: GOOD and JSON; or NULL */
-};
-
-/* The cases by name: a tree of struct enqueued. */
-struct index {
-    void *root;
-    uint64_t count, failed, duplicates, changed;
-};
-
-static int compare(const void *a, const void *b)
-{
-    return strcmp(((const struct enqueued *)a)->item.name, ((const struct enqueued *)b)->item.name);
-}
-
-static void enqueued_free(void *one)
-{
-    struct enqueued *enqueued = one;
-
-    queue_case_finish(&enqueued->item);
-    free(enqueued->result);
-    free(enqueued);
-}
-
-static void index_finish(struct index *index)
-{
-    tdestroy(index->root, enqueued_free);
-}
-
-static struct enqueued *find(const struct index *index, const struct queue_case *item)
-{
-    const struct enqueued key = {.item = *item};
-    struct enqueued *const *node = tfind(&key, &index->root, compare);
-
-    return node ? *node : NULL;
-}
-
-static bool is_equal(const struct queue_case *a, const struct queue_case *b)
-{
-    return a->inputs == b->inputs && strcmp(a->name, b->name) == 0 && strcmp(a->path, b->path) == 0;
-}
-
-static int foreign(struct fault *fault)
-{
-    (void)fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                    "the tubes have jobs of another program; use another NAME");
-    return -1;
-}
-
-static int read_record(const char *body, size_t length, struct queue_case *item, char **rest,
-                       struct fault *fault)
-{
-    const char *more = NULL;
-    size_t more_length = 0;
-
-    *rest = NULL;
-    switch (queue_record_read(body, length, item, &more, &more_length)) {
-    case RECORD_INVALID:
-        return foreign(fault);
-    case RECORD_NO_MEMORY:
-        return fault_no_memory(fault);
-    case RECORD_GOOD:
-        break;
-    }
-    *rest = more ? strndup(more, more_length) : NULL;
-    if (*rest)
-        return 0;
-    queue_case_finish(item);
-    return more ? fault_no_memory(fault) : foreign(fault);
-}
-
-/* Adds a case of the tube NAME-enqueued. Of two for one name, which an enqueue that died leaves,
- * the newer one counts. */
-static int take_enqueued(void *context, uint64_t id, const char *body, size_t length,
-                         struct fault *fault)
-{
-    struct index *index = context;
-    struct enqueued *one = calloc(1, sizeof(*one));
-    char *job = NULL;
-
-    if (!one)
-        return fault_no_memory(fault);
-    if (read_record(body, length, &one->item, &job, fault)) {
-        free(one);
-        return -1;
-    }
-    one->id = id;
-    one->job = strtoull(job, NULL, 10);
-    free(job);
-    struct enqueued **node = tsearch(one, &index->root, compare);
-    if (!node) {
-        enqueued_free(one);
-        return fault_no_memory(fault);
-    }
-    index->count += *node == one;
-    if (*node != one) {
-        struct enqueued *older = (*node)->id < id ? *node : one;
-
-        *node = older == one ? *node : one;
-        enqueued_free(older);
-    }
-    return 0;
-}
-
-/* Notes a result: the first one with the inputs of its case counts. */
-static int take_result(void *context, uint64_t id, const char *body, size_t length,
-                       struct fault *fault)
-{
-    struct index *index = context;
-    struct queue_case item;
-    char *result;
-
-    (void)id;
-    if (read_record(body, length, &item, &result, fault))
-        return -1;
-    struct enqueued *one = find(index, &item);
-    if (!one || !is_equal(&one->item, &item)) {
-        index->changed++;
-    } else if (one->result) {
-        index->duplicates++;
-    } else {
-        one->result = result;
-        index->failed += *result == '0';
-        result = NULL;
-    }
-    free(result);
-    queue_case_finish(&item);
-    return 0;
-}
 
 /* Adding. */
 
@@ -219,25 +85,50 @@ static int chunk_put(struct tubes *tubes, struct chunk *chunk, uint32_t ttr_s, s
     return status ? -1 : 0;
 }
 
-/* Deletes the job of a case with other inputs, and its record, which this connection holds. A
- * worker may still run it: its result will not count. */
+/* Deletes the job of a case, its results, and its record. This connection holds the last two. A
+ * worker may still run the case: its result does not count if the inputs have changed. */
 static int delete_old(struct tubes *tubes, const struct enqueued *old, struct fault *fault)
 {
     struct beanstalk_reply ignored;
 
+    for (size_t i = 0; i < old->result_count; i++) {
+        if (tubes_ask(tubes, "delete", old->results[i], &ignored, fault))
+            return -1;
+    }
     return tubes_ask(tubes, "delete", old->job, &ignored, fault) ||
            tubes_ask(tubes, "delete", old->id, &ignored, fault);
 }
 
+/* Returns whether a known case stays as it is. */
+static bool stays(const struct enqueued *old, const struct queue_case *item, bool again)
+{
+    if (!enqueued_is(&old->item, item))
+        return false;
+    return !old->result || *old->result == QUEUE_GOOD || (*old->result == QUEUE_BAD && !again);
+}
+
+static int check_paths(const struct index *index, const struct queue_case *cases, size_t count,
+                       struct fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct enqueued *old = index_find(index, &cases[i]);
+
+        if (old && strcmp(old->item.path, cases[i].path) != 0)
+            return queue_refuse_path(&old->item, fault);
+    }
+    return 0;
+}
+
 static int add_to(struct tubes *tubes, const struct index *index, const struct queue_case *cases,
-                  size_t count, uint32_t ttr_s, struct queue_added *added, struct fault *fault)
+                  size_t count, uint32_t ttr_s, bool again, struct queue_added *added,
+                  struct fault *fault)
 {
     struct chunk chunk = {.count = 0};
 
     for (size_t i = 0; i < count; i++) {
-        const struct enqueued *old = find(index, &cases[i]);
+        const struct enqueued *old = index_find(index, &cases[i]);
 
-        if (old && is_equal(&old->item, &cases[i])) {
+        if (old && stays(old, &cases[i], again)) {
             added->known++;
             continue;
         }
@@ -253,14 +144,13 @@ static int add_to(struct tubes *tubes, const struct index *index, const struct q
 }
 
 int beanstalk_add(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-                  struct queue_added *added, struct fault *fault)
+                  bool again, struct queue_added *added, struct fault *fault)
 {
     struct index index = {0};
 
     *added = (struct queue_added){0};
-    int status = tubes_read(state, TUBE_ENQUEUED, take_enqueued, &index, fault);
-    if (status == 0)
-        status = add_to(state, &index, cases, count, (lease_ms + 999) / 1000, added, fault);
+    int status = index_read(&index, state, fault) || check_paths(&index, cases, count, fault) ||
+                 add_to(state, &index, cases, count, (lease_ms + 999) / 1000, again, added, fault);
     index_finish(&index);
     return status ? -1 : tubes_reopen(state, fault);
 }
@@ -285,11 +175,7 @@ int beanstalk_count(void *state, struct queue_counts *counts, struct fault *faul
 /* Reads cases and results; afterwards their jobs are ready again. */
 static int read_index(struct tubes *tubes, struct index *index, struct fault *fault)
 {
-    return tubes_read(tubes, TUBE_ENQUEUED, take_enqueued, index, fault) ||
-                   tubes_read(tubes, TUBE_RESULTS, take_result, index, fault) ||
-                   tubes_reopen(tubes, fault)
-               ? -1
-               : 0;
+    return index_read(index, tubes, fault) ? -1 : tubes_reopen(tubes, fault);
 }
 
 struct visit {
@@ -360,20 +246,39 @@ int beanstalk_status(void *state, struct queue_status *status, struct fault *fau
     return visit.result;
 }
 
+/* Computes the time from the first result to the last one, in whole seconds: the server knows the
+ * ages of jobs. */
+static int measure(struct tubes *tubes, const struct index *index, uint64_t *ns,
+                   struct fault *fault)
+{
+    struct beanstalk_reply reply;
+    uint64_t first, last;
+
+    if (index->first_result == 0)
+        return 0;
+    if (tubes_ask(tubes, "stats-job", index->first_result, &reply, fault))
+        return -1;
+    first = beanstalk_stat(&reply, "age");
+    if (tubes_ask(tubes, "stats-job", index->last_result, &reply, fault))
+        return -1;
+    last = beanstalk_stat(&reply, "age");
+    *ns = first > last ? (first - last) * 1000000000 : 0;
+    return 0;
+}
+
 int beanstalk_read(void *state, struct queue_entries *entries, struct fault *fault)
 {
     struct index index = {0};
     struct visit visit = {.entries = entries, .fault = fault};
 
-    if (read_index(state, &index, fault) == 0)
+    visit.result = read_index(state, &index, fault) || measure(state, &index, &entries->ns, fault);
+    if (visit.result == 0)
         twalk_r(index.root, visit_node, &visit);
-    else
-        visit.result = -1;
     entries->duplicates = index.duplicates;
     entries->changed = index.changed;
     queue_entries_sort(entries);
     index_finish(&index);
-    return visit.result;
+    return visit.result ? -1 : 0;
 }
 
 /* Removing. */

@@ -6,7 +6,7 @@
 #include "cli/queue/queue.h"
 
 int beanstalk_add(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-                  struct queue_added *added, struct fault *fault);
+                  bool again, struct queue_added *added, struct fault *fault);
 int beanstalk_count(void *state, struct queue_counts *counts, struct fault *fault);
 int beanstalk_status(void *state, struct queue_status *status, struct fault *fault);
 int beanstalk_read(void *state, struct queue_entries *entries, struct fault *fault);

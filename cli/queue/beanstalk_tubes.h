@@ -5,7 +5,7 @@
  *     NAME            a job for each case without a result (queue_record.h). A worker reserves it,
  *                     and deletes it after its result is in the tube of results.
  *     NAME-enqueued   a job for each case: the case, and the id of its job in NAME
- *     NAME-results    a job for each result: the case, 1 or 0 for good or not, JSON
+ *     NAME-results    a job for each result: the case, enum queue_grade, JSON
  *
  * The priority of a job in NAME, less PRIORITY_FIRST, is the number of its refusals, and the
  * server counts how often it was reserved.

@@ -81,7 +81,9 @@ struct call {
     uint32_t lease_ms;
     struct queue_lease *lease;
     const char *result, *brief;
-    bool flag;
+    enum queue_grade grade;
+    enum queue_return how;
+    bool again;
     void *out;
 };
 
@@ -229,13 +231,13 @@ enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, str
 
 static int call_finish(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->finish(queue->state, call->lease, call->result, call->brief, call->flag,
+    return queue->backend->finish(queue->state, call->lease, call->result, call->brief, call->grade,
                                   call->out, fault);
 }
 
 static int call_give_back(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->give_back(queue->state, call->lease, call->flag, fault);
+    return queue->backend->give_back(queue->state, call->lease, call->how, fault);
 }
 
 /* Ends a lease: it is no longer renewed, also if the call fails. */
@@ -249,22 +251,23 @@ static int end_lease(struct queue *queue, const struct call *call, struct fault 
 }
 
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
-                 const char *brief, bool good, enum queue_outcome *outcome, struct fault *fault)
+                 const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
+                 struct fault *fault)
 {
     const struct call call = {.run = call_finish,
                               .lease = lease,
                               .result = result,
                               .brief = brief,
-                              .flag = good,
+                              .grade = grade,
                               .out = outcome};
 
     return end_lease(queue, &call, fault);
 }
 
-int queue_give_back(struct queue *queue, struct queue_lease *lease, bool refused,
+int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_return how,
                     struct fault *fault)
 {
-    const struct call call = {.run = call_give_back, .lease = lease, .flag = refused};
+    const struct call call = {.run = call_give_back, .lease = lease, .how = how};
 
     return end_lease(queue, &call, fault);
 }
@@ -273,15 +276,19 @@ int queue_give_back(struct queue *queue, struct queue_lease *lease, bool refused
 
 static int call_add(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->add(queue->state, call->cases, call->count, call->lease_ms, call->out,
-                               fault);
+    return queue->backend->add(queue->state, call->cases, call->count, call->lease_ms, call->again,
+                               call->out, fault);
 }
 
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-              struct queue_added *added, struct fault *fault)
+              bool again, struct queue_added *added, struct fault *fault)
 {
-    const struct call call = {
-        .run = call_add, .cases = cases, .count = count, .lease_ms = lease_ms, .out = added};
+    const struct call call = {.run = call_add,
+                              .cases = cases,
+                              .count = count,
+                              .lease_ms = lease_ms,
+                              .again = again,
+                              .out = added};
 
     return call_locked(queue, &call, fault);
 }

@@ -37,7 +37,7 @@
 
 enum {
     QUEUE_DELIVERIES_MAX = 5, /* a case is handed out as often; then its workers are to blame */
-    QUEUE_REFUSALS_MAX = 3,   /* workers with other files give a case back as often */
+    QUEUE_REFUSALS_MAX = 3,   /* workers that refuse a case because of its files */
     QUEUE_WORKER_MAX = 128,
     QUEUE_TOKEN_MAX = 33,
 };
@@ -46,8 +46,8 @@ enum {
 struct queue_lease {
     struct queue_case item;
     uint32_t lease_ms;             /* duration of the lease */
-    uint32_t deliveries, refusals; /* how often the case was handed out, with this time; given back
-                                      because of other inputs */
+    uint32_t deliveries, refusals; /* how often the case was handed out, with this time; by
+                                      how many workers it was refused */
     char token[QUEUE_TOKEN_MAX];   /* of a Redis server */
     uint64_t id;                   /* of beanstalkd, */
     uint32_t priority;
@@ -63,6 +63,20 @@ enum queue_answer {
     QUEUE_DONE,  /* every case has a result */
     QUEUE_EMPTY, /* no case was ever enqueued */
     QUEUE_LOST   /* the fault says why */
+};
+
+/* How a worker gives a case back. */
+enum queue_return {
+    QUEUE_UNTOUCHED,    /* the next worker takes it first */
+    QUEUE_REFUSED,      /* its inputs are others here: counts a refusal; other cases go first */
+    QUEUE_REFUSED_AGAIN /* the same, by a worker whose refusal counts already */
+};
+
+/* What a result says about its case, as the servers keep it. */
+enum queue_grade {
+    QUEUE_BAD = '0',
+    QUEUE_GOOD = '1',
+    QUEUE_UNTRIED = '2' /* not good, because no worker could run the case */
 };
 
 /* The answer to a result. */
@@ -114,16 +128,21 @@ struct queue_backend {
     int (*connect)(const struct queue_url *url, const char *worker, void **state,
                    struct fault *fault);
     void (*disconnect)(void *state);
-    /** Adds cases that the queue does not have, and replaces those with other inputs. */
+    /**
+     * Adds cases that the queue does not have, and replaces those with other inputs, those that no
+     * worker could run, and with `again` all those whose result is not good. Adds nothing if the
+     * queue has the name of a case with another path: INVALID_PARAMS.
+     */
     int (*add)(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-               struct queue_added *added, struct fault *fault);
+               bool again, struct queue_added *added, struct fault *fault);
     enum queue_answer (*take)(void *state, struct queue_lease *lease, struct fault *fault);
     int (*renew)(void *state, const struct queue_lease *lease, struct fault *fault);
     /** `result` is JSON; `brief` is a shorter form for a server that refuses the size. */
     int (*finish)(void *state, const struct queue_lease *lease, const char *result,
-                  const char *brief, bool good, enum queue_outcome *outcome, struct fault *fault);
-    /** Makes the case wait again. `refused`: counts a refusal, and puts the case behind others. */
-    int (*give_back)(void *state, const struct queue_lease *lease, bool refused,
+                  const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
+                  struct fault *fault);
+    /** Makes the case wait again. */
+    int (*give_back)(void *state, const struct queue_lease *lease, enum queue_return how,
                      struct fault *fault);
     int (*count)(void *state, struct queue_counts *counts, struct fault *fault);
     int (*status)(void *state, struct queue_status *status, struct fault *fault);
@@ -148,12 +167,13 @@ void queue_close(struct queue *queue);
 /* These functions call those of the backend, from any thread, on a new connection if the old one is
  * lost. */
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-              struct queue_added *added, struct fault *fault);
+              bool again, struct queue_added *added, struct fault *fault);
 /** Takes a case, and renews its lease until it is finished or given back. */
 enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, struct fault *fault);
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
-                 const char *brief, bool good, enum queue_outcome *outcome, struct fault *fault);
-int queue_give_back(struct queue *queue, struct queue_lease *lease, bool refused,
+                 const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
+                 struct fault *fault);
+int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_return how,
                     struct fault *fault);
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault);
 int queue_status(struct queue *queue, struct queue_status *status, struct fault *fault);
@@ -171,6 +191,8 @@ void queue_entries_finish(struct queue_entries *entries);
 int queue_status_add(struct queue_status *status, const struct queue_holder *holder);
 /** Adds an entry, which `entries` owns. Returns 0, or -1 if out of memory. */
 int queue_entries_add(struct queue_entries *entries, const struct queue_entry *entry);
+/** Refuses cases whose name the queue has with another path. Returns -1. */
+int queue_refuse_path(const struct queue_case *known, struct fault *fault);
 /** Sorts the entries by name, and drops repeated ones. */
 void queue_entries_sort(struct queue_entries *entries);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/queue/queue.h"
+#include "cli/term/print.h"
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -34,6 +35,16 @@ int queue_status_add(struct queue_status *status, const struct queue_holder *hol
     }
     status->holders[status->count++] = *holder;
     return 0;
+}
+
+int queue_refuse_path(const struct queue_case *known, struct fault *fault)
+{
+    char shown[2][PRINT_PATH_MAX];
+
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "it has a case %s already, with the job file %s: use another NAME for other "
+                     "cases, or remove the queue with mlictl batch collect --remove",
+                     print_path(shown[0], known->name), print_path(shown[1], known->path));
 }
 
 static void entry_finish(struct queue_entry *entry)

@@ -109,60 +109,6 @@ static int numbers(const redisReply *reply, size_t from, uint64_t *out, size_t c
     return 0;
 }
 
-/* Adds cases: one script for at most BATCH of them, because the server waits for it. */
-enum { BATCH = 200 };
-
-static int add_some(struct redis *redis, const struct queue_case *cases, size_t count,
-                    uint32_t lease_ms, uint64_t sums[3], struct fault *fault)
-{
-    struct redis_words words;
-    char lease[NUMBER_MAX], *records[BATCH] = {NULL};
-    uint64_t three[3];
-
-    snprintf(lease, sizeof(lease), "%" PRIu32, lease_ms);
-    begin(redis, &words, SCRIPT_ADD);
-    redis_text(&words, lease);
-    for (size_t i = 0; i < count; i++) {
-        size_t length = 0;
-
-        records[i] = queue_record_write(&cases[i], NULL, &length);
-        redis_text(&words, cases[i].name);
-        redis_word(&words, records[i], length);
-        words.failed = words.failed || !records[i];
-    }
-    redisReply *reply = end(redis, &words, fault);
-    for (size_t i = 0; i < count; i++)
-        free(records[i]);
-    const int status = reply ? numbers(reply, 0, three, 3, fault) : -1;
-    freeReplyObject(reply);
-    for (size_t i = 0; i < 3 && status == 0; i++)
-        sums[i] += three[i];
-    return status;
-}
-
-static int add(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-               struct queue_added *added, struct fault *fault)
-{
-    uint64_t sums[3] = {0};
-
-    for (size_t done = 0; done < count; done += BATCH) {
-        if (add_some(state, cases + done, count - done < BATCH ? count - done : BATCH, lease_ms,
-                     sums, fault))
-            return -1;
-    }
-    *added = (struct queue_added){.added = sums[0], .replaced = sums[1], .known = sums[2]};
-    return 0;
-}
-
-static enum queue_answer take_none(const redisReply *reply, struct fault *fault)
-{
-    uint64_t two[2];
-
-    if (numbers(reply, 0, two, 2, fault))
-        return QUEUE_LOST;
-    return two[0] == 0 ? QUEUE_EMPTY : two[0] == two[1] ? QUEUE_DONE : QUEUE_LATER;
-}
-
 /* Reads a case. Returns 0, or -1 with the fault filled. */
 static int read_case(const redisReply *value, struct queue_case *item, struct fault *fault)
 {
@@ -180,6 +126,98 @@ static int read_case(const redisReply *value, struct queue_case *item, struct fa
         break;
     }
     return unexpected(fault);
+}
+
+/* Adds cases: one script for at most BATCH of them, because the server waits for it. */
+enum { BATCH = 200 };
+
+static redisReply *call_cases(struct redis *redis, const char *script,
+                              const struct queue_case *cases, size_t count, uint32_t lease_ms,
+                              const char *grades, struct fault *fault)
+{
+    struct redis_words words;
+    char lease[NUMBER_MAX], *records[BATCH] = {NULL};
+
+    snprintf(lease, sizeof(lease), "%" PRIu32, lease_ms);
+    begin(redis, &words, script);
+    redis_text(&words, lease);
+    redis_text(&words, grades);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = 0;
+
+        records[i] = queue_record_write(&cases[i], NULL, &length);
+        redis_text(&words, cases[i].name);
+        redis_word(&words, records[i], length);
+        words.failed = words.failed || !records[i];
+    }
+    redisReply *reply = end(redis, &words, fault);
+    for (size_t i = 0; i < count; i++)
+        free(records[i]);
+    return reply;
+}
+
+static int check_some(struct redis *redis, const struct queue_case *cases, size_t count,
+                      struct fault *fault)
+{
+    redisReply *reply = call_cases(redis, SCRIPT_CHECK, cases, count, 0, "0", fault);
+    struct queue_case known;
+    int status = reply ? 0 : -1;
+
+    if (reply && reply->type != REDIS_REPLY_NIL) {
+        status = read_case(reply, &known, fault);
+        if (status == 0) {
+            status = queue_refuse_path(&known, fault);
+            queue_case_finish(&known);
+        }
+    }
+    freeReplyObject(reply);
+    return status;
+}
+
+static int add_some(struct redis *redis, const struct queue_case *cases, size_t count,
+                    uint32_t lease_ms, bool again, uint64_t sums[3], struct fault *fault)
+{
+    static const char untried[] = {QUEUE_UNTRIED, 0}, bad[] = {QUEUE_UNTRIED, QUEUE_BAD, 0};
+    redisReply *reply =
+        call_cases(redis, SCRIPT_ADD, cases, count, lease_ms, again ? bad : untried, fault);
+    uint64_t three[3];
+    const int status = reply ? numbers(reply, 0, three, 3, fault) : -1;
+
+    freeReplyObject(reply);
+    for (size_t i = 0; i < 3 && status == 0; i++)
+        sums[i] += three[i];
+    return status;
+}
+
+static size_t batch_of(size_t count, size_t done)
+{
+    return count - done < BATCH ? count - done : BATCH;
+}
+
+static int add(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
+               bool again, struct queue_added *added, struct fault *fault)
+{
+    uint64_t sums[3] = {0};
+
+    for (size_t done = 0; done < count; done += BATCH) {
+        if (check_some(state, cases + done, batch_of(count, done), fault))
+            return -1;
+    }
+    for (size_t done = 0; done < count; done += BATCH) {
+        if (add_some(state, cases + done, batch_of(count, done), lease_ms, again, sums, fault))
+            return -1;
+    }
+    *added = (struct queue_added){.added = sums[0], .replaced = sums[1], .known = sums[2]};
+    return 0;
+}
+
+static enum queue_answer take_none(const redisReply *reply, struct fault *fault)
+{
+    uint64_t two[2];
+
+    if (numbers(reply, 0, two, 2, fault))
+        return QUEUE_LOST;
+    return two[0] == 0 ? QUEUE_EMPTY : two[0] == two[1] ? QUEUE_DONE : QUEUE_LATER;
 }
 
 static enum queue_answer take_reply(const redisReply *reply, struct queue_lease *lease,
@@ -240,8 +278,10 @@ static int renew(void *state, const struct queue_lease *lease, struct fault *fau
 }
 
 static int finish(void *state, const struct queue_lease *lease, const char *result,
-                  const char *brief, bool good, enum queue_outcome *outcome, struct fault *fault)
+                  const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
+                  struct fault *fault)
 {
+    const char graded[] = {(char)grade, 0};
     struct redis_words words;
     long long number = 0;
     size_t length = 0;
@@ -252,7 +292,7 @@ static int finish(void *state, const struct queue_lease *lease, const char *resu
     redis_text(&words, lease->item.name);
     redis_text(&words, lease->token);
     redis_word(&words, record, length);
-    redis_text(&words, good ? "1" : "0");
+    redis_text(&words, graded);
     redis_text(&words, result);
     words.failed = words.failed || !record;
     const int status = call_number(state, &words, &number, fault);
@@ -263,16 +303,17 @@ static int finish(void *state, const struct queue_lease *lease, const char *resu
     return status;
 }
 
-static int give_back(void *state, const struct queue_lease *lease, bool refused,
+static int give_back(void *state, const struct queue_lease *lease, enum queue_return how,
                      struct fault *fault)
 {
+    const char number[] = {(char)('0' + how), 0};
     struct redis_words words;
     long long ignored;
 
     begin(state, &words, SCRIPT_GIVE_BACK);
     redis_text(&words, lease->item.name);
     redis_text(&words, lease->token);
-    redis_text(&words, refused ? "1" : "0");
+    redis_text(&words, number);
     return call_number(state, &words, &ignored, fault);
 }
 

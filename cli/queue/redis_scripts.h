@@ -10,7 +10,7 @@
  *     leased   sorted  name -> time in ms at which the lease runs out
  *     leases   hash    name -> "TOKEN SINCE WORKER"
  *     counts   hash    "t:name" -> deliveries, "r:name" -> refusals
- *     results  hash    name -> "TOKEN GOOD\nJSON"; GOOD is 0 or 1
+ *     results  hash    name -> "TOKEN GRADE\nJSON"; GRADE is enum queue_grade
  */
 #ifndef CLI_QUEUE_REDIS_SCRIPTS_H
 #define CLI_QUEUE_REDIS_SCRIPTS_H
@@ -29,23 +29,41 @@
     "end\n"                                                                                        \
     "local function is_of(text, token, after)\n"                                                   \
     "  return text and text:sub(1, #token + 1) == token .. after\n"                                \
+    "end\n"                                                                                        \
+    "local function is_bad(result) return result and not result:find('^%S+ 1') end\n"              \
+    "local function has_other_path(old, case)\n"                                                   \
+    "  return old and old:sub(17) ~= case:sub(17)\n" /* behind INPUTS */                           \
     "end\n"
 
-/* ARGV: lease, then name and case in turn. Returns the numbers of added, replaced, known cases. */
+/* ARGV: 0, 0, then name and case in turn. Returns the first case that is known with another path,
+ * or nil. */
+#define SCRIPT_CHECK                                                                               \
+    SCRIPT_HEAD                                                                                    \
+    "for i = 3, #ARGV, 2 do\n"                                                                     \
+    "  local old = call('HGET', cases, ARGV[i])\n"                                                 \
+    "  if has_other_path(old, ARGV[i + 1]) then return old end\n"                                  \
+    "end\n"                                                                                        \
+    "return nil\n"
+
+/*
+ * ARGV: lease, grades of results that are dropped although the case is the same, then name and case
+ * in turn. Returns the numbers of added, replaced, known cases. A known case has no refusals any
+ * more: its files may be where they were missing.
+ */
 #define SCRIPT_ADD                                                                                 \
     SCRIPT_HEAD                                                                                    \
     "local added, replaced, known = 0, 0, 0\n"                                                     \
     "call('HSET', meta, 'lease', ARGV[1])\n"                                                       \
-    "for i = 2, #ARGV, 2 do\n"                                                                     \
+    "for i = 3, #ARGV, 2 do\n"                                                                     \
     "  local name, case = ARGV[i], ARGV[i + 1]\n"                                                  \
-    "  local old = call('HGET', cases, name)\n"                                                    \
-    "  if old == case then\n"                                                                      \
+    "  local old, result = call('HGET', cases, name), call('HGET', results, name)\n"               \
+    "  if old == case and not (result and result:find('^%S+ [' .. ARGV[2] .. ']')) then\n"         \
     "    known = known + 1\n"                                                                      \
+    "    call('HDEL', counts, 'r:' .. name)\n"                                                     \
     "  else\n"                                                                                     \
     "    if old then\n"                                                                            \
     "      replaced = replaced + 1\n"                                                              \
-    "      local result = call('HGET', results, name)\n"                                           \
-    "      if result and result:find('^%S+ 0') then call('HINCRBY', meta, 'failed', -1) end\n"     \
+    "      if is_bad(result) then call('HINCRBY', meta, 'failed', -1) end\n"                       \
     "      call('HDEL', results, name)\n"                                                          \
     "      call('HDEL', counts, 't:' .. name, 'r:' .. name)\n"                                     \
     "      call('LREM', waiting, 0, name)\n"                                                       \
@@ -87,7 +105,7 @@
     "call('ZADD', leased, clock() + call('HGET', meta, 'lease'), ARGV[1])\n"                       \
     "return 1\n"
 
-/* ARGV: name, token, case, GOOD, JSON. Returns enum queue_outcome. A repeated call of one worker,
+/* ARGV: name, token, case, GRADE, JSON. Returns enum queue_outcome. A repeated call of one worker,
  * which has lost the reply, counts as one. */
 #define SCRIPT_FINISH                                                                              \
     SCRIPT_HEAD                                                                                    \
@@ -101,20 +119,20 @@
     "  return is_of(old, token, ' ') and 0 or 1\n"                                                 \
     "end\n"                                                                                        \
     "call('HSET', results, name, token .. ' ' .. ARGV[4] .. '\\n' .. ARGV[5])\n"                   \
-    "if ARGV[4] == '0' then call('HINCRBY', meta, 'failed', 1) end\n"                              \
+    "if ARGV[4] ~= '1' then call('HINCRBY', meta, 'failed', 1) end\n"                              \
     "call('HSET', meta, 'last', string.format('%.0f', clock()))\n"                                 \
     "if lease then end_lease(name) else call('LREM', waiting, 1, name) end\n"                      \
     "return 0\n"
 
-/* ARGV: name, token, 1 if refused. A refused case waits behind all others. */
+/* ARGV: name, token, enum queue_return. A refused case waits behind all others. */
 #define SCRIPT_GIVE_BACK                                                                           \
     SCRIPT_HEAD                                                                                    \
     "local name = ARGV[1]\n"                                                                       \
     "if not is_of(call('HGET', leases, name), ARGV[2], ' ') then return 0 end\n"                   \
     "end_lease(name)\n"                                                                            \
     "call('HINCRBY', counts, 't:' .. name, -1)\n"                                                  \
-    "if ARGV[3] == '1' then\n"                                                                     \
-    "  call('HINCRBY', counts, 'r:' .. name, 1)\n"                                                 \
+    "if ARGV[3] == '1' then call('HINCRBY', counts, 'r:' .. name, 1) end\n"                        \
+    "if ARGV[3] ~= '0' then\n"                                                                     \
     "  call('RPUSH', waiting, name)\n"                                                             \
     "else\n"                                                                                       \
     "  call('LPUSH', waiting, name)\n"                                                             \

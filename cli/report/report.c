@@ -74,6 +74,7 @@ struct batch_report {
         void *state;
     } active[FORMS];
     size_t count;
+    bool lost; /* a report was not written */
 };
 
 static const char *const flaky_words[] = {"pass", "fail", NULL};
@@ -262,7 +263,13 @@ enum exit_code batch_report_end(struct batch_report *report, const struct batch_
 
     for (size_t i = 0; i < report->count; i++)
         status |= report->active[i].reporter->end(report->active[i].state, summary);
+    report->lost = status != 0;
     return status && summary->exit == EXIT_CODE_DONE ? EXIT_CODE_FAILED : summary->exit;
+}
+
+bool batch_report_is_written(const struct batch_report *report)
+{
+    return print_flush() == 0 && !report->lost;
 }
 
 void batch_report_destroy(struct batch_report *report)

@@ -85,9 +85,12 @@ class Nodes:
         for axis, step in zip(axes, steps_of):
             b, e = bounds[axis]
             b, e = (b - shape[axis] if self.rng.random() < .3 else b, e) if step > 0 else (e - 1, b - 1 if b else -10**9)
+            index[axis] = slice(b, e if e > -10**8 else None, step)
+            if step < 0 and self.rng.random() < .1:  # ONNX cuts it to 0, NumPy to -1
+                index[axis] = slice(0, index[axis].stop, step)
+                b = -10**9
             starts.append(b)
             ends.append(e)
-            index[axis] = slice(b, e if e > -10**8 else None, step)
         named = [axis - len(shape) if self.rng.random() < .3 else axis for axis in axes]
         lists = [self.list(name, values) for name, values in
                  (("starts", starts), ("ends", ends), ("axes", named), ("steps", steps_of))]
@@ -115,15 +118,12 @@ class Nodes:
                 index.append(Ellipsis)
                 d = len(shape)
             elif s < 0:
-                b, e = e - 1, b - 1
-                if e < 0:
-                    masks["end_mask"] |= 0
-                    e = -n - 1
-                index.append(slice(b, e if e >= 0 else None, s))
+                b, e = e - 1, b - 1 if b else -n - 1
+                index.append(slice(None if kind == "b" else b, None if kind == "e" or e < 0 else e, s))
             else:
-                masks["begin_mask"] |= (kind == "b") << k
-                masks["end_mask"] |= (kind == "e") << k
                 index.append(slice(None if kind == "b" else b, None if kind == "e" else e, s))
+            masks["begin_mask"] |= (kind == "b") << k
+            masks["end_mask"] |= (kind == "e") << k
             begin.append(b)
             end.append(e)
             step.append(s)
@@ -138,8 +138,15 @@ class Nodes:
         mode = self.rng.choice(("constant", "edge", "reflect"))
         if mode == "reflect":
             pads = [(min(a, n - 1), min(b, n - 1)) for (a, b), n in zip(pads, shape)]
+        if mode != "constant":
+            self.keep_some(pads, (0, 0))
         return ("Pad", {"mode": mode}, [self.list("pads", [a for a, _ in pads] + [b for _, b in pads])],
                 lambda x: numpy.pad(x, pads, mode))
+
+    def keep_some(self, pads, none):
+        """Keeps the pads of three dimensions: each combination of copied samples is a move, of at most 4096."""
+        for d in self.rng.sample(range(len(pads)), max(0, len(pads) - 3)):
+            pads[d] = none
 
     def tile(self, shape):
         repeats = [self.rng.choice((1, 1, 2, 3)) for _ in shape]
@@ -163,6 +170,7 @@ class Nodes:
             return self.pad(shape)
         symmetric = self.rng.random() < .5
         pads = [[self.rng.randint(0, min(2, n - 1)) for _ in "ab"] for n in shape]
+        self.keep_some(pads, [0, 0])
         return ("MIRROR_PAD", {"mode": int(symmetric)}, [self.list("paddings", pads)],
                 lambda x: numpy.pad(x, pads, "symmetric" if symmetric else "reflect"))
 

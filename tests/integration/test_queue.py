@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import socket
+import subprocess
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
@@ -188,7 +189,7 @@ class Shared:
         for name in wanted:
             self.write(f"other/cases/{name}.json", self.read(f"cases/{name}.json"))
         bad = self.work("--root", "other", "-j1", code=2)
-        self.assertIn("third such case in a row", bad.err)
+        self.assertIn("third refusal in a row", bad.err)
         self.assertIn("are not those that were enqueued", bad.err)
         self.assertEqual(self.counts_of()[3], 0)
         self.work()
@@ -197,19 +198,91 @@ class Shared:
     def test_a_case_that_all_refuse(self):
         self.add_many(3)
         self.enqueue()
+        good = self.read("cases/c001.json")
         self.add("c001", "bad.npy")
-        self.work("-j1", code=1)
+        for worker in range(3):
+            result = self.batch("--queue", self.url, "-j1", code=1 if worker == 2 else 2)
+            self.assertIn("the case waits for another worker", result.out)
+            self.assertEqual("third refusal in a row" in result.err, worker < 2)
         result = self.events_by_case("collect", "--queue", self.url, code=1)[1]
         self.assertEqual({n: c["status"] for n, c in result.items()},
                          {"c000": "passed", "c001": "error", "c002": "passed"})
         self.assertEqual(result["c001"]["reason"], "inputs")
+        self.assertIn("3 workers refused the case", result["c001"]["message"])
+        # Enqueued again, it runs, although it is the same case.
+        self.write("cases/c001.json", good)
+        self.assertEqual(self.enqueued(), (0, 1, 2))
+        self.assertEqual(self.counts_of(), (3, 1, 0, 2, 0))
+        self.work()
+        self.assertEqual(set(self.collected().values()), {"passed"})
+
+    def test_a_worker_with_another_root_refuses_a_case_once(self):
+        self.add("a")
+        self.enqueue()
+        (self.dir / "elsewhere").mkdir()
+        for _ in range(2):
+            bad = self.batch("--queue", self.url, "--root", "elsewhere", "-j1", code=2)
+            self.assertEqual((bad.out + bad.err).count("the job file cannot be read here"), 3)
+        self.work()
+        self.assertEqual(self.collected(), {"a": "passed"})
+
+    def test_failed_cases_run_again(self):
+        wanted = self.add_many(4, bad=(1, 2))
+        self.enqueue()
+        self.work(code=1)
+        self.assertEqual(self.enqueued(), (0, 0, 4))
+        self.assertEqual(self.enqueued("cases", "--again"), (0, 2, 2))
+        self.assertEqual(self.counts_of(), (4, 2, 0, 2, 0))
+        self.work(code=1)
+        self.assertEqual(self.collected(code=1), wanted)
+        self.assertEqual(self.counts_of(), (4, 0, 0, 4, 2))
+
+    def test_cases_of_other_directories_with_equal_names(self):
+        """Two versions of a model have cases of the same names: the second must not replace the first."""
+        self.add_many(3)
+        self.enqueue()
+        self.write("good.npy", self.read("good.npy"))
+        for name in ("c001", "new"):
+            self.write(f"other/{name}.json", self.read("cases/c001.json"))
+        refused = self.enqueue("other", code=2).err
+        self.assertIn("it has a case c001 already, with the job file cases/c001.json", refused)
+        self.assertEqual(self.counts_of(), (3, 3, 0, 0, 0))
+
+    def test_the_queue_stays_without_its_report(self):
+        self.add_many(3)
+        self.enqueue()
+        self.work()
+        collect = [MLICTL, "batch", "collect", "--queue", self.url, "--remove"]
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(subprocess.run(collect, stdout=full, stderr=subprocess.DEVNULL, check=False).returncode, 1)
+        pipe = self.start("batch", "collect", "--queue", self.url, "--remove", "--json")
+        pipe.stdout.close()
+        err = pipe.stderr.read()
+        self.assertEqual(pipe.wait(), 1)
+        self.assertIn("the queue is not removed", err if isinstance(err, str) else err.decode())
+        self.assertEqual(self.counts_of(), (3, 0, 0, 3, 0))
+        self.collected("--remove")
+        self.assertEqual(self.counts_of(), (0, 0, 0, 0, 0))
 
     def test_root(self):
         self.add("a")
         self.enqueue(self.path("cases"), "--root", self.path(""))
         (self.dir / "elsewhere").mkdir()
         self.work("--root", "..", cwd=self.dir / "elsewhere")
-        self.assertIn("is not below", self.enqueue(self.path("cases"), code=2).err)
+        (self.root / "outside").mkdir()
+        self.assertIn("is not below", self.enqueue("--root", self.root / "outside", "cases", code=2).err)
+        self.assertIn("is not below", self.enqueue("--root", "missing", "cases", code=2).err)
+
+    def test_root_and_path_in_other_forms(self):
+        """The root and the path may be relative, absolute, or lead through a link."""
+        self.add("a")
+        (self.dir / "elsewhere").mkdir()
+        (self.dir / "link").symlink_to(self.dir)
+        self.enqueue("--root", self.path(""), "cases")
+        for words, cwd in ((("cases",), "."), ((self.path("cases"),), "."), (("--root", ".", "./cases"), "."),
+                           (("--root", "../", "../cases"), "elsewhere"), (("--root", "link", "cases"), "."),
+                           (("--root", self.path("link"), "link/cases"), ".")):
+            self.assertIn("0 added, 0 replaced, 1 known", self.enqueue(*words, cwd=self.dir / cwd).out, words)
 
     def test_collect_names_the_rest(self):
         self.add_many(3)
@@ -220,8 +293,19 @@ class Shared:
         self.assertEqual(result.err.count("waiting for a worker"), 2)
         self.assertEqual(result.err.count(": leased"), 1)
         self.assertIn("3 not run", result.out)
-        self.assertEqual(len(ElementTree.fromstring(self.read("r.xml")).findall(".//skipped")), 3)
+        report = ElementTree.fromstring(self.read("r.xml"))
+        self.assertEqual(len(report.findall(".//skipped")), 3)
+        self.assertEqual([e.get("message") for e in report.iter("error")], ["3 of 3 cases have no result"])
         worker.kill()
+
+    def test_an_interrupted_collect_reports(self):
+        self.add_many(2)
+        self.enqueue()
+        collector = self.start("batch", "collect", "--queue", self.url, "--junit", "r.xml")
+        time.sleep(0.3)
+        collector.send_signal(signal.SIGTERM)
+        self.assertIn("2 not run", self.finish(collector, code=4).out)
+        self.assertEqual(len(ElementTree.fromstring(self.read("r.xml")).findall(".//error")), 1)
 
     def test_collect_waits(self):
         wanted = self.add_many(4)

@@ -279,7 +279,7 @@ def queues():
     return [made for server in (Beanstalkd, Redis) if not server.missing() for made in (
         scene("enqueue", server, "enqueue", *QUEUE, "--lease", "2", "cases"),
         scene("queue", server, *QUEUE, "-j", "1", "--keep", "none", before=enqueue,
-              remarks=r".* goes to another worker\n"),
+              remarks=r".* waits for another worker\n"),
         scene("queue-status", server, "status", *QUEUE, before=enqueue),
         scene("collect", server, "collect", *QUEUE, "--junit", "report.xml", before=enqueue_and_run,
               loose=("report.xml",)),
