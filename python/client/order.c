@@ -5,22 +5,19 @@
 #include <string.h>
 
 #include "python/client/service_error.h"
+#include "python/core/array.h"
 #include "python/core/errors.h"
 
-static PyObject *ndarray, *dtype_of;
+static PyObject *ndarray;
 
 int order_init(void)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *arrays = numpy ? PyImport_ImportModule("mli._arrays") : NULL;
 
-    if (arrays) {
+    if (numpy)
         ndarray = PyObject_GetAttrString(numpy, "ndarray");
-        dtype_of = PyObject_GetAttrString(arrays, "dtype_of");
-    }
-    Py_XDECREF(arrays);
     Py_XDECREF(numpy);
-    return ndarray && dtype_of ? 0 : -1;
+    return ndarray ? array_init() : -1;
 }
 
 /* The array for the result */
@@ -30,9 +27,7 @@ PyObject *array_in(struct memory *memory, size_t offset, PyObject *like, const i
 {
     PyObject *extents = tuple_of_integers(shape, rank);
     PyObject *start = PyLong_FromSize_t(offset);
-    PyObject *dtype = PyObject_TypeCheck(like, (PyTypeObject *)ndarray)
-                          ? PyObject_GetAttrString(like, "dtype")
-                          : PyObject_CallFunctionObjArgs(dtype_of, like, NULL);
+    PyObject *dtype = PyObject_GetAttrString(like, "dtype");
     PyObject *array = NULL;
 
     if (extents && start && dtype)
@@ -278,19 +273,35 @@ static int place(struct order *order, struct connection *connection)
     return 0;
 }
 
+/* Opens the operation of an order. `complete->src` is a NumPy array. */
+static int open_operation(struct order *order, struct connection *connection,
+                          const struct arguments *given, struct arguments *complete)
+{
+    PyObject *result = NULL;
+    int status;
+
+    if (!given->out && !given->at) {
+        complete->out = result = create_result(connection, complete);
+        if (!result)
+            return -1;
+    }
+    status = operation_open(&order->operation, complete);
+    Py_XDECREF(result);
+    return status;
+}
+
 int order_open(struct order *order, struct connection *connection,
                const struct arguments *arguments)
 {
     struct arguments complete = *arguments;
-    PyObject *result = NULL;
+    int status;
 
     memset(order, 0, sizeof(*order));
-    if (!arguments->out && !arguments->at)
-        complete.out = result = create_result(connection, arguments);
-    if (!arguments->out && !arguments->at && !result)
+    complete.src = array_of(arguments->src, "src");
+    if (!complete.src)
         return -1;
-    const int status = operation_open(&order->operation, &complete);
-    Py_XDECREF(result);
+    status = open_operation(order, connection, arguments, &complete);
+    Py_DECREF(complete.src);
     if (status)
         return -1;
     order->value = Py_NewRef(order->operation.result);

@@ -35,7 +35,7 @@ void order_hand_over(struct order *order, struct errand *errand);
 
 void order_close(struct order *order);
 
-/** Creates a NumPy array in memory, with the element type of `like`. */
+/** Creates a NumPy array in memory, with the element type of `like`, a NumPy array. */
 PyObject *array_in(struct memory *memory, size_t offset, PyObject *like, const int64_t *shape,
                    uint32_t rank);
 

@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "mli_helpers_api.h"
+#include "python/core/array.h"
 #include "python/core/describe.h"
 #include "python/core/errors.h"
 #include "python/core/extension.h"
@@ -46,6 +47,19 @@ static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize
     }
     operation_close(&operation);
     return result;
+}
+
+PyDoc_STRVAR(as_array_doc, "as_array($module, array, name, /)\n--\n\n"
+                           "Return a NumPy array with the memory of any array. `name` is that of\n"
+                           "the argument, for errors.");
+
+static PyObject *module_as_array(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    const char *name;
+
+    (void)module;
+    return PyArg_ParseTuple(args, "Os:as_array", &object, &name) ? array_of(object, name) : NULL;
 }
 
 /* Describing */
@@ -129,6 +143,7 @@ static PyObject *module_shutdown(PyObject *module, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"move", (PyCFunction)(void (*)(void))module_move, METH_FASTCALL | METH_KEYWORDS, move_doc},
+    {"as_array", module_as_array, METH_VARARGS, as_array_doc},
     {"window", (PyCFunction)(void (*)(void))module_window, METH_FASTCALL | METH_KEYWORDS,
      window_doc},
     {"register", extension_register, METH_VARARGS, register_doc},

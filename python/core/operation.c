@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "python/core/array.h"
 #include "python/core/errors.h"
 
 enum {
@@ -12,23 +13,17 @@ enum {
 };
 
 /* Imported once; references that the module keeps. */
-static PyObject *ndarray, *empty, *empty_like_view, *dtype_of, *dtype_word;
+static PyObject *empty, *dtype_word;
 
 int operation_init(void)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *arrays = numpy ? PyImport_ImportModule("mli._arrays") : NULL;
 
-    if (arrays) {
-        ndarray = PyObject_GetAttrString(numpy, "ndarray");
+    if (numpy)
         empty = PyObject_GetAttrString(numpy, "empty");
-        empty_like_view = PyObject_GetAttrString(arrays, "empty_for");
-        dtype_of = PyObject_GetAttrString(arrays, "dtype_of");
-        dtype_word = PyUnicode_InternFromString("dtype");
-    }
-    Py_XDECREF(arrays);
     Py_XDECREF(numpy);
-    return ndarray && empty && empty_like_view && dtype_of && dtype_word ? 0 : -1;
+    dtype_word = PyUnicode_InternFromString("dtype");
+    return empty && dtype_word ? array_init() : -1;
 }
 
 /* Arguments */
@@ -113,7 +108,7 @@ PyObject *tuple_of_integers(const int64_t *number, uint32_t count)
 }
 
 /* Returns a new, packed array for the result of a move. */
-static PyObject *create_result(const struct operation *operation, PyObject *src)
+static PyObject *create_result(struct operation *operation, PyObject *src)
 {
     const struct window *window = &operation->window;
     PyObject *shape = tuple_of_integers(window->shape, window->result_rank);
@@ -121,14 +116,10 @@ static PyObject *create_result(const struct operation *operation, PyObject *src)
 
     if (!shape)
         return NULL;
-    if (PyObject_TypeCheck(src, (PyTypeObject *)ndarray)) {
-        dtype = PyObject_GetAttr(src, dtype_word);
-        if (dtype)
-            array = PyObject_CallFunctionObjArgs(empty, shape, dtype, NULL);
-        Py_XDECREF(dtype);
-    } else {
-        array = PyObject_CallFunctionObjArgs(empty_like_view, src, shape, NULL);
-    }
+    dtype = array_is(src) ? PyObject_GetAttr(src, dtype_word) : array_dtype(src, &operation->src);
+    if (dtype)
+        array = PyObject_CallFunctionObjArgs(empty, shape, dtype, NULL);
+    Py_XDECREF(dtype);
     if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) { /* NumPy: 2^63 bytes or more */
         PyErr_Clear();
         raise_refused(MLI_STATUS_NOT_SUPPORTED, "", shape,
@@ -144,30 +135,27 @@ static int refuse_out(mli_status status, const char *text)
     return -1;
 }
 
-static int refuse_types(const struct arguments *arguments)
+static int refuse_types(struct operation *operation, PyObject *src, PyObject *out)
 {
-    PyObject *given = PyObject_CallFunctionObjArgs(dtype_of, arguments->out, NULL);
-    PyObject *required =
-        given ? PyObject_CallFunctionObjArgs(dtype_of, arguments->src, NULL) : NULL;
+    PyObject *given = array_dtype(out, &operation->dst);
+    PyObject *required = given ? array_dtype(src, &operation->src) : NULL;
 
     if (required)
-        raise_refused(MLI_STATUS_TYPE_MISMATCH, "out", given, "%S is required, as in src",
+        raise_refused(MLI_STATUS_TYPE_MISMATCH, "out", given, "%R is required, as in src",
                       required);
     Py_XDECREF(given);
     Py_XDECREF(required);
     return -1;
 }
 
-/* Checks `out` without its shape. */
-static int check_out(const struct arguments *arguments, const struct view *src,
-                     const struct view *dst)
+/* Checks `out`, or the new array in its place, without its shape. */
+static int check_out(struct operation *operation, PyObject *src, PyObject *out)
 {
-    if (dst->readonly)
+    if (operation->dst.readonly)
         return refuse_out(MLI_STATUS_BAD_TENSOR, "a writable array is required");
-    if (dst->size != src->size ||
-        (src->format[0] && dst->format[0] && strcmp(src->format, dst->format) != 0 &&
-         !strchr(src->format, 'x') && !strchr(dst->format, 'x')))
-        return refuse_types(arguments);
+    if (operation->dst.size != operation->src.size ||
+        !array_types_match(src, &operation->src, out, &operation->dst))
+        return refuse_types(operation, src, out);
     return 0;
 }
 
@@ -292,11 +280,26 @@ static int plan(struct operation *operation, PyObject *at)
     return build_moves(operation);
 }
 
+/* Opens the arrays. Uses the protocol of each object once. */
+static int open_arrays(struct operation *operation, const struct arguments *arguments)
+{
+    PyObject *src = arguments->src;
+
+    if (view_open(&operation->src, src, "src"))
+        return -1;
+    if (window_read(&operation->window, &operation->src, arguments->pad, arguments->slice,
+                    arguments->step, arguments->perm) == 0)
+        operation->result =
+            arguments->out ? Py_NewRef(arguments->out) : create_result(operation, src);
+    if (!operation->result || view_open(&operation->dst, operation->result, "out"))
+        return -1;
+    return check_out(operation, src, operation->result);
+}
+
 int operation_open(struct operation *operation, const struct arguments *arguments)
 {
-    PyObject *result = NULL;
-
     operation->bytes = 0;
+    operation->result = NULL;
     operation->dst.buffer.obj = NULL;
     operation->dst.owner = NULL;
     operation->dst.managed = NULL;
@@ -304,16 +307,8 @@ int operation_open(struct operation *operation, const struct arguments *argument
         raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", arguments->at, "is allowed only with `out`");
         return -1;
     }
-    if (view_open(&operation->src, arguments->src, "src"))
-        return -1;
-    if (window_read(&operation->window, &operation->src, arguments->pad, arguments->slice,
-                    arguments->step, arguments->perm) == 0)
-        result =
-            arguments->out ? Py_NewRef(arguments->out) : create_result(operation, arguments->src);
-    operation->result = result;
-    if (result && view_open(&operation->dst, result, "out") == 0 &&
-        (!arguments->out || check_out(arguments, &operation->src, &operation->dst) == 0) &&
-        plan(operation, arguments->at) == 0)
+    /* view_open() initialises the view of the source, also after an error. */
+    if (open_arrays(operation, arguments) == 0 && plan(operation, arguments->at) == 0)
         return 0;
     operation_close(operation);
     return -1;

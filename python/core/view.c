@@ -71,15 +71,21 @@ static int check_rank(Py_ssize_t rank, const char *name)
     return -1;
 }
 
-/* Copies a format without the mark of the native byte order. */
+/* Copies a format without the mark of the native byte order, and integers of any size as i or I. */
 static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
 {
     const bool native = *format == '@' || *format == '=' ||
                         *format == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
 
     format += native;
-    if (strlen(format) < VIEW_FORMAT_MAX)
-        strcpy(out, format);
+    if (strlen(format) >= VIEW_FORMAT_MAX)
+        return;
+    strcpy(out, format);
+    /* Of two types of one size, as long and long long, NumPy takes either. */
+    if (out[0] && !out[1] && strchr("bhilqn", out[0]))
+        out[0] = 'i';
+    else if (out[0] && !out[1] && strchr("BHILQN", out[0]))
+        out[0] = 'I';
 }
 
 /* Makes the steps those of an array without gaps. Returns whether the shape is possible. */

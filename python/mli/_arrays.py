@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""New arrays for results."""
+"""Element types of arrays, and messages about arguments that are no arrays."""
 from __future__ import annotations
 
 import importlib
-from typing import Any, Sequence, cast
+from typing import Any
 
 import numpy
 
 from ._errors import Error
-from ._typing import AnyArray, HasDLPack, Source
+from ._typing import Source
 
 # Codes of element types in DLPack.
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
@@ -56,33 +56,32 @@ def _bfloat16() -> numpy.dtype[Any]:
     return numpy.dtype(types.bfloat16)
 
 
-def _dtype_of_dlpack(array: HasDLPack) -> numpy.dtype[Any]:
-    """Return the dtype of an object that has only __dlpack__."""
-    from ._dlpack import element_type
-    code, bits, lanes = element_type(array)
+def dtype_of_element(code: int, bits: int, lanes: int) -> numpy.dtype[Any]:
+    """Return the dtype of an element type of DLPack."""
     if lanes != 1:
-        return numpy.dtype(f"V{bits * lanes // 8}")
+        return bytes_type(bits * lanes // 8)
     if code == _DLPACK_BFLOAT and bits == 16:
         return _bfloat16()
     kind = _DLPACK_KINDS.get(code)
-    return numpy.dtype(f"{kind}{bits // 8}" if kind else f"V{bits // 8}")
+    return numpy.dtype(f"{kind}{bits // 8}") if kind else bytes_type(bits // 8)
+
+
+def dtype_of_interface(interface: dict[str, Any]) -> numpy.dtype[Any]:
+    """Return the dtype of an __array_interface__."""
+    return numpy.dtype(interface["typestr"])
+
+
+def dtype_of_buffer(view: memoryview) -> numpy.dtype[Any]:
+    """Return the dtype of a buffer. Raises ValueError for formats that NumPy does not have."""
+    return numpy.asarray(view).dtype
+
+
+def bytes_type(size: int) -> numpy.dtype[Any]:
+    """Return the dtype of elements that are bytes of any type."""
+    return numpy.dtype(f"V{size}")
 
 
 def dtype_of(array: Source) -> numpy.dtype[Any]:
-    """Return the dtype of an object with the buffer protocol, an array interface or DLPack."""
-    interface = getattr(array, "__array_interface__", None)
-    if isinstance(interface, dict):
-        return numpy.dtype(interface["typestr"])
-    try:
-        view = memoryview(cast(bytes, array))
-    except TypeError:
-        return _dtype_of_dlpack(cast(HasDLPack, array))
-    try:
-        return numpy.asarray(view).dtype
-    except ValueError:  # formats that NumPy does not have, as pointers of ctypes
-        return numpy.dtype(f"V{view.itemsize}")
-
-
-def empty_for(array: Source, shape: Sequence[int]) -> AnyArray:
-    """Return a new NumPy array of a shape, with the element type of any array."""
-    return numpy.empty(shape, dtype_of(array))
+    """Return the dtype of an array, for messages."""
+    from . import _core
+    return _core.as_array(array, "src").dtype

@@ -15,6 +15,7 @@ class _Option(NamedTuple):
 
 
 _OPTIONS = {
+    "again": _Option(has_value=False, refused="pytest has no queue; use `mlictl batch --queue`"),
     "channels": _Option("c", of_place=True),
     "engine": _Option("e", of_place=True),
     "flaky": _Option(),

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, SupportsIndex, Union
 
-from . import _arrays, _core, _programs
+from . import _core, _programs
 from ._errors import Error, from_sentence
 from ._fold import Fold, fold_move
 from ._qtensor import QTensor
-from ._typing import Destination, Offsets, Pad, Perm, Slice, Source, Step
+from ._typing import AnyArray, Destination, Offsets, Pad, Perm, Slice, Source, Step
 
 _TYPES = {1: "fx8", 2: "fx16", 4: "sa32"}
 _FLOATS = {2: "fp16", 4: "fp32"}
@@ -162,8 +162,8 @@ class Explanation:
         return f"<mli.Explanation of a move {shapes[0]} -> {shapes[1]}>"
 
 
-def _type_of(array: Source, unit: int) -> str:
-    dtype = _arrays.dtype_of(array)
+def _type_of(array: AnyArray, unit: int) -> str:
+    dtype = array.dtype
     if dtype.kind == "f" and dtype.itemsize == unit:
         return _FLOATS[unit]
     return _TYPES[unit]
@@ -199,7 +199,7 @@ def explain(src: Source | QTensor, *, pad: Pad | None = None, slice: Slice | Non
       pad        (5, 6)
     """
     quantised = src.type if isinstance(src, QTensor) else None
-    src = src.data if isinstance(src, QTensor) else src
+    src = _core.as_array(src.data if isinstance(src, QTensor) else src, "src")
     out = out.data if isinstance(out, QTensor) else out
     arguments: dict[str, Any] = {"pad": pad, "slice": slice, "step": step, "perm": perm}
     if out is not None or at is not None:

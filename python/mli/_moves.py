@@ -48,9 +48,12 @@ def check(src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
     """
     if isinstance(src, QTensor):
         return _qmoves.check(src, {"pad": pad, "slice": slice, "step": step, "perm": perm})
-    *_, shape = _core.window(src, pad=pad, slice=slice, step=step, perm=perm)
-    dtype = _arrays.dtype_of(src)
-    return Layout(shape, dtype, int(numpy.prod(shape, dtype=object)) * dtype.itemsize)
+    array = _core.as_array(src, "src")
+    *_, shape = _core.window(array, pad=pad, slice=slice, step=step, perm=perm)
+    size = int(numpy.prod(shape, dtype=object)) * array.dtype.itemsize
+    if size >= 1 << 63:
+        raise Error("NOT_SUPPORTED", "", shape, "the shape of the result must be below 2^63 bytes")
+    return Layout(shape, array.dtype, size)
 
 
 @overload
@@ -125,6 +128,8 @@ def concatenate(arrays: Iterable[Any], axis: SupportsIndex = 0, *, out: Any = No
     arrays = list(arrays)
     if not arrays:
         raise Error("BAD_TENSOR", "arrays", 0, "at least one array is required")
+    arrays = [array if isinstance(array, QTensor) else _core.as_array(array, f"arrays[{i}]")
+              for i, array in enumerate(arrays)]
     is_quantised = any(isinstance(array, QTensor) for array in arrays)
     shapes = [array.shape if isinstance(array, QTensor) else _core.window(array)[-1]
               for array in arrays]
@@ -133,7 +138,7 @@ def concatenate(arrays: Iterable[Any], axis: SupportsIndex = 0, *, out: Any = No
         return _qmoves.concatenate(
             arrays, axis, out,
             lambda datas, data_out: concatenate(datas, axis, out=data_out, channels=channels))
-    dtypes = [_arrays.dtype_of(array) for array in arrays]
+    dtypes = [array.dtype for array in arrays]
     for i, dtype in enumerate(dtypes):
         if dtype != dtypes[0]:
             raise Error("TYPE_MISMATCH", f"arrays[{i}]", dtype, f"{dtypes[0]} is required")

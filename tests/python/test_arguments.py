@@ -229,8 +229,8 @@ class Refusals(unittest.TestCase):
         readonly.flags.writeable = False
         for words, arguments in (
                 ("writable", {"out": readonly}), ("writable", {"out": bytes(16)}),
-                ("int16') given; int8 is required", {"out": np.zeros((4, 4), np.int16)}),
-                ("uint8') given; int8 is required", {"out": np.zeros((4, 4), np.uint8)}),
+                ("int16') given; dtype('int8') is required", {"out": np.zeros((4, 4), np.int16)}),
+                ("uint8') given; dtype('int8') is required", {"out": np.zeros((4, 4), np.uint8)}),
                 ("the shape (4, 4) is required", {"out": out[:3]}),
                 ("the shape (4, 4) is required", {"out": out.reshape(16)}),
                 ("have room for (4, 4)", {"out": out, "at": (0, 1)}),

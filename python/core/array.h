@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * NumPy arrays over the memory of other objects. The protocols of an object are used once: it may
+ * answer differently the next time, and the capsules of DLPack are for one use.
+ */
+#ifndef CORE_ARRAY_H
+#define CORE_ARRAY_H
+
+#include <stdbool.h>
+
+#include "python/core/view.h"
+
+/** Imports what arrays need. Returns 0, or -1 with an exception. */
+int array_init(void);
+
+/** Returns whether an object is a NumPy array. */
+bool array_is(PyObject *object);
+
+/**
+ * Returns an array with the memory, the shape and the element type of an object, which it keeps
+ * alive; a NumPy array itself. `name` is the argument's, for errors. A new reference, or null with
+ * an exception.
+ */
+PyObject *array_of(PyObject *object, const char *name);
+
+/** Returns whether two arrays of equal element sizes have the same type of elements. */
+bool array_types_match(PyObject *a, const struct view *a_view, PyObject *b,
+                       const struct view *b_view);
+
+/** Returns the element type of an object whose memory is open. A new reference, or null. */
+PyObject *array_dtype(PyObject *object, struct view *view);
+
+#endif /* CORE_ARRAY_H */
