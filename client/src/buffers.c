@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -91,6 +92,18 @@ static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
     return 0;
 }
 
+/* The reply has a descriptor. If none is free, the kernel drops it, and with it the connection. */
+static int check_descriptor(const mli_client *client, mli_client_error *error)
+{
+    const int spare = fcntl(client->socket, F_DUPFD_CLOEXEC, 0);
+
+    if (spare < 0)
+        return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor for the buffer: %s",
+                         strerror(errno));
+    close(spare);
+    return 0;
+}
+
 static int alloc(mli_client *client, const struct buffer_alloc *params, struct buffer_info *info,
                  mli_client_buffer *buffer, mli_client_error *error)
 {
@@ -98,6 +111,8 @@ static int alloc(mli_client *client, const struct buffer_alloc *params, struct b
     mli_client_buffer made;
     int status = check(client, error);
 
+    if (status == 0)
+        status = check_descriptor(client, error);
     if (status)
         return status;
     struct jsonw *w = request_params(client);

@@ -364,7 +364,9 @@ static int receive_some(mli_client *client, bool *more)
     if (got == 0)
         return connection_lost(client, "it closed the connection");
     if (got < 0)
-        return connection_lost(client, "%s", strerror((int)-got));
+        return connection_lost(client, "%s",
+                               got == -EMSGSIZE ? "no descriptor was free for one of the service"
+                                                : strerror((int)-got));
     frame_commit(&client->in, (size_t)got);
     *more = (size_t)got == room;
     int status = take_descriptors(client, fds, count);

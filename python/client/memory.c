@@ -103,6 +103,18 @@ static void refuse_resource(const char *call, int error)
     }
 }
 
+int memory_check_descriptor(void)
+{
+    const int spare = memfd_create("spare", MFD_CLOEXEC);
+
+    if (spare < 0) {
+        refuse_resource("memfd_create", errno);
+        return -1;
+    }
+    close(spare);
+    return 0;
+}
+
 struct memory *memory_map(struct connection *connection, int fd, size_t size, uint32_t buffer,
                           bool writable)
 {

@@ -28,6 +28,12 @@ struct memory {
 int memory_init(PyObject *module);
 
 /**
+ * Checks that the process can take a descriptor, as of the reply to buffer.alloc: if none is free,
+ * the kernel drops it, and with it the connection. Returns 0, or -1 with an exception.
+ */
+int memory_check_descriptor(void);
+
+/**
  * Maps a descriptor, which the memory owns from then on, also on failure. Returns a new reference,
  * or null with an exception.
  */

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <structmember.h>
 #include <unistd.h>
 
@@ -68,7 +69,8 @@ static PyObject *call(struct connection *self, PyObject *args)
     mli_client_error error;
     Py_ssize_t count;
 
-    if (!PyArg_ParseTuple(args, "s|zO!:call", &method, &params, &PyTuple_Type, &fds))
+    if (!PyArg_ParseTuple(args, "s|zO!:call", &method, &params, &PyTuple_Type, &fds) ||
+        (strcmp(method, "buffer.alloc") == 0 && memory_check_descriptor()))
         return NULL;
     count = fds ? PyTuple_Size(fds) : 0;
     if (read_descriptors(fds, count, attachments))

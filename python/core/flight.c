@@ -225,6 +225,9 @@ static const char *why_not_configurable(void)
 {
     if (pool.closed)
         return ENDING;
+    if (pool.without_channels)
+        return "this process was forked while transfers ran, and has no channels: configure the "
+               "engine before the fork, or fork when no transfer runs";
     if (pool.configuring)
         return "another thread configures the engine";
     return pool.count > 0 || pool.first

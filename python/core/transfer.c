@@ -183,11 +183,25 @@ static PyObject *result_of(struct transfer *self)
     return NULL;
 }
 
-PyDoc_STRVAR(transfer_result_doc,
-             "result($self, /, timeout=None)\n--\n\n"
-             "Wait until the transfer has ended, at most `timeout` seconds, and return the array\n"
-             "that holds the result.\n\n"
-             "Raises TimeoutError; mli.Error with the status CANCELLED or DMA_ERROR.");
+/* Requests the end of a transfer, without waiting for it. */
+static void cancel(const struct transfer *self)
+{
+    PyThreadState *thread;
+
+    if (!self->state || is_done(self))
+        return;
+    thread = PyEval_SaveThread();
+    flight_cancel(&self->state->flight);
+    PyEval_RestoreThread(thread);
+}
+
+PyDoc_STRVAR(
+    transfer_result_doc,
+    "result($self, /, timeout=None)\n--\n\n"
+    "Wait until the transfer has ended, at most `timeout` seconds, and return the array\n"
+    "that holds the result. An exception of a signal handler, as KeyboardInterrupt, cancels\n"
+    "the transfer.\n\n"
+    "Raises TimeoutError; mli.Error with the status CANCELLED or DMA_ERROR.");
 
 static PyObject *transfer_result(struct transfer *self, PyObject *args, PyObject *kwargs)
 {
@@ -207,6 +221,8 @@ static PyObject *transfer_result(struct transfer *self, PyObject *args, PyObject
 
         if (waited > 0)
             PyErr_SetString(PyExc_TimeoutError, "the transfer runs still");
+        else if (waited < 0)
+            cancel(self);
         if (waited)
             return NULL;
     }
@@ -222,12 +238,7 @@ PyDoc_STRVAR(transfer_cancel_doc,
 static PyObject *transfer_cancel(struct transfer *self, PyObject *unused)
 {
     (void)unused;
-    if (self->state && !is_done(self)) {
-        PyThreadState *thread = PyEval_SaveThread();
-
-        flight_cancel(&self->state->flight);
-        PyEval_RestoreThread(thread);
-    }
+    cancel(self);
     transfer_reap();
     return Py_NewRef(Py_None);
 }

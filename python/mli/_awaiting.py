@@ -39,10 +39,25 @@ class _Watcher:
             for future in self._waiting.pop(transfer):
                 if not future.done():
                     future.set_result(None)
-        if not self._waiting:
-            asyncio.get_running_loop().remove_reader(self._eventfd)
-            os.close(self._eventfd)
-            self._eventfd = -1
+        self._close_if_idle(asyncio.get_running_loop())
+
+    def forget(self, transfer: Transfer[Any], future: asyncio.Future[None]) -> None:
+        """Drop a future that no coroutine awaits any more: it refers to its loop."""
+        futures = self._waiting.get(transfer, [])
+        if future in futures:
+            futures.remove(future)
+            if not futures:
+                del self._waiting[transfer]
+                transfer._notify(-1)
+        self._close_if_idle(future.get_loop())
+
+    def _close_if_idle(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._waiting or self._eventfd < 0:
+            return
+        if not loop.is_closed():
+            loop.remove_reader(self._eventfd)
+        os.close(self._eventfd)
+        self._eventfd = -1
 
 
 async def _until_done(transfer: Transfer[_Result]) -> _Result:
@@ -51,11 +66,14 @@ async def _until_done(transfer: Transfer[_Result]) -> _Result:
         watcher = _watchers.get(loop)
         if watcher is None:
             watcher = _watchers[loop] = _Watcher()
+        future = watcher.wait(transfer)
         try:
-            await watcher.wait(transfer)
+            await future
         except asyncio.CancelledError:
             transfer.cancel()
             raise
+        finally:
+            watcher.forget(transfer, future)
     return transfer.result()
 
 

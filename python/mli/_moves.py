@@ -144,11 +144,12 @@ def concatenate(arrays: Iterable[Any], axis: SupportsIndex = 0, *, out: Any = No
             raise Error("TYPE_MISMATCH", f"arrays[{i}]", dtype, f"{dtypes[0]} is required")
     if out is None:
         out = numpy.empty(shape, dtypes[0])
-    elif _core.window(out)[-1] != shape:
-        raise Error("SHAPE_MISMATCH", "out", _core.window(out)[-1], f"the shape {shape} is required")
+    target = _core.as_array(out, "out")
+    if target.shape != shape:
+        raise Error("SHAPE_MISMATCH", "out", target.shape, f"the shape {shape} is required")
     at, plans = [0] * len(shape), []
     for array, part in zip(arrays, shapes):
-        plans.append(_core.Plan(array, out=out, at=at, channels=channels))
+        plans.append(_core.Plan(array, out=target, at=at, channels=channels))
         at[axis] += part[axis]
     for plan in plans:
         plan.run()

@@ -223,6 +223,39 @@ class Refusals(unittest.TestCase):
         named = np.zeros(2, [("One", "i4"), ("Other", "i2")])
         self.assertEqual(mli.move(named).dtype, named.dtype)
 
+    def test_types_of_out(self):
+        """Types are those of NumPy: units and fields count, and names of equal C types do not."""
+        fields = [("a", "i4"), ("b", "i4")]
+        for src, out in (("M8[s]", "M8[ms]"), ("m8[s]", "f8"), ("M8[s]", ">M8[s]"), (">i4", "<i4"),
+                         (fields, [("x", "f4"), ("y", "f4")]), ("q", "Q"), ("f4", "i4")):
+            with self.subTest(src=src, out=out), self.assertRaises(mli.Error) as caught:
+                mli.move(np.zeros(2, src), out=np.zeros(2, out))
+            self.assertEqual((caught.exception.status, caught.exception.field), ("TYPE_MISMATCH", "out"))
+        for src, out in (("l", "q"), ("L", "Q"), ("M8[s]", "M8[s]"), (fields, fields), ("V8", "f8"), ("f8", "V8")):
+            with self.subTest(src=src, out=out):
+                mli.move(np.zeros(2, src), out=np.zeros(2, out))
+        numbers = (ctypes.c_int64 * 2)()
+        mli.move(np.array([1, 2]), out=numbers)
+        self.assertEqual(list(numbers), [1, 2])
+        self.assertEqual(mli.concatenate([np.array([1]), array.array("q", [2])]).tolist(), [1, 2])
+
+    def test_names_of_arrays_in_messages(self):
+        out = np.zeros(4, np.int8)
+        with self.assertRaisesRegex(TypeError, r"arrays\[1\]: an array is required"):
+            mli.concatenate([out, [1]])
+        with self.assertRaisesRegex(mli.Error, "out: -1 given"):
+            mli.concatenate([out[:2], out[2:]], out=out[::-1])
+
+    def test_exceptions_of_integers(self):
+        class Interrupted:
+            def __index__(self):
+                raise KeyboardInterrupt
+
+        for arguments in ({"pad": Interrupted()}, {"step": Interrupted()}, {"perm": [Interrupted()]},
+                          {"slice": (Interrupted(),)}):
+            with self.assertRaises(KeyboardInterrupt):
+                mli.move(np.zeros(2, np.int8), **arguments)
+
     def test_outputs(self):
         out = np.full((4, 4), 9, np.int8)
         readonly = out.copy()
@@ -231,6 +264,7 @@ class Refusals(unittest.TestCase):
                 ("writable", {"out": readonly}), ("writable", {"out": bytes(16)}),
                 ("int16') given; dtype('int8') is required", {"out": np.zeros((4, 4), np.int16)}),
                 ("uint8') given; dtype('int8') is required", {"out": np.zeros((4, 4), np.uint8)}),
+                ("dtype('int8') is required", {"out": array.array("B", bytes(16))}),
                 ("the shape (4, 4) is required", {"out": out[:3]}),
                 ("the shape (4, 4) is required", {"out": out.reshape(16)}),
                 ("have room for (4, 4)", {"out": out, "at": (0, 1)}),

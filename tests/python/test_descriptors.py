@@ -86,8 +86,11 @@ class Descriptors(unittest.TestCase):
                 client.start(MATRIX, perm=(1, 0))
             for words in ("ulimit -n", "wait for results", "client.buffer()"):
                 self.assertIn(words, str(caught.exception))
+            with self.assertRaisesRegex(mli.Error, "ulimit -n"):
+                client.buffer((100,))
             with self.assertRaises(mli.Error):
                 self.server.connect()
+            client.ping()  # the connection is not lost
         with self.server.connect() as client:
             client.submit(MATRIX)
 

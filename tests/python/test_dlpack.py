@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DLPack tensors are released once and in peace, also after a call that was refused."""
 import ctypes
+import os
 import unittest
 
 import numpy as np
@@ -75,6 +76,73 @@ class Releases(unittest.TestCase):
         tensor = Tensor()
         self.assertEqual(mli.move(tensor, out=np.zeros(4, np.int8)).tolist(), [0, 1, 2, 3])
         self.assertEqual(tensor.events, [6, "released"])
+
+
+class Once(unittest.TestCase):
+    """The protocol of an object is used once: its next answer may be different."""
+
+    def calls(self, arguments):
+        """Returns calls that take an object as an array of shape (2, 2), by name."""
+        yield "move", mli.move
+        yield "perm", lambda x: mli.move(x, perm=(1, 0))
+        yield "permute", lambda x: mli.permute(x, (1, 0))
+        yield "check", mli.check
+        yield "plan", lambda x: mli.Plan(x).run()
+        yield "concatenate", lambda x: mli.concatenate([x])
+        yield "refused type", lambda x: mli.move(x, out=np.zeros((2, 2), np.float64))
+        if arguments == "programs":
+            yield "explain", lambda x: str(mli.explain(x))
+
+    def test_capsules(self):
+        class Single:
+            """Has one capsule, which is of no use after a consumer has taken it."""
+
+            def __init__(self):
+                self.tensor = Tensor(shape=(2, 2))
+                self.capsule = self.tensor.__dlpack__()
+
+            def __dlpack__(self):
+                return self.capsule
+
+        for name, call in self.calls("programs" if os.environ.get("MLICTL") else ""):
+            with self.subTest(name):
+                single = Single()
+                try:
+                    call(single)
+                except mli.Error as error:
+                    self.assertEqual((name, error.status), ("refused type", "TYPE_MISMATCH"))
+                self.assertEqual(single.tensor.events, [6, "released"])
+
+    def test_interfaces_that_change(self):
+        """A larger type, then a smaller one: nothing is written outside the result."""
+        memory = np.arange(1 << 20, dtype=np.uint8)
+
+        class Changing:
+            reads = 0
+
+            @property
+            def __array_interface__(self):
+                self.reads += 1
+                return {"version": 3, "data": (memory.ctypes.data, False), "shape": (2, 2),
+                        "typestr": "|V65536" if self.reads == 1 else "|i1"}
+
+        for name, call in self.calls(""):
+            with self.subTest(name):
+                changing = Changing()
+                try:
+                    call(changing)
+                except mli.Error as error:
+                    self.assertEqual((name, error.status), ("refused type", "TYPE_MISMATCH"))
+                self.assertEqual(changing.reads, 1)
+
+    def test_an_array_that_lies_about_its_type(self):
+        class Liar(np.ndarray):
+            @property
+            def dtype(self):
+                return np.dtype(np.int8)
+
+        with self.assertRaises(mli.Error):
+            mli.move(np.zeros(1000).view(Liar))
 
 
 if __name__ == "__main__":

@@ -164,6 +164,22 @@ class Ends(unittest.TestCase):
         """
         self.assertEqual(run(code), "interrupted\n")
 
+    def test_an_interrupt_cancels_the_transfer(self):
+        code = """
+            import _thread, threading, numpy, mli
+            mli.configure("fault:threads,tiny=0,stick=1")
+            transfer = mli.Plan(numpy.ones(1000)).start()
+            threading.Timer(0.3, _thread.interrupt_main).start()
+            try:
+                transfer.result()
+            except KeyboardInterrupt:
+                try:
+                    transfer.result(timeout=20)
+                except mli.Error as error:
+                    print(error.status)
+        """
+        self.assertEqual(run(code), "CANCELLED\n")
+
     def test_exit_with_running_transfers(self):
         for engine in (SLOW, "fault:threads,tiny=0,stick=1"):
             code = f"""
@@ -232,6 +248,12 @@ class Forks(unittest.TestCase):
                     else:
                         raise AssertionError
                 assert plans[0].start().result().sum() == 4999950000.0
+                try:
+                    mli.configure("threads")
+                except mli.Error as error:
+                    assert "this process was forked while transfers ran" in str(error)
+                else:
+                    raise AssertionError
                 os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
             print([transfer.result().sum() for transfer in transfers])
@@ -291,6 +313,27 @@ class Asyncio(unittest.TestCase):
                 transfer.result(timeout=60)
         with Engine("fault:threads,tiny=0,stick=1"):
             asyncio.run(main())
+
+    def test_loops_that_end_before_their_transfers(self):
+        """Neither the loop nor its descriptors stay."""
+        loops, transfers = weakref.WeakSet(), []
+
+        async def main(plan):
+            loops.add(asyncio.get_running_loop())
+            transfers.append(plan.start())
+            task = asyncio.ensure_future(self.wait(transfers[-1]))
+            await asyncio.sleep(0)
+            task.cancel()
+        before = len(os.listdir("/proc/self/fd"))
+        with Engine(SLOW):
+            for _ in range(5):
+                asyncio.run(main(mli.Plan(np.ones(1000))))
+            gc.collect()
+            self.assertEqual(len(loops), 0)
+            for transfer in transfers:
+                with self.assertRaises(mli.Error):
+                    transfer.result(timeout=60)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_descriptors(self):
         before = len(os.listdir("/proc/self/fd"))
