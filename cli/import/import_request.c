@@ -49,7 +49,9 @@ static int read_dim(struct import_request *request, const char *text)
         return -1;
     }
     if (set_dims(&request->model, text, (size_t)(equals - text), extent) == 0 && *text != '*') {
-        print_error("--dim %s: the model has no open dimension of this name", text);
+        print_error("--dim %s: the model has no open dimension of this name, or an earlier --dim "
+                    "has set it",
+                    text);
         return -1;
     }
     return 0;

@@ -5,25 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/inference.h"
 #include "cli/import/node_reader.h"
-
-/* Operators with results of the shape of the first input. Models without shapes get shapes from
- * them. */
-static const char *const elementwise[] = {"Relu",
-                                          "Sigmoid",
-                                          "Tanh",
-                                          "Clip",
-                                          "LeakyRelu",
-                                          "Elu",
-                                          "Softmax",
-                                          "Cast",
-                                          "HardSwish",
-                                          "HardSigmoid",
-                                          "QuantizeLinear",
-                                          "DequantizeLinear",
-                                          "BatchNormalization",
-                                          "Dropout",
-                                          NULL};
 
 /* Operators that run other graphs of the model, which are not read. */
 static const char *const bodies[] = {"If",    "Loop", "Scan",      "IF",
@@ -55,25 +38,6 @@ void movement_list_finish(struct movement_list *list)
     *list = (struct movement_list){0};
 }
 
-/* Completes the shape behind an elementwise node. Returns 0, or -1 (no memory). */
-static int infer_shape(struct model *model, const struct model_node *node)
-{
-    const struct model_tensor *from;
-    struct model_tensor *to;
-    struct fault fault;
-
-    if (!is_in(elementwise, node->op) || node->input_count == 0 || node->output_count == 0 ||
-        node->inputs[0] == MODEL_ABSENT || node->outputs[0] == MODEL_ABSENT)
-        return 0;
-    from = &model->tensors[node->inputs[0]];
-    to = &model->tensors[node->outputs[0]];
-    if (to->has_shape || !from->has_shape || from == to)
-        return 0;
-    if (!to->dtype && strcmp(node->op, "Cast") != 0 && !strstr(node->op, "Linear"))
-        to->dtype = from->dtype;
-    return model_set_shape(to, from->dims, from->rank, &fault);
-}
-
 /* Returns whether the operator belongs to the standard operators of the format. */
 static bool is_own(const struct model_node *node)
 {
@@ -94,7 +58,7 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
         snprintf(list->reason, sizeof(list->reason), "%.*s: %s", MODEL_WORD_MAX,
                  *node->op ? node->op : "a node without an operator",
                  is_in(bodies, node->op) ? "its graphs are not read" : "not data movement");
-        return infer_shape(model, node);
+        return inference_complete(model, node);
     }
     read = operator->read(&reader);
     if (read && list->count == 0)

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/report_html/html_text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/term/escaped.h"
 #include "proto/json/utf8.h"
-
-/* Returns whether a character is invisible and changes the order of its neighbours. */
-static bool is_direction(uint32_t code)
-{
-    return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x61c;
-}
 
 static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])
 {
@@ -30,7 +22,7 @@ static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])
     case '\'':
         return "&#39;";
     default:
-        return escaped_is_control(code) || is_direction(code) || code == 0xfeff ||
+        return escaped_is_control(code) || utf8_is_direction(code) || code == 0xfeff ||
                        code >> 1 == 0x7fff
                    ? "\xef\xbf\xbd"
                    : NULL;

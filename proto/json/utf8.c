@@ -93,6 +93,12 @@ size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX])
     return 4;
 }
 
+bool utf8_is_direction(uint32_t code)
+{
+    return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x61c;
+}
+
 void utf8_disarm(char *text)
 {
     size_t left = strlen(text);
@@ -105,6 +111,8 @@ void utf8_disarm(char *text)
             *text = '?';
         else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F: controls */
             text[0] = text[1] = '?';
+        else if (utf8_is_direction(utf8_decode(text, size)))
+            memset(text, '?', size);
         text += size ? size : 1;
         left -= size ? size : 1;
     }

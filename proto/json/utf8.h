@@ -3,6 +3,7 @@
 #ifndef PROTO_UTF8_H
 #define PROTO_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,12 @@ uint32_t utf8_decode(const char *text, size_t size);
 /** Encodes a Unicode scalar value. Returns the number of bytes written. */
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 
+/** Returns whether a character is invisible and changes the order of its neighbours on a screen. */
+bool utf8_is_direction(uint32_t code);
+
 /**
- * Replaces control characters and invalid bytes by '?', so that a terminal shows the text as one
- * line. The length stays the same.
+ * Replaces control characters, those that change directions, and invalid bytes by '?', so that a
+ * terminal shows the text as one line. The length stays the same.
  */
 void utf8_disarm(char *text);
 

@@ -332,6 +332,24 @@ class Import(Models):
             self.assertIn("NAME=N is needed", self.ctl("import", path, "-n", "--dim", wrong, code=2).err)
         self.assertIn("no open dimension", self.ctl("import", path, "-n", "--dim", "width=1", code=2).err)
 
+    def test_shapes_behind_operators_that_compute(self):
+        """A model without shapes of intermediate tensors, as a quantiser writes it."""
+        tensors = [Tensor("x", (2, 3, 4)), constant("bias", [1, 2, 3, 4], "float32"), constant("scale", 0.5, "float32"),
+                   constant("zero", 3, "int8"), constant("column", [[[1]], [[2]]], "float32"),
+                   Tensor("y", (2, 3, 4), "uint8")]
+        nodes = [Node("Add", ["bias", "x"], ["a"]), Node("QuantizeLinear", ["a", "scale", "zero"], ["q"]),
+                 Node("Transpose", ["q"], ["t"], {"perm": [2, 0, 1]}),
+                 Node("DequantizeLinear", ["t", "scale", "zero"], ["d"]), Node("Erf", ["d"], ["e"]),
+                 Node("Flatten", ["e"], ["f"]), Node("Cast", ["f"], ["c"], {"to": 6}), Node("Transpose", ["c"], ["u"]),
+                 Node("Mul", ["x", "column"], ["m"]), Node("Transpose", ["m"], ["v"]),
+                 Node("QuantizeLinear", ["x", "scale"], ["w"]), Node("Identity", ["w"], ["y"]),
+                 Node("Add", ["d", "missing"], ["n"]), Node("Transpose", ["n"], ["o"])]
+        report = self.imported(self.save("m.onnx", Model(tensors, nodes, ["x"], ["y"])))
+        moved = {i: node["outputs"][0] for i, node in enumerate(report["nodes"]) if node["case"]}
+        self.assertEqual({i: (output["dtype"], output["shape"]) for i, output in moved.items()},
+                         {2: ("int8", [4, 2, 3]), 5: ("float32", [4, 6]), 7: ("int32", [6, 4]),
+                          9: ("float32", [4, 3, 2]), 11: ("uint8", [2, 3, 4])})
+
     def test_graphs_out_of_order(self):
         tensors = [Tensor(name, (2, 3)) for name in "abcd"]
         nodes = [Node("Identity", ["a"], ["a"]), Node("Identity", ["c"], ["b"]), Node("Identity", ["b"], ["c"]),

@@ -82,13 +82,39 @@ static void test_every_character(void **state)
     }
 }
 
+/* A terminal must show a text in its order, as one line. */
+static void test_disarm(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"a\nb\x1b[1m\x7f", "a?b?[1m?"},
+        {"\xc2\x80\xc2\x9f\xc2\xa0", "????\xc2\xa0"}, /* U+0080, U+009F, U+00A0 */
+        {"a\xe2\x80\xae"
+         "gpj.exe",
+         "a???gpj.exe"},                                                /* U+202E */
+        {"\xe2\x80\x8f\xe2\x80\x90\xd8\x9c", "???\xe2\x80\x90??"},      /* U+200F, U+2010, U+061C */
+        {"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9", "\xe2\x81\xa5??????"}, /* U+2065, U+2066, U+2069 */
+        {"\xff\xc3", "??"},
+        {"\xc3\xbc\xe2\x82\xac", "\xc3\xbc\xe2\x82\xac"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+
+        strcpy(text, cases[i].text);
+        utf8_disarm(text);
+        assert_string_equal(text, cases[i].shown);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_cut),    cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_disarm),
     };
 
     return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);

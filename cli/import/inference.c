@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/import/inference.h"
+
+#include <string.h>
+
+#include "cli/model/onnx.h"
+
+/* Operators of ONNX with a result of the shape of the first input. */
+static const char *const unary[] = {"Abs",
+                                    "BatchNormalization",
+                                    "Cast",
+                                    "Ceil",
+                                    "Celu",
+                                    "Clip",
+                                    "Cos",
+                                    "DequantizeLinear",
+                                    "Dropout",
+                                    "Elu",
+                                    "Erf",
+                                    "Exp",
+                                    "Floor",
+                                    "Gelu",
+                                    "HardSigmoid",
+                                    "HardSwish",
+                                    "InstanceNormalization",
+                                    "LayerNormalization",
+                                    "LeakyRelu",
+                                    "Log",
+                                    "LogSoftmax",
+                                    "Mish",
+                                    "Neg",
+                                    "Not",
+                                    "PRelu",
+                                    "QuantizeLinear",
+                                    "Reciprocal",
+                                    "Relu",
+                                    "Round",
+                                    "Selu",
+                                    "Sigmoid",
+                                    "Sign",
+                                    "Sin",
+                                    "Softmax",
+                                    "Softplus",
+                                    "Softsign",
+                                    "Sqrt",
+                                    "Tanh",
+                                    "ThresholdedRelu",
+                                    NULL};
+
+/* Operators with a result of the common shape of all inputs, by NumPy's broadcasting. */
+static const char *const broadcasting[] = {"Add", "Div", "Max", "Mean", "Min", "Mod",
+                                           "Mul", "Pow", "Sub", "Sum",  NULL};
+
+static bool is_in(const char *const *words, const char *word)
+{
+    for (; *words; words++) {
+        if (strcmp(*words, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct model_tensor *input(const struct model *model, const struct model_node *node,
+                                        size_t at)
+{
+    return at < node->input_count && node->inputs[at] != MODEL_ABSENT
+               ? &model->tensors[node->inputs[at]]
+               : NULL;
+}
+
+/* Returns the type of the result, or null if it is not known. */
+static const struct model_dtype *type_of(const struct model *model, const struct model_node *node)
+{
+    const struct model_tensor *of = input(model, node, 0);
+
+    if (strcmp(node->op, "Cast") == 0) {
+        const struct model_attribute *to = model_attribute(node, "to");
+
+        return to && to->kind == MODEL_INT && to->i >= 0 ? onnx_dtype((uint64_t)to->i) : NULL;
+    }
+    if (strcmp(node->op, "DequantizeLinear") == 0)
+        of = input(model, node, 1);
+    if (strcmp(node->op, "QuantizeLinear") == 0) {
+        of = input(model, node, 2);
+        if (!of)
+            return model_dtype(MODEL_UINT8);
+    }
+    return of ? of->dtype : NULL;
+}
+
+/* Adds the shape of an input to a common shape, whose last dimension is at MODEL_RANK_MAX - 1.
+ * Returns false if an extent is not known, or does not fit. */
+static bool add_shape(struct model_dim common[MODEL_RANK_MAX], uint32_t *rank,
+                      const struct model_tensor *tensor)
+{
+    if (!tensor || !tensor->has_shape)
+        return false;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        struct model_dim *dim = &common[MODEL_RANK_MAX - tensor->rank + d];
+        const int64_t extent = tensor->dims[d].extent;
+
+        if (extent < 0 || (extent != 1 && dim->extent != 1 && extent != dim->extent))
+            return false;
+        if (extent != 1)
+            dim->extent = extent;
+    }
+    *rank = tensor->rank > *rank ? tensor->rank : *rank;
+    return true;
+}
+
+static int broadcast(const struct model *model, const struct model_node *node,
+                     struct model_tensor *to)
+{
+    struct model_dim common[MODEL_RANK_MAX];
+    struct fault fault;
+    uint32_t rank = 0;
+
+    for (size_t d = 0; d < MODEL_RANK_MAX; d++)
+        common[d] = (struct model_dim){.extent = 1};
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!add_shape(common, &rank, input(model, node, i)))
+            return 0;
+    }
+    return model_set_shape(to, common + MODEL_RANK_MAX - rank, rank, &fault);
+}
+
+int inference_complete(struct model *model, const struct model_node *node)
+{
+    const struct model_tensor *from = input(model, node, 0);
+    const bool same = is_in(unary, node->op);
+    struct model_tensor *to;
+    struct fault fault;
+
+    if ((!same && !is_in(broadcasting, node->op)) || !from || node->output_count == 0 ||
+        node->outputs[0] == MODEL_ABSENT)
+        return 0;
+    to = &model->tensors[node->outputs[0]];
+    if (to->has_shape || from == to)
+        return 0;
+    if (!to->dtype)
+        to->dtype = type_of(model, node);
+    if (!same)
+        return broadcast(model, node, to);
+    return from->has_shape ? model_set_shape(to, from->dims, from->rank, &fault) : 0;
+}
