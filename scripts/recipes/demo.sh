@@ -14,9 +14,14 @@ elif ! ninja -C build -t query python/mli/_core.abi3.so >/dev/null 2>&1; then
     meson configure build --clearcache >/dev/null
     meson setup --reconfigure build -Dpython=enabled >/dev/null
 fi
-# shellcheck disable=SC2046 # names of files without blanks
-ninja -C build cli/mlictl daemon/mlid $(ninja -C build -t targets all | sed -n 's/^\(python\/mli\/[^:]*\.\(py\|pyi\|so\|typed\)\):.*/\1/p') |
-    tail -n 1
+echo "building (a minute or two)"
+package=$(ninja -C build -t targets all | sed -n 's/^\(python\/mli\/[^:]*\.\(py\|pyi\|so\|typed\)\):.*/\1/p')
+# shellcheck disable=SC2086 # names of files without blanks
+if [ -t 1 ]; then # a line that shows the progress
+    ninja -C build cli/mlictl daemon/mlid $package
+else
+    ninja -C build cli/mlictl daemon/mlid $package | tail -n 1
+fi
 
 echo
 PYTHONPATH=$PWD/build/python /usr/bin/python3 -B scripts/recipes/show.py docs/python.md \
