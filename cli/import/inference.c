@@ -88,8 +88,9 @@ static const struct model_dtype *type_of(const struct model *model, const struct
     return of ? of->dtype : NULL;
 }
 
-/* Adds the shape of an input to a common shape, whose last dimension is at MODEL_RANK_MAX - 1.
- * Returns false if an extent is not known, or does not fit. */
+/* Broadcasts common[] with the shape of an input. The last dimension of the common shape is
+ * common[MODEL_RANK_MAX - 1]. Returns false if an extent of the input is open, or does not match.
+ */
 static bool add_shape(struct model_dim common[MODEL_RANK_MAX], uint32_t *rank,
                       const struct model_tensor *tensor)
 {

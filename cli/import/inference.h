@@ -6,8 +6,9 @@
 #include "cli/model/model.h"
 
 /**
- * Completes shape and type of the first output of a node whose operator works on each element. The
- * movements behind it need them. Does nothing for other operators, or if the model has the shape.
+ * Completes the shape and the type of the first output of a node, if its operator computes each
+ * element from elements of its inputs: the nodes behind it may move data. Does nothing for other
+ * operators, or if the model has the shape.
  * Returns 0, or -1 (no memory).
  */
 int inference_complete(struct model *model, const struct model_node *node);

@@ -65,14 +65,14 @@ enum queue_answer {
     QUEUE_LOST   /* the fault says why */
 };
 
-/* How a worker gives a case back. */
+/* Ways to give a case back. */
 enum queue_return {
     QUEUE_UNTOUCHED,    /* the next worker takes it first */
     QUEUE_REFUSED,      /* its inputs are others here: counts a refusal; other cases go first */
-    QUEUE_REFUSED_AGAIN /* the same, by a worker whose refusal counts already */
+    QUEUE_REFUSED_AGAIN /* as QUEUE_REFUSED, but the refusal of this worker counts already */
 };
 
-/* What a result says about its case, as the servers keep it. */
+/* The grade of a result, as the servers keep it. */
 enum queue_grade {
     QUEUE_BAD = '0',
     QUEUE_GOOD = '1',
@@ -129,9 +129,9 @@ struct queue_backend {
                    struct fault *fault);
     void (*disconnect)(void *state);
     /**
-     * Adds cases that the queue does not have, and replaces those with other inputs, those that no
-     * worker could run, and with `again` all those whose result is not good. Adds nothing if the
-     * queue has the name of a case with another path: INVALID_PARAMS.
+     * Adds cases that the queue does not have. Replaces a case of the queue if its inputs are
+     * others, if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds
+     * no case if the queue has one of the names with another path: INVALID_PARAMS.
      */
     int (*add)(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
                bool again, struct queue_added *added, struct fault *fault);
@@ -191,7 +191,7 @@ void queue_entries_finish(struct queue_entries *entries);
 int queue_status_add(struct queue_status *status, const struct queue_holder *holder);
 /** Adds an entry, which `entries` owns. Returns 0, or -1 if out of memory. */
 int queue_entries_add(struct queue_entries *entries, const struct queue_entry *entry);
-/** Refuses cases whose name the queue has with another path. Returns -1. */
+/** Sets the fault of a case that the queue knows with another path. Returns -1. */
 int queue_refuse_path(const struct queue_case *known, struct fault *fault);
 /** Sorts the entries by name, and drops repeated ones. */
 void queue_entries_sort(struct queue_entries *entries);

@@ -46,7 +46,7 @@
     "return nil\n"
 
 /*
- * ARGV: lease, grades of results that are dropped although the case is the same, then name and case
+ * ARGV: lease, the grades that make an equal case run again (enum queue_grade), then name and case
  * in turn. Returns the numbers of added, replaced, known cases. A known case has no refusals any
  * more: its files may be where they were missing.
  */

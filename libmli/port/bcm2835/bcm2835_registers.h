@@ -58,8 +58,8 @@ enum bcm2835_register {
 #define BCM2835_STRIDE_MAX 0x7fff      /* a signed field, from the end of a row to the next row */
 
 /*
- * A control block, at a multiple of its size. The words are those of the registers from TI on, in the
- * byte order of the processor: the controller is part of chips whose processors are little-endian.
+ * A control block, at a multiple of its size. Its words are the registers from TI on. They have the
+ * byte order of the processor: all chips with this controller have little-endian processors.
  */
 struct bcm2835_block {
     uint32_t ti, source_ad, dest_ad, txfr_len, stride, nextconbk, zero[2];
