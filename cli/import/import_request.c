@@ -93,16 +93,17 @@ static int read_model(struct import_request *request, struct fault *fault)
 
     if (tensor_file_open_bare(&file, request->path, request->format, fault))
         return -1;
-    const int error = file.stat.st_size > 0
-                          ? file_map_init(&request->map, file.fd, 0, (uint64_t)file.stat.st_size)
-                          : -ENODATA;
-    result = error ? fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", request->path,
-                               file.stat.st_size > 0 ? strerror(-error) : "it is empty")
-                   : 0;
+    const uint64_t size = (uint64_t)file.stat.st_size;
+    const int error = size > 0 ? file_map_init(&request->map, file.fd, 0, size) : 0;
+    result = 0;
+    if (size == 0)
+        result =
+            fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: the file is empty", request->path);
+    else if (error)
+        result = fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", request->path, strerror(-error));
     request->mapped = result == 0;
     if (result == 0)
-        result = model_read(&request->model, request->format, request->map.pages,
-                            (uint64_t)file.stat.st_size, fault);
+        result = model_read(&request->model, request->format, request->map.pages, size, fault);
     request->read = result == 0;
     if (result && request->mapped) {
         const struct fault why = *fault;

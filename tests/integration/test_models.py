@@ -424,7 +424,7 @@ class Import(Models):
         self.ctl("import", "model.bin", "--format", "onnx", "-n", code=0)
         self.assertIn("No such file", self.ctl("import", "m.onnx", "-n", code=2).err)
         self.write("m.onnx", b"")
-        self.assertIn("it is empty", self.ctl("import", "m.onnx", "-n", code=1).err)
+        self.assertIn("the file is empty", self.ctl("import", "m.onnx", "-n", code=2).err)
         self.write("m.tflite", b"no model")
         self.assertIn("not a TFLite model", self.ctl("import", "m.tflite", "-n", code=2).err)
 
