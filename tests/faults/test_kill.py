@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kills mlictl, mlid and clients with SIGKILL at random points, and starts them again."""
 import os
+import shutil
 import subprocess
 import time
 import xml.etree.ElementTree
@@ -46,10 +47,12 @@ class Killed(BatchCase):
         soak.count(what, killed)
 
     def sweep(self):
-        """Removes files without a name yet, as the manual says."""
-        for name in os.listdir(self.dir):
-            if name.startswith(HIDDEN):
-                os.unlink(self.path(name))
+        """Removes files and kept cases without a name yet, as the manual says."""
+        for path in list(self.dir.rglob(HIDDEN + "*")):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
 
     def check_file(self, name, *contents):
         """Expects that a file is absent, or has one of the contents."""
