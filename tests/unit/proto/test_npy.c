@@ -68,7 +68,7 @@ static void test_spellings(void **state)
         "{\"descr\": \"<f4\", \"fortran_order\": True, \"shape\": (4, 5)}\n",
         "  {  'shape' : ( 4 , 5 , ) , \"descr\" : '<f4' , 'fortran_order' : True , }   \n",
         "{'fortran_order': True, 'shape': (4L, 5L), 'descr': '<f4', }\n",
-        "{\n'descr': '<f4',\n'fortran_order': True,\n'shape': (4,\t5),\n}\n",
+        "{\n'descr': '<f4',\r\n'fortran_order':\fTrue,\n'shape': (4,\t5),\n}\n",
     };
 
     (void)state;
