@@ -13,7 +13,7 @@ bool escaped_is_control(uint32_t code)
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX])
 {
     (void)out;
-    return escaped_is_control(code) || utf8_is_direction(code) ? "?" : NULL;
+    return escaped_is_control(code) ? "?" : NULL;
 }
 
 void escaped_write(struct textw *w, const char *text, escaped_rule rule)
