@@ -26,7 +26,7 @@
         {"reconnect", 0, "S", "Stop S s after the queue was lost (default: 30 s)."},               \
         {"lease", 0, "S",                                                                          \
          "Set the time until enqueued cases are handed out again (default: 30 s)."},               \
-        {"again", 0, NULL, "With enqueue, run the cases again that did not pass."},                \
+        {"again", 0, NULL, "Run the enqueued cases again that did not pass."},                     \
     {                                                                                              \
         "remove", 0, NULL, "Remove the queue after collect has reported all its cases."            \
     }
