@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl batch enqueue: adds cases to a queue. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,26 +26,34 @@ static const char *behind(const char *directory, const char *file)
     return queue_path_is_below(file + length + 1) ? file + length + 1 : NULL;
 }
 
-/* Returns the path of a job file below the real directory of the root. Heap; NULL: it is not below
- * the root, or out of memory. */
+/* Returns the path of a job file below the real directory of the root. Heap; NULL, with errno
+ * ENOMEM if out of memory: it is not below the root. */
 static char *find_below(const char *root, const char *file)
 {
-    char *directory = realpath(root, NULL), *parent = strdup(file), *real = NULL, *whole = NULL;
+    char *directory = realpath(root, NULL);
+    char *parent = directory ? strdup(file) : NULL, *real = NULL, *whole = NULL;
     char *slash = parent ? strrchr(parent, '/') : NULL;
     const char *name = slash ? file + (slash - parent) + 1 : file, *rest = NULL;
 
     if (slash)
         slash[slash == parent] = '\0';
-    if (directory && parent)
+    if (parent)
         real = realpath(slash ? parent : ".", NULL);
-    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
+    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0) {
         whole = NULL;
-    rest = whole ? behind(directory, whole) : NULL;
+        errno = ENOMEM;
+    }
+    if (whole) {
+        errno = 0;
+        rest = behind(directory, whole);
+    }
     char *below = rest ? strdup(rest) : NULL;
+    const int error = errno;
     free(whole);
     free(real);
     free(parent);
     free(directory);
+    errno = error;
     return below;
 }
 
@@ -57,8 +66,11 @@ static char *below(const char *root, const char *file, struct fault *fault)
     while (file[0] == '.' && file[1] == '/')
         file += 2 + strspn(file + 2, "/");
     const char *rest = !here ? behind(root, file) : queue_path_is_below(file) ? file : NULL;
+    errno = 0;
     char *path = rest ? strdup(rest) : find_below(root, file);
-    if (!path)
+    if (!path && errno == ENOMEM)
+        fault_no_memory(fault);
+    else if (!path)
         fault_set(
             fault, FAULT_INVALID_PARAMS, NULL,
             "%s is not below %s: give --root DIR, the directory that all machines see the cases in",
