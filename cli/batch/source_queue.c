@@ -120,9 +120,9 @@ static void judge(struct batch_case *batch_case, const struct queue_lease *lease
     } else if (lease->refusals >= QUEUE_REFUSALS_MAX) {
         batch_case->reason = CASE_WHY_INPUTS;
         batch_case->verdict =
-            "3 workers refused the case: they cannot read its files, or the files are not those "
-            "that "
-            "were enqueued; compare --root and the files of the machines, and enqueue it again";
+            "3 workers refused the case: they cannot read its files, or have other files than "
+            "those "
+            "enqueued; compare --root and the files of the machines, and enqueue it again";
     }
 }
 

@@ -32,7 +32,7 @@ void index_finish(struct index *index);
 /** Returns the case with the name of a case, or NULL. */
 struct enqueued *index_find(const struct index *index, const struct queue_case *item);
 
-/** Returns whether two cases have the same name, path and inputs. */
+/** Returns whether the cases `a` and `b` have equal names, paths and inputs. */
 bool enqueued_is(const struct queue_case *a, const struct queue_case *b);
 
 #endif /* CLI_QUEUE_BEANSTALK_INDEX_H */

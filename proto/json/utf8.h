@@ -26,7 +26,7 @@ bool utf8_is_direction(uint32_t code);
 
 /**
  * Replaces control characters, those that change directions, and invalid bytes by '?', so that a
- * terminal shows the text as one line. The length stays the same.
+ * terminal shows the text as one line. The length of the text stays the same.
  */
 void utf8_disarm(char *text);
 

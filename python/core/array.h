@@ -23,11 +23,11 @@ bool array_is(PyObject *object);
  */
 PyObject *array_of(PyObject *object, const char *name);
 
-/** Returns whether two arrays of equal element sizes have the same type of elements. */
+/** Returns whether the elements of `a` and `b`, which have equal sizes, have the same type. */
 bool array_types_match(PyObject *a, const struct view *a_view, PyObject *b,
                        const struct view *b_view);
 
-/** Returns the element type of an object whose memory is open. A new reference, or null. */
+/** Returns the dtype of `object`, whose memory `view` is. A new reference, or null. */
 PyObject *array_dtype(PyObject *object, struct view *view);
 
 #endif /* CORE_ARRAY_H */

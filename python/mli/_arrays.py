@@ -8,7 +8,6 @@ from typing import Any
 import numpy
 
 from ._errors import Error
-from ._typing import Source
 
 # Codes of element types in DLPack.
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
@@ -79,9 +78,3 @@ def dtype_of_buffer(view: memoryview) -> numpy.dtype[Any]:
 def bytes_type(size: int) -> numpy.dtype[Any]:
     """Return the dtype of elements that are bytes of any type."""
     return numpy.dtype(f"V{size}")
-
-
-def dtype_of(array: Source) -> numpy.dtype[Any]:
-    """Return the dtype of an array, for messages."""
-    from . import _core
-    return _core.as_array(array, "src").dtype
