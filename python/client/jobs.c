@@ -86,7 +86,7 @@ static PyObject *send_job(struct connection *connection, struct order *order)
 
     if (!errand)
         return NULL;
-    if (order->operation.bytes == 0) {
+    if (order->operation.layout.bytes == 0) {
         order_hand_over(order, errand);
         errand_arrive(errand);
         return ticket;
@@ -141,7 +141,7 @@ PyObject *jobs_prepare(struct connection *self, PyObject *args, PyObject *kwargs
         return NULL;
     if (open_order(&order, self, &arguments, name) == 0) {
         const mli_client_job job = order.job;
-        const bool empty = order.operation.bytes == 0;
+        const bool empty = order.operation.layout.bytes == 0;
         PyObject *prepared = prepared_new(self, &order, name);
         struct errand *errand = prepared ? errand_create(self, ERRAND_PREPARE, &ticket) : NULL;
 

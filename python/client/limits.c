@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "python/core/errors.h"
+#include "python/core/integers.h"
 #include "python/core/window.h"
 
 enum { LIMIT_MS_MAX = 86400000, PRIORITY_MAX = 1 };

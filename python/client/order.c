@@ -7,6 +7,7 @@
 #include "python/client/service_error.h"
 #include "python/core/array.h"
 #include "python/core/errors.h"
+#include "python/core/integers.h"
 
 static PyObject *ndarray;
 
@@ -99,7 +100,7 @@ static int64_t pack_steps(struct axis *axis, uint32_t count, int64_t size, bool 
 static int pack_src(struct order *order, struct connection *connection, struct axis *axis,
                     uint32_t count)
 {
-    const struct window *window = &order->operation.window;
+    const struct window *window = &order->operation.layout.window;
     struct axis samples[NEST_RANK_MAX];
     uint32_t place[NEST_RANK_MAX], at = 0;
 
@@ -128,7 +129,7 @@ static int pack_src(struct order *order, struct connection *connection, struct a
     }
     order->packs = order->pack_bytes > 0;
     if (order->packs)
-        nest_fold(&order->pack, order->operation.nest.src, order->src->address,
+        nest_fold(&order->pack, order->operation.layout.nest.src, order->src->address,
                   (size_t)order->operation.src.size, samples, at);
     return 0;
 }
@@ -146,7 +147,7 @@ static int pack_dst(struct order *order, struct connection *connection, struct a
         PyErr_NoMemory();
         return -1;
     }
-    order->dst = memory_take(connection, (size_t)operation->bytes);
+    order->dst = memory_take(connection, (size_t)operation->layout.bytes);
     if (!order->dst)
         return -1;
     for (uint32_t i = 0; i < count; i++)
@@ -155,8 +156,8 @@ static int pack_dst(struct order *order, struct connection *connection, struct a
     pack_steps(axis, count, operation->dst.size, true);
     for (uint32_t i = 0; i < count; i++)
         whole[i].src_step = axis[i].dst_step;
-    nest_fold(&landing->nest, order->dst->address, operation->nest.dst, (size_t)operation->dst.size,
-              whole, count);
+    nest_fold(&landing->nest, order->dst->address, operation->layout.nest.dst,
+              (size_t)operation->dst.size, whole, count);
     landing->out = operation->dst;
     operation->dst.buffer.obj = NULL;
     operation->dst.owner = NULL;
@@ -223,17 +224,17 @@ static int plan_copies(struct order *order, struct connection *connection)
     struct operation *operation = &order->operation;
     struct axis axis[NEST_RANK_MAX];
     int64_t offset = 0;
-    const uint32_t count = window_axes(&operation->window, &operation->src, axis, &offset);
+    const uint32_t count = window_axes(&operation->layout.window, &operation->src, axis, &offset);
     struct nest nest;
     struct move_iterator iterator;
     struct move move;
     mli_status status;
 
     for (uint32_t i = 0; i < count; i++)
-        axis[i].dst_step = i < operation->window.result_rank ? operation->dst.step[i] : 0;
-    const uint8_t *src = operation->nest.src;
-    uint8_t *dst = operation->nest.dst;
-    if (!order->src || !operation->single) {
+        axis[i].dst_step = i < operation->layout.window.result_rank ? operation->dst.step[i] : 0;
+    const uint8_t *src = operation->layout.nest.src;
+    uint8_t *dst = operation->layout.nest.dst;
+    if (!order->src || !operation->layout.single) {
         Py_CLEAR(order->src);
         if (pack_src(order, connection, axis, count))
             return -1;
@@ -262,14 +263,14 @@ static int plan_copies(struct order *order, struct connection *connection)
 static int place(struct order *order, struct connection *connection)
 {
     struct operation *operation = &order->operation;
-    struct memory *src = memory_at(connection, operation->nest.src);
-    struct memory *dst = memory_at(connection, operation->nest.dst);
+    struct memory *src = memory_at(connection, operation->layout.nest.src);
+    struct memory *dst = memory_at(connection, operation->layout.nest.dst);
 
     order->src = src ? (struct memory *)Py_NewRef((PyObject *)src) : NULL;
     order->dst = dst ? (struct memory *)Py_NewRef((PyObject *)dst) : NULL;
-    if (!order->src || !order->dst || !operation->single)
+    if (!order->src || !order->dst || !operation->layout.single)
         return plan_copies(order, connection);
-    describe(order, &operation->move);
+    describe(order, &operation->layout.move);
     return 0;
 }
 
@@ -305,7 +306,7 @@ int order_open(struct order *order, struct connection *connection,
     if (status)
         return -1;
     order->value = Py_NewRef(order->operation.result);
-    if (order->operation.bytes == 0 || place(order, connection) == 0) {
+    if (order->operation.layout.bytes == 0 || place(order, connection) == 0) {
         if (!arguments->out)
             order->job.dst_memory.fresh = true;
         return 0;

@@ -8,6 +8,7 @@
 #include "python/client/limits.h"
 #include "python/client/service_error.h"
 #include "python/core/errors.h"
+#include "python/core/integers.h"
 #include "python/core/keyword.h"
 
 struct prepared {
@@ -104,7 +105,7 @@ static int prepared_clear(struct prepared *self)
     release(self);
     order_close(&self->order);
     Py_CLEAR(self->store);
-    self->order.operation.bytes = 0;
+    self->order.operation.layout.bytes = 0;
     self->order.value = Py_NewRef(Py_None);
     return 0;
 }
@@ -217,14 +218,14 @@ static int describe(struct prepared *self, const struct start_options *options,
     const struct operation *operation = &self->order.operation;
 
     if (options->src) {
-        kept[0] = place_other(self, options->src, "src", &operation->src, operation->nest.src,
-                              &args->src);
+        kept[0] = place_other(self, options->src, "src", &operation->src,
+                              operation->layout.nest.src, &args->src);
         if (!kept[0])
             return -1;
     }
     if (options->out) {
-        kept[1] = place_other(self, options->out, "out", &operation->dst, operation->nest.dst,
-                              &args->dst);
+        kept[1] = place_other(self, options->out, "out", &operation->dst,
+                              operation->layout.nest.dst, &args->dst);
         if (!kept[1])
             return -1;
     }
@@ -319,7 +320,7 @@ static PyObject *prepared_start(struct prepared *self, PyObject *const *values, 
 
     if (read_options(&options, values, count, names) || connection_enter(self->connection))
         return NULL;
-    if (self->order.operation.bytes == 0) { /* nothing to move */
+    if (self->order.operation.layout.bytes == 0) { /* nothing to move */
         struct errand *errand = errand_create(self->connection, ERRAND_JOB, &ticket);
 
         if (errand) {
@@ -354,7 +355,7 @@ static PyObject *prepared_get_out(struct prepared *self, void *unused)
 
 static PyObject *prepared_get_shape(struct prepared *self, void *unused)
 {
-    const struct window *window = &self->order.operation.window;
+    const struct window *window = &self->order.operation.layout.window;
 
     (void)unused;
     return tuple_of_integers(window->shape, window->result_rank);
@@ -363,7 +364,7 @@ static PyObject *prepared_get_shape(struct prepared *self, void *unused)
 static PyObject *prepared_get_bytes(struct prepared *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(self->order.operation.bytes);
+    return PyLong_FromLongLong(self->order.operation.layout.bytes);
 }
 
 static PyObject *prepared_get_name(struct prepared *self, void *unused)

@@ -11,6 +11,7 @@
 #include "python/client/jobs.h"
 #include "python/client/memory.h"
 #include "python/client/service_error.h"
+#include "python/core/integers.h"
 #include "python/core/window.h"
 
 enum { FDS_MAX = 16 };

@@ -5,6 +5,7 @@
 
 #include "python/core/dlpack.h"
 #include "python/core/errors.h"
+#include "python/core/integers.h"
 #include "python/core/operation.h"
 
 /* The memory of an object that is no NumPy array, as a buffer of bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "python/core/describe.h"
 
+#include "python/core/integers.h"
 #include "python/core/operation.h"
 
 static PyObject *describe_dimensions(const struct window *window)

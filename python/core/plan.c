@@ -7,6 +7,7 @@
 #include "python/core/describe.h"
 #include "python/core/errors.h"
 #include "python/core/extension.h"
+#include "python/core/integers.h"
 #include "python/core/keyword.h"
 #include "python/core/transfer.h"
 
@@ -164,7 +165,8 @@ static PyObject *plan_start(struct plan *self, PyObject *unused)
     (void)unused;
     if (check_idle(self))
         return NULL;
-    return transfer_start((PyObject *)self, operation->bytes > 0 ? &operation->nest : NULL,
+    return transfer_start((PyObject *)self,
+                          operation->layout.bytes > 0 ? &operation->layout.nest : NULL,
                           self->channels, operation->result, self->store, &self->running);
 }
 
@@ -219,12 +221,12 @@ PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels)
 static PyObject *plan_repr(PyObject *object)
 {
     const struct plan *self = (const struct plan *)object;
-    const struct window *window = &self->operation.window;
+    const struct window *window = &self->operation.layout.window;
     PyObject *shape = tuple_of_integers(window->shape, window->result_rank), *text = NULL;
 
     if (shape)
         text = PyUnicode_FromFormat("<mli.Plan of a result with the shape %R, %lld bytes>", shape,
-                                    (long long)self->operation.bytes);
+                                    (long long)self->operation.layout.bytes);
     Py_XDECREF(shape);
     return text;
 }
@@ -238,13 +240,14 @@ static PyObject *plan_get_out(struct plan *self, void *unused)
 static PyObject *plan_get_shape(struct plan *self, void *unused)
 {
     (void)unused;
-    return tuple_of_integers(self->operation.window.shape, self->operation.window.result_rank);
+    return tuple_of_integers(self->operation.layout.window.shape,
+                             self->operation.layout.window.result_rank);
 }
 
 static PyObject *plan_get_bytes(struct plan *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(self->operation.bytes);
+    return PyLong_FromLongLong(self->operation.layout.bytes);
 }
 
 static PyObject *plan_get_moves(struct plan *self, void *unused)
@@ -254,8 +257,8 @@ static PyObject *plan_get_moves(struct plan *self, void *unused)
     size_t count = 0;
 
     (void)unused;
-    if (self->operation.bytes > 0) {
-        move_iterator_init(&iterator, &self->operation.nest);
+    if (self->operation.layout.bytes > 0) {
+        move_iterator_init(&iterator, &self->operation.layout.nest);
         while (move_iterator_next(&iterator, &move))
             count++;
     }
@@ -269,8 +272,9 @@ static PyObject *plan_get_window(struct plan *self, void *unused)
     const struct operation *operation = &self->operation;
 
     (void)unused;
-    return Py_BuildValue("NN", describe_window(&operation->window, &operation->src),
-                         tuple_of_integers(operation->at, operation->window.result_rank));
+    return Py_BuildValue(
+        "NN", describe_window(&operation->layout.window, &operation->src),
+        tuple_of_integers(operation->layout.at, operation->layout.window.result_rank));
 }
 
 static PyMethodDef plan_methods[] = {

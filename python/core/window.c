@@ -1,90 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "python/core/window.h"
 
-#include <stdio.h>
-
 #include "python/core/errors.h"
-
-static const int64_t ELEMENTS_MAX = INT64_MAX / 16; /* of a dimension, so that sums fit */
-
-/* A place in an argument, as "pad[1]", for errors. */
-struct place {
-    char text[32];
-};
-
-static struct place place_of(const char *field, Py_ssize_t index)
-{
-    struct place place;
-
-    if (index < 0)
-        snprintf(place.text, sizeof(place.text), "%s", field);
-    else
-        snprintf(place.text, sizeof(place.text), "%s[%zd]", field, index);
-    return place;
-}
+#include "python/core/integers.h"
 
 static bool is_given(PyObject *object)
 {
     return object && object != Py_None;
-}
-
-bool is_integer(PyObject *object)
-{
-    if (!PyIndex_Check(object) || !PySequence_Check(object))
-        return PyIndex_Check(object);
-    if (PySequence_Size(object) >= 0) /* NumPy arrays have both protocols */
-        return false;
-    PyErr_Clear();
-    return true;
-}
-
-int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t *out)
-{
-    PyObject *number = PyNumber_Index(object);
-    int overflow = 0;
-
-    if (!number) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError))
-            return -1;
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: an integer is required, not %R",
-                     place_of(field, index).text, object);
-        return -1;
-    }
-    *out = PyLong_AsLongLongAndOverflow(number, &overflow);
-    Py_DECREF(number);
-    if (overflow || *out > ELEMENTS_MAX || *out < -ELEMENTS_MAX) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, object,
-                      "numbers below 2^59 are allowed");
-        return -1;
-    }
-    return *out == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
-/* Reads an integer that is at least `least`. */
-static int read_at_least(PyObject *object, const char *field, Py_ssize_t index, int64_t least,
-                         int64_t *out)
-{
-    if (read_integer(object, field, index, out))
-        return -1;
-    if (*out >= least)
-        return 0;
-    raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, *out,
-                 "numbers from %lld on are allowed", (long long)least);
-    return -1;
-}
-
-PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what)
-{
-    PyObject *tuple =
-        PySequence_Check(object) && !PyUnicode_Check(object) ? PySequence_Tuple(object) : NULL;
-
-    if (!tuple && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: %s is required, not %R", place_of(field, index).text,
-                     what, object);
-    }
-    return tuple;
 }
 
 /* Pad: as pad_width of numpy.pad */

@@ -38,13 +38,4 @@ int window_read(struct window *window, const struct view *src, PyObject *pad, Py
 uint32_t window_axes(const struct window *window, const struct view *src,
                      struct axis axis[NEST_RANK_MAX], int64_t *offset);
 
-/** Returns whether an object is an integer, and not an array of integers. */
-bool is_integer(PyObject *object);
-
-/** Returns a sequence that is not text as a tuple, or null with a TypeError: `what` is required. */
-PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what);
-
-/** Reads an integer. `field` and `index` (-1: none) name it in errors. */
-int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t *out);
-
 #endif /* CORE_WINDOW_H */
