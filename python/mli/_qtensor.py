@@ -49,6 +49,8 @@ def _check_range(name: str, values: AnyArray, least: int, most: int) -> None:
 def _read_parameter(parameters: AnyArray, name: str, value: ArrayLike, axis: int | None) -> None:
     """Check one parameter, a number or one for each index of the axis, and store it."""
     values = numpy.asarray(value)
+    if values.size == 0:  # of an axis of length 0; NumPy takes [] for real numbers
+        values = values.astype(parameters.dtype[name])
     if values.dtype.kind not in "iu":
         raise TypeError(f"{name}: integers are required, not {values.dtype}; QTensor.from_float() "
                         "takes real scales")

@@ -170,6 +170,8 @@ class Server:
 
     def connect(self) -> Client:
         """Return another client of the service."""
+        if self._log < 0:
+            raise ServiceError(-8, "MISUSE", "the server is closed: mli.serve() starts another")
         client = Client(self.path)
         client._server = self
         self._clients.add(client)
@@ -253,6 +255,9 @@ def serve(engine: str | None = None, channels: int | None = None, *, profile: st
     mli.Error
         The program mlid was not found, or a key of `config` cannot be used.
     """
+    for name, word in (("engine", engine), ("log_level", log_level)):
+        if not isinstance(word, str) and (word is not None or name == "log_level"):
+            raise TypeError(f"{name}: a string is required, not {word!r}")
     command = [_programs.find("mlid"), "--log-level", log_level]
     options = {"engine": engine, "channels": channels, "profile": profile}
     given = {name: value for name, value in options.items() if value is not None}

@@ -266,6 +266,12 @@ class Parameters(unittest.TestCase):
             with self.subTest(params), self.assertRaisesRegex(mli.Error, words):
                 mli.QTensor.from_params(self.data, params)
         self.assertEqual(mli.QTensor.from_params(self.data, {"scale": 5}).params["zero_point"], 0)
+
+    def test_params_of_an_empty_axis(self):
+        empty = mli.QTensor(np.zeros((2, 0), np.int8), scale=[], zero_point=[], axis=1)
+        self.assertEqual(mli.QTensor.from_params(empty.data, empty.params), empty)
+        with self.assertRaises(mli.Error):
+            mli.QTensor(np.zeros((2, 1), np.int8), scale=[], axis=1)
         with self.assertRaises(AttributeError):
             mli.QTensor(self.data, 1).scales = 3
 

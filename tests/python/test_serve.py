@@ -51,6 +51,19 @@ class Serve(unittest.TestCase):
         self.assertFalse(server.running)
         server.close()
 
+    def test_closed_server(self):
+        server = mli.serve()
+        server.close()
+        with self.assertRaisesRegex(mli.ServiceError, "the server is closed"):
+            server.connect()
+        with self.assertRaisesRegex(mli.ServiceError, "the server is closed"), server:
+            pass
+
+    def test_wrong_types(self):
+        for arguments in ({"engine": 3}, {"log_level": 5}, {"log_level": None}):
+            with self.subTest(arguments), self.assertRaisesRegex(TypeError, "a string is required"):
+                mli.serve(**arguments)
+
     def test_bad_specifications(self):
         for arguments, word in (({"engine": "nonsense"}, "nonsense"),
                                 ({"engine": "threads:tiny=x"}, "engine"),
