@@ -127,6 +127,7 @@ static bool move_piece(struct mli_work *work, const struct mli_descriptor *piece
     return move_run(from, vfio_window_bus(dst, piece->box.dst), piece->bytes);
 }
 
+/* Moves a plan; without windows, by the processor. */
 static struct mli_work_end move_plan(struct mli_work *work, const struct vfio_window *src,
                                      const struct vfio_window *dst)
 {
@@ -136,6 +137,8 @@ static struct mli_work_end move_plan(struct mli_work *work, const struct vfio_wi
     struct mli_descriptor piece;
 
     caps(0, &limits);
+    if (!src)
+        limits.run_min = SIZE_MAX;
     mli_legalise_init(&rest, work->plan, &limits);
     mli_work_clean(work);
     while (end.status == MLI_STATUS_OK && mli_legalise_next(&rest, &piece)) {
@@ -159,9 +162,15 @@ static struct mli_work_end execute(struct mli_work *work)
 {
     struct mli_work_end end = {.status = MLI_STATUS_DMA_ERROR};
     struct vfio_window src, dst;
+    int error;
 
     end.descriptor = work->plan->box.run == 0; /* a plan without a copy begins with a slab */
-    if (!is_usable() || !vfio_windows_open(&lane.memory, work->plan, &src, &dst))
+    if (!is_usable())
+        return end;
+    error = vfio_windows_open(&lane.memory, work->plan, &src, &dst);
+    if (vfio_memory_cannot_be_pinned(error))
+        return move_plan(work, NULL, NULL);
+    if (error < 0)
         return end;
     end = move_plan(work, &src, &dst);
     vfio_window_close(&lane.memory, &dst);

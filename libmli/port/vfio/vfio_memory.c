@@ -60,28 +60,34 @@ static void unmap_locked(struct vfio_memory *memory, struct iova_range *range)
     iova_space_remove(&memory->space, range);
 }
 
-/* Returns null if the memory cannot be mapped. */
-static struct iova_range *map(struct vfio_memory *memory, const void *address, size_t size,
-                              bool write)
+/* Returns 0 or a negative errno. */
+static int map(struct vfio_memory *memory, const void *address, size_t size, bool write,
+               struct iova_range **range)
 {
-    struct iova_range *range;
     int error;
 
     pthread_mutex_lock(&memory->mutex);
-    error = map_locked(memory, address, size, write, &range);
+    error = map_locked(memory, address, size, write, range);
     pthread_mutex_unlock(&memory->mutex);
-    return error < 0 ? NULL : range;
+    return error;
 }
 
 struct iova_range *vfio_memory_map(struct vfio_memory *memory, const void *address, size_t size)
 {
-    return map(memory, address, size, false);
+    struct iova_range *range;
+
+    return map(memory, address, size, false, &range) < 0 ? NULL : range;
+}
+
+bool vfio_memory_cannot_be_pinned(int error)
+{
+    return error == -EFAULT || error == -EOPNOTSUPP;
 }
 
 /*
  * Maps memory until detach, so that transfers need not map it. Does nothing while the channel is
- * closed: transfers then map the memory. The file descriptor is not needed, because VFIO maps by
- * address.
+ * closed: transfers then map the memory. Nor with memory that the kernel does not pin: the
+ * processor moves it. The file descriptor is not needed, because VFIO maps by address.
  */
 int vfio_memory_attach(struct vfio_memory *memory, mli_mov_memory *attached)
 {
@@ -96,7 +102,7 @@ int vfio_memory_attach(struct vfio_memory *memory, mli_mov_memory *attached)
     if (memory->attaches && error == 0)
         attached->cookie = range->label = ++memory->labels;
     pthread_mutex_unlock(&memory->mutex);
-    return -error;
+    return vfio_memory_cannot_be_pinned(error) ? 0 : -error;
 }
 
 /* The range no longer exists if the channel was closed since attach. */
@@ -122,28 +128,31 @@ uint64_t vfio_window_bus(const struct vfio_window *window, const void *address)
     return window->iova + ((uintptr_t)address - window->address);
 }
 
-/* Finds or maps [address, address + size). Returns false if it cannot be mapped. */
-static bool open_window(struct vfio_memory *memory, struct vfio_window *window, uintptr_t address,
-                        size_t size, bool write)
+/* Finds or maps [address, address + size). Returns 0 or a negative errno. */
+static int open_window(struct vfio_memory *memory, struct vfio_window *window, uintptr_t address,
+                       size_t size, bool write)
 {
     const struct iova_range *range;
+    int error;
 
     *window = (struct vfio_window){0};
     if (size == 0)
-        return true;
+        return 0;
     pthread_mutex_lock(&memory->mutex);
     range = iova_space_find(&memory->space, address, size, write);
     if (range)
         *window = (struct vfio_window){range->address, range->iova, NULL};
     pthread_mutex_unlock(&memory->mutex);
     if (range)
-        return true;
-    window->own = map(memory, (const void *)address, size, write);
-    if (!window->own)
-        return false;
+        return 0;
+    error = map(memory, (const void *)address, size, write, &window->own);
+    if (error < 0) {
+        window->own = NULL;
+        return error;
+    }
     window->address = window->own->address;
     window->iova = window->own->iova;
-    return true;
+    return 0;
 }
 
 void vfio_window_close(struct vfio_memory *memory, struct vfio_window *window)
@@ -193,16 +202,18 @@ static void cover_plan(const struct mli_plan *plan, struct extent *src, struct e
     }
 }
 
-bool vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
-                       struct vfio_window *src, struct vfio_window *dst)
+int vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
+                      struct vfio_window *src, struct vfio_window *dst)
 {
     struct extent read = {0, 0}, written = {0, 0};
+    int error;
 
     cover_plan(plan, &read, &written);
-    if (!open_window(memory, src, read.first, read.end - read.first, false))
-        return false;
-    if (open_window(memory, dst, written.first, written.end - written.first, true))
-        return true;
-    vfio_window_close(memory, src);
-    return false;
+    error = open_window(memory, src, read.first, read.end - read.first, false);
+    if (error < 0)
+        return error;
+    error = open_window(memory, dst, written.first, written.end - written.first, true);
+    if (error < 0)
+        vfio_window_close(memory, src);
+    return error;
 }

@@ -46,10 +46,16 @@ void vfio_memory_detach(struct vfio_memory *memory, const mli_mov_memory *attach
 
 /**
  * Finds or maps the memory from the first to the last byte that a plan reads, and that it writes.
- * Returns false, with no window, if it cannot be mapped.
+ * Returns 0, or a negative errno and no windows.
  */
-bool vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
-                       struct vfio_window *src, struct vfio_window *dst);
+int vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
+                      struct vfio_window *src, struct vfio_window *dst);
+
+/**
+ * Returns whether an error of vfio_windows_open() means that the kernel does not pin such memory
+ * for a device: the buffers of some drivers, files on some disks. The processor can use it.
+ */
+bool vfio_memory_cannot_be_pinned(int error);
 
 /** Ends windows, in any order. */
 void vfio_window_close(struct vfio_memory *memory, struct vfio_window *window);
