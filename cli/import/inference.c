@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/import/names.h"
 #include "cli/model/onnx.h"
 
 /* Operators of ONNX with a result of the shape of the first input. */
@@ -50,15 +51,6 @@ static const char *const unary[] = {"Abs",
 /* Operators with a result of the common shape of all inputs, by NumPy's broadcasting. */
 static const char *const broadcasting[] = {"Add", "Div", "Max", "Mean", "Min", "Mod",
                                            "Mul", "Pow", "Sub", "Sum",  NULL};
-
-static bool is_in(const char *const *words, const char *word)
-{
-    for (; *words; words++) {
-        if (strcmp(*words, word) == 0)
-            return true;
-    }
-    return false;
-}
 
 static const struct model_tensor *input(const struct model *model, const struct model_node *node,
                                         size_t at)
@@ -128,11 +120,11 @@ static int broadcast(const struct model *model, const struct model_node *node,
 int inference_complete(struct model *model, const struct model_node *node)
 {
     const struct model_tensor *from = input(model, node, 0);
-    const bool same = is_in(unary, node->op);
+    const bool same = name_is_one_of(unary, node->op);
     struct model_tensor *to;
     struct fault fault;
 
-    if ((!same && !is_in(broadcasting, node->op)) || !from || node->output_count == 0 ||
+    if ((!same && !name_is_one_of(broadcasting, node->op)) || !from || node->output_count == 0 ||
         node->outputs[0] == MODEL_ABSENT)
         return 0;
     to = &model->tensors[node->outputs[0]];

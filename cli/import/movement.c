@@ -6,20 +6,12 @@
 #include <string.h>
 
 #include "cli/import/inference.h"
+#include "cli/import/names.h"
 #include "cli/import/node_reader.h"
 
 /* Operators that run other graphs of the model, which are not read. */
 static const char *const bodies[] = {"If",    "Loop", "Scan",      "IF",
                                      "WHILE", "CALL", "CALL_ONCE", NULL};
-
-static bool is_in(const char *const *words, const char *word)
-{
-    for (; *words; words++) {
-        if (strcmp(*words, word) == 0)
-            return true;
-    }
-    return false;
-}
 
 uint64_t movement_elements(uint32_t rank, const uint64_t *shape)
 {
@@ -57,7 +49,8 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
     if (!operator->name) {
         snprintf(list->reason, sizeof(list->reason), "%.*s: %s", MODEL_WORD_MAX,
                  *node->op ? node->op : "a node without an operator",
-                 is_in(bodies, node->op) ? "its graphs are not read" : "not data movement");
+                 name_is_one_of(bodies, node->op) ? "its graphs are not read"
+                                                  : "not data movement");
         return inference_complete(model, node);
     }
     read = operator->read(&reader);
