@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    ENTRIES_LOG2 = 3,
+    ENTRIES = 16,
     OPTIONS = 5,   /* pad, slice, step, perm, at */
     DEPTH_MAX = 2, /* of tuples in an argument: pad is a tuple of pairs */
     BY_OTHERS = 2, /* references to an object that not only this call has */
@@ -23,7 +23,9 @@ struct entry {
     struct layout layout; /* with distances from the first bytes for addresses */
 };
 
-static struct entry entries[1 << ENTRIES_LOG2];
+static struct entry entries[ENTRIES];
+static uint64_t hashes[ENTRIES]; /* of the moves; apart, because all are compared */
+static unsigned oldest;
 
 static void list_options(PyObject *option[OPTIONS], const struct arguments *arguments)
 {
@@ -34,8 +36,7 @@ static void list_options(PyObject *option[OPTIONS], const struct arguments *argu
     option[4] = arguments->at;
 }
 
-/* Returns the only entry that a move may have. */
-static struct entry *entry_of(PyObject *const option[OPTIONS], const struct view *src)
+static uint64_t hash_of(PyObject *const option[OPTIONS], const struct view *src)
 {
     uint64_t hash = (uint64_t)src->size;
 
@@ -43,7 +44,7 @@ static struct entry *entry_of(PyObject *const option[OPTIONS], const struct view
         hash = hash * 31 + (uintptr_t)option[i];
     for (uint32_t i = 0; i < src->rank; i++)
         hash = hash * 31 + (uint64_t)src->shape[i];
-    return &entries[hash * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ENTRIES_LOG2)];
+    return hash;
 }
 
 static bool same_shape(const struct array_shape *a, const struct view *b)
@@ -54,20 +55,30 @@ static bool same_shape(const struct array_shape *a, const struct view *b)
            memcmp(a->step, b->step, bytes) == 0;
 }
 
+/* `dst` may be null: a new array. */
+static bool matches(const struct entry *entry, PyObject *const option[OPTIONS],
+                    const struct view *src, const struct view *dst)
+{
+    return entry->used && entry->has_out == (dst != NULL) && entry->size == src->size &&
+           memcmp(entry->option, option, sizeof(entry->option)) == 0 &&
+           same_shape(&entry->src, src) && (!dst || same_shape(&entry->dst, dst));
+}
+
 bool recent_find(struct layout *layout, const struct arguments *arguments, const struct view *src,
                  const struct view *dst)
 {
     PyObject *option[OPTIONS];
-    const struct entry *entry;
+    uint64_t hash;
 
     list_options(option, arguments);
-    entry = entry_of(option, src);
-    if (!entry->used || entry->has_out != (dst != NULL) || entry->size != src->size ||
-        memcmp(entry->option, option, sizeof(option)) != 0 || !same_shape(&entry->src, src) ||
-        (dst && !same_shape(&entry->dst, dst)))
-        return false;
-    *layout = entry->layout;
-    return true;
+    hash = hash_of(option, src);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (hashes[i] == hash && matches(&entries[i], option, src, dst)) {
+            *layout = entries[i].layout;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_constant(PyObject *object, unsigned depth);
@@ -132,7 +143,9 @@ void recent_keep(const struct layout *layout, const struct arguments *arguments,
     list_options(option, arguments);
     if (!layout->single || layout->bytes == 0 || !may_come_again(option))
         return;
-    entry = entry_of(option, src);
+    hashes[oldest] = hash_of(option, src);
+    entry = &entries[oldest];
+    oldest = (oldest + 1) % ENTRIES;
     memcpy(before, entry->option, sizeof(before));
     for (size_t i = 0; i < OPTIONS; i++)
         entry->option[i] = Py_XNewRef(option[i]);

@@ -178,7 +178,7 @@ class Memory(unittest.TestCase):
         del perm
         kept = sum(now - count for now, count in zip(references(), before))
         self.assertGreaterEqual(kept, 1)
-        self.assertLessEqual(kept, 8)
+        self.assertLessEqual(kept, 16)
 
     def test_overlap_is_found_again(self):
         memory = np.zeros(64, np.uint8)
