@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests transfers on two channels, which are cut at cache lines. If the destination is misaligned,
- * the cuts are inside elements, so zeros beside the columns of a transpose may end, or begin,
- * inside an element.
+ * Tests transfers that are cut into parts: on two channels, at cache lines, and in chunks. If the
+ * destination is misaligned, the cuts are inside elements, so zeros beside the columns of a
+ * transpose may end, or begin, inside an element.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/unit.h"
@@ -72,9 +73,81 @@ static void test_zeros_in_any_place(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
+/*
+ * Planes in rows with gaps between them, of which three are more than the 256 KiB that a channel
+ * moves in one chunk.
+ */
+enum {
+    PLANES = 3,
+    PLANE_ROWS = 300,
+    PLANE_COLS = 400,
+    GAPPED = 410, /* elements from one row to the next */
+    PLANE_BYTES = PLANE_ROWS * GAPPED,
+};
+
+struct planes {
+    uint8_t src[PLANES * PLANE_BYTES], dst[2 * PLANES * PLANE_BYTES],
+        other[2 * PLANES * PLANE_BYTES];
+};
+
+static mli_tensor tensor_of(uint8_t *bytes, uint32_t planes)
+{
+    return (mli_tensor){
+        .data = {.capacity = planes * PLANE_BYTES, .mem.pi8 = (int8_t *)bytes},
+        .mem_stride = {PLANE_BYTES, GAPPED, 1},
+        .el_type = MLI_EL_FX_8,
+    };
+}
+
+/* Moves on a channel, which moves in chunks, and with a call that does not, and compares. */
+static void compare_with_sync(struct planes *planes, const mli_mov_cfg_t *cfg)
+{
+    mli_tensor src = tensor_of(planes->src, PLANES);
+    mli_tensor dst = tensor_of(planes->dst, 2 * PLANES);
+    mli_tensor other = tensor_of(planes->other, 2 * PLANES);
+    mli_mov_handle_t handle;
+
+    src.rank = 3;
+    memcpy(src.shape, (const uint32_t[]){PLANES, PLANE_ROWS, PLANE_COLS}, 3 * sizeof(uint32_t));
+    memset(planes->dst, 0x90, sizeof(planes->dst));
+    memset(planes->other, 0x90, sizeof(planes->other));
+    assert_ok(mli_mov_acquire_handle(1, &handle));
+    assert_ok(mli_mov_prepare(&handle, &src, cfg, &dst));
+    assert_ok(mli_mov_start(&handle, &src, cfg, &dst));
+    assert_ok(mli_mov_wait(&handle));
+    assert_ok(mli_mov_release_handle(&handle));
+    assert_ok(mli_mov_tensor_sync(&src, cfg, &other));
+    assert_memory_equal(planes->dst, planes->other, sizeof(planes->dst));
+}
+
+static void test_planes_of_zeros(void **state)
+{
+    struct planes *planes = malloc(sizeof(*planes));
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_non_null(planes);
+    for (size_t i = 0; i < sizeof(planes->src); i++)
+        planes->src[i] = (uint8_t)(i % 251 + 1);
+    assert_ok(mli_mov_set_engine("threads:tiny=0"));
+    assert_ok(mli_mov_set_num_dma_ch(0, 1));
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    cfg.padding_pre[0] = PLANES; /* planes that are not beside the rows of the source */
+    compare_with_sync(planes, &cfg);
+    cfg.size[0] = PLANES; /* zeros only */
+    compare_with_sync(planes, &cfg);
+    assert_int_equal(planes->dst[PLANE_COLS - 1], 0);
+    assert_int_equal(planes->dst[PLANE_COLS], 0x90);
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
+    free(planes);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_in_any_place)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeros_in_any_place),
+        cmocka_unit_test(test_planes_of_zeros),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
