@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where each element of a result comes from and goes to: the window of a move, its place in the
- * destination, and the nest of both.
+ * The layout of a move: the window of the source, the place of the result in the destination, and
+ * the nest that moves one to the other.
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */
@@ -10,7 +10,7 @@
 
 #include "python/core/window.h"
 
-/** Plain data. Addresses are those of the views. */
+/** A layout is plain data. Its addresses are in the memory of the views. */
 struct layout {
     struct window window;
     int64_t at[NEST_RANK_MAX]; /* first coordinate of the result in the destination */

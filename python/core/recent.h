@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layouts of recent moves. Programs repeat a move on many arrays of one shape, with arguments
- * that are the same objects each time: constants of the code, or variables. Such a move need not
- * be read and folded again.
+ * The layouts of recent moves. Programs repeat a move on many arrays of one shape, and pass the
+ * same objects as arguments each time: constants of the code, or variables. mli keeps the layout of
+ * such a move, so that it does not read the arguments and fold the axes again.
  *
  * Everything needs the GIL.
  */
@@ -15,9 +15,10 @@
 #include "python/core/layout.h"
 
 /**
- * Finds the layout of a move with the same arguments, on arrays of the same shape and strides.
- * `dst` may be null: a new packed array. The addresses in *layout are distances from the first
- * byte of each array: layout_shift() adds those. Returns false if there is none.
+ * Finds the layout of an earlier move with the arguments `arguments` on arrays with the shapes and
+ * strides of `src` and `dst`. A null `dst` stands for a new packed array. The addresses in *layout
+ * are distances from the first byte of an array; the caller adds these bytes with layout_shift().
+ * Returns false if no such layout is kept.
  */
 bool recent_find(struct layout *layout, const struct arguments *arguments, const struct view *src,
                  const struct view *dst);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives mlid dma-bufs of a driver of Linux: vgem, whose buffers are in pages of the processor's
- * memory. Prints what is wrong, and ends with the number of errors.
+ * A client that gives mlid dma-bufs of vgem, a driver of Linux whose buffers are in the memory of
+ * the processor. The program prints each error, and its exit status is the number of errors.
  *
  *     dma_buf SOCKET CARD    as /run/mlid.sock /dev/dri/card0
  *
- * The two requests to the driver are those of the kernel's drm.h and drm_mode.h, which not every
- * system has.
+ * The numbers of the two ioctl requests are from the kernel's headers drm.h and drm_mode.h, which
+ * are not installed on every system.
  */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
