@@ -95,6 +95,7 @@ int layout_place(struct layout *layout, const struct view *src, const struct vie
     uint32_t axes;
 
     layout->bytes = 0;
+    layout->single = false;
     if (find_first(layout, dst, at, &dst_offset))
         return -1;
     if (window->empty)
