@@ -15,7 +15,13 @@ struct memory_view {
     int64_t span; /* bytes from the first to the last */
 };
 
-static PyTypeObject *memory_type;
+/* The buffer of a view, with its element type, for as long as the view is open. */
+struct buffer_again {
+    PyObject_HEAD;
+    const Py_buffer *buffer;
+};
+
+static PyTypeObject *memory_type, *again_type;
 
 /* Imported once; references that the module keeps. */
 static PyObject *ndarray, *dtype_of_buffer, *dtype_of_interface, *dtype_of_element, *bytes_type;
@@ -50,6 +56,37 @@ static PyType_Spec memory_spec = {
     .slots = memory_slots,
 };
 
+static void again_dealloc(struct buffer_again *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* NumPy looks at the owner of a buffer, so that it must have one. */
+static int again_get_buffer(struct buffer_again *self, Py_buffer *buffer, int flags)
+{
+    (void)flags;
+    *buffer = *self->buffer;
+    buffer->obj = Py_NewRef((PyObject *)self);
+    buffer->internal = NULL;
+    return 0;
+}
+
+static PyType_Slot again_slots[] = {
+    {Py_tp_dealloc, again_dealloc},
+    {Py_bf_getbuffer, again_get_buffer},
+    {0, NULL},
+};
+
+static PyType_Spec again_spec = {
+    .name = "mli._core._Buffer",
+    .basicsize = sizeof(struct buffer_again),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = again_slots,
+};
+
 int array_init(void)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
@@ -62,11 +99,12 @@ int array_init(void)
         dtype_of_element = PyObject_GetAttrString(arrays, "dtype_of_element");
         bytes_type = PyObject_GetAttrString(arrays, "bytes_type");
         memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
+        again_type = (PyTypeObject *)PyType_FromSpec(&again_spec);
     }
     Py_XDECREF(arrays);
     Py_XDECREF(numpy);
     return ndarray && dtype_of_buffer && dtype_of_interface && dtype_of_element && bytes_type &&
-                   memory_type
+                   memory_type && again_type
                ? 0
                : -1;
 }
@@ -79,7 +117,8 @@ bool array_is(PyObject *object)
 /* Returns the element type that the protocol of a view has given. */
 static PyObject *dtype_given(struct view *view)
 {
-    PyObject *dtype, *memory;
+    struct buffer_again *again;
+    PyObject *dtype;
 
     if (view->managed) {
         const struct dlpack_tensor *tensor = &view->managed->tensor;
@@ -90,9 +129,12 @@ static PyObject *dtype_given(struct view *view)
     if (view->owner)
         return PyObject_CallFunctionObjArgs(dtype_of_interface, PyTuple_GetItem(view->owner, 1),
                                             NULL);
-    memory = PyMemoryView_FromBuffer(&view->buffer);
-    dtype = memory ? PyObject_CallFunctionObjArgs(dtype_of_buffer, memory, NULL) : NULL;
-    Py_XDECREF(memory);
+    again = PyObject_New(struct buffer_again, again_type);
+    if (!again)
+        return NULL;
+    again->buffer = &view->buffer;
+    dtype = PyObject_CallFunctionObjArgs(dtype_of_buffer, (PyObject *)again, NULL);
+    Py_DECREF((PyObject *)again);
     return dtype;
 }
 
@@ -108,7 +150,7 @@ static PyObject *dtype_of_view(struct view *view)
         return dtype;
     Py_XDECREF(dtype);
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError) &&
-        !PyErr_ExceptionMatches(PyExc_ValueError))
+        !PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_RuntimeError))
         return NULL;
     PyErr_Clear(); /* a type that NumPy does not have */
     return PyObject_CallFunction(bytes_type, "L", (long long)view->size);
@@ -177,10 +219,10 @@ static bool is_raw(PyObject *dtype)
     return raw;
 }
 
-static bool dtypes_match(PyObject *a, PyObject *b)
+static bool dtypes_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view)
 {
-    PyObject *a_dtype = PyObject_GetAttrString(a, "dtype");
-    PyObject *b_dtype = a_dtype ? PyObject_GetAttrString(b, "dtype") : NULL;
+    PyObject *a_dtype = array_dtype(a, a_view);
+    PyObject *b_dtype = a_dtype ? array_dtype(b, b_view) : NULL;
     const bool match = a_dtype && b_dtype &&
                        (PyObject_RichCompareBool(a_dtype, b_dtype, Py_EQ) > 0 || is_raw(a_dtype) ||
                         is_raw(b_dtype));
@@ -191,20 +233,13 @@ static bool dtypes_match(PyObject *a, PyObject *b)
     return match;
 }
 
-/* Returns whether a format has bytes of any type, as "8x". */
-static bool is_raw_format(const char *format)
-{
-    return format[strspn(format, "0123456789")] == 'x';
-}
-
-bool array_types_match(PyObject *a, const struct view *a_view, PyObject *b,
-                       const struct view *b_view)
+bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view)
 {
     const char *a_format = a_view->format, *b_format = b_view->format;
 
     if (a_format[0] && b_format[0] && strcmp(a_format, b_format) == 0)
         return true;
-    if (array_is(a) && array_is(b))
-        return dtypes_match(a, b);
-    return !a_format[0] || !b_format[0] || is_raw_format(a_format) || is_raw_format(b_format);
+    if ((!a_format[0] || !b_format[0]) && !(array_is(a) && array_is(b)))
+        return true; /* an unknown type */
+    return dtypes_match(a, a_view, b, b_view);
 }

@@ -24,8 +24,7 @@ bool array_is(PyObject *object);
 PyObject *array_of(PyObject *object, const char *name);
 
 /** Returns whether the elements of `a` and `b`, which have equal sizes, have the same type. */
-bool array_types_match(PyObject *a, const struct view *a_view, PyObject *b,
-                       const struct view *b_view);
+bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view);
 
 /** Returns the dtype of `object`, whose memory `view` is. A new reference, or null. */
 PyObject *array_dtype(PyObject *object, struct view *view);

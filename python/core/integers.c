@@ -34,8 +34,8 @@ int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t 
     int overflow = 0;
 
     if (!number) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError))
-            return -1;
+        if (PyIndex_Check(object) || !PyErr_ExceptionMatches(PyExc_TypeError))
+            return -1; /* of __index__ */
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%s: an integer is required, not %R",
                      place_of(field, index).text, object);

@@ -69,7 +69,7 @@ static int refuse_types(struct operation *operation, PyObject *src, PyObject *ou
     return -1;
 }
 
-/* Checks `out`, or the new array in its place, without its shape. */
+/* Checks `out` without its shape. */
 static int check_out(struct operation *operation, PyObject *src, PyObject *out)
 {
     if (operation->dst.readonly)
@@ -98,12 +98,10 @@ int operation_check(const struct operation *operation)
 }
 
 /* Takes the array that holds the result, or null after an exception. */
-static int open_result(struct operation *operation, PyObject *src, PyObject *result)
+static int open_result(struct operation *operation, PyObject *result)
 {
     operation->result = result;
-    if (!result || view_open(&operation->dst, result, "out"))
-        return -1;
-    return check_out(operation, src, result);
+    return result ? view_open(&operation->dst, result, "out") : -1;
 }
 
 /* Opens the arrays, the protocol of each object once, and lays out the move. */
@@ -115,14 +113,14 @@ static int open_arrays(struct operation *operation, const struct arguments *argu
 
     if (view_open(&operation->src, arguments->src, "src"))
         return -1;
-    if (arguments->out && open_result(operation, arguments->src, Py_NewRef(arguments->out)))
+    if (arguments->out && (open_result(operation, Py_NewRef(arguments->out)) ||
+                           check_out(operation, arguments->src, arguments->out)))
         return -1;
     known = recent_find(layout, arguments, src, arguments->out ? dst : NULL);
     if (!known && window_read(&layout->window, src, arguments->pad, arguments->slice,
                               arguments->step, arguments->perm))
         return -1;
-    if (!arguments->out &&
-        open_result(operation, arguments->src, create_result(operation, arguments->src)))
+    if (!arguments->out && open_result(operation, create_result(operation, arguments->src)))
         return -1;
     if (known) {
         layout_shift(layout, (uintptr_t)src->data, (uintptr_t)dst->data);

@@ -41,6 +41,7 @@ static const char NEGATIVE_OUTPUT[] =
 /* Checks what all protocols have in common. */
 static int check(struct view *view, const char *name)
 {
+    int64_t end = view->size, span;
     bool empty = false;
 
     if (view->size < 1) {
@@ -56,6 +57,13 @@ static int check(struct view *view, const char *name)
         if (view->step[i] < 0) {
             raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i], "%s",
                          is_output(name) ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
+            return -1;
+        }
+        if (view->shape[i] > 1 &&
+            (__builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
+             __builtin_add_overflow(end, span, &end))) {
+            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i],
+                         "the strides must be below 2^63 bytes in all");
             return -1;
         }
     }

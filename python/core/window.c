@@ -99,15 +99,29 @@ static int choose_sample(struct window_dim *dim, PyObject *index, Py_ssize_t at)
     return 0;
 }
 
+/* Returns whether the step of a slice is the number 0, which Python refuses with a ValueError. */
+static bool has_step_zero(PyObject *range)
+{
+    PyObject *type, *error, *trace, *step;
+    bool zero;
+
+    PyErr_Fetch(&type, &error, &trace);
+    step = PyObject_GetAttrString(range, "step");
+    zero = step && PyLong_Check(step) && PyObject_IsTrue(step) == 0;
+    Py_XDECREF(step);
+    PyErr_Restore(type, error, trace);
+    return zero;
+}
+
 static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
 {
     Py_ssize_t start, stop, step;
 
     if (PySlice_Unpack(range, &start, &stop, &step) < 0) {
-        if (!PyErr_ExceptionMatches(PyExc_ValueError))
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) || !has_step_zero(range))
             return -1;
         PyErr_Clear();
-        step = 0; /* the only value that Python refuses */
+        step = 0;
     }
     if (step < 1) {
         raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, step,

@@ -152,6 +152,54 @@ class Kinds(unittest.TestCase):
         self.moved(SQUARE, SQUARE[2:2], slice=np.s_[2:2])
 
 
+class Structure(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_int8), ("y", ctypes.c_float)]
+
+
+class Pair(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_float), ("y", ctypes.c_float)]
+
+
+class Packed(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("x", ctypes.c_int8), ("y", ctypes.c_float)]
+
+
+class Bits(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_int, 3), ("y", ctypes.c_int, 7)]
+
+
+class Union(ctypes.Union):
+    _fields_ = [("x", ctypes.c_int), ("y", ctypes.c_float)]
+
+
+class Formats(unittest.TestCase):
+    """Buffers whose formats NumPy reads in another way, or not at all."""
+
+    def test_bytes_of_all_formats(self):
+        for kind in (Structure, Pair, Packed, Bits, Union, ctypes.c_char, ctypes.c_wchar, ctypes.c_longdouble):
+            memory = bytes(range(1, 1 + 6 * ctypes.sizeof(kind)))
+            flat = (kind * 6).from_buffer_copy(memory)
+            for src in (flat, memoryview(flat), ((kind * 2) * 3).from_buffer_copy(memory)):
+                with self.subTest(kind=kind, src=src):
+                    result = mli.move(src)
+                    self.assertEqual(result.tobytes(), memory)
+                    self.assertIs(mli.move(src, out=result), result)
+                    self.assertIs(mli.move(result, out=src), src)
+
+    def test_strides_beyond_all_addresses(self):
+        src = Interface(np.zeros(4, np.uint8), shape=(3, 3), strides=(2**62, 2**62))
+        with self.assertRaisesRegex(mli.Error, "the strides must be below"):
+            mli.move(src)
+
+    def test_characters(self):
+        chars = (ctypes.c_char * 2)()
+        mli.move(memoryview(b"ab").cast("c"), out=chars)
+        self.assertEqual(bytes(chars), b"ab")
+        mli.move(np.array([b"x", b"y"]), out=chars)
+        self.assertEqual(bytes(chars), b"xy")
+
+
 class Slices(unittest.TestCase):
     def test_texts(self):
         for text, index in (("1:3, ::2", np.s_[1:3, ::2]), ("..., -1", np.s_[..., -1]),
@@ -245,6 +293,27 @@ class Refusals(unittest.TestCase):
             mli.concatenate([out, [1]])
         with self.assertRaisesRegex(mli.Error, "out: -1 given"):
             mli.concatenate([out[:2], out[2:]], out=out[::-1])
+
+    def test_exceptions_of_index_pass(self):
+        """An exception of __index__ is not replaced by a message about the argument."""
+        class Index:
+            def __init__(self, error):
+                self.error = error
+
+            def __index__(self):
+                raise self.error
+
+        src = np.zeros((3, 4), np.uint8)
+        for error in (ValueError("boom"), TypeError("boom"), KeyError("boom")):
+            index = Index(error)
+            for arguments in ({"slice": slice(index, None)}, {"slice": slice(None, index)},
+                              {"slice": slice(None, None, index)}, {"slice": index}, {"pad": index},
+                              {"step": index}, {"perm": (index, 0)}, {"channels": index}):
+                with self.subTest(arguments, error=error), self.assertRaises(type(error)) as caught:
+                    mli.move(src, **arguments)
+                self.assertIs(caught.exception, error)
+        with self.assertRaisesRegex(mli.Error, "steps from 1 on are allowed"):
+            mli.move(src, slice=np.s_[::0])
 
     def test_exceptions_of_integers(self):
         class Interrupted:
