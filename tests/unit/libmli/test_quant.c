@@ -211,6 +211,13 @@ static void test_refused_sharing_says_the_needed_entries(void **state)
     t.cfg.dst_offset[2] = 4;
     assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
     assert_non_null(strstr(mli_last_error(), "changes axis 2; give memory for 7 entries"));
+
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 2, TILE_NULL);
+    t.src.shape[2] = 1;
+    t.cfg.sub_sample_step[2] = 2; /* leaves the only entry, but is a change */
+    assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
+    assert_non_null(strstr(mli_last_error(), "changes axis 2; give memory for 1 entries"));
 }
 #endif
 

@@ -174,6 +174,11 @@ static void test_more_than_31_bits(void **state)
     assert_memory_equal(&t, &before, sizeof(t));
 
     tile_init(&t, MLI_EL_FX_8);
+    give(t.dst.mem_stride, 0, 0x40000000, 0);
+    assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("dst.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
+
+    tile_init(&t, MLI_EL_FX_8);
     give(t.src.mem_stride, 0, 0x40000000, 0);
     assert_status(mli_hlp_subtensor(&t.src, &all, &out), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("in.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
