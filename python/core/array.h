@@ -23,10 +23,10 @@ bool array_is(PyObject *object);
  */
 PyObject *array_of(PyObject *object, const char *name);
 
-/** Returns whether the elements of `a` and `b`, which have equal sizes, have the same type. */
+/** Returns whether arrays `a` and `b` have one element type. Their elements have equal sizes. */
 bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view);
 
-/** Returns the dtype of `object`, whose memory `view` is. A new reference, or null. */
+/** Returns the dtype of `object`. `view` is its open view. A new reference, or null. */
 PyObject *array_dtype(PyObject *object, struct view *view);
 
 #endif /* CORE_ARRAY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The layout of a move: the window of the source, the place of the result in the destination, and
- * the nest that moves one to the other.
+ * the nest of axes that moves the window to this place.
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */

@@ -16,7 +16,7 @@
 
 /**
  * Finds the layout of an earlier move with the arguments `arguments` on arrays with the shapes and
- * strides of `src` and `dst`. A null `dst` stands for a new packed array. The addresses in *layout
+ * strides of `src` and `dst`. A null `dst` means a new packed array. The addresses in *layout
  * are distances from the first byte of an array; the caller adds these bytes with layout_shift().
  * Returns false if no such layout is kept.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client that gives mlid dma-bufs of vgem, a driver of Linux whose buffers are in the memory of
- * the processor. The program prints each error, and its exit status is the number of errors.
+ * A client of mlid. Its tensors are in dma-bufs of the Linux driver vgem, which allocates them in
+ * the memory of the processor. The program prints each error, and its exit status is the number of
+ * errors.
  *
  *     dma_buf SOCKET CARD    as /run/mlid.sock /dev/dri/card0
  *
