@@ -15,13 +15,13 @@ struct memory_view {
     int64_t span; /* bytes from the first to the last */
 };
 
-/* The buffer of a view, with its element type, for as long as the view is open. */
-struct buffer_again {
+/* Exports the buffer of a view to NumPy, for as long as the view is open. */
+struct exporter {
     PyObject_HEAD;
     const Py_buffer *buffer;
 };
 
-static PyTypeObject *memory_type, *again_type;
+static PyTypeObject *memory_type, *exporter_type;
 
 /* Imported once; references that the module keeps. */
 static PyObject *ndarray, *dtype_of_buffer, *dtype_of_interface, *dtype_of_element, *bytes_type;
@@ -56,7 +56,7 @@ static PyType_Spec memory_spec = {
     .slots = memory_slots,
 };
 
-static void again_dealloc(struct buffer_again *self)
+static void exporter_dealloc(struct exporter *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
 
@@ -64,8 +64,8 @@ static void again_dealloc(struct buffer_again *self)
     Py_DECREF((PyObject *)type);
 }
 
-/* NumPy looks at the owner of a buffer, so that it must have one. */
-static int again_get_buffer(struct buffer_again *self, Py_buffer *buffer, int flags)
+/* NumPy reads the type of the owner of a buffer (`obj`), which must not be null. */
+static int exporter_get_buffer(struct exporter *self, Py_buffer *buffer, int flags)
 {
     (void)flags;
     *buffer = *self->buffer;
@@ -74,17 +74,17 @@ static int again_get_buffer(struct buffer_again *self, Py_buffer *buffer, int fl
     return 0;
 }
 
-static PyType_Slot again_slots[] = {
-    {Py_tp_dealloc, again_dealloc},
-    {Py_bf_getbuffer, again_get_buffer},
+static PyType_Slot exporter_slots[] = {
+    {Py_tp_dealloc, exporter_dealloc},
+    {Py_bf_getbuffer, exporter_get_buffer},
     {0, NULL},
 };
 
-static PyType_Spec again_spec = {
-    .name = "mli._core._Buffer",
-    .basicsize = sizeof(struct buffer_again),
+static PyType_Spec exporter_spec = {
+    .name = "mli._core._Exporter",
+    .basicsize = sizeof(struct exporter),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = again_slots,
+    .slots = exporter_slots,
 };
 
 int array_init(void)
@@ -99,12 +99,12 @@ int array_init(void)
         dtype_of_element = PyObject_GetAttrString(arrays, "dtype_of_element");
         bytes_type = PyObject_GetAttrString(arrays, "bytes_type");
         memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
-        again_type = (PyTypeObject *)PyType_FromSpec(&again_spec);
+        exporter_type = (PyTypeObject *)PyType_FromSpec(&exporter_spec);
     }
     Py_XDECREF(arrays);
     Py_XDECREF(numpy);
     return ndarray && dtype_of_buffer && dtype_of_interface && dtype_of_element && bytes_type &&
-                   memory_type && again_type
+                   memory_type && exporter_type
                ? 0
                : -1;
 }
@@ -117,7 +117,7 @@ bool array_is(PyObject *object)
 /* Returns the element type that the protocol of a view has given. */
 static PyObject *dtype_given(struct view *view)
 {
-    struct buffer_again *again;
+    struct exporter *exporter;
     PyObject *dtype;
 
     if (view->managed) {
@@ -129,12 +129,12 @@ static PyObject *dtype_given(struct view *view)
     if (view->owner)
         return PyObject_CallFunctionObjArgs(dtype_of_interface, PyTuple_GetItem(view->owner, 1),
                                             NULL);
-    again = PyObject_New(struct buffer_again, again_type);
-    if (!again)
+    exporter = PyObject_New(struct exporter, exporter_type);
+    if (!exporter)
         return NULL;
-    again->buffer = &view->buffer;
-    dtype = PyObject_CallFunctionObjArgs(dtype_of_buffer, (PyObject *)again, NULL);
-    Py_DECREF((PyObject *)again);
+    exporter->buffer = &view->buffer;
+    dtype = PyObject_CallFunctionObjArgs(dtype_of_buffer, (PyObject *)exporter, NULL);
+    Py_DECREF((PyObject *)exporter);
     return dtype;
 }
 
