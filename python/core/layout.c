@@ -10,12 +10,15 @@ static int refuse_shape(const struct window *window, const struct view *dst, con
 {
     PyObject *shape = tuple_of_integers(dst->shape, dst->rank);
     PyObject *result = tuple_of_integers(window->shape, window->result_rank);
+    PyObject *offsets = at ? tuple_of_integers(at, window->result_rank) : NULL;
 
-    if (shape && result)
+    if (shape && result && offsets)
         raise_refused(MLI_STATUS_SHAPE_MISMATCH, "out", shape,
-                      at ? "the shape must have room for %R at the offsets `at`"
-                         : "the shape %R is required (or give `at`, to write a part)",
-                      result);
+                      "the shape must have room for %R at the offsets `at`, %R", result, offsets);
+    else if (shape && result && !at)
+        raise_refused(MLI_STATUS_SHAPE_MISMATCH, "out", shape,
+                      "the shape %R is required (or give `at`, to write a part)", result);
+    Py_XDECREF(offsets);
     Py_XDECREF(shape);
     Py_XDECREF(result);
     return -1;
@@ -31,7 +34,7 @@ static int read_offsets(PyObject *object, uint32_t rank, int64_t *at)
 
     if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank) {
         raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
-                      "an integer, or %d integers are required", (int)rank);
+                      "an integer, or a sequence of length %d, is required", (int)rank);
         status = -1;
     }
     for (uint32_t i = 0; i < rank && status == 0; i++) {

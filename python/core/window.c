@@ -50,7 +50,7 @@ static int read_pads(struct window *window, PyObject *tuple, PyObject *pad)
     }
     if (count != 1 && count != window->rank) {
         raise_refused(MLI_STATUS_BAD_FUNC_CFG, "pad", pad,
-                      "%s is required; the source has %d dimensions", PAD_FORMS, (int)window->rank);
+                      "%s is required; the rank of the source is %d", PAD_FORMS, (int)window->rank);
         return -1;
     }
     for (uint32_t i = 0; i < window->rank; i++) {
@@ -228,7 +228,7 @@ static int read_step(struct window *window, PyObject *step)
         return -1;
     if (tuple && PyTuple_Size(tuple) != window->rank) {
         raise_refused(MLI_STATUS_BAD_FUNC_CFG, "step", step,
-                      "an integer, or %d integers are required", (int)window->rank);
+                      "an integer, or a sequence of length %d, is required", (int)window->rank);
         status = -1;
     }
     for (uint32_t i = 0; i < window->rank && status == 0; i++) {
@@ -252,7 +252,7 @@ static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
     uint32_t before[NEST_RANK_MAX], seen = 0;
 
     if (PyTuple_Size(tuple) != (Py_ssize_t)rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "perm", perm, "%d dimensions are required",
+        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "perm", perm, "a sequence of length %d is required",
                       (int)rank);
         return -1;
     }

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import numpy
 
 from ._errors import Error
+
+# Formats of the buffer protocol that NumPy does not have, with its types for the same elements.
+_FORMATS = {"n": numpy.dtype(numpy.intp), "N": numpy.dtype(numpy.uintp),
+            "<g" if sys.byteorder == "little" else ">g": numpy.dtype(numpy.longdouble)}
 
 # Codes of element types in DLPack.
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
@@ -72,7 +77,8 @@ def dtype_of_interface(interface: dict[str, Any]) -> numpy.dtype[Any]:
 
 def dtype_of_buffer(view: memoryview) -> numpy.dtype[Any]:
     """Return the dtype of a buffer. Raises ValueError for formats that NumPy does not have."""
-    return numpy.asarray(view).dtype
+    known = _FORMATS.get(memoryview(view).format.removeprefix("@"))
+    return numpy.asarray(view).dtype if known is None else known
 
 
 def bytes_type(size: int) -> numpy.dtype[Any]:

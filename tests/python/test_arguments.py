@@ -200,6 +200,16 @@ class Formats(unittest.TestCase):
         self.assertEqual(bytes(chars), b"xy")
 
 
+    def test_formats_that_numpy_does_not_have(self):
+        words = memoryview(bytes(range(16)))
+        long_doubles = (ctypes.c_longdouble * 2)(1, 2)
+        for src, dtype in ((words.cast("n"), np.intp), (words.cast("@N"), np.uintp), (long_doubles, np.longdouble)):
+            with self.subTest(dtype):
+                result = mli.move(src)
+                self.assertEqual(result.dtype, dtype)
+                self.assertEqual(result.tobytes(), bytes(src))
+
+
 class Slices(unittest.TestCase):
     def test_texts(self):
         for text, index in (("1:3, ::2", np.s_[1:3, ::2]), ("..., -1", np.s_[..., -1]),
@@ -225,15 +235,15 @@ class Refusals(unittest.TestCase):
     def test_numbers(self):
         for words, arguments in (
                 ("pad: -1 given", {"pad": -1}), ("pad[1]: -2 given", {"pad": ((0, 0), (-2, 0))}),
-                ("pad: |the source has 2 dimensions", {"pad": ((1, 1), (1, 1), (1, 1))}),
+                ("pad: |the rank of the source is 2", {"pad": ((1, 1), (1, 1), (1, 1))}),
                 ("the shape of the result must be below 2^63 bytes", {"pad": 2**31}),
                 ("the shape of the result must be below 2^63 bytes", {"pad": 2**50}),
-                ("step: 0 given", {"step": 0}), ("step: |2 integers", {"step": (1,)}),
+                ("step: 0 given", {"step": 0}), ("step: |a sequence of length 2", {"step": (1,)}),
                 ("slice[1]: 4 given; -4 to 3", {"slice": (0, 4)}),
                 ("slice[0]: -1 given; steps", {"slice": np.s_[::-1]}),
                 ("slice: 3 given", {"slice": (0, 0, 0)}),
                 ("slice: 2 given; at most one ellipsis", {"slice": (..., ...)}),
-                ("perm: |2 dimensions", {"perm": (0,)}), ("perm[1]: 2 given", {"perm": (0, 2)}),
+                ("perm: |a sequence of length 2", {"perm": (0,)}), ("perm[1]: 2 given", {"perm": (0, 2)}),
                 ("perm[1]: -2 given; each", {"perm": (0, -2)}),
                 ("perm[0]: -3 given; -2 to 1", {"perm": (-3, 0)}),
                 ("channels: 0 given; 1 to 16", {"channels": 0}),
@@ -336,8 +346,8 @@ class Refusals(unittest.TestCase):
                 ("dtype('int8') is required", {"out": array.array("B", bytes(16))}),
                 ("the shape (4, 4) is required", {"out": out[:3]}),
                 ("the shape (4, 4) is required", {"out": out.reshape(16)}),
-                ("have room for (4, 4)", {"out": out, "at": (0, 1)}),
-                ("2 integers", {"out": out, "at": (0,)}), ("at: ", {"out": out, "at": (-1, 0)})):
+                ("have room for (4, 4) at the offsets `at`, (0, 1)", {"out": out, "at": (0, 1)}),
+                ("a sequence of length 2", {"out": out, "at": (0,)}), ("at: ", {"out": out, "at": (-1, 0)})):
             with self.subTest(words):
                 self.refused(mli.Error, words, SQUARE, **arguments)
         np.testing.assert_array_equal(out, np.full((4, 4), 9))
