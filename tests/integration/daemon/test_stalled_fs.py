@@ -91,6 +91,7 @@ class StalledFs(Case):
 
     def start(self, config=None):
         self.mlid = self.service(config=config)
+        self.addCleanup(self.fs.free)  # before the end of mlid, which would wait for the server
         # The first jobs make mlid open what it keeps open.
         with self.connect(self.mlid) as link:
             for size in SMALL, BIG:
@@ -261,9 +262,10 @@ class StalledFs(Case):
         with Pings(self, self.mlid):
             client = self.client()
             buffer = client.call("buffer.register", {"fd": 0}, [self.file(3)])["buffer"]
+            # Without waiting for the answers: if the kernel writes a page out meanwhile, a job waits for the server.
             for size in SMALL, BIG:
-                client.call("job.submit", copy(size, dst={"buffer": buffer}), [self.memory(size=size)])
-            client.call("buffer.release", {"buffer": buffer})
+                client.request("job.submit", copy(size, dst={"buffer": buffer}), [self.memory(size=size)])
+            client.request("buffer.release", {"buffer": buffer})
             self.stalls()
             client.close()
             self.jobs_of_others()
