@@ -19,7 +19,7 @@
  *
  * To add a batch option, start here:
  *   1. Add a row to options_table in cli/cmd/cmd_batch.c. --help and completion use that table.
- *   2. Add a member to struct batch_settings below and set it in read_settings() there.
+ *   2. Add a member to struct batch_settings below and set it in batch_settings_read().
  *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
  *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
  *   4. If `mlictl batch merge` accepts the option, add its name to its list in cli/report/merge.c;

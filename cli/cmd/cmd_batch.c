@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/batch_settings.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
 #include "cli/batch/queue_command.h"
@@ -13,13 +14,11 @@
 #include "cli/batch/workers.h"
 #include "cli/command.h"
 #include "cli/file/descriptor_limit.h"
-#include "cli/file/place.h"
 #include "cli/job/job_rules.h"
 #include "cli/link/embedded.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/report/report.h"
 #include "cli/term/print.h"
-#include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
     {"jobs", 'j', "N",
@@ -53,162 +52,6 @@ static const struct option options_table[] = {
 };
 
 _Static_assert(sizeof(options_table) / sizeof(options_table[0]) <= OPTIONS_MAX, "OPTIONS_MAX");
-
-enum { ATTEMPTS_MAX = 1000 * 1000 };
-
-static bool given(const struct options *options, const char *name)
-{
-    return options_get(options, name) != NULL;
-}
-
-static int read_number(const struct options *options, const char *name, uint64_t min, uint64_t max,
-                       uint32_t *out)
-{
-    uint64_t number = *out;
-
-    if (options_uint(options, name, min, max, &number))
-        return -1;
-    *out = (uint32_t)number;
-    return 0;
-}
-
-static uint32_t processors(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return count < 1 ? 1 : count > WORKERS_MAX ? WORKERS_MAX : (uint32_t)count;
-}
-
-static int read_numbers(struct batch_settings *settings, const struct options *options)
-{
-    struct trial_plan *trial = &settings->trial;
-
-    /* Cases that each fit into a memory of the board may not fit together. */
-    settings->workers = given(options, "host") || given(options, "profile") ? 1 : processors();
-    trial->repeat = 1;
-    if (read_number(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
-        read_number(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||
-        read_number(options, "repeat", 1, ATTEMPTS_MAX, &trial->repeat) ||
-        read_number(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &trial->attempt.timeout_ms))
-        return -1;
-    return embedded_channels(options, &settings->channels);
-}
-
-/* Refuses a report that would replace the state file. */
-static int check_files(const struct options *options)
-{
-    const char *resume = options_get(options, "resume"), *junit = options_get(options, "junit");
-
-    if (!resume || !junit || strcmp(junit, "-") == 0 || !place_same_file(resume, junit))
-        return 0;
-    print_error("--resume and --junit cannot be the same file: %s", resume);
-    return -1;
-}
-
-/* Refuses options that a worker of a queue does not have, and options of a queue without one. */
-static int check_queue(const struct options *options)
-{
-    static const char *const others[] = {"resume", "rerun", "shard",  "filter",       "list",
-                                         "lease",  "again", "remove", "update-golden"};
-    static const char *const own[] = {"password-file", "root",  "follow", "reconnect",
-                                      "lease",         "again", "remove"};
-    const bool queue = given(options, "queue");
-    const char *const *names = queue ? others : own;
-    const size_t count = queue ? sizeof(others) / sizeof(others[0]) : sizeof(own) / sizeof(own[0]);
-
-    for (size_t i = 0; i < count; i++) {
-        if (!given(options, names[i]))
-            continue;
-        if (queue)
-            print_error("--%s cannot be combined with a worker of --queue", names[i]);
-        else
-            print_error("--%s requires --queue URL", names[i]);
-        return -1;
-    }
-    if (!queue || options->argument_count == 0)
-        return 0;
-    print_error(
-        "--queue takes its cases from the queue; to add the cases of a PATH, run mlictl batch "
-        "enqueue --queue URL PATH");
-    return -1;
-}
-
-/* Refuses options that cannot be combined. */
-static int check(const struct options *options)
-{
-    if (check_files(options) || check_queue(options))
-        return -1;
-    if (given(options, "rerun") && !given(options, "resume")) {
-        print_error("--rerun requires --resume STATE");
-        return -1;
-    }
-    if (given(options, "update-golden") &&
-        (given(options, "retries") || given(options, "repeat"))) {
-        print_error("--update-golden cannot be combined with --retries or --repeat");
-        return -1;
-    }
-    if (!connector_is_embedded(options) &&
-        (given(options, "engine") || given(options, "channels") || given(options, "profile") ||
-         given(options, "tuning"))) {
-        print_error("--engine, --channels, --profile and --tuning cannot be combined with --socket "
-                    "or --host: a daemon has its own");
-        return -1;
-    }
-    return cases_check_filter(options);
-}
-
-static int read_shard(struct batch_settings *settings, const struct options *options)
-{
-    struct fault fault;
-    const char *text = options_get(options, "shard");
-
-    if (!text || shard_choose(text, &settings->shard, &fault) == 0)
-        return 0;
-    print_error("--shard %s", fault.text);
-    return -1;
-}
-
-static void read_keep(struct batch_settings *settings, const struct options *options)
-{
-    const char *directory = options_get(options, "keep");
-    bool none = directory && strcmp(directory, "none") == 0;
-
-    settings->keep = directory && !none ? directory : "batch-failed";
-    settings->trial.keeping =
-        (struct keeping){.directory = none ? NULL : settings->keep,
-                         .is_ours = access(settings->keep, F_OK) != 0,
-                         .origin = kept_origin(options->arguments, options->argument_count),
-                         .sync = settings->resume != NULL};
-    settings->trial.attempt.keep = !none;
-}
-
-/* Returns whether the cases are not known before the run: `batch -` without other PATHs, --queue.
- */
-static bool is_open(const struct options *options)
-{
-    if (given(options, "queue"))
-        return true;
-    return !given(options, "list") && options->argument_count == 1 &&
-           strcmp(options->arguments[0], "-") == 0;
-}
-
-static int read_settings(struct batch_settings *settings, const struct options *options)
-{
-    *settings = (struct batch_settings){
-        .resume = options_get(options, "resume"),
-        .whole = !given(options, "filter") && !given(options, "shard") && !given(options, "queue"),
-        .queue = given(options, "queue"),
-        .rerun = given(options, "rerun"),
-        .list = given(options, "list"),
-        .fail_fast = given(options, "fail-fast"),
-        .open = is_open(options)};
-    settings->trial.options = options;
-    settings->trial.attempt.update_golden = given(options, "update-golden");
-    read_keep(settings, options);
-    if (check(options) || read_numbers(settings, options) || read_shard(settings, options))
-        return -1;
-    return batch_report_flaky(options, &settings->flaky_is_good);
-}
 
 static enum exit_code fail(const struct options *options, const struct fault *fault)
 {
@@ -337,7 +180,7 @@ static struct case_source open_source(struct any_source *source, struct batch_ru
                                               .cases = batch->cases,
                                               .root = root ? root : ".",
                                               .contents = batch->contents,
-                                              .follow = given(options, "follow")};
+                                              .follow = options_get(options, "follow")};
         return source_queue_init(&source->queue);
     }
     if (run->settings->open) {
@@ -439,9 +282,9 @@ static enum exit_code batch(const struct options *options)
     enum exit_code code;
     if (queue_command_run(options, &code))
         return code;
-    if (options->argument_count == 0 && !given(options, "queue"))
+    if (options->argument_count == 0 && !options_get(options, "queue"))
         return command_misused(&cmd_batch);
-    if (read_settings(&settings, options))
+    if (batch_settings_read(&settings, options))
         return EXIT_CODE_INVALID;
     struct cases cases = {.except = settings.keep};
     code = collect(&cases, &settings, options);

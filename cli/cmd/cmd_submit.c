@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/job/detach.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"

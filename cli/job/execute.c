@@ -5,56 +5,16 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/board/board_link.h"
 #include "cli/job/execute_staging.h"
 #include "cli/job/staging.h"
-#include "cli/tensor/little_endian.h"
+#include "cli/job/submission.h"
 #include "cli/term/clock_ns.h"
-#include "proto/wire/job_info.h"
 
 /* Time to wait for a reply after the job's timeout, and after the deadline of the execution. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 };
-
-/* Copies the file that is updated. Keeps its descriptor, which holds the lock. */
-static int copy_before(struct resolved *r, uint64_t size, struct fault *fault)
-{
-    int fd, status;
-
-    if (!r->before.header.big_endian)
-        return output_copy(&r->output, r->before.fd, size, fault);
-    fd = little_endian_copy(&r->before, fault);
-    if (fd < 0)
-        return -1;
-    status = output_copy(&r->output, fd, size, fault);
-    close(fd);
-    return status;
-}
-
-/* Sets the size of the output before any data moves. For an update, also copies the old bytes. */
-static int prepare_output(struct resolved *r, struct fault *fault)
-{
-    uint64_t size = (uint64_t)r->whole.stat.st_size;
-
-    if (r->dst_buffer)
-        return 0;
-    if (r->before.fd >= 0)
-        return copy_before(r, size, fault);
-    return output_reserve(&r->output, size, fault);
-}
-
-/* Names the file of a descriptor that the service complains about. */
-static void translate(struct fault *fault)
-{
-    if (strcmp(fault->pointer, "/src/fd") == 0)
-        strcpy(fault->pointer, "/src/file");
-    if (strcmp(fault->pointer, "/dst/fd") == 0)
-        strcpy(fault->pointer, "/dst/file");
-}
 
 static int overdue(struct fault *fault)
 {
@@ -83,56 +43,6 @@ static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
     return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
 }
 
-/*
- * Replaces a big-endian source by a copy. A stream carries whole files: also copies the tensor out
- * of an archive, to send only the tensor.
- */
-static int lift_source(const struct daemon_link *link, struct resolved *r, struct fault *fault)
-{
-    if (little_endian_replace(&r->src, fault))
-        return -1;
-    if (!link->remote || !file_format_is_in_place(r->src.format))
-        return 0;
-    if (tensor_file_lift(&r->src, fault))
-        return -1;
-    r->wire.src.offset = r->src.header.data_offset;
-    return 0;
-}
-
-/*
- * Sends the job and its files to the service. `timeout_ms` limits the wait for the reply; -1: no
- * limit. Returns 0 with a successful *reply, which the caller finishes; or -1.
- */
-static int submit(struct daemon_link *link, const struct resolved *r, int timeout_ms,
-                  struct rpc_reply *reply, struct fault *fault)
-{
-    struct jsonw params;
-
-    mli_client_attachment attachments[2];
-    size_t count = 0;
-
-    if (!r->src_buffer)
-        attachments[count++] = (mli_client_attachment){.fd = r->src.fd, .send = true};
-    /* A new output has only zeros, which need not be sent over a stream. */
-    if (!r->dst_buffer)
-        attachments[count++] =
-            (mli_client_attachment){.fd = r->output.fd, .send = r->before.fd >= 0, .back = true};
-    jsonw_init(&params);
-    jsonw_object_begin(&params, NULL);
-    job_wire_write_members(&params, &r->wire);
-    jsonw_object_end(&params);
-    const struct daemon_link_request request = {.method = "job.submit",
-                                                .params = &params,
-                                                .attachments = attachments,
-                                                .count = count,
-                                                .timeout_ms = timeout_ms};
-    int status = daemon_link_call(link, &request, reply, fault);
-    jsonw_finish(&params);
-    if (status)
-        translate(fault);
-    return status;
-}
-
 /* Sends the job and waits for its result. */
 static int submit_and_wait(const struct execution *execution, const struct resolved *r,
                            struct job_result *result, struct fault *fault)
@@ -141,8 +51,8 @@ static int submit_and_wait(const struct execution *execution, const struct resol
 
     if (execution->link->board)
         return board_link_run(execution->link->board, r, result, fault);
-    if (submit(execution->link, r, patience_ms(execution, r->wire.common.timeout_ms), &reply,
-               fault))
+    if (submission_send(execution->link, r, patience_ms(execution, r->wire.common.timeout_ms),
+                        &reply, fault))
         return -1;
     int status = job_result_read(&reply.result, result);
     if (status == 0 && !result->has_dst)
@@ -163,19 +73,6 @@ static int check_result(const struct resolved *r, const struct job_result *resul
         return 0;
     return fault_set(fault, FAULT_INTERNAL, "/dst",
                      "dst: the daemon reports another shape than the move has");
-}
-
-/* Writes the header of a new .npy file. */
-static int write_header(struct resolved *r, struct fault *fault)
-{
-    char bytes[NPY_FORMAT_SIZE];
-    struct npy_header header = r->whole.header;
-
-    if (r->whole.format == FILE_FORMAT_RAW || r->before.fd >= 0)
-        return 0; /* A raw file has no header; a copied file has its header already. */
-    if (npy_format(&header, bytes, sizeof(bytes)))
-        return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header does not fit");
-    return output_write(&r->output, bytes, sizeof(bytes), 0, fault);
 }
 
 static int write_params(struct resolved *r, const struct job_result *result, struct fault *fault)
@@ -251,19 +148,6 @@ static int produce(const struct execution *execution, struct resolved *r, struct
                  : 0;
 }
 
-/* Checks a job against the rules of a board before it is sent. */
-static int check_rules(const struct job_rules *rules, const struct job_file *file,
-                       const struct resolved *r, struct fault *fault)
-{
-    struct explained explained;
-
-    if (!rules)
-        return 0;
-    if (explained_init(&explained, file, r, r->job->common.channels, fault))
-        return -1;
-    return job_rules_check(rules, r, &explained, fault);
-}
-
 static int run(const struct execution *execution, const struct job_file *file,
                const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
@@ -275,12 +159,13 @@ static int run(const struct execution *execution, const struct job_file *file,
         return -1;
     outcome_describe(outcome, r);
     job_buffers_refer(&execution->buffers, r);
-    if (check_rules(execution->rules, file, r, fault) || check_fresh(execution, r, fault) ||
-        lift_source(execution->link, r, fault) || prepare_output(r, fault) ||
-        limit_time(execution, r, fault) || submit_and_wait(execution, r, &outcome->result, fault) ||
+    if (submission_check_rules(execution->rules, file, r, fault) ||
+        check_fresh(execution, r, fault) || submission_lift_source(execution->link, r, fault) ||
+        submission_prepare_output(r, fault) || limit_time(execution, r, fault) ||
+        submit_and_wait(execution, r, &outcome->result, fault) ||
         outcome_judge_success(job, outcome))
         return -1;
-    if (check_result(r, &outcome->result, fault) || write_header(r, fault) ||
+    if (check_result(r, &outcome->result, fault) || submission_write_header(r, fault) ||
         write_params(r, &outcome->result, fault) || commit(execution, r, fault))
         return -1;
     outcome->moved = true;
@@ -342,147 +227,4 @@ void execution_run(void *context, const struct job_file *file, const struct job_
     if (outcome->exit != EXIT_CODE_DONE && execution->failed)
         execution->failed(execution->context, &r, outcome);
     resolved_finish(&r);
-}
-
-void detach_finish(struct detach *detach)
-{
-    free(detach->numbers);
-    *detach = (struct detach){0};
-}
-
-int detach_begin(void *context, const struct job_file *file, struct fault *fault)
-{
-    struct detach *detach = context;
-
-    if (detach->rules && job_rules_begin(detach->rules, file, fault))
-        return -1;
-    return job_buffers_begin(&detach->buffers, detach->link, file, fault);
-}
-
-void detach_end(void *context)
-{
-    struct detach *detach = context;
-
-    if (detach->rules)
-        job_rules_end(detach->rules);
-    job_buffers_end(&detach->buffers);
-}
-
-/* Refuses members that require work after the job has ended. */
-static int check_detached(const struct detach *detach, const struct job_spec *job,
-                          struct fault *fault)
-{
-    if (detach->link->board)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--detach cannot be combined with a board: no daemon would fetch the "
-                         "output");
-    if (detach->link->remote)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--detach cannot be combined with ssh: the output would not be fetched");
-    if (job->dst.update)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
-                         "dst.update: an update replaces the file when it is done; not with "
-                         "--detach");
-    if (job->expect.kind != EXPECT_NOTHING)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
-                         "expect: not allowed with --detach, which compares nothing");
-    if (is_staged(job))
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
-                         "stage: mlictl waits between the three steps; not with --detach");
-    if (job->dst.params)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
-                         "dst.params: written when the job is done; not with --detach");
-    return 0;
-}
-
-static int begin_file(struct detach *detach, const struct job_file *file, struct fault *fault)
-{
-    if (detach->file == file)
-        return 0;
-    free(detach->numbers);
-    detach->file = file;
-    detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
-    return detach->numbers ? 0 : fault_no_memory(fault);
-}
-
-/* Fills "after" with the numbers that the daemon gave to the predecessors. */
-static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
-                 struct job_refs *after, struct fault *fault)
-{
-    const struct job_spec *job = &detach->file->list.jobs[index];
-
-    if (job->after_count > JOB_AFTER_MAX)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
-                         "after: %zu jobs given; at most %d are possible with --detach",
-                         job->after_count, JOB_AFTER_MAX);
-    for (size_t i = 0; i < job->after_count; i++)
-        refs[i] = (struct job_ref){.number = detach->numbers[detach->file->after[index][i]]};
-    *after = (struct job_refs){refs, job->after_count};
-    return 0;
-}
-
-/* Sends the job. The service replies when it has admitted the job. */
-static int submit_detached(struct daemon_link *link, const struct resolved *r,
-                           struct job_brief *brief, struct fault *fault)
-{
-    struct rpc_reply reply;
-
-    if (submit(link, r, -1, &reply, fault))
-        return -1;
-    int status = job_brief_read(&reply.result, brief);
-    if (status)
-        daemon_link_unreadable(&reply, fault);
-    rpc_reply_finish(&reply);
-    return status;
-}
-
-static int run_detached(struct detach *detach, const struct job_file *file,
-                        const struct job_spec *job, struct outcome *outcome)
-{
-    struct fault *fault = &outcome->fault;
-    struct job_ref refs[JOB_AFTER_MAX];
-    struct job_brief brief;
-    struct resolved r;
-    size_t index = (size_t)(job - file->list.jobs);
-
-    if (check_detached(detach, job, fault) || begin_file(detach, file, fault))
-        return -1;
-    int status = resolved_init(&r, file, job, NULL, fault);
-    if (status == 0) {
-        outcome_describe(outcome, &r);
-        job_buffers_refer(&detach->buffers, &r);
-        status = check_rules(detach->rules, file, &r, fault);
-    }
-    if (status == 0)
-        status = refer(detach, index, refs, &r.wire.after, fault);
-    if (status == 0)
-        status = lift_source(detach->link, &r, fault);
-    if (status == 0) {
-        r.wire.detach = true;
-        status = prepare_output(&r, fault);
-    }
-    if (status == 0)
-        status = write_header(&r, fault);
-    if (status == 0)
-        status = submit_detached(detach->link, &r, &brief, fault);
-    if (status == 0) {
-        outcome->detached = detach->numbers[index] = brief.job;
-        if (!r.dst_buffer)
-            status = output_commit(&r.output, false, fault);
-    }
-    r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
-    resolved_finish(&r);
-    return status;
-}
-
-void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
-                struct outcome *outcome)
-{
-    struct detach *detach = context;
-
-    if (run_detached(detach, file, job, outcome)) {
-        fault_prefix(&outcome->fault, job->pointer);
-        outcome->exit = exit_code_of(&outcome->fault);
-    }
-    outcome->disconnected = !daemon_link_connected(detach->link);
 }

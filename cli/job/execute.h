@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One job, carried out: resolved (resolve.h), sent to the service, and either
- *
- *     execution_run()  waited for; its output is put in place and judged (outcome.h)
- *     detach_job()     left to the daemon, which fills the output later
+ * One job, carried out: resolved (resolve.h), sent to the service (submission.h) and waited for;
+ * its output is put in place and judged (outcome.h). detach.h has jobs that nobody waits for.
  */
 #ifndef CLI_EXECUTE_H
 #define CLI_EXECUTE_H
@@ -58,27 +56,5 @@ void execution_end(void *execution);
  */
 void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome);
-
-/* Detached jobs of one daemon. */
-struct detach {
-    struct daemon_link *link;
-    const struct job_file *file; /* the job file of `numbers` */
-    uint64_t *numbers;           /* numbers of the jobs at the daemon; owned; 0: not sent */
-    struct job_buffers buffers;  /* of `file`; detached jobs keep the memory that they use */
-    struct job_rules *rules;     /* as in struct execution */
-};
-
-void detach_finish(struct detach *detach);
-
-/** Like execution_begin() and execution_end(); `context` is a struct detach. */
-int detach_begin(void *context, const struct job_file *file, struct fault *fault);
-void detach_end(void *context);
-
-/**
- * Sends a job of `file` and does not wait for it, `context` being a struct detach. As
- * execution_run(), but the outcome has the job's number and no result.
- */
-void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
-                struct outcome *outcome);
 
 #endif /* CLI_EXECUTE_H */

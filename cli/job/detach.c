@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/job/detach.h"
+
+#include <stdlib.h>
+
+#include "cli/job/staging.h"
+#include "cli/job/submission.h"
+#include "proto/wire/job_info.h"
+
+void detach_finish(struct detach *detach)
+{
+    free(detach->numbers);
+    *detach = (struct detach){0};
+}
+
+int detach_begin(void *context, const struct job_file *file, struct fault *fault)
+{
+    struct detach *detach = context;
+
+    if (detach->rules && job_rules_begin(detach->rules, file, fault))
+        return -1;
+    return job_buffers_begin(&detach->buffers, detach->link, file, fault);
+}
+
+void detach_end(void *context)
+{
+    struct detach *detach = context;
+
+    if (detach->rules)
+        job_rules_end(detach->rules);
+    job_buffers_end(&detach->buffers);
+}
+
+/* Refuses members that require work after the job has ended. */
+static int check_detached(const struct detach *detach, const struct job_spec *job,
+                          struct fault *fault)
+{
+    if (detach->link->board)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--detach cannot be combined with a board: no daemon would fetch the "
+                         "output");
+    if (detach->link->remote)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--detach cannot be combined with ssh: the output would not be fetched");
+    if (job->dst.update)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
+                         "dst.update: an update replaces the file when it is done; not with "
+                         "--detach");
+    if (job->expect.kind != EXPECT_NOTHING)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
+                         "expect: not allowed with --detach, which compares nothing");
+    if (is_staged(job))
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
+                         "stage: mlictl waits between the three steps; not with --detach");
+    if (job->dst.params)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
+                         "dst.params: written when the job is done; not with --detach");
+    return 0;
+}
+
+static int begin_file(struct detach *detach, const struct job_file *file, struct fault *fault)
+{
+    if (detach->file == file)
+        return 0;
+    free(detach->numbers);
+    detach->file = file;
+    detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
+    return detach->numbers ? 0 : fault_no_memory(fault);
+}
+
+/* Fills "after" with the numbers that the daemon gave to the predecessors. */
+static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
+                 struct job_refs *after, struct fault *fault)
+{
+    const struct job_spec *job = &detach->file->list.jobs[index];
+
+    if (job->after_count > JOB_AFTER_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
+                         "after: %zu jobs given; at most %d are possible with --detach",
+                         job->after_count, JOB_AFTER_MAX);
+    for (size_t i = 0; i < job->after_count; i++)
+        refs[i] = (struct job_ref){.number = detach->numbers[detach->file->after[index][i]]};
+    *after = (struct job_refs){refs, job->after_count};
+    return 0;
+}
+
+/* Sends the job. The service replies when it has admitted the job. */
+static int submit_detached(struct daemon_link *link, const struct resolved *r,
+                           struct job_brief *brief, struct fault *fault)
+{
+    struct rpc_reply reply;
+
+    if (submission_send(link, r, -1, &reply, fault))
+        return -1;
+    int status = job_brief_read(&reply.result, brief);
+    if (status)
+        daemon_link_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+static int run_detached(struct detach *detach, const struct job_file *file,
+                        const struct job_spec *job, struct outcome *outcome)
+{
+    struct fault *fault = &outcome->fault;
+    struct job_ref refs[JOB_AFTER_MAX];
+    struct job_brief brief;
+    struct resolved r;
+    size_t index = (size_t)(job - file->list.jobs);
+
+    if (check_detached(detach, job, fault) || begin_file(detach, file, fault))
+        return -1;
+    int status = resolved_init(&r, file, job, NULL, fault);
+    if (status == 0) {
+        outcome_describe(outcome, &r);
+        job_buffers_refer(&detach->buffers, &r);
+        status = submission_check_rules(detach->rules, file, &r, fault);
+    }
+    if (status == 0)
+        status = refer(detach, index, refs, &r.wire.after, fault);
+    if (status == 0)
+        status = submission_lift_source(detach->link, &r, fault);
+    if (status == 0) {
+        r.wire.detach = true;
+        status = submission_prepare_output(&r, fault);
+    }
+    if (status == 0)
+        status = submission_write_header(&r, fault);
+    if (status == 0)
+        status = submit_detached(detach->link, &r, &brief, fault);
+    if (status == 0) {
+        outcome->detached = detach->numbers[index] = brief.job;
+        if (!r.dst_buffer)
+            status = output_commit(&r.output, false, fault);
+    }
+    r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
+    resolved_finish(&r);
+    return status;
+}
+
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
+                struct outcome *outcome)
+{
+    struct detach *detach = context;
+
+    if (run_detached(detach, file, job, outcome)) {
+        fault_prefix(&outcome->fault, job->pointer);
+        outcome->exit = exit_code_of(&outcome->fault);
+    }
+    outcome->disconnected = !daemon_link_connected(detach->link);
+}
