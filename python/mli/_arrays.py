@@ -10,7 +10,7 @@ import numpy
 
 from ._errors import Error
 
-# Formats of the buffer protocol that NumPy does not have, with its types for the same elements.
+# Formats of the buffer protocol that NumPy refuses, and its types for the same elements.
 _FORMATS = {"n": numpy.dtype(numpy.intp), "N": numpy.dtype(numpy.uintp),
             "<g" if sys.byteorder == "little" else ">g": numpy.dtype(numpy.longdouble)}
 

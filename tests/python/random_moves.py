@@ -15,7 +15,7 @@ class RandomMove:
         self.rng = rng = random.Random(repr(tuple(seed)))  # quicker than NumPy's for one number
         self.dtype = np.dtype(rng.choice(DTYPES))
         rank = rng.randrange(rank_max + 1)
-        self.shape = self._shape(rank, elements)
+        self.shape = self._shape(rank, rng.choice((elements // 20, elements // 4, elements)))
         self.src = self._array(self.shape)
         self.arguments = {}
         padded = self._pad()
@@ -54,7 +54,7 @@ class RandomMove:
         rng, rank = self.rng, len(self.shape)
         if rng.random() < 0.5 or rank == 0:
             return self.src
-        most = 600 if rng.random() < 0.02 and rank < 3 else 3
+        most = 600 if rng.random() < 0.02 and rank < 3 else 3 if rank < 5 else 2
         pad = [(rng.randrange(most), rng.randrange(most)) for _ in range(rank)]
         self.arguments["pad"] = pad
         zeros = np.zeros([n + a + b for n, (a, b) in zip(self.shape, pad)], self.dtype)
