@@ -4,7 +4,6 @@
 One lane tests, one compiles the next tree and then tests bare targets at a lower priority, and one runs clang-tidy
 at the lowest priority, so that it takes the processor time that the other two leave.
 """
-import os
 import shutil
 import subprocess
 import sys
@@ -87,6 +86,14 @@ def mutants(this, soak):
     return passed
 
 
+def torture(this):
+    """Each call of mlictl, libmli_client and mlid fails once; the tests of the build trees fail a sample."""
+    this.log = stage.TREES / "torture.log"
+    passed = this.run(["scripts/torture", "--all"]) == 0
+    stage.say("\n".join(this.log.read_text().splitlines()[-8:] if passed else [this.log.read_text()]))
+    return passed
+
+
 def coverage(this):
     """Branches that no test takes: each needs a reason."""
     this.log = stage.TREES / "coverage.log"
@@ -118,9 +125,7 @@ def main():
     quick, soak = "--quick" in sys.argv[1:], "--soak" in sys.argv[1:]
     # These multiply the timeouts of tests (0: no timeouts), so that a test that hangs costs at most 5 minutes: the
     # timeouts in meson.build files are at most 120 s, and 60 s for the unit tests, which valgrind runs.
-    patience, patience_valgrind = 0 if soak else 2, 5
-    if soak:
-        os.environ["MLI_SOAK"] = "1"
+    patience, patience_release, patience_valgrind = 2, 0 if soak else 2, 5
     stage.TREES.mkdir(exist_ok=True)
     run, suites, no_neon, no_bare = stage.Run(), trees.Suites(), without_neon(), without_bare()
     no_fuzzers = without_fuzzers()
@@ -147,7 +152,7 @@ def main():
             this, "sanitize", "tests", "--no-suite", "docs", "--no-suite", "source",
             percent=PERCENT, multiplier=patience), after=["build sanitize"])
         run.stage("test release", lambda this: suites.test(
-            this, "release", "tests", multiplier=patience), after=["build release"])
+            this, "release", "tests", multiplier=patience_release, soak=soak), after=["build release"])
         run.stage("test tsan", lambda this: suites.test(
             this, "tsan", "tests", "--suite", "threads", percent=PERCENT,
             multiplier=patience), after=["build tsan"])
@@ -155,6 +160,8 @@ def main():
             run.stage("test release under valgrind", lambda this: suites.test(
                 this, "release", "valgrind", "--suite", "memcheck",
                 percent=PERCENT, multiplier=patience_valgrind, wrap=VALGRIND), after=["build release"])
+        if soak:
+            run.stage("torture", torture)
         if soak and not no_coverage:
             run.stage("coverage", coverage)
         if not quick:

@@ -73,11 +73,11 @@ class Suites:
         for old in TREES.glob("*/meson-logs/*.json"):
             old.unlink()
 
-    def test(self, stage, name, label, *arguments, percent=100, processes=2 * CPUS, multiplier=2, wrap=""):
+    def test(self, stage, name, label, *arguments, percent=100, processes=2 * CPUS, multiplier=2, wrap="", soak=False):
         """Runs tests of the tree.
 
         Most tests wait more than they compute, so more tests than processors run at a time. Tests
-        with random cases run `percent` percent of the cases.
+        with random cases run `percent` percent of the cases, or with `soak` those of a soak run.
         """
         logs = TREES / name / "meson-logs"
         stage.log = logs / f"{label}.out"
@@ -85,7 +85,7 @@ class Suites:
                    "--num-processes", processes, "--timeout-multiplier", multiplier, *arguments]
         if wrap:
             command += ["--wrap", wrap]
-        status = stage.run(command, env={"MLI_TEST_PERCENT": str(percent)})
+        status = stage.run(command, env={"MLI_TEST_PERCENT": str(percent), **({"MLI_SOAK": "1"} if soak else {})})
         # meson adds the name of the wrapper.
         self.logs.append(next(logs.glob(f"{label}*.json"), logs / f"{label}.json"))
         if status != 0:

@@ -167,7 +167,7 @@ def arguments():
     parser.add_argument("--kind", action="append", choices=report.KINDS, help="Fail only this kind (default: all).")
     parser.add_argument("--part", choices=("mlictl", "mlid"), help="Run only this part of the scenes (default: both).")
     parser.add_argument("--sample", action="store_true",
-                        help="Fail a few of the calls, as MLI_TEST_PERCENT says, and all with MLI_SOAK=1.")
+                        help="Fail a few of the calls, as MLI_TEST_PERCENT says.")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="Fail one call in K (default: 1).")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("MLI_TEST_SEED", "0")),
                         help="Choose other calls with --every (default: $MLI_TEST_SEED, else 0).")
@@ -179,9 +179,7 @@ def arguments():
     parser.add_argument("-v", "--verbose", action="store_true", help="Print all defects of a scene.")
     options = parser.parse_args()
     options.kinds = options.kind or report.KINDS
-    if options.sample and os.environ.get("MLI_SOAK") == "1":
-        options.all = True
-    elif options.sample:
+    if options.sample:
         options.every = SAMPLE[options.part or "mlictl"] * 100 // PERCENT
     return options
 
