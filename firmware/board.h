@@ -16,7 +16,9 @@
  *
  * To add a board, start here: define the functions below in boards/NAME/, and make
  *   boards/NAME/meson.build   sets board_sources, board_deps, board_args, board_link_args,
- *                             board_link_depends, board_engine and board_all_bytes
+ *                             board_link_depends, board_engine (its name), board_all_bytes (options
+ *                             with which the controller moves every byte) and, if the runs of
+ *                             firmware/meson.build do not suit, board_property
  *   boards/NAME/image.ld      the linker script, see below
  *   boards/NAME/qemu.args     arguments of QEMU, separated by white space, @IMAGE@ for the image
  *   boards/NAME/qemu.known    optional: a sed script that deletes lines of QEMU's log which QEMU
@@ -26,8 +28,15 @@
  *
  * The linker script defines bss_begin and bss_end, which firmware_start() clears; __heap_start and
  * __heap_end for malloc(), with 48 MiB on all boards; what start.S of the board uses; and what
- * board_memory() returns. start.S saves the registers of the floating-point unit in interrupts, or
- * the cross file compiles without this unit.
+ * board_memory() returns.
+ *
+ * start.S has _start in the section .text.start. It runs privileged, with interrupts masked, sets
+ * the stack (stack_end) and jumps to firmware_start(). Memory is uncached, or the board sets the
+ * functions of the platform. It defines board_interrupts() and board_idle(). An interrupt calls a
+ * function of board.c that handles it: not nested, with the stack aligned as the ABI says, and with
+ * the registers of the floating-point unit saved, unless the cross file compiles without this unit.
+ * Other exceptions end in firmware_crash() (lib/firmware.h). boards/versatilepb/start.S is the
+ * shortest example.
  *
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
@@ -57,7 +66,10 @@ size_t board_read(void *to, size_t room);
 
 /* Time */
 
-/** Returns nanoseconds since some moment; never goes back. */
+/**
+ * Returns nanoseconds since some moment; never goes back. Any context, also with interrupts masked.
+ * A counter of 32 bits must be extended; images call the function at least once a minute.
+ */
 uint64_t board_time_ns(void);
 
 /* Interrupts of the processor that runs the program */

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "firmware/board.h"
+#include "firmware/property/first_transfer.h"
 #include "firmware/property/guard_mem_bare.h"
 #include "firmware/property/scenes.h"
 #include "tests/property/random_case.h"
@@ -166,6 +167,8 @@ static bool run_way(uint64_t way, struct lab *lab)
     if (!set_up(way))
         return false;
     (void)board_interrupts(way == 1);
+    if (!first_transfer((uint32_t)options.first))
+        return false;
     run_cases(way, lab);
     items = all_channels(offsetof(mli_mov_channel_stats, completed), &channels);
     bytes = all_channels(offsetof(mli_mov_channel_stats, bytes), &channels);

@@ -111,6 +111,9 @@ static void expect_end(const struct rows *m, uint32_t channel, uint32_t row, mli
     expect(status.code == code, "wrong status");
     expect(status.channel == first_channel + channel, "wrong channel");
     expect(status.descriptor == 0, "wrong descriptor");
+    if (status.row != row)
+        printf("  the transfer ended in row %u, expected in row %u\n", (unsigned)status.row,
+               (unsigned)row);
     expect(status.row == row, "wrong row");
     expect(status.address == m->out + (size_t)row * PITCH, "wrong address");
     expect(rows_moved(m) >= row, "a row before the error is missing");
