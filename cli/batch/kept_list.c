@@ -73,6 +73,9 @@ static int compare(const void *a, const void *b)
     return strcmp(((const struct kept_line *)a)->place, ((const struct kept_line *)b)->place);
 }
 
+/* A place that begins like a comment has this in front of it. */
+static const char here[] = "./";
+
 /* Takes a line that ends at `end`. Skips a line with zero bytes, which a power cut leaves: a part
  * of its path could be the path of a directory that this program has not made. */
 static void take_line(struct kept_list *list, char *line, const char *end)
@@ -83,6 +86,8 @@ static void take_line(struct kept_list *list, char *line, const char *end)
         list->is_ours = true;
     if (*line == '#')
         return;
+    if (strncmp(line, here, sizeof(here) - 1) == 0 && line[sizeof(here) - 1] == '#')
+        line += sizeof(here) - 1;
     char *tab = strchr(line, '\t');
     if (tab)
         *tab = '\0';
@@ -159,7 +164,7 @@ static int write_all(int fd, const struct textw *w)
 
 static void put_line(struct textw *w, const char *place, const char *origin)
 {
-    textw_printf(w, "%s%s%s\n", place, *origin ? "\t" : "", origin);
+    textw_printf(w, "%s%s%s%s\n", *place == '#' ? here : "", place, *origin ? "\t" : "", origin);
 }
 
 /* Syncs the list to storage, with its name if it is new. Returns 0, or -1 with errno. */

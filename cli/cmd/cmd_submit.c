@@ -59,7 +59,7 @@ static enum exit_code submit(const struct options *options)
     struct job_rules rules = {0};
     struct execution execution = {
         .link = &link, .progress = &progress, .sync = options_get(options, "sync") != NULL};
-    struct detach detach = {.link = &link};
+    struct detach detach = {.link = &link, .style = &sequence.style};
     struct fault fault;
 
     if (execution.sync && options_get(options, "detach")) {

@@ -2,6 +2,7 @@
 /* mlictl wait: waits until jobs have ended. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cmd/session.h"
 #include "cli/command.h"
@@ -15,6 +16,11 @@ static const struct option options_table[] = {
      "Stop waiting after MS milliseconds; the jobs continue (default: no limit)."},
     DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
+};
+
+/* --timeout, for all jobs together; 0: no limit. */
+struct limit {
+    uint64_t ms, deadline_ns;
 };
 
 /* The wait for one job. */
@@ -63,7 +69,7 @@ static void write_wait(struct jsonw *w, const struct session *session, const voi
 }
 
 /* Waits for one job. All jobs have to end, so waiting in any order takes the same time. */
-static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, const char *job)
+static enum exit_code wait_for(struct session *session, const struct limit *limit, const char *job)
 {
     struct question question = {.method = "job.wait",
                                 .job = job,
@@ -74,12 +80,15 @@ static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, co
     struct wait wait = {.job = job};
     struct fault fault;
 
-    if (deadline_ns > 0) {
-        uint64_t now = clock_ns();
-        question.job_timeout_ms =
-            now < deadline_ns ? (uint32_t)((deadline_ns - now) / CLOCK_NS_PER_MS + 1) : 1;
+    if (limit->ms > 0) {
+        const uint64_t now = clock_ns(), end = limit->deadline_ns;
+
+        question.job_timeout_ms = now < end ? (uint32_t)((end - now) / CLOCK_NS_PER_MS + 1) : 1;
     }
     if (session_call(session, &question, &wait, &fault)) {
+        if (fault.code == FAULT_TIMED_OUT && strcmp(fault.pointer, "/timeout_ms") == 0)
+            fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
+                      "it has not ended within %" PRIu64 " ms (--timeout)", limit->ms);
         wait.fault = &fault;
         wait.exit = exit_code_of(&fault);
     }
@@ -103,7 +112,7 @@ static void add_pending(void *context, const struct job_info *info)
         pending->numbers[pending->count++] = info->job;
 }
 
-static enum exit_code wait_for_all(struct session *session, uint64_t deadline_ns)
+static enum exit_code wait_for_all(struct session *session, const struct limit *limit)
 {
     struct job_list_query query = {.states = 1U << JOB_STATE_WAITING | 1U << JOB_STATE_QUEUED |
                                              1U << JOB_STATE_RUNNING,
@@ -119,7 +128,7 @@ static enum exit_code wait_for_all(struct session *session, uint64_t deadline_ns
     for (size_t i = pending.count; i > 0 && daemon_link_connected(&session->link); i--) {
         char number[24];
         snprintf(number, sizeof(number), "%" PRIu64, pending.numbers[i - 1]);
-        enum exit_code one = wait_for(session, deadline_ns, number);
+        enum exit_code one = wait_for(session, limit, number);
         code = code == EXIT_CODE_DONE ? one : code;
     }
     return code;
@@ -129,13 +138,13 @@ static enum exit_code wait_for_jobs(struct session *session, void *context)
 {
     const struct options *options = session->options;
     const uint64_t timeout_ms = *(const uint64_t *)context;
-    const uint64_t deadline_ns = timeout_ms ? clock_ns() + timeout_ms * CLOCK_NS_PER_MS : 0;
+    const struct limit limit = {timeout_ms, clock_ns() + timeout_ms * CLOCK_NS_PER_MS};
     enum exit_code code = EXIT_CODE_DONE;
 
     if (options_get(options, "all"))
-        return wait_for_all(session, deadline_ns);
+        return wait_for_all(session, &limit);
     for (size_t i = 0; i < options->argument_count && daemon_link_connected(&session->link); i++) {
-        enum exit_code one = wait_for(session, deadline_ns, options->arguments[i]);
+        enum exit_code one = wait_for(session, &limit, options->arguments[i]);
         code = code == EXIT_CODE_DONE ? one : code;
     }
     return code;

@@ -113,12 +113,33 @@ void session_print(const struct session *session, const struct question *questio
     print_json(&w);
 }
 
+/* Prints why a call about a job has no answer. */
+static enum exit_code print_no_answer(const struct session *session, const char *job,
+                                      const struct fault *fault)
+{
+    const struct print_style plain = {0};
+    const enum exit_code code = print_failure(&plain, NULL, fault);
+    struct jsonw w;
+
+    if (!session->style.json)
+        return code;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    session_write_job(&w, job);
+    jsonw_uint(&w, "exit", code);
+    print_json_fault(&w, "error", fault);
+    jsonw_object_end(&w);
+    print_json(&w);
+    return code;
+}
+
 enum exit_code session_ask(struct session *session, const struct question *question, void *answer)
 {
     struct fault fault;
 
     if (session_call(session, question, answer, &fault))
-        return print_failure(&session->style, NULL, &fault);
+        return question->job ? print_no_answer(session, question->job, &fault)
+                             : print_failure(&session->style, NULL, &fault);
     session_print(session, question, answer);
     return EXIT_CODE_DONE;
 }

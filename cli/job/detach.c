@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/detach.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "cli/explain/explained.h"
 #include "cli/job/staging.h"
 #include "cli/job/submission.h"
 #include "proto/wire/job_info.h"
@@ -10,6 +14,7 @@
 void detach_finish(struct detach *detach)
 {
     free(detach->numbers);
+    free(detach->outputs);
     *detach = (struct detach){0};
 }
 
@@ -17,6 +22,7 @@ int detach_begin(void *context, const struct job_file *file, struct fault *fault
 {
     struct detach *detach = context;
 
+    races_begin(&detach->races, file);
     if (detach->rules && job_rules_begin(detach->rules, file, fault))
         return -1;
     return job_buffers_begin(&detach->buffers, detach->link, file, fault);
@@ -29,6 +35,8 @@ void detach_end(void *context)
     if (detach->rules)
         job_rules_end(detach->rules);
     job_buffers_end(&detach->buffers);
+    races_report(&detach->races, detach->style);
+    races_finish(&detach->races);
 }
 
 /* Refuses members that require work after the job has ended. */
@@ -66,6 +74,73 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     detach->file = file;
     detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
     return detach->numbers ? 0 : fault_no_memory(fault);
+}
+
+/* Remembers which file a job fills. */
+static int add_output(struct detach *detach, const struct resolved *r, uint64_t number,
+                      struct fault *fault)
+{
+    struct stat status;
+
+    if (detach->output_count == detach->output_capacity) {
+        const size_t capacity = 2 * detach->output_capacity + 16;
+        struct detached_output *grown =
+            reallocarray(detach->outputs, capacity, sizeof(*detach->outputs));
+
+        if (!grown)
+            return fault_no_memory(fault);
+        detach->outputs = grown;
+        detach->output_capacity = capacity;
+    }
+    if (fstat(r->output.fd, &status))
+        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
+    detach->outputs[detach->output_count++] =
+        (struct detached_output){status.st_dev, status.st_ino, number};
+    return 0;
+}
+
+/* Adds the job that fills the source to the predecessors, if it is one of these jobs. */
+static int refer_to_source(const struct detach *detach, const struct resolved *r,
+                           struct job_ref *refs, struct job_refs *after, struct fault *fault)
+{
+    const struct detached_output *found = NULL;
+    struct stat status;
+
+    if (r->src_buffer || fstat(r->src.fd, &status))
+        return 0;
+    for (size_t i = 0; i < detach->output_count && !found; i++) {
+        const struct detached_output *output = &detach->outputs[i];
+
+        if (output->inode == status.st_ino && output->device == status.st_dev)
+            found = output;
+    }
+    for (size_t i = 0; i < after->count && found; i++) {
+        if (refs[i].number == found->number)
+            found = NULL;
+    }
+    if (!found)
+        return 0;
+    if (after->count == JOB_AFTER_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
+                         "after: %d jobs given, and the job that writes the source would be one "
+                         "more; at most %d are possible with --detach",
+                         JOB_AFTER_MAX, JOB_AFTER_MAX);
+    refs[after->count++] = (struct job_ref){.number = found->number};
+    return 0;
+}
+
+/* Adds the buffers that the job uses, to warn of races. */
+static int add_races(struct detach *detach, const struct job_file *file, const struct resolved *r,
+                     struct fault *fault)
+{
+    struct explained explained;
+
+    if (!r->src_buffer && !r->dst_buffer)
+        return 0;
+    if (explained_init(&explained, file, r, r->job->common.channels, fault))
+        return -1;
+    races_add(&detach->races, r, &explained);
+    return 0;
 }
 
 /* Fills "after" with the numbers that the daemon gave to the predecessors. */
@@ -117,7 +192,11 @@ static int run_detached(struct detach *detach, const struct job_file *file,
         status = submission_check_rules(detach->rules, file, &r, fault);
     }
     if (status == 0)
+        status = add_races(detach, file, &r, fault);
+    if (status == 0)
         status = refer(detach, index, refs, &r.wire.after, fault);
+    if (status == 0)
+        status = refer_to_source(detach, &r, refs, &r.wire.after, fault);
     if (status == 0)
         status = submission_lift_source(detach->link, &r, fault);
     if (status == 0) {
@@ -130,7 +209,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
         status = submit_detached(detach->link, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
-        if (!r.dst_buffer)
+        if (!r.dst_buffer && add_output(detach, &r, brief.job, fault) == 0)
             status = output_commit(&r.output, false, fault);
     }
     r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */

@@ -219,6 +219,8 @@ int outcome_judge_output(struct resolved *r, struct outcome *outcome)
     }
     if (status == 0)
         conclude(outcome);
+    else
+        outcome->difference = (struct difference){0}; /* of bytes that could not all be read */
     return status;
 }
 

@@ -19,8 +19,10 @@ struct check {
     uint64_t *bound; /* bounds of all ranges, ascending */
     size_t bounds;
     struct segment *segment; /* segment i: bytes bound[i] .. bound[i + 1] - 1 */
-    /* For the search of chains: */
+    /* The search for the jobs that the job `from` waits for: */
+    uint32_t from, floor;   /* floor: all jobs from this one on that it waits for are found */
     uint32_t *stack, *seen; /* seen[job] == mark: the search has reached the job */
+    size_t depth;
     uint32_t mark;
 };
 
@@ -31,28 +33,57 @@ static int compare_bounds(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Returns whether a chain of `after` leads from `job` back to `earlier`. */
-static bool waits_for(struct check *c, uint32_t job, uint32_t earlier)
+/* Begins the search for the jobs that `job` waits for. */
+static void begin_search(struct check *c, uint32_t job)
 {
-    size_t depth = 1;
-
-    c->stack[0] = job;
     c->mark++;
-    while (depth > 0) {
-        const struct tile_use *use = &c->uses[c->stack[--depth]];
+    c->from = job;
+    c->floor = NO_JOB;
+    c->depth = 0;
+    c->stack[c->depth++] = job;
+}
 
+/*
+ * Goes on with the search until it reaches `earlier`, or has reached all jobs after `earlier`. Each
+ * job is on the stack once, until the search goes on from there.
+ */
+static void search(struct check *c, uint32_t earlier)
+{
+    size_t kept = 0; /* entries at the begin of the stack from which it need not go on */
+
+    while (kept < c->depth && c->seen[earlier] != c->mark) {
+        const uint32_t at = c->stack[--c->depth];
+        const struct tile_use *use = &c->uses[at];
+
+        if (at <= earlier) {
+            c->stack[c->depth++] = c->stack[kept];
+            c->stack[kept++] = at;
+            continue;
+        }
         for (uint32_t i = 0; i < use->after_count; i++) {
-            const uint32_t at = use->after[i];
+            const uint32_t before = use->after[i];
 
-            if (at == earlier)
-                return true;
-            if (at > earlier && c->seen[at] != c->mark) {
-                c->seen[at] = c->mark;
-                c->stack[depth++] = at;
+            if (c->seen[before] != c->mark) {
+                c->seen[before] = c->mark;
+                c->stack[c->depth++] = before;
             }
         }
     }
-    return false;
+    if (kept == c->depth)
+        c->floor = earlier;
+}
+
+/*
+ * Returns whether a chain of `after` leads from `job` back to `earlier`. Questions about one job
+ * share a search: a job that reads many segments asks for each.
+ */
+static bool waits_for(struct check *c, uint32_t job, uint32_t earlier)
+{
+    if (c->from != job)
+        begin_search(c, job);
+    if (earlier < c->floor)
+        search(c, earlier);
+    return c->seen[earlier] == c->mark;
 }
 
 static int complain(const struct check *c, size_t at, uint32_t earlier, bool earlier_writes,
@@ -164,7 +195,7 @@ static int init(struct check *c, const struct tile_use *uses, size_t count)
 {
     size_t bounds = 0;
 
-    *c = (struct check){.uses = uses};
+    *c = (struct check){.uses = uses, .from = NO_JOB};
     c->bound = calloc(count * TILE_ACCESSES_MAX * 2 + 1, sizeof *c->bound);
     c->segment = NULL;
     c->stack = calloc(count + 1, sizeof *c->stack);

@@ -121,6 +121,18 @@ class Kept(BatchCase):
         self.events_by_case("cases", code=0)
         self.assertFalse(self.exists("batch-failed"))
 
+    def test_names_like_comments(self):
+        for name in ("#a", "# b", "#c/d"):
+            self.add(name, "bad.npy")
+        for _ in range(2):
+            _, cases, _ = self.events_by_case("cases", code=1)
+            self.assertEqual({case["kept"] for case in cases.values()},
+                             {f"batch-failed/{name}/job.json" for name in ("#a", "# b", "#c/d")})
+        for name in ("#a", "# b", "#c/d"):
+            self.add(name)
+        self.events_by_case("cases", code=0)
+        self.assertFalse(self.exists("batch-failed"))
+
     def test_foreign_files_stay(self):
         self.add("a", "bad.npy")
         self.add("b", "bad.npy")

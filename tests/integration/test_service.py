@@ -53,6 +53,31 @@ class Detached(Service):
         again = self.ask("wait", "1", code=0)
         self.assertRegex(again.out, r"^job 1: done, 6 B in ")
 
+    def test_a_source_that_another_job_writes(self):
+        """The second job waits for the first without "after", also if they are in two files."""
+        shape, content = (64, 256, 256), bytes(range(256)) * (64 * 256)
+        self.write("in.npy", npy("|i1", shape, content))
+        for jobs in ({"job.json": [mov(dst="a.npy", perm_dim=[2, 1, 0]), mov("a.npy", "b.npy")]},
+                     {"one.json": [mov(dst="a.npy", perm_dim=[2, 1, 0])], "two.json": [mov("a.npy", "b.npy")]}):
+            for name, job in jobs.items():
+                self.write(name, job)
+            for _ in range(3):
+                self.facts("submit", "--detach", *jobs)
+                self.facts("wait", "--all")
+                self.assertEqual(self.read("b.npy"), self.read("a.npy"))
+                for name in ("a.npy", "b.npy"):
+                    os.unlink(self.path(name))
+
+    def test_races_are_reported(self):
+        self.write_npy("in.npy", "|i1", (4,))
+        self.write("job.json", {"buffers": [{"name": "b", "bytes": 4}],
+                                "jobs": [mov(dst={"buffer": "b"}),
+                                         mov({"buffer": "b", "type": "fx8", "shape": [4]}, "out.npy")]})
+        result = self.ask("submit", "--detach", "--json", "job.json", code=0)
+        self.assertIn("warning: race: ", result.err)
+        self.assertEqual(result.json[-1]["warning"]["name"], "RACE")
+        self.facts("wait", "--all")
+
     def test_jobs_that_cannot_be_detached(self):
         self.write_npy("in.npy", "|i1", (4,))
         self.write_npy("there.npy", "|i1", (4,))
@@ -98,7 +123,9 @@ class Jobs(Service):
         self.assertRegex(self.ask("status", "2", code=0).out, r"^job 2 \(next\): waiting, detached")
         fact = self.facts("wait", "1", "--timeout", "50", code=4)[0]
         self.assertEqual(fact["error"]["name"], "TIMED_OUT")
-        self.assertEqual(len(self.facts("wait", "--all", "--timeout", "50", code=4)), 2)
+        self.assertEqual([fact["error"]["message"] for fact in
+                          self.facts("wait", "--all", "--timeout", "50", code=4)],
+                         ["it has not ended within 50 ms (--timeout)"] * 2)
         waiting = self.start("wait", "--socket", self.daemon.socket, "--all", "--json")
         self.assertTrue(wait_for(lambda: not self.daemon.idle()))
         self.assertTrue(at_rest(waiting, self.daemon.pid))
