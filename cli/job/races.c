@@ -191,21 +191,42 @@ static void search_all(struct search *search)
     }
 }
 
+/* Warns that races may be left. */
+static void warn_unchecked(const char *path, const struct print_style *style, const char *text)
+{
+    struct jsonw w;
+
+    print_error("%s: warning: %s", path, text);
+    if (!style->json)
+        return;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", path);
+    jsonw_object_begin(&w, "warning");
+    jsonw_string(&w, "name", "RACES_UNCHECKED");
+    jsonw_string(&w, "message", text);
+    jsonw_object_end(&w);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
 void races_report(const struct races *races, const struct print_style *style)
 {
     struct search search = {.races = races, .style = style, .budget = BUDGET};
+    char text[FAULT_TEXT_MAX];
     const char *path;
 
     if (races->count < 2)
         return;
     path = races->file->path;
     if (races->file->list.count > RACES_JOBS_MAX) {
-        print_error("%s: warning: races on buffers are checked in files of up to %d jobs only",
-                    path, RACES_JOBS_MAX);
+        snprintf(text, sizeof(text), "races on buffers are checked in files of up to %d jobs only",
+                 RACES_JOBS_MAX);
+        warn_unchecked(path, style, text);
         return;
     }
     if (races->incomplete || find_predecessors(&search.before, races->file)) {
-        print_error("%s: warning: no memory to check the buffers for races", path);
+        warn_unchecked(path, style, "no memory to check the buffers for races");
         return;
     }
     qsort(races->list, races->count, sizeof(*races->list), by_place);
@@ -214,5 +235,6 @@ void races_report(const struct races *races, const struct print_style *style)
     if (search.found > SHOWN_MAX)
         print_error("%s: warning: %zu more races on buffers", path, search.found - SHOWN_MAX);
     if (search.budget == 0)
-        print_error("%s: warning: the jobs are too many to check all pairs for races", path);
+        warn_unchecked(path, style,
+                       "not all races on buffers are found: there are too many uses of them");
 }
