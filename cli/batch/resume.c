@@ -263,7 +263,7 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
     if (!why)
         file = changed_input(&then->fingerprint, batch_case->file, resume->contents, &how);
     if (!why && !file && resume->rerun && !case_status_is_good(then->status, resume->flaky_is_good))
-        why = "it did not pass";
+        why = "the last result is no pass";
     if (!why && !file)
         why = output_reason(resume, then);
     *valid = !why && !file;

@@ -55,6 +55,10 @@ static int read_format(const struct options *options, bool *npy)
     const char *path = options->arguments[0];
     enum file_format format;
 
+    if (strcmp(path, "-") == 0) {
+        print_error("gen writes to a file, not to standard output; ./- is a file with the name -");
+        return -1;
+    }
     if (tensor_args_format(options, path, &format))
         return -1;
     *npy = format == FILE_FORMAT_NPY;

@@ -185,12 +185,12 @@ static int choose_colours(const struct options *options)
 /* Refuses options of the timeline without --profile. Returns 0, or -1 after an error message. */
 static int check_profile(const struct options *options)
 {
-    static const char *const names[] = {"trace", "timeline", "measured"};
+    static const char *const names[] = {"trace", "timeline", "measured", "descriptors"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!options_get(options, names[i]) || options_get(options, "profile"))
             continue;
-        print_error("--%s requires --profile: it shows the times of a board's model", names[i]);
+        print_error("--%s requires --profile: it shows the model of a board", names[i]);
         return -1;
     }
     return 0;

@@ -23,7 +23,8 @@ static int read_budget(const struct tile_request *r, uint64_t *bytes)
     static const struct {
         const char *word;
         unsigned shift;
-    } units[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"K", 10}, {"MiB", 20}, {"M", 20}, {"GiB", 30}};
+    } units[] = {{"", 0},   {"B", 0},    {"KiB", 10}, {"K", 10},   {"MiB", 20},
+                 {"M", 20}, {"GiB", 30}, {"G", 30},   {"TiB", 40}, {"T", 40}};
     const char *text = tile_request_given(r, "budget");
     char *end;
     unsigned long long value;

@@ -48,15 +48,16 @@ static int check_apart(const struct places *places, const struct operands *opera
     const struct place *src = &places->src, *dst = &places->dst;
     const uint64_t src_offset = src->region->file_offset + src->offset;
     const uint64_t dst_offset = dst->region->file_offset + dst->offset;
+    const char *memory = dst->buffer ? "buffer" : "file";
 
     if (!region_overlaps(src->region, src->offset + read->begin, read->end - read->begin,
                          dst->region, dst->offset + written->begin, written->end - written->begin))
         return 0;
     fault_set(fault, FAULT_REFUSED, "/dst",
-              "dst: bytes %" PRIu64 " to %" PRIu64 " of the file are written, but %" PRIu64
-              " to %" PRIu64 " of the same file are read as src",
-              dst_offset + written->begin, dst_offset + written->end, src_offset + read->begin,
-              src_offset + read->end);
+              "dst: bytes %" PRIu64 " to %" PRIu64 " of the %s are written, but %" PRIu64
+              " to %" PRIu64 " of the same %s are read as src",
+              dst_offset + written->begin, dst_offset + written->end, memory,
+              src_offset + read->begin, src_offset + read->end, memory);
     fault->status = MLI_STATUS_INCOMPATEBLE_TENSORS;
     return -1;
 }

@@ -202,7 +202,7 @@ class Resumed(BatchCase):
         begin, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "--rerun", code=1)
         self.assertEqual(begin["resumed"], 10)
         self.assertEqual({n: c["rerun"] for n, c in cases.items() if "rerun" in c},
-                         {"c03": "it did not pass", "c08": "it did not pass"})
+                         {"c03": "the last result is no pass", "c08": "the last result is no pass"})
         self.write("bad.npy", self.read("good.npy"))
         begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
