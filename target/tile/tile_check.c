@@ -44,12 +44,12 @@ static void begin_search(struct check *c, uint32_t job)
 }
 
 /*
- * Goes on with the search until it reaches `earlier`, or has reached all jobs after `earlier`. Each
- * job is on the stack once, until the search goes on from there.
+ * Continues the search until it reaches `earlier`, or has reached all jobs after `earlier`. The
+ * stack has the jobs that are reached, and whose `after` is not read yet.
  */
 static void search(struct check *c, uint32_t earlier)
 {
-    size_t kept = 0; /* entries at the begin of the stack from which it need not go on */
+    size_t kept = 0; /* entries at the bottom of the stack that are not after `earlier` */
 
     while (kept < c->depth && c->seen[earlier] != c->mark) {
         const uint32_t at = c->stack[--c->depth];
