@@ -2,6 +2,8 @@
 #include "cli/job/detach.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,9 +78,8 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     return detach->numbers ? 0 : fault_no_memory(fault);
 }
 
-/* Remembers which file a job fills. */
-static int add_output(struct detach *detach, const struct resolved *r, uint64_t number,
-                      struct fault *fault)
+/* Remembers the file that a job will fill. Its number follows when the daemon has given it. */
+static int add_output(struct detach *detach, const struct resolved *r, struct fault *fault)
 {
     struct stat status;
 
@@ -95,11 +96,11 @@ static int add_output(struct detach *detach, const struct resolved *r, uint64_t 
     if (fstat(r->output.fd, &status))
         return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
     detach->outputs[detach->output_count++] =
-        (struct detached_output){status.st_dev, status.st_ino, number};
+        (struct detached_output){status.st_dev, status.st_ino, 0};
     return 0;
 }
 
-/* Adds the job that fills the source to the predecessors, if it is one of these jobs. */
+/* Adds the earlier job that writes the source, if there is one, to the predecessors. */
 static int refer_to_source(const struct detach *detach, const struct resolved *r,
                            struct job_ref *refs, struct job_refs *after, struct fault *fault)
 {
@@ -108,10 +109,10 @@ static int refer_to_source(const struct detach *detach, const struct resolved *r
 
     if (r->src_buffer || fstat(r->src.fd, &status))
         return 0;
-    for (size_t i = 0; i < detach->output_count && !found; i++) {
-        const struct detached_output *output = &detach->outputs[i];
+    for (size_t i = detach->output_count; i > 0 && !found; i--) {
+        const struct detached_output *output = &detach->outputs[i - 1];
 
-        if (output->inode == status.st_ino && output->device == status.st_dev)
+        if (output->number && output->inode == status.st_ino && output->device == status.st_dev)
             found = output;
     }
     for (size_t i = 0; i < after->count && found; i++) {
@@ -159,14 +160,32 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
     return 0;
 }
 
+/* Names the source, if the daemon has forgotten the job that writes it: it may have failed. */
+static void complain_of_writer(const struct resolved *r, struct fault *fault)
+{
+    const struct job_refs *after = &r->wire.after;
+    char pointer[32];
+
+    if (after->count == r->job->after_count)
+        return;
+    snprintf(pointer, sizeof(pointer), "/after/%zu", after->count - 1);
+    if (strcmp(fault->pointer, pointer) == 0)
+        fault_set(fault, fault->code, "/src/file",
+                  "src.file: the daemon has forgotten job %" PRIu64 ", which writes it, and "
+                  "whether the job succeeded; submit fewer jobs at a time, or without --detach",
+                  after->refs[after->count - 1].number);
+}
+
 /* Sends the job. The service replies when it has admitted the job. */
 static int submit_detached(struct daemon_link *link, const struct resolved *r,
                            struct job_brief *brief, struct fault *fault)
 {
     struct rpc_reply reply;
 
-    if (submission_send(link, r, -1, &reply, fault))
+    if (submission_send(link, r, -1, &reply, fault)) {
+        complain_of_writer(r, fault);
         return -1;
+    }
     int status = job_brief_read(&reply.result, brief);
     if (status)
         daemon_link_unreadable(&reply, fault);
@@ -205,12 +224,16 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     }
     if (status == 0)
         status = submission_write_header(&r, fault);
+    if (status == 0 && !r.dst_buffer)
+        status = add_output(detach, &r, fault);
     if (status == 0)
         status = submit_detached(detach->link, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
-        if (!r.dst_buffer && add_output(detach, &r, brief.job, fault) == 0)
+        if (!r.dst_buffer) {
+            detach->outputs[detach->output_count - 1].number = brief.job;
             status = output_commit(&r.output, false, fault);
+        }
     }
     r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
     resolved_finish(&r);

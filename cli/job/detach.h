@@ -21,7 +21,7 @@
 struct detached_output {
     dev_t device;
     ino_t inode;
-    uint64_t number; /* of the job, at the daemon */
+    uint64_t number; /* of the job, at the daemon; 0: the daemon has not taken it */
 };
 
 /** Detached jobs of one daemon. */

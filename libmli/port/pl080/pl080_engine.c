@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each channel has two lists of items. submit fills the first list and starts it; polls fill the
- * other one meanwhile. The poll that finds a list complete starts the other at once.
+ * second list meanwhile. The poll that finds a list complete starts the other list at once.
  *
  * Ends. A channel that has executed its last item, or that had an error, disables itself. All
  * channels share one interrupt, and the register that ends it also forgets the error, so
@@ -180,7 +180,7 @@ static struct pl080_list *other_list(struct lane *lane)
     return &lane->lists[1 - lane->running];
 }
 
-/* Fills the other list, if it is empty. */
+/* Fills the list that the channel does not execute, if the list is empty. */
 static void prepare(struct lane *lane)
 {
     struct pl080_list *list = other_list(lane);
@@ -192,7 +192,10 @@ static void prepare(struct lane *lane)
         set_value(&lane->high_water, list->count);
 }
 
-/* Starts the other list, if it has items: the first one is loaded into the registers. */
+/*
+ * Starts the list that the channel does not execute, if the list has items: loads the first item
+ * into the registers.
+ */
 static bool start_other(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
@@ -283,7 +286,7 @@ static struct mli_work_end end_cancelled(struct lane *lane)
     return (struct mli_work_end){.status = MLI_STATUS_OK, .bytes = lane->written};
 }
 
-/* What a channel does. */
+/* The state of a channel. */
 enum state { BUSY, ENDED, FAILED, STOPPED };
 
 static void configure(uint32_t channel, uint32_t value)

@@ -13,7 +13,7 @@ enum {
     SHORT = 16 /* bytes; a shorter run is one item, because an item takes longer than some bytes */
 };
 
-/* The source of zeros: a channel reads the same word again and again. */
+/* The source of zeros: a channel reads this word for each transfer. */
 static const uint32_t zero;
 
 void pl080_list_limits(struct mli_channel_caps *caps)
