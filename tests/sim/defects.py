@@ -13,7 +13,7 @@ A search without a defect must find nothing; it comes first, for the same time.
 
   --check      only check that each text occurs exactly once in its file
   --only NAME  plant only this defect
-  --seconds T  search at most T seconds for each defect (default 60)
+  --seconds T  search for each defect for at most T seconds of processor time (default 60)
 
 Exit status: 0 all defects were found, 1 one was not, 2 wrong arguments or no build.
 """

@@ -35,7 +35,7 @@ static const char usage[] =
     "  --seed N      first seed (default 1)\n"
     "  --steps M     steps of one run, before the clients end (default 20000)\n"
     "  --runs R      runs, with the seeds N, N + 1, ... (default 1)\n"
-    "  --seconds T   more runs until T seconds have passed\n"
+    "  --seconds T   more runs until they have used T seconds of processor time\n"
     "  --verbose     a line for each run, with the checksum of its events\n"
     "  --log         print the log of the service\n"
     "  --no-shorten  after a failure, do not look for fewer clients that fail too\n"
@@ -165,14 +165,6 @@ static uint64_t number(const char *text)
     return value;
 }
 
-static double seconds_now(clockid_t clock)
-{
-    struct timespec time;
-
-    __real_clock_gettime(clock, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static double cpu_of_children(void)
 {
     struct rusage used;
@@ -199,11 +191,11 @@ static void print_totals(const struct totals *totals, double cpu)
 
 static int run_all(const struct options *options, uint64_t without)
 {
-    const double begin = seconds_now(CLOCK_MONOTONIC);
+    const double begin = cpu_of_children();
     struct totals totals = {0};
 
     for (uint64_t seed = options->seed;; seed++) {
-        const bool late = seconds_now(CLOCK_MONOTONIC) - begin >= (double)options->seconds;
+        const bool late = cpu_of_children() - begin >= (double)options->seconds;
 
         if (totals.runs >= options->runs && late)
             break;
