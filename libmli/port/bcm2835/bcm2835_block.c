@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/port/bcm2835/bcm2835_block.h"
 
+#include "libmli/port/common/chain.h"
+
 enum {
     WIDE = 16,        /* bytes of a wide access */
     BURST_BYTES = 32, /* what a full channel reads without a stall of the bus */
@@ -27,27 +29,15 @@ void bcm2835_block_limits(enum bcm2835_kind kind, struct mli_channel_caps *caps)
     caps->gap_max = BCM2835_STRIDE_MAX;
 }
 
-/*
- * Returns the last byte that a side of a box touches, as the distance from its first one. Steps are
- * not negative.
- */
+/* Returns the bytes from the first to the last one that a side of a box touches. */
 static uint64_t extent(const struct mli_copy_box *box, bool source)
 {
-    uint64_t last = box->run - 1;
+    uint64_t bytes = box->run;
 
     for (size_t i = 0; i < box->loops; i++)
-        last += (uint64_t)(box->loop[i].count - 1) *
-                (source ? box->loop[i].src_step : box->loop[i].dst_step);
-    return last;
-}
-
-/* Sets *bus to the address of a side on the bus. Returns false if a byte has none. */
-static bool address_on_bus(const uint8_t *address, uint64_t last, uint32_t *bus)
-{
-    const uint64_t first = mli_bus_address(address);
-
-    *bus = (uint32_t)first;
-    return first <= UINT32_MAX && last <= UINT32_MAX - first;
+        bytes += (uint64_t)(box->loop[i].count - 1) *
+                 (source ? box->loop[i].src_step : box->loop[i].dst_step);
+    return bytes;
 }
 
 /* Returns the bits of TI for the width and length of bursts. */
@@ -71,13 +61,13 @@ bool bcm2835_block_encode(struct bcm2835_block *block, enum bcm2835_kind kind,
     bool reachable;
 
     *block = (struct bcm2835_block){.ti = BCM2835_TI_DEST_INC, .txfr_len = (uint32_t)box->run};
-    reachable = address_on_bus(box->dst, extent(box, false), &block->dest_ad);
+    reachable = chain_bus32(box->dst, extent(box, false), &block->dest_ad);
     if (box->src) {
         block->ti |= BCM2835_TI_SRC_INC;
-        reachable &= address_on_bus(box->src, extent(box, true), &block->source_ad);
+        reachable &= chain_bus32(box->src, extent(box, true), &block->source_ad);
     } else {
         mli_cache_clean(zeros.bytes, sizeof(zeros.bytes));
-        reachable &= address_on_bus(zeros.bytes, sizeof(zeros.bytes) - 1, &block->source_ad);
+        reachable &= chain_bus32(zeros.bytes, sizeof(zeros.bytes), &block->source_ad);
     }
     if (box->loops > 0) {
         const struct mli_copy_loop *loop = &box->loop[0];
@@ -113,7 +103,7 @@ uint64_t bcm2835_block_rows(const struct bcm2835_block *block, const struct mli_
         return 0;
     count = box->loop[0].count;
     left = (uint64_t)(txfr_len >> Y_SHIFT) + 1;
-    if (left > count || distance > extent(box, false) + box->loop[0].dst_step)
+    if (left > count || distance >= extent(box, false) + box->loop[0].dst_step)
         return 0;
     written = distance / box->loop[0].dst_step;
     if (distance % box->loop[0].dst_step >= box->run)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/port/bcm2835/bcm2835_device.h"
 
+#include "libmli/port/common/chain.h"
+
 struct bcm2835_platform bcm2835_platform;
 
 /* The manual has the registers of full channels for the numbers 0 to 6 only. */
@@ -58,15 +60,6 @@ void bcm2835_set(uint32_t number, enum bcm2835_register offset, uint32_t value)
     store(number * BCM2835_CHANNEL_BYTES + offset, value);
 }
 
-void bcm2835_barrier(void)
-{
-#if defined(__ARM_ARCH) && __ARM_ARCH >= 7
-    __asm__ volatile("dsb sy" ::: "memory");
-#else
-    __sync_synchronize();
-#endif
-}
-
 enum bcm2835_kind bcm2835_kind_of(uint32_t number)
 {
     return number < FIRST_LITE ? BCM2835_FULL : BCM2835_LITE;
@@ -90,7 +83,7 @@ void bcm2835_reset(uint32_t number)
 
 void bcm2835_start(uint32_t number, uint32_t block)
 {
-    bcm2835_barrier();
+    chain_barrier();
     bcm2835_set(number, BCM2835_CONBLK_AD, block);
     bcm2835_set(number, BCM2835_CS, CS_RUN | BCM2835_CS_INT | BCM2835_CS_END | BCM2835_CS_ACTIVE);
 }

@@ -19,9 +19,6 @@ uint32_t bcm2835_number(uint32_t channel);
 uint32_t bcm2835_get(uint32_t number, enum bcm2835_register offset);
 void bcm2835_set(uint32_t number, enum bcm2835_register offset, uint32_t value);
 
-/** Orders accesses to memory before the accesses to registers that follow, and the reverse. */
-void bcm2835_barrier(void);
-
 /** Returns the kind of a channel. */
 enum bcm2835_kind bcm2835_kind_of(uint32_t number);
 

@@ -5,7 +5,6 @@
  * addresses: the board's code describes the controller by bcm2835_set_platform().
  *
  *   bcm2835_block.[ch]   the control block of a piece, and the row in which a channel stopped
- *   bcm2835_list.[ch]    a chain of control blocks, and its pieces
  *   bcm2835_device.[ch]  starts, pauses and resets channels
  *   bcm2835_engine.c     the functions of the engine: ends, errors and cancels
  *   bcm2835_registers.h  the registers

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "libmli/port/common/option.h"
 #include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_clock.h"
 #include "libmli/port/mock/mock_device.h"
@@ -40,13 +41,8 @@ static struct lane {
 /* Atomic, because mli_mov_is_polled() may call the caps operation at any time. */
 enum clock { POLLED, BY_THREAD, BY_PROGRAM };
 static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS,
-                        interrupt_option = POLLED, unit_option = 1, worth_option;
-static _Atomic bool iommu_option, any_option;
-
-static uint32_t value_of(_Atomic uint32_t *option_value)
-{
-    return atomic_load_explicit(option_value, memory_order_relaxed);
-}
+                        interrupt_option = POLLED, unit_option = 1, worth_option, iommu_option,
+                        any_option;
 
 /* A driver of a real device looks for the device here. */
 static uint32_t probe(void)
@@ -59,15 +55,15 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
     caps->flags =
-        value_of(&interrupt_option) == POLLED ? MLI_CHANNEL_POLLED : MLI_CHANNEL_INTERRUPT;
-    if (atomic_load_explicit(&any_option, memory_order_relaxed))
+        port_option_get(&interrupt_option) == POLLED ? MLI_CHANNEL_POLLED : MLI_CHANNEL_INTERRUPT;
+    if (port_option_get(&any_option))
         caps->flags |= MLI_CHANNEL_ANY_LOOPS;
-    caps->loops = value_of(&loops_option);
+    caps->loops = port_option_get(&loops_option);
     caps->count_max = MOCK_COUNT_MAX;
     caps->run_max = MOCK_RUN_MAX;
     caps->step_max = MOCK_STEP_MAX;
-    caps->granularity = value_of(&unit_option);
-    caps->piece_min = value_of(&worth_option);
+    caps->granularity = port_option_get(&unit_option);
+    caps->piece_min = port_option_get(&worth_option);
 }
 
 /* Clears the interrupt before poll collects its causes: later causes raise it again. */
@@ -80,17 +76,18 @@ static void handle_interrupt(uint32_t channel)
 /* Returns the bits of CONTROL for a channel in use. */
 static uint32_t enabled(void)
 {
-    return value_of(&interrupt_option) == POLLED ? MOCK_ENABLE : MOCK_ENABLE | MOCK_INTERRUPTS;
+    return port_option_get(&interrupt_option) == POLLED ? MOCK_ENABLE
+                                                        : MOCK_ENABLE | MOCK_INTERRUPTS;
 }
 
 static bool open_channel(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
 
-    if (value_of(&interrupt_option) == BY_THREAD && !mock_clock_start())
+    if (port_option_get(&interrupt_option) == BY_THREAD && !mock_clock_start())
         return false;
     mock_device_set_handler(handle_interrupt);
-    lane->slots = value_of(&ring_option) + 1;
+    lane->slots = port_option_get(&ring_option) + 1;
     lane->head = 0;
     lane->tail = 0;
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
@@ -104,7 +101,7 @@ static bool open_channel(uint32_t channel)
 static void close_channel(uint32_t channel)
 {
     mock_device_write(channel, MOCK_CONTROL, MOCK_RESET);
-    if (value_of(&interrupt_option) == BY_THREAD)
+    if (port_option_get(&interrupt_option) == BY_THREAD)
         mock_clock_stop();
 }
 
@@ -133,7 +130,7 @@ static int attach(mli_mov_memory *memory)
     const bool write = memory->flags & MLI_MOV_MEMORY_WRITE;
     int i = 0, error = NO_ENTRY;
 
-    if (!atomic_load_explicit(&iommu_option, memory_order_relaxed))
+    if (!port_option_get(&iommu_option))
         return 0;
     lock_attached();
     while (i < MOCK_MAPPINGS && attached[i].size > 0)
@@ -163,7 +160,7 @@ static uint64_t bus_address(const uint8_t *address)
 {
     uint64_t bus = mli_bus_address(address);
 
-    if (!atomic_load_explicit(&iommu_option, memory_order_relaxed))
+    if (!port_option_get(&iommu_option))
         return bus;
     lock_attached();
     for (int i = 0; i < MOCK_MAPPINGS; i++) {
@@ -378,7 +375,7 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
 static void synchronise(uint32_t channel)
 {
     while (mock_device_read(channel, MOCK_STATUS) & MOCK_BUSY) {
-        if (value_of(&interrupt_option) == BY_PROGRAM)
+        if (port_option_get(&interrupt_option) == BY_PROGRAM)
             (void)mock_device_run(channel, 1);
         else
             mock_clock_yield(); /* under valgrind, the two threads could stop each other for ever */
@@ -393,46 +390,25 @@ static void stats(uint32_t channel, mli_mov_channel_stats *stats)
             atomic_load_explicit(&lanes[channel].high_water, memory_order_relaxed);
 }
 
-static bool is(const char *key, size_t length, const char *name)
-{
-    size_t i = 0;
-
-    while (i < length && name[i] == key[i])
-        i++;
-    return i == length && name[i] == '\0';
-}
-
 /* A key of length 0 resets all options to their defaults. */
 static bool option(const char *key, size_t length, uint64_t value)
 {
-    if (length == 0) {
-        ring_option = RING_DEFAULT;
-        loops_option = MOCK_LOOPS;
-        interrupt_option = POLLED;
-        unit_option = 1;
-        worth_option = 0;
-        iommu_option = false;
-        any_option = false;
-    } else if (is(key, length, "ring") && value >= 1 && value <= MOCK_RING_MAX) {
-        ring_option = (uint32_t)value;
-    } else if (is(key, length, "loops") && value <= MOCK_LOOPS) {
-        loops_option = (uint32_t)value;
-    } else if (is(key, length, "interrupt") && value <= BY_PROGRAM) {
-        interrupt_option = (uint32_t)value;
-    } else if (is(key, length, "unit") && value >= 1 && value <= MOCK_UNIT_MAX &&
-               (value & (value - 1)) == 0) {
-        unit_option = (uint32_t)value;
-    } else if (is(key, length, "worth") && value <= UINT32_MAX) {
-        worth_option = (uint32_t)value;
-    } else if (is(key, length, "any") && value <= 1) {
-        any_option = value == 1;
-    } else if (is(key, length, "iommu") && value <= 1) {
-        iommu_option = value == 1;
-    } else {
+    const struct port_option options[] = {
+        {"ring", &ring_option, RING_DEFAULT, 1, MOCK_RING_MAX},
+        {"loops", &loops_option, MOCK_LOOPS, 0, MOCK_LOOPS},
+        {"interrupt", &interrupt_option, POLLED, POLLED, BY_PROGRAM},
+        {"unit", &unit_option, 1, 1, MOCK_UNIT_MAX},
+        {"worth", &worth_option, 0, 0, UINT32_MAX},
+        {"any", &any_option, 0, 0, 1},
+        {"iommu", &iommu_option, 0, 0, 1},
+    };
+
+    if (port_option_is(key, length, "unit") && (value & (value - 1)) != 0)
         return false;
-    }
-    mock_device_set_unit(unit_option);
-    mock_bus_translate(iommu_option);
+    if (!port_option_set(options, sizeof(options) / sizeof(options[0]), key, length, value))
+        return false;
+    mock_device_set_unit(port_option_get(&unit_option));
+    mock_bus_translate(port_option_get(&iommu_option));
     return true;
 }
 

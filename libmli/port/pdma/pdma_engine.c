@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "libmli/port/common/option.h"
 #include "libmli/port/pdma/pdma_registers.h"
 
 enum {
@@ -118,8 +119,7 @@ static uint32_t alignment(uint64_t number)
 static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size)
 {
     const uint32_t best = alignment(src ^ dst), now = alignment(src | dst);
-    const size_t line = (size_t)1 << best,
-                 most = atomic_load_explicit(&block_option, memory_order_relaxed);
+    const size_t line = (size_t)1 << best, most = port_option_get(&block_option);
     size_t bytes = left < most ? left : most;
 
     if (bytes >= 4 * line && now < best) /* a head, up to the address where both are aligned */
@@ -264,10 +264,8 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    caps->flags = atomic_load_explicit(&interrupt_option, memory_order_relaxed)
-                      ? MLI_CHANNEL_INTERRUPT
-                      : MLI_CHANNEL_POLLED;
-    caps->piece_min = atomic_load_explicit(&piece_option, memory_order_relaxed);
+    caps->flags = port_option_get(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
+    caps->piece_min = port_option_get(&piece_option);
 }
 
 /* Claims the channel, which clears its registers. */
@@ -275,7 +273,7 @@ static bool open_channel(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
 
-    lane->interrupt = atomic_load_explicit(&interrupt_option, memory_order_relaxed);
+    lane->interrupt = port_option_get(&interrupt_option);
     write32(channel, PDMA_CONTROL, 0);
     write32(channel, PDMA_CONTROL, PDMA_CLAIM);
     mli_cache_clean(zeros, sizeof(zeros));
@@ -357,31 +355,15 @@ static void stats(uint32_t channel, mli_mov_channel_stats *stats)
     stats->queue_high_water = stats->submitted > 0;
 }
 
-static bool is(const char *key, size_t length, const char *name)
-{
-    size_t i = 0;
-
-    while (i < length && name[i] == key[i])
-        i++;
-    return i == length && name[i] == '\0';
-}
-
 static bool option(const char *key, size_t length, uint64_t value)
 {
-    if (length == 0) {
-        interrupt_option = 0;
-        block_option = BLOCK_DEFAULT;
-        piece_option = PIECE_MIN_DEFAULT;
-    } else if (is(key, length, "interrupt") && value <= (board.enable_interrupts ? 1 : 0)) {
-        interrupt_option = (uint32_t)value;
-    } else if (is(key, length, "block") && value >= BLOCK_MIN && value <= UINT32_C(1) << 31) {
-        block_option = (uint32_t)value;
-    } else if (is(key, length, "piece_min") && value <= UINT32_MAX) {
-        piece_option = (uint32_t)value;
-    } else {
-        return false;
-    }
-    return true;
+    const struct port_option options[] = {
+        {"interrupt", &interrupt_option, 0, 0, board.enable_interrupts ? 1 : 0},
+        {"block", &block_option, BLOCK_DEFAULT, BLOCK_MIN, UINT32_C(1) << 31},
+        {"piece_min", &piece_option, PIECE_MIN_DEFAULT, 0, UINT32_MAX},
+    };
+
+    return port_option_set(options, sizeof(options) / sizeof(options[0]), key, length, value);
 }
 
 void pdma_set_platform(const struct pdma_platform *platform)

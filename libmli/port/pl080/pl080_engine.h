@@ -4,7 +4,7 @@
  * no operating system, and knows no addresses: the board's code describes the controller by
  * pl080_set_platform().
  *
- *   pl080_list.[ch]     a chain of linked list items, and the pieces of the plan that they move
+ *   pl080_item.[ch]     the linked list items of a piece
  *   pl080_engine.c      channels, and the functions of the engine: ends, errors and cancels
  *   pl080_registers.h   the registers
  *

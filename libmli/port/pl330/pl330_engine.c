@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 
+#include "libmli/port/common/option.h"
 #include "libmli/port/pl330/pl330_device.h"
 #include "libmli/port/pl330/pl330_program.h"
 #include "libmli/port/pl330/pl330_registers.h"
@@ -63,7 +64,7 @@ static uint64_t clock_ns(void)
 
 static bool by_interrupt(void)
 {
-    return atomic_load_explicit(&interrupt_option, memory_order_relaxed);
+    return port_option_get(&interrupt_option);
 }
 
 void pl330_set_platform(const struct pl330_platform *platform)
@@ -81,8 +82,8 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     caps->run_max = PL330_RUN_MAX;
     caps->linear_max = PL330_LINEAR_MAX;
     caps->gap_max = PL330_GAP_MAX;
-    caps->run_min = atomic_load_explicit(&run_option, memory_order_relaxed);
-    caps->piece_min = atomic_load_explicit(&piece_option, memory_order_relaxed);
+    caps->run_min = port_option_get(&run_option);
+    caps->piece_min = port_option_get(&piece_option);
 }
 
 static bool open_channel(uint32_t channel)
@@ -154,7 +155,7 @@ static struct pl330_part write_piece(uint32_t channel, uint64_t row,
  */
 static void feed(uint32_t channel)
 {
-    const uint32_t room = atomic_load_explicit(&program_option, memory_order_relaxed);
+    const uint32_t room = port_option_get(&program_option);
     struct lane *lane = &lanes[channel];
     uint32_t size = 0;
 
@@ -439,37 +440,17 @@ static void stats(uint32_t channel, mli_mov_channel_stats *stats)
             atomic_load_explicit(&lanes[channel].most_pieces, memory_order_relaxed);
 }
 
-static bool is(const char *key, size_t length, const char *name)
-{
-    size_t i = 0;
-
-    while (i < length && name[i] == key[i])
-        i++;
-    return i == length && name[i] == '\0';
-}
-
 /* A key of length 0 resets all options to their defaults. */
 static bool option(const char *key, size_t length, uint64_t value)
 {
-    if (length == 0) {
-        interrupt_option = 0;
-        program_option = PL330_PROGRAM_MAX;
-        run_option = PL330_RUN_DEFAULT;
-        piece_option = PL330_PIECE_DEFAULT;
-    } else if (is(key, length, "interrupt") &&
-               value <= (pl330_platform.lock && pl330_platform.unlock ? 1 : 0)) {
-        interrupt_option = (uint32_t)value;
-    } else if (is(key, length, "program") && value >= PL330_PROGRAM_MIN &&
-               value <= PL330_PROGRAM_MAX) {
-        program_option = (uint32_t)value;
-    } else if (is(key, length, "run") && value <= UINT32_MAX) {
-        run_option = (uint32_t)value;
-    } else if (is(key, length, "piece") && value <= UINT32_MAX) {
-        piece_option = (uint32_t)value;
-    } else {
-        return false;
-    }
-    return true;
+    const struct port_option options[] = {
+        {"interrupt", &interrupt_option, 0, 0, pl330_platform.lock && pl330_platform.unlock},
+        {"program", &program_option, PL330_PROGRAM_MAX, PL330_PROGRAM_MIN, PL330_PROGRAM_MAX},
+        {"run", &run_option, PL330_RUN_DEFAULT, 0, UINT32_MAX},
+        {"piece", &piece_option, PL330_PIECE_DEFAULT, 0, UINT32_MAX},
+    };
+
+    return port_option_set(options, sizeof(options) / sizeof(options[0]), key, length, value);
 }
 
 struct pl330_fault pl330_last_fault(uint32_t channel)

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "libmli/port/common/option.h"
 #include "libmli/port/zdma/zdma_list.h"
 
 enum { LISTS = 2, RUN_DEFAULT = 1 << 20, LEAST_DEFAULT = 32 };
@@ -40,7 +41,7 @@ static struct zdma_platform platform;
 /* Atomic, because any thread may call the caps operation at any time. */
 static _Atomic uint32_t list_option = ZDMA_LIST_MAX, run_option = RUN_DEFAULT,
                         least_option = LEAST_DEFAULT;
-static atomic_bool linear_option, interrupt_option;
+static _Atomic uint32_t linear_option, interrupt_option;
 
 static uint32_t get(uint32_t channel, uint32_t offset)
 {
@@ -93,11 +94,9 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    caps->flags = atomic_load_explicit(&interrupt_option, memory_order_relaxed)
-                      ? MLI_CHANNEL_INTERRUPT
-                      : MLI_CHANNEL_POLLED;
-    caps->run_max = atomic_load_explicit(&run_option, memory_order_relaxed);
-    caps->piece_min = atomic_load_explicit(&least_option, memory_order_relaxed);
+    caps->flags = port_option_get(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
+    caps->run_max = port_option_get(&run_option);
+    caps->piece_min = port_option_get(&least_option);
 }
 
 static bool is_busy(uint32_t channel)
@@ -125,14 +124,14 @@ static bool open_channel(uint32_t channel)
     if (is_busy(channel))
         return false; /* another program uses the channel */
     lane->form = (struct zdma_form){
-        .elements = atomic_load_explicit(&list_option, memory_order_relaxed),
-        .bytes = atomic_load_explicit(&run_option, memory_order_relaxed),
-        .linear = atomic_load_explicit(&linear_option, memory_order_relaxed),
+        .elements = port_option_get(&list_option),
+        .bytes = port_option_get(&run_option),
+        .linear = port_option_get(&linear_option),
         .coherent = platform.coherent,
     };
     for (size_t i = 0; i < LISTS; i++)
         lane->list[i].words = elements[channel][i];
-    lane->interrupt = atomic_load_explicit(&interrupt_option, memory_order_relaxed);
+    lane->interrupt = port_option_get(&interrupt_option);
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
     zdma_zeros_clean();
     configure(channel);
@@ -395,38 +394,18 @@ static void stats(uint32_t channel, mli_mov_channel_stats *stats)
             atomic_load_explicit(&lanes[channel].high_water, memory_order_relaxed);
 }
 
-static bool is(const char *key, size_t length, const char *name)
-{
-    size_t i = 0;
-
-    while (i < length && name[i] == key[i])
-        i++;
-    return i == length && name[i] == '\0';
-}
-
 /* A key of length 0 resets all options to their defaults. */
 static bool option(const char *key, size_t length, uint64_t value)
 {
-    if (length == 0) {
-        list_option = ZDMA_LIST_MAX;
-        run_option = RUN_DEFAULT;
-        least_option = LEAST_DEFAULT;
-        linear_option = false;
-        interrupt_option = platform.interrupts;
-    } else if (is(key, length, "list") && value >= 1 && value <= ZDMA_LIST_MAX) {
-        list_option = (uint32_t)value;
-    } else if (is(key, length, "run") && value >= 1 && value <= ZDMA_SIZE_MAX) {
-        run_option = (uint32_t)value;
-    } else if (is(key, length, "least") && value <= ZDMA_SIZE_MAX) {
-        least_option = (uint32_t)value;
-    } else if (is(key, length, "linear") && value <= 1) {
-        linear_option = value;
-    } else if (is(key, length, "interrupt") && value <= platform.interrupts) {
-        interrupt_option = value;
-    } else {
-        return false;
-    }
-    return true;
+    const struct port_option options[] = {
+        {"list", &list_option, ZDMA_LIST_MAX, 1, ZDMA_LIST_MAX},
+        {"run", &run_option, RUN_DEFAULT, 1, ZDMA_SIZE_MAX},
+        {"least", &least_option, LEAST_DEFAULT, 0, ZDMA_SIZE_MAX},
+        {"linear", &linear_option, 0, 0, 1},
+        {"interrupt", &interrupt_option, platform.interrupts, 0, platform.interrupts},
+    };
+
+    return port_option_set(options, sizeof(options) / sizeof(options[0]), key, length, value);
 }
 
 const struct mli_engine zdma_engine = {

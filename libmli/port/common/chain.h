@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Channels of a DMA controller that executes chains of descriptors: the part of an engine that such
+ * controllers have in common.
+ *
+ * Glossary
+ *   item    a descriptor of the controller, in memory; it has the address of the next item
+ *   chain   items that a channel executes without the processor, up to an interrupt at their end.
+ *           A chain that runs cannot be extended.
+ *   piece   a part of a plan (mli_engine.h). It takes one item or a few, all in one chain.
+ *
+ * A channel has two chains. chain_submit() fills the first one and starts it; each chain_poll()
+ * fills the other one meanwhile. The poll that finds a chain complete starts the other one at once,
+ * then fills the one that has ended. The processor's pieces come when no chain is left.
+ *
+ * To write an engine, start here: define the functions of struct chain_controller, a struct
+ * chain_channel for each channel, and a struct mli_engine whose functions `open`, `submit` and
+ * `poll` call those below. The engine keeps the items, in the form of its controller.
+ * libmli/port/pl080 is an example.
+ */
+#ifndef MLI_PORT_CHAIN_H
+#define MLI_PORT_CHAIN_H
+
+#include "mli_engine.h"
+
+enum {
+    CHAIN_COUNT = 2,         /* chains of a channel */
+    CHAIN_PIECES_MAX = 32,   /* pieces of a chain */
+    CHAIN_ITEMS_MAX = 255,   /* items of a chain */
+    CHAIN_STOP_POLLS = 10000 /* polls of a channel that should stop, before it gives up */
+};
+
+/** What a channel does that was started. */
+enum chain_state {
+    CHAIN_BUSY,
+    CHAIN_STOPPING, /**< it should stop, because of an error or a cancel, but may write memory */
+    CHAIN_ENDED,    /**< memory has the bytes of all items */
+    CHAIN_FAILED,   /**< it has stopped after an error */
+    CHAIN_STOPPED   /**< it has stopped as it should */
+};
+
+/** Why a channel must stop. */
+enum chain_stop {
+    CHAIN_GO_ON,     /**< it need not */
+    CHAIN_CANCELLED, /**< the work item is cancelled: halt the channel, if it is not halted yet */
+    CHAIN_GIVE_UP    /**< it is stopping since CHAIN_STOP_POLLS polls: disable it in any case */
+};
+
+/**
+ * What is particular to a controller. `channel` is the engine's number of a channel, `chain` is 0
+ * or 1, and items are counted from 0. The functions of one channel are never called concurrently.
+ */
+struct chain_controller {
+    /** Most items of one piece. */
+    uint32_t piece_items;
+
+    /** Sets the limits of a piece, like `caps` of struct mli_engine. */
+    void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
+
+    /**
+     * Writes the items of a piece, from item `first` on. Returns their number; 0 if the controller
+     * cannot move the piece, for example because the bus does not have an address: the processor
+     * then moves it.
+     */
+    uint32_t (*encode)(uint32_t channel, uint32_t chain, uint32_t first,
+                       const struct mli_descriptor *piece);
+
+    /**
+     * Links items 0 to `count` - 1, lets the last one raise the interrupt, and writes them from the
+     * cache to memory. `count` is not 0.
+     */
+    void (*link)(uint32_t channel, uint32_t chain, uint32_t count);
+
+    /**
+     * Starts a chain on an idle channel: forgets earlier ends and errors, and calls chain_barrier()
+     * before the write that starts the channel.
+     */
+    void (*start)(uint32_t channel, uint32_t chain);
+
+    /**
+     * Returns what the channel does, after it has stopped the channel if it must. Not called when
+     * the channel has ended, until its next start.
+     */
+    enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
+
+    /**
+     * Returns the item that the channel executes, or in which it has stopped, 0 to `count` - 1: the
+     * items before it are in memory. 0 if the registers name no item of the chain. Not called for a
+     * channel that has ended.
+     */
+    uint32_t (*position)(uint32_t channel, uint32_t chain, uint32_t count);
+
+    /**
+     * Returns the number of rows of a piece that are in memory, of a channel that has stopped in
+     * item `item`, the first one of the piece. Null: the registers do not say.
+     */
+    uint64_t (*rows)(uint32_t channel, uint32_t chain, uint32_t item,
+                     const struct mli_descriptor *piece);
+
+    /**
+     * Clears the interrupt of an idle channel, which has no work item any more. If it has not
+     * succeeded, resets the channel.
+     */
+    void (*clear)(uint32_t channel, bool success);
+};
+
+/** A chain of a channel: the pieces that its items move. */
+struct chain {
+    struct mli_descriptor pieces[CHAIN_PIECES_MAX];
+    uint8_t ends[CHAIN_PIECES_MAX]; /* number of items up to the end of each piece */
+    uint32_t items;
+    uint32_t count, reaped; /* pieces, and those that are complete and counted */
+};
+
+/** A channel of the engine. Its members are private to chain.c. */
+struct chain_channel {
+    const struct chain_controller *controller;
+    uint64_t (*clock_ns)(void);
+    uint32_t number, items_max;
+    struct chain chains[CHAIN_COUNT];
+    struct mli_legaliser legaliser; /* has the pieces that are in no chain */
+    struct mli_descriptor piece;    /* the last one from the legaliser */
+    bool for_processor;             /* the processor must move `piece` when no chain is left */
+    bool idle;                      /* the channel executes no chain */
+    bool visible;                   /* the processor's cache has nothing of the destination */
+    uint32_t running;               /* the chain that the channel executes, or has executed */
+    uint32_t stop_polls;            /* polls since the channel began to stop */
+    size_t written;
+    uint64_t began, busy_ns;
+    _Atomic(struct mli_work *) work; /* null: poll must not touch the channel */
+    _Atomic uint32_t high_water;
+};
+
+/** How an engine opens a channel. */
+struct chain_setup {
+    const struct chain_controller *controller;
+    uint32_t number;            /**< the engine's number of the channel */
+    uint32_t items_max;         /**< most items of a chain: piece_items to CHAIN_ITEMS_MAX */
+    uint64_t (*clock_ns)(void); /**< null: there is no clock */
+};
+
+/** Opens a channel, which is idle. */
+void chain_open(struct chain_channel *channel, const struct chain_setup *setup);
+
+/** The functions `submit`, `poll` and `stats` of struct mli_engine, for one channel. */
+void chain_submit(struct chain_channel *channel, struct mli_work *work);
+uint32_t chain_poll(struct chain_channel *channel, uint32_t budget);
+void chain_stats(struct chain_channel *channel, mli_mov_channel_stats *stats);
+
+/** Orders accesses to memory before the accesses to registers that follow, and the reverse. */
+void chain_barrier(void);
+
+/**
+ * Sets *bus to the address of a run of `bytes` bytes on a bus of 32 bits. Returns false if the bus
+ * does not have all of the run. bytes > 0.
+ */
+bool chain_bus32(const void *address, uint64_t bytes, uint32_t *bus);
+
+#endif /* MLI_PORT_CHAIN_H */
