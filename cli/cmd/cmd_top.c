@@ -104,7 +104,7 @@ static int look(struct top *top, struct fault *fault)
         show_json(top);
     else if (show(top, fault))
         return -1;
-    return print_flush() ? fault_set(fault, FAULT_IO_ERROR, NULL, "nobody reads the output") : 0;
+    return 0;
 }
 
 /* Draws views until ^C, which is the normal end, or once. */
@@ -115,8 +115,8 @@ static int watch(struct top *top, struct top_sample samples[2], struct fault *fa
         top->before = i ? &samples[(i + 1) % 2] : NULL;
         if (look(top, fault))
             return cancel_requested() ? 0 : -1;
-        if (top->once)
-            return 0;
+        if (print_flush() || top->once)
+            return 0; /* print_flush() has reported that nobody reads the output */
         struct pollfd cancelled = {.fd = cancel_fd(), .events = POLLIN};
         poll(&cancelled, 1, top->interval_ms);
     }

@@ -37,6 +37,7 @@ struct recorder {
     bool streamed; /* true: write events to standard output */
     bool replaces; /* true: replace an existing file */
     bool failed;   /* true: an event could not be read */
+    bool unread;   /* true: standard output takes no more, which print_flush() has reported */
 };
 
 static void take(mli_client *client, const char *line, size_t length, void *user)
@@ -69,10 +70,12 @@ static int write_text(struct recorder *recorder, struct fault *fault)
     if (text->length == 0)
         return 0;
     if (recorder->streamed) {
-        if (fwrite(text->data, 1, text->length, stdout) < text->length || print_flush())
+        fwrite(text->data, 1, text->length, stdout);
+        recorder->unread = print_flush() != 0;
+        if (recorder->unread)
             return cancel_requested()
                        ? cancel_fault(fault)
-                       : fault_set(fault, FAULT_IO_ERROR, NULL, "standard output takes no more");
+                       : fault_set(fault, FAULT_IO_ERROR, NULL, "nobody reads the output");
     } else if (output_write(&recorder->output, text->data, text->length, recorder->written,
                             fault)) {
         return -1;
@@ -196,6 +199,8 @@ static enum exit_code record_trace(struct session *session, void *context)
         session_print(session, &printed, recorder);
     output_finish(&recorder->output);
     textw_finish(&recorder->text);
+    if (status && recorder->unread && !cancel_requested())
+        return EXIT_CODE_FAILED;
     return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
 }
 

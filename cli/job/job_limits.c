@@ -156,8 +156,9 @@ int job_limits_check(const struct job_limits *limits, const struct resolved *res
 
     if (limits->channels && channels > limits->channels)
         return fault_set(fault, FAULT_LIMIT, "/channels",
-                         "channels: %" PRIu32 " wanted, but the daemon has %" PRIu32, channels,
-                         limits->channels);
+                         "channels: %" PRIu32 " given; the daemon has %" PRIu32
+                         " (option --channels of mlid)",
+                         channels, limits->channels);
     if (check_bytes(limits, explained, fault))
         return -1;
     return check_sent(limits, resolved, fault);

@@ -28,7 +28,8 @@ int admit_check_channels(const struct jobs *jobs, const struct job *job, struct 
     if (job->common.channels <= jobs->config->channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
-                     "channels: %" PRIu32 " given, but the service has %" PRIu32,
+                     "channels: %" PRIu32 " given; the service has %" PRIu32
+                     " (option --channels of mlid, and of mlictl run and batch)",
                      job->common.channels, jobs->config->channels);
 }
 

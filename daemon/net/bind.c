@@ -241,6 +241,8 @@ const char *bind_error_text(int error)
     case EADDRINUSE:
         return "Address already in use: stop the process that listens there, or choose another "
                "path";
+    case EEXIST:
+        return "the path is a file, and not a socket: choose another path, or remove the file";
     case EOWNERDEAD:
         return "the path is a socket of another user, which mlid may not remove: choose another "
                "path, or have its owner or root remove it if no process listens there";

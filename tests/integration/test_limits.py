@@ -50,7 +50,7 @@ class Limits(Case):
         self.write("in.npy", npy("|i1", (4, 6), ramp(24)))
         self.job_file("wide.json", mov("in.npy", "out.npy", channels=3))
         refused = self.ctl("validate", "-s", daemon.socket, "wide.json", code=1)
-        self.assertIn(": channels: 3 wanted, but the daemon has 2", refused.err)
+        self.assertIn("channels: 3 given; the daemon has 2", refused.err)
         self.ctl("explain", "-s", daemon.socket, "-c", "2", "wide.json", code=0)
         self.ctl("validate", "wide.json", code=0)
 

@@ -153,6 +153,7 @@ check "there is no socket left" no_socket
 # Something else at the path is not touched
 echo precious >"$sock"
 check "a file is not a socket" exits 1 "$mlid" --socket "$sock"
+check "the complaint says why" says "the path is a file, and not a socket" "$dir/err"
 check "the file stays" says precious "$sock"
 rm "$sock"
 check "a directory that is not there" exits 1 "$mlid" --socket "$dir/none/sock"
