@@ -19,14 +19,6 @@ int element_store_init(struct element_store *store, struct model *model, const c
                        struct fault *fault);
 void element_store_finish(struct element_store *store);
 
-/**
- * Reads DIRECTORY/input_N.pb and output_N.pb, as test data of ONNX has them: inputs of the graph
- * become constants, outputs are expected. Missing files are no error. Sets *inputs and *outputs to
- * their numbers. Returns 0, or -1 with a fault that names the file.
- */
-int element_store_read(struct element_store *store, const char *directory, size_t *inputs,
-                       size_t *outputs, struct fault *fault);
-
 /** Returns the elements of a tensor, generated unless known; null with the fault. */
 const uint8_t *element_store_get(struct element_store *store, size_t tensor, struct fault *fault);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/given.h"
 #include "cli/import/move.h"
 #include "cli/term/cancel.h"
 
@@ -206,6 +207,9 @@ int import_init(struct import *import, struct import_request *request, struct fa
     struct model *model = &request->model;
 
     *import = (struct import){.request = request, .model = model};
+    /* First, because it adds the tensors of sequences. */
+    if (request->data && given_inputs(model, request->data, &import->given_inputs, fault))
+        return -1;
     import->nodes = calloc(model->node_count + 1, sizeof(*import->nodes));
     import->producer = calloc(model->tensor_count + 1, sizeof(*import->producer));
     import->used = calloc(model->tensor_count + 1, sizeof(*import->used));
@@ -215,8 +219,8 @@ int import_init(struct import *import, struct import_request *request, struct fa
         return fault_no_memory(fault);
     if (element_store_init(&import->store, model, request->path, fault))
         return -1;
-    if (request->data && element_store_read(&import->store, request->data, &import->given_inputs,
-                                            &import->given_outputs, fault))
+    if (request->data &&
+        given_outputs(&import->store, request->data, &import->given_outputs, fault))
         return -1;
     for (size_t i = 0; i < model->node_count; i++) {
         if (cancel_requested())

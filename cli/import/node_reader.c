@@ -59,6 +59,9 @@ bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *
     if (tensor->refusal)
         return node_refuse(reader, "%.*s: %.*s", NAME_SHOWN, tensor->name, 2 * NAME_SHOWN,
                            tensor->refusal);
+    if (tensor->kind != MODEL_TENSOR)
+        return node_refuse(reader, "%.*s is a sequence: only --data has the number of its tensors",
+                           NAME_SHOWN, tensor->name);
     if (!tensor->dtype) {
         reader->list->unknown = true;
         return node_refuse(reader, "the model does not have the type of %.*s", NAME_SHOWN,

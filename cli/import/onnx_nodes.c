@@ -15,11 +15,16 @@ static const char *text_of(const struct node_reader *reader, const char *name, c
     return attribute && attribute->kind == MODEL_TEXT ? attribute->text : absent;
 }
 
+/* Copies a tensor, or each tensor of a sequence. */
 static bool read_identity(struct node_reader *reader)
 {
-    struct movement *movement = node_movement(reader, MOVEMENT_COPY, 0);
+    for (size_t i = 0; i < reader->node->input_count; i++) {
+        struct movement *movement = node_movement(reader, MOVEMENT_COPY, i);
 
-    return movement && node_result_same(reader, movement, 0);
+        if (!movement || !node_result_same(reader, movement, i))
+            return false;
+    }
+    return node_has(reader, 0) || node_refuse(reader, "input 0 is missing");
 }
 
 static bool read_transpose(struct node_reader *reader)

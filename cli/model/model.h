@@ -5,7 +5,7 @@
  *
  *     ONNX bytes   -> protobuf.c   -> onnx.c (graph), onnx_tensor.c (constants) --+
  *     TFLite bytes -> flatbuffer.c -> tflite.c (graph), tflite_options.c ---------+--> struct model
- *     a TensorProto (.pb) -> onnx_tensor.c ---------------------------------------+
+ *     a TensorProto (.pb) -> onnx_tensor.c, onnx_value.c (sequences) -------------+
  *
  * The readers copy names, shapes and attributes. The elements of constants stay in the bytes of the
  * file wherever they are little-endian and packed there.
@@ -98,8 +98,16 @@ struct model_dim {
     char *name;     /* name of an unknown extent, owned; or null */
 };
 
+/*
+ * What a value of ONNX holds. Only tensors have a type, a shape and elements; the others have
+ * items, which are tensors of the model, too.
+ */
+enum model_kind { MODEL_TENSOR, MODEL_SEQUENCE, MODEL_OPTIONAL, MODEL_OPTIONAL_SEQUENCE };
+
 struct model_tensor {
-    char *name;                      /* unique in the model; never empty */
+    char *name; /* unique in the model; never empty */
+    enum model_kind kind;
+    size_t first, item_count;        /* not MODEL_TENSOR: the items; none if they are not known */
     const struct model_dtype *dtype; /* null: unknown */
     bool has_shape;
     uint32_t rank;
@@ -156,6 +164,12 @@ struct model {
  */
 int model_read(struct model *model, enum file_format format, const uint8_t *bytes, uint64_t size,
                struct fault *fault);
+/**
+ * Reads a file of one value of ONNX (TensorProto, SequenceProto or OptionalProto, by `kind`): its
+ * tensors, in their order, are those of the model. Otherwise like model_read().
+ */
+int model_read_value(struct model *model, enum model_kind kind, const uint8_t *bytes, uint64_t size,
+                     struct fault *fault);
 void model_finish(struct model *model);
 
 /** Returns whether files of this format are read by model_read(). */

@@ -20,6 +20,9 @@ enum {
     VALUE_NAME = 1,
     VALUE_TYPE = 2,
     TYPE_TENSOR = 1,
+    TYPE_SEQUENCE = 4,
+    TYPE_OPTIONAL = 9,
+    TYPE_OF_ITEMS = 1,
     TYPE_ELEMENT = 1,
     TYPE_SHAPE = 2,
     SHAPE_DIM = 1,
@@ -40,8 +43,7 @@ enum {
     INTS_MAX = 1 << 16 /* integers of an attribute */
 };
 
-/* Finds the last field `number` with bytes. Returns 1, 0 if no field has this number, or -1. */
-static int find_bytes(struct protobuf message, uint32_t number, struct protobuf_field *found)
+int onnx_find(struct protobuf message, uint32_t number, struct protobuf_field *found)
 {
     struct protobuf_field field;
     int more, result = 0;
@@ -104,15 +106,37 @@ static int read_shape(struct model_tensor *tensor, struct protobuf message, stru
     return result;
 }
 
+/* Reads the kind of a TypeProto that is not a tensor's. Returns -1 if it is malformed. */
+static int read_kind(struct protobuf type, enum model_kind *kind)
+{
+    struct protobuf_field items, inside;
+    int found = onnx_find(type, TYPE_SEQUENCE, &items);
+
+    if (found == 1)
+        *kind = MODEL_SEQUENCE;
+    if (found != 0)
+        return found;
+    found = onnx_find(type, TYPE_OPTIONAL, &items);
+    if (found < 1)
+        return found;
+    *kind = MODEL_OPTIONAL;
+    found = onnx_find(protobuf_inside(&items), TYPE_OF_ITEMS, &inside);
+    if (found == 1)
+        found = onnx_find(protobuf_inside(&inside), TYPE_SEQUENCE, &items);
+    if (found == 1)
+        *kind = MODEL_OPTIONAL_SEQUENCE;
+    return found;
+}
+
 /* Reads a ValueInfoProto. Sets *index to its tensor, or to MODEL_ABSENT. */
 static int read_value(struct model *model, struct protobuf message, size_t *index,
                       struct fault *fault)
 {
-    struct protobuf_field name = {0}, type, tensor, field;
+    struct protobuf_field name = {0}, type = {0}, tensor, field;
     int more;
 
     *index = MODEL_ABSENT;
-    if (find_bytes(message, VALUE_NAME, &name) < 0)
+    if (onnx_find(message, VALUE_NAME, &name) < 0)
         return onnx_malformed("a ValueInfoProto", fault);
     if (name.size == 0)
         return 0;
@@ -121,9 +145,11 @@ static int read_value(struct model *model, struct protobuf message, size_t *inde
     struct model_tensor *to = &model->tensors[*index];
     if (to->place != MODEL_NOWHERE) /* the constant has a type and a shape */
         return 0;
-    int found = find_bytes(message, VALUE_TYPE, &type);
+    int found = onnx_find(message, VALUE_TYPE, &type);
     if (found == 1)
-        found = find_bytes(protobuf_inside(&type), TYPE_TENSOR, &tensor);
+        found = onnx_find(protobuf_inside(&type), TYPE_TENSOR, &tensor);
+    if (found == 0 && type.bytes)
+        found = read_kind(protobuf_inside(&type), &to->kind) < 0 ? -1 : 0;
     if (found < 1)
         return found < 0 ? onnx_malformed("a TypeProto", fault) : 0;
     struct protobuf inside = protobuf_inside(&tensor);
@@ -185,7 +211,7 @@ static int read_attribute(struct model_node *node, struct protobuf message,
     struct protobuf_field field, name = {0};
     size_t capacity = 0;
 
-    if (find_bytes(message, ATTRIBUTE_NAME, &name) < 0)
+    if (onnx_find(message, ATTRIBUTE_NAME, &name) < 0)
         return onnx_malformed("an attribute", fault);
     attribute = model_add_attribute(node, (const char *)name.bytes, (size_t)name.size);
     if (!attribute)

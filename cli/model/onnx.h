@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ONNX models, and files of one tensor (.pb, a TensorProto). The numbers of fields and types are
- * those of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+ * ONNX models, and files of one value (.pb): a tensor, or a sequence of tensors. The numbers of
+ * fields and types are those of onnx.proto
+ * (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
  */
 #ifndef CLI_MODEL_ONNX_H
 #define CLI_MODEL_ONNX_H
@@ -13,9 +14,13 @@
 int onnx_read(struct model *model, struct fault *fault);
 /** Reads a TensorProto as a model of one constant; its name may be missing in the file. */
 int onnx_read_tensor_file(struct model *model, struct fault *fault);
+/** Reads the tensors of a SequenceProto or OptionalProto as constants "[0]", "[1]", ... */
+int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fault);
 
 /* Private to the reader of ONNX. */
 
+/** Finds the last field `number` with bytes. Returns 1, 0 if no field has this number, or -1. */
+int onnx_find(struct protobuf message, uint32_t number, struct protobuf_field *found);
 /**
  * Makes the tensor `index`, or, if it is MODEL_ABSENT, the tensor with the name in the message, a
  * constant with the type, shape and elements of a TensorProto.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzes the readers of models. The first byte of the input chooses ONNX, TFLite or a tensor of
- * ONNX; the rest is the file. Checks that constants are inside the file, and that the moves of each
- * movement give what its definition says.
+ * Fuzzes the readers of models. The first byte of the input chooses ONNX, TFLite, or a value of
+ * ONNX (tensor, sequence, ...); the rest is the file. Checks that constants are inside the file,
+ * and that the moves of each movement give what its definition says.
  */
 #include "cli/import/element.h"
 #include "cli/import/move.h"
@@ -90,10 +90,21 @@ static void check_nodes(struct model *model)
     }
 }
 
+static int read_chosen(struct model *model, uint8_t choice, const uint8_t *file, size_t size,
+                       struct fault *fault)
+{
+    static const enum model_kind kinds[] = {MODEL_TENSOR, MODEL_SEQUENCE, MODEL_OPTIONAL,
+                                            MODEL_OPTIONAL_SEQUENCE};
+
+    choice %= 6;
+    if (choice < 2)
+        return model_read(model, choice == 0 ? FILE_FORMAT_ONNX : FILE_FORMAT_TFLITE, file, size,
+                          fault);
+    return model_read_value(model, kinds[choice - 2], file, size, fault);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const enum file_format formats[] = {FILE_FORMAT_ONNX, FILE_FORMAT_TFLITE,
-                                               FILE_FORMAT_PB};
     struct model model;
     struct fault fault = {0};
 
@@ -102,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *file = malloc(size); /* of exactly this size, so that sanitizers find its end */
     FUZZ_ASSERT(file);
     memcpy(file, data + 1, size - 1);
-    if (model_read(&model, formats[data[0] % 3], file, size - 1, &fault) == 0) {
+    if (read_chosen(&model, data[0], file, size - 1, &fault) == 0) {
         for (size_t i = 0; i < model.tensor_count; i++)
             check_tensor(&model, &model.tensors[i]);
         check_nodes(&model);

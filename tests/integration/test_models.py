@@ -14,7 +14,7 @@ from test_tour import masked, steps
 
 if numpy:
     sys.path.insert(0, str(SOURCE / "examples/models"))
-    from model_files import Model, Node, Tensor, constant, onnx_tensor, write_onnx, write_tflite
+    from model_files import Model, Node, Tensor, constant, member, onnx_tensor, write_onnx, write_tflite
 
 SEED = int(os.environ.get("MLI_TEST_SEED", 7))
 DTYPES = ("int8", "uint8", "int16", "float16", "int32", "float32", "int64", "float64", "bool")
@@ -427,6 +427,56 @@ class Import(Models):
         self.assertIn("the file is empty", self.ctl("import", "m.onnx", "-n", code=2).err)
         self.write("m.tflite", b"no model")
         self.assertIn("not a TFLite model", self.ctl("import", "m.tflite", "-n", code=2).err)
+
+
+class Sequences(Models):
+    def sequences(self, kinds, arrays):
+        """Writes a model with x -> Identity -> y -> Identity -> z, and its test data."""
+        def value(name):
+            kind = member(1, member(1, 1))  # tensor(float)
+            for number in reversed(kinds):
+                kind = member(number, member(1, kind))
+            return member(1, name) + member(2, kind)
+
+        def data(name):
+            proto = b"".join(member(3, onnx_tensor(constant("", array))) for array in arrays)
+            proto = member(1, name) + member(2, 1) + proto
+            return member(1, name) + member(5, proto) if kinds == (9, 4) else proto
+
+        node = lambda source, result: member(1, member(1, source) + member(2, result) + member(4, "Identity"))
+        graph = node("x", "y") + node("y", "z") + member(11, value("x")) + member(12, value("z"))
+        self.write("m.onnx", member(1, 8) + member(7, graph) + member(8, member(1, "") + member(2, 17)))
+        self.write("data/input_0.pb", data("x"))
+        self.write("data/output_0.pb", data("z"))
+
+    def test_sequences_of_test_data(self):
+        """Identity copies each tensor of a sequence, whose number only the test data has."""
+        arrays = [numpy.float32(range(6)).reshape(2, 3), numpy.float32([7, 8])]
+        for kinds in ((4,), (9, 4), (9,)):  # sequence, optional(sequence), optional
+            self.sequences(kinds, arrays[:1] if kinds == (9,) else arrays)
+            report = self.imported("m.onnx", "--data", "data")
+            count = 1 if kinds == (9,) else 2
+            self.assertEqual([report[key] for key in ("moved", "given_inputs", "given_outputs")], [2, count, count])
+            for i, array in enumerate(arrays[:count]):
+                numpy.testing.assert_array_equal(self.golden(report, 1, f".{i}" if count > 1 else ""), array)
+        for arrays in ([], [numpy.zeros((0, 3), "float32")]):
+            self.sequences((4,), arrays)
+            report = self.imported("m.onnx", "--data", "data")
+            self.assertRegex(report["nodes"][0]["reason"], "only --data has|no elements")
+
+    def test_damaged_sequences(self):
+        rng = random.Random(SEED)
+        self.sequences((9, 4), [numpy.float32(range(6)).reshape(2, 3), numpy.float32([7, 8])])
+        for name in ("m.onnx", "data/input_0.pb", "data/output_0.pb"):
+            content = (self.dir / name).read_bytes()
+            for number in range(scaled(60)):
+                damage = bytearray(content[:rng.randint(0, len(content))] if number % 3 == 0 else content)
+                for _ in range(rng.randint(0, 3) if damage else 0):
+                    damage[rng.randrange(len(damage))] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
+                self.write(name, bytes(damage))
+                result = self.ctl("import", "m.onnx", "--data", "data", "-o", "out", "--json", "-f")
+                self.assertIn(result.code, (0, 1, 2), (name, number, result.err))
+            self.write(name, content)
 
 
 class Hostile(Models):

@@ -42,13 +42,8 @@ class Nodes(Case):
             if len(listed["nodes"]) != 1 or listed["nodes"][0]["op"] not in MOVES:
                 continue
             counts["cases"] += 1
-            result = self.ctl("import", str(path / "model.onnx"), "--data", str(path / "test_data_set_0"), "-o",
-                              str(self.dir / path.name), "--json")
-            if result.code != 0:
-                self.assertIn("opt" if path.name.endswith("_opt") else "sequence", path.name, result.err)
-                counts["no tensors"] += 1
-                continue
-            report = json.loads(result.out)
+            report = json.loads(self.ctl("import", str(path / "model.onnx"), "--data", str(path / "test_data_set_0"),
+                                         "-o", str(self.dir / path.name), "--json", code=0).out)
             node = report["nodes"][0]
             if report["moved"]:
                 self.assertEqual(report["given_outputs"], len(node["outputs"]), path.name)
@@ -60,12 +55,12 @@ class Nodes(Case):
         result = self.ctl("batch", str(self.dir), "--keep", "none", code=0)
         self.assertIn(f"{counts['moved']} cases: {counts['moved']} passed", result.out)
         print(f"ONNX's cases of one node that moves data: {counts['cases']}; {counts['moved']} run and match, "
-              f"{counts['no elements']} have no elements, {counts['no tensors']} have no tensors")
+              f"{counts['no elements']} have no elements")
         for name, reason in left:
             print(f"  {name}: {reason}")
         if PERCENT == 100:
-            self.assertGreaterEqual(counts["moved"], 74)
-        self.assertEqual(counts["moved"] + counts["no elements"] + counts["no tensors"], counts["cases"])
+            self.assertGreaterEqual(counts["moved"], 76)
+        self.assertEqual(counts["moved"] + counts["no elements"], counts["cases"])
 
     def test_all_models_can_be_read(self):
         """Every other model of ONNX's tests is read (with MLI_SOAK, also all nodes), and every case passes."""
