@@ -24,7 +24,8 @@ struct archive {
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
     int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
-    unsigned count;       /* number of unpacked members */
+    unsigned count;       /* number of unpacked members, */
+    size_t kept[ARCHIVE_MEMBERS_KEPT]; /* and their indices */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,10 +47,9 @@ static bool is_of(const struct archive *archive, const struct stat *now, enum fi
 
 static void forget_unpacked(struct archive *archive)
 {
-    for (size_t i = 0; archive->unpacked && i < archive->list.count; i++) {
-        if (archive->unpacked[i] >= 0)
-            close(archive->unpacked[i]);
-        archive->unpacked[i] = -1;
+    for (unsigned i = 0; i < archive->count; i++) {
+        close(archive->unpacked[archive->kept[i]]);
+        archive->unpacked[archive->kept[i]] = -1;
     }
     archive->bytes = 0;
     archive->count = 0;
@@ -235,8 +235,8 @@ static void keep(struct archive *archive, size_t index, int fd, uint64_t bytes)
     archive->unpacked[index] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (archive->unpacked[index] < 0)
         return;
+    archive->kept[archive->count++] = index;
     archive->bytes += bytes;
-    archive->count++;
 }
 
 static int unpack(struct archive *archive, const struct tensor_entry *entry, struct fault *fault)

@@ -124,8 +124,8 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
     print_json(&w);
 }
 
-/* Outlines all entries. An unreadable member gets a refusal, and the other members are still
- * listed. */
+/* Outlines all entries. A bad member gets a refusal, and the other members are still listed; a file
+ * that cannot be read is an error. */
 static int outline_all(struct archive *archive, struct fault *fault)
 {
     const struct tensor_list *list = archive_list(archive);
@@ -135,7 +135,7 @@ static int outline_all(struct archive *archive, struct fault *fault)
             return cancel_fault(fault);
         if (archive_outline(archive, entry, fault) == 0)
             continue;
-        if (fault->code == FAULT_INTERNAL)
+        if (fault->code == FAULT_INTERNAL || fault->code == FAULT_IO_ERROR)
             return -1;
         if (tensor_entry_refuse(entry, fault))
             return fault_no_memory(fault);

@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zip.h>
 
 #include "cli/file/memory_file.h"
+#include "cli/tensor/zip_directory.h"
+#include "cli/tensor/zip_member.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
 enum {
     CHUNK_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have, */
+    HEADERS_FREE = 1024 * 1024, /* bytes that headers of any archive may take, */
     HEADERS_RATIO = 16,         /* and for each byte of the file */
     DEFLATE_RATIO = 1032        /* most bytes that a byte of deflate expands to */
 };
@@ -27,19 +28,19 @@ enum {
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+struct npz_member {
+    struct zip_entry zip;
+    bool paid; /* its header was taken from `headers_left`, and may be read again */
+};
+
 struct npz {
-    zip_t *zip;
-    uint64_t headers_left; /* bytes of headers that may still be unpacked */
+    int fd;
+    uint64_t size;              /* of the file */
+    struct npz_member *members; /* by `place` of a tensor */
+    uint64_t headers_left;      /* bytes that headers may still take, packed and unpacked */
 };
 
 static const char ending[] = ".npy";
-
-static int complain(struct zip_error *error, const char *what, struct fault *fault)
-{
-    if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
-        return fault_no_memory(fault);
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", what, zip_error_strerror(error));
-}
 
 static bool is_tensor(const char *name)
 {
@@ -47,59 +48,49 @@ static bool is_tensor(const char *name)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Lists the tensors. Ignores members that are not .npy files. */
-static int list_members(zip_t *zip, struct tensor_list *list, struct fault *fault)
+/* Adds a member to the list, unless it is no .npy file. */
+static int add_member(struct npz *npz, const struct zip_entry *zip, const char *name,
+                      struct tensor_list *list, struct fault *fault)
 {
-    zip_int64_t count = zip_get_num_entries(zip, 0);
-    if (count > MEMBERS_MAX)
+    if (!is_tensor(name))
+        return 0;
+    struct tensor_entry *entry = tensor_list_add(list, name);
+    if (!entry)
+        return fault_no_memory(fault);
+    entry->name[strlen(entry->name) - (sizeof(ending) - 1)] = '\0';
+    entry->place = list->count - 1;
+    npz->members[entry->place].zip = *zip;
+    return 0;
+}
+
+static int list_members(struct npz *npz, struct zip_directory *directory, struct tensor_list *list,
+                        struct fault *fault)
+{
+    if (directory->count > MEMBERS_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%" PRId64 " members; at most %d are supported", (int64_t)count,
+                         "%" PRIu64 " members; at most %d are supported", directory->count,
                          MEMBERS_MAX);
-    for (zip_int64_t i = 0; i < count; i++) {
-        const char *name = zip_get_name(zip, (zip_uint64_t)i, 0);
-        if (!name)
-            return complain(zip_get_error(zip), "its directory cannot be read", fault);
-        if (!is_tensor(name))
-            continue;
-        struct tensor_entry *entry = tensor_list_add(list, name);
-        if (!entry)
-            return fault_no_memory(fault);
-        entry->name[strlen(entry->name) - (sizeof(ending) - 1)] = '\0';
-        entry->place = (uint64_t)i;
+    npz->members = calloc((size_t)directory->count + 1, sizeof(*npz->members));
+    if (!npz->members)
+        return fault_no_memory(fault);
+    for (uint64_t i = 0; i < directory->count; i++) {
+        struct zip_entry zip;
+        const char *name;
+        if (zip_directory_next(directory, &zip, &name, fault) ||
+            add_member(npz, &zip, name, list, fault))
+            return -1;
     }
     return tensor_list_sort(list, fault);
 }
 
-/* Opens a stream with O_CLOEXEC, which libzip closes. (zip_fdopen() would leak its descriptor into
- * programs that mlictl starts.) */
-static FILE *open_stream(int fd)
+static int read_directory(struct npz *npz, struct tensor_list *list, struct fault *fault)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    FILE *stream = own < 0 ? NULL : fdopen(own, "rb");
-    if (own >= 0 && !stream)
-        close(own);
-    return stream;
-}
-
-static zip_t *open_zip(int fd, struct fault *fault)
-{
-    struct zip_error error;
-    FILE *stream = open_stream(fd);
-    if (!stream) {
-        fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
-        return NULL;
-    }
-    zip_error_init(&error);
-    zip_source_t *source = zip_source_filep_create(stream, 0, -1, &error);
-    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
-    if (!zip)
-        complain(&error, "not a .npz file, or it is truncated", fault);
-    if (!source)
-        fclose(stream);
-    else if (!zip)
-        zip_source_free(source);
-    zip_error_fini(&error);
-    return zip;
+    struct zip_directory directory;
+    int result = zip_directory_open(&directory, npz->fd, npz->size, fault);
+    if (result == 0)
+        result = list_members(npz, &directory, list, fault);
+    zip_directory_close(&directory);
+    return result;
 }
 
 struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fault *fault)
@@ -110,10 +101,13 @@ struct npz *npz_open(int fd, uint64_t size, struct tensor_list *list, struct fau
         fault_no_memory(fault);
         return NULL;
     }
+    npz->size = size;
     npz->headers_left =
         HEADERS_FREE + (size < INT64_MAX / HEADERS_RATIO ? HEADERS_RATIO * size : size);
-    npz->zip = open_zip(fd, fault);
-    if (!npz->zip || list_members(npz->zip, list, fault)) {
+    npz->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (npz->fd < 0)
+        fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
+    if (npz->fd < 0 || read_directory(npz, list, fault)) {
         npz_close(npz);
         tensor_list_finish(list);
         return NULL;
@@ -125,114 +119,99 @@ void npz_close(struct npz *npz)
 {
     if (!npz)
         return;
-    if (npz->zip)
-        zip_discard(npz->zip);
+    if (npz->fd >= 0)
+        close(npz->fd);
+    free(npz->members);
     free(npz);
 }
 
 /* Checks that a member's entry in the archive's directory is plausible. */
-static int check_member(const zip_stat_t *member, struct fault *fault)
+static int check_member(const struct zip_entry *zip, struct fault *fault)
 {
-    const zip_uint64_t wanted =
-        ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-    if ((member->valid & wanted) != wanted)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "the archive's directory lacks its size or method");
-    if (member->encryption_method != ZIP_EM_NONE)
+    if (zip->flags & ZIP_ENCRYPTED)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is encrypted");
-    if (member->comp_method != ZIP_CM_STORE && member->comp_method != ZIP_CM_DEFLATE)
+    if (zip->method != ZIP_STORED && zip->method != ZIP_DEFLATED)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "compression method %u is not supported; use stored or deflated members",
-                         (unsigned)member->comp_method);
-    uint64_t most = member->comp_size;
-    if (member->comp_method == ZIP_CM_DEFLATE &&
-        __builtin_mul_overflow(most, (uint64_t)DEFLATE_RATIO, &most))
+                         (unsigned)zip->method);
+    uint64_t most = zip->packed;
+    if (zip->method == ZIP_DEFLATED && __builtin_mul_overflow(most, (uint64_t)DEFLATE_RATIO, &most))
         most = UINT64_MAX;
-    if (member->size > most || member->size > INT64_MAX)
+    if (zip->unpacked > most || zip->unpacked > INT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "the archive's central directory is invalid: %" PRIu64
                          " B cannot unpack to "
                          "%" PRIu64 " B",
-                         (uint64_t)member->comp_size, (uint64_t)member->size);
+                         zip->packed, zip->unpacked);
     return 0;
 }
 
-static zip_file_t *open_member(struct npz *npz, const struct tensor_entry *entry,
-                               zip_stat_t *member, struct fault *fault)
+static struct zip_member *open_member(const struct npz *npz, const struct zip_entry *zip,
+                                      struct fault *fault)
 {
-    zip_stat_init(member);
-    if (zip_stat_index(npz->zip, entry->place, 0, member)) {
-        complain(zip_get_error(npz->zip), "it cannot be found", fault);
-        return NULL;
-    }
-    if (check_member(member, fault))
-        return NULL;
-    zip_file_t *file = zip_fopen_index(npz->zip, entry->place, 0);
-    if (!file)
-        complain(zip_get_error(npz->zip), "it cannot be opened", fault);
-    return file;
-}
-
-/* Reads `size` bytes, or fewer at the end of the member. Returns the number of bytes, or -1. */
-static int64_t read_some(zip_file_t *file, void *buffer, size_t size, struct fault *fault)
-{
-    size_t done = 0;
-    while (done < size) {
-        zip_int64_t got = zip_fread(file, (char *)buffer + done, size - done);
-        if (got < 0)
-            return complain(zip_file_get_error(file), "it cannot be unpacked", fault);
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (int64_t)done;
+    return check_member(zip, fault) ? NULL : zip_member_open(npz->fd, npz->size, zip, fault);
 }
 
 /*
- * Takes the bytes of a header from those that may be unpacked. Headers of blanks pack well, and
- * members can share their bytes: without a limit, a small archive could be any amount of work.
+ * Takes bytes from those that headers may take. Headers of blanks pack well, empty blocks of
+ * deflate unpack to nothing, and members can share their bytes: without a limit, a small archive
+ * could be any amount of work.
  */
-static int take_header(struct npz *npz, size_t header, struct fault *fault)
+static int take(struct npz *npz, uint64_t bytes, struct fault *fault)
 {
-    if (header > npz->headers_left)
+    if (npz->headers_left == 0 || bytes > npz->headers_left)
         return fault_set(fault, FAULT_LIMIT, NULL,
-                         "the headers of its archive unpack to more than %d times the file",
+                         "the headers of its archive take more than %d times the file to unpack",
                          HEADERS_RATIO);
-    npz->headers_left -= header;
+    npz->headers_left -= bytes;
     return 0;
 }
 
-/* Reads and parses the header of a member. */
-static int read_header(struct npz *npz, zip_file_t *file, uint64_t size, struct tensor_entry *entry,
-                       struct fault *fault)
+/* Reads the header of a member into NPY_HEADER_MAX bytes. Returns the number of bytes, or -1. */
+static int64_t read_header(struct npz *npz, struct npz_member *member, struct zip_member *file,
+                           char *bytes, struct fault *fault)
 {
-    char *bytes = malloc(NPY_HEADER_MAX);
-    if (!bytes)
-        return fault_no_memory(fault);
-    int result = -1;
-    int64_t length = read_some(file, bytes, NPY_PREFIX_MAX, fault), more = 0;
+    int64_t length = zip_member_read(file, bytes, NPY_PREFIX_MAX, fault), more = 0;
     size_t header = length < 0 ? 0 : npy_header_size(bytes, (size_t)length);
     if (header > NPY_HEADER_MAX)
         header = NPY_HEADER_MAX;
-    if (take_header(npz, header, fault))
-        length = -1;
+    if (length >= 0 && !member->paid && take(npz, header, fault))
+        return -1;
+    member->paid = true;
     if (length >= 0 && (size_t)length < header)
-        more = read_some(file, bytes + length, header - (size_t)length, fault);
-    if (length >= 0 && more >= 0)
-        result = npy_outline(bytes, (size_t)(length + more), size, entry, fault);
+        more = zip_member_read(file, bytes + length, header - (size_t)length, fault);
+    return length < 0 || more < 0 ? -1 : length + more;
+}
+
+static int outline(struct npz *npz, struct npz_member *member, struct tensor_entry *entry,
+                   struct fault *fault)
+{
+    const bool again = member->paid;
+    struct zip_member *file = open_member(npz, &member->zip, fault);
+    char *bytes = file ? malloc(NPY_HEADER_MAX) : NULL;
+    int64_t length = -1;
+    uint64_t packed;
+    if (!file)
+        return -1;
+    if (bytes)
+        length = read_header(npz, member, file, bytes, fault);
+    else
+        fault_no_memory(fault);
+    packed = again ? 0 : zip_member_taken(file);
+    npz->headers_left -= packed < npz->headers_left ? packed : npz->headers_left;
+    zip_member_close(file);
+    int result =
+        length < 0 ? -1 : npy_outline(bytes, (size_t)length, member->zip.unpacked, entry, fault);
     free(bytes);
     return result;
 }
 
 int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault)
 {
-    zip_stat_t member;
-    zip_file_t *file = open_member(npz, entry, &member, fault);
-    if (!file)
+    struct npz_member *member = &npz->members[entry->place];
+    if (!member->paid && take(npz, 0, fault))
         return -1;
-    int result = read_header(npz, file, member.size, entry, fault);
-    zip_fclose(file);
-    return result;
+    return outline(npz, member, entry, fault);
 }
 
 static int check_room(uint64_t size, struct fault *fault)
@@ -246,17 +225,17 @@ static int check_room(uint64_t size, struct fault *fault)
                      print_bytes(needed, size), half);
 }
 
-/* Checks that the member ends here. libzip checks the CRC when it reads the end. */
-static int check_end(zip_file_t *file, struct fault *fault)
+/* Checks that the member ends here. Reading the end checks the CRC. */
+static int check_end(struct zip_member *member, struct fault *fault)
 {
     char byte;
-    int64_t more = read_some(file, &byte, 1, fault);
+    int64_t more = zip_member_read(member, &byte, 1, fault);
     if (more > 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is longer than the archive says");
     return (int)more;
 }
 
-static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fault)
+static int copy_member(struct zip_member *member, int fd, uint64_t size, struct fault *fault)
 {
     char *chunk = malloc(CHUNK_BYTES);
     if (!chunk)
@@ -264,7 +243,7 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
     int result = 0;
     while (size > 0 && result == 0) {
         size_t want = size < CHUNK_BYTES ? (size_t)size : CHUNK_BYTES;
-        int64_t got = read_some(file, chunk, want, fault);
+        int64_t got = zip_member_read(member, chunk, want, fault);
         if (got >= 0 && (size_t)got < want)
             result = fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                                "it is %" PRIu64 " B shorter than the archive says",
@@ -276,7 +255,7 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
         size -= want;
     }
     free(chunk);
-    return result ? result : check_end(file, fault);
+    return result ? result : check_end(member, fault);
 }
 
 /* Seals the copy: its users may read and map it, and cannot change it for later jobs. */
@@ -289,9 +268,8 @@ static void seal(int fd)
 
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault)
 {
-    zip_stat_t member;
-    zip_file_t *file = open_member(npz, entry, &member, fault);
-    if (!file)
+    struct zip_member *member = open_member(npz, &npz->members[entry->place].zip, fault);
+    if (!member)
         return -1;
     uint64_t size = entry->header.data_offset + entry->bytes;
     int fd = -1;
@@ -300,13 +278,13 @@ int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault 
     fd = memory_file_create(fault);
     if (fd < 0)
         goto out;
-    if (copy_member(file, fd, size, fault)) {
+    if (copy_member(member, fd, size, fault)) {
         close(fd);
         fd = -1;
         goto out;
     }
     seal(fd);
 out:
-    zip_fclose(file);
+    zip_member_close(member);
     return fd;
 }

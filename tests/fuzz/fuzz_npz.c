@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Archives .npz. Input: a mode. Mode 0: the rest is the file. Other modes: the bytes describe
- * members (name, method, contents, and wrong fields), and an archive is made of them, because
- * mutations of bytes rarely keep offsets and checksums. Each tensor is outlined and unpacked:
- * the unpacked file has the size of the member and is sealed.
+ * members (name, method, contents, extra fields, zip64, and wrong fields), and an archive is made
+ * of them, because mutations of bytes rarely keep offsets and checksums. Each tensor is outlined
+ * and unpacked: the unpacked file has the size of the member and is sealed.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -65,6 +65,16 @@ static void add_member(struct zip_writer *zip, struct fuzz_reader *reader)
         member.crc ^= 1;
     if ((how & 68) == 68)
         member.flags = fuzz_u8(reader);
+    if (how & 128) {
+        const uint8_t more = fuzz_u8(reader);
+
+        member.wide = more & 1;
+        member.comment = more & 2 ? more : 0;
+        if (more & 4) {
+            member.extra = fuzz_piece(reader, 64, &size);
+            member.extra_size = (uint16_t)size;
+        }
+    }
     zip_add(zip, &member);
 }
 
@@ -75,6 +85,7 @@ static void write_archive(struct fuzz_reader *reader)
 
     for (int i = 0; i < MEMBERS_MAX && fuzz_left(reader) > 0; i++)
         add_member(&zip, reader);
+    zip.wide = said % 4 == 3;
     zip_end(&zip, said > 250 ? said - 253 : 0);
     scratch_write("a.npz", zip.bytes, zip.size);
     zip_finish(&zip);

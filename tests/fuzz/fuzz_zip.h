@@ -4,6 +4,7 @@
 #ifndef TEST_FUZZ_ZIP_H
 #define TEST_FUZZ_ZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@ struct zip_member {
     uint32_t crc;         /* of the unpacked bytes */
     uint16_t method;      /* 0: stored, 8: deflated */
     uint16_t flags;
+    const uint8_t *extra; /* extra fields in the directory */
+    uint16_t extra_size;
+    uint16_t comment; /* bytes of a comment */
+    bool wide;        /* sizes and offset are in a field of zip64 */
 };
 
 struct zip_writer {
@@ -22,6 +27,7 @@ struct zip_writer {
     size_t size, capacity;
     struct zip_entry *entries; /* for the directory */
     size_t count;
+    bool wide; /* the directory is announced by records of zip64 */
 };
 
 uint32_t zip_crc(const void *bytes, size_t size);

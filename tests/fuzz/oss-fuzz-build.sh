@@ -25,7 +25,7 @@ for program in "$work"/tests/fuzz/fuzz_*; do
     name=$(basename "$program")
     target=${name#fuzz_}
     cp "$program" "$OUT/"
-    ldd "$program" | sed -n 's#.* => \(/[^ ]*/lib\(cjson\|uv\|md\|zip\|z\|bz2\|lzma\|zstd\|crypto\|expat\)\.so[^ ]*\) .*#\1#p' |
+    ldd "$program" | sed -n 's#.* => \(/[^ ]*/lib\(cjson\|uv\|md\|z\|expat\)\.so[^ ]*\) .*#\1#p' |
         xargs -r cp -Lt "$OUT/lib"
     corpus=tests/fuzz/corpus/$target
     [ "$target" != profile ] || corpus=conf/profiles

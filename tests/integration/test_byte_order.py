@@ -124,7 +124,7 @@ class BigEndian(Case):
         self.write("little.npy", npy("<u2", (count,), struct.pack(f"<{count}H", *values)))
         self.ctl("diff", "big.npy", "little.npy", code=0)
 
-    @unittest.skipUnless(os.environ.get("MLI_NPZ") == "1", "mlictl is built without libzip")
+    @unittest.skipUnless(os.environ.get("MLI_NPZ") == "1", "mlictl is built without zlib")
     def test_archives(self):
         for name, order in (("big.npz", ">"), ("little.npz", "<")):
             buffer = io.BytesIO()

@@ -5,6 +5,7 @@ Processor time is compared, not the time on the clock. Linear inputs take eight 
 the limit between them is LIMIT. Times below FLOOR are not told apart from the start of the program.
 """
 import io
+import itertools
 import json
 import os
 import struct
@@ -156,18 +157,27 @@ class Linear(Case):
         self.assert_linear(lambda size: chain(size, b"Relu"), ["import", "t.onnx", "-n", "-q"])
         self.assert_linear(constants, ["show", "t.onnx"])
 
-    @unittest.skipUnless(os.environ.get("MLI_NPZ", "1") == "1", "mlictl was built without libzip")
+    @unittest.skipUnless(os.environ.get("MLI_NPZ", "1") == "1", "mlictl was built without zlib")
     def test_npz(self):
         member = npy("<i2", (4,), bytes(8))
 
-        def prepare(size):
+        def prepare(size, names=lambda: (f"t{i}" for i in itertools.count())):
             content = io.BytesIO()
             with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-                for i in range(size):
-                    archive.writestr(f"t{i}.npy", member)
+                for name in itertools.islice(names(), size):
+                    archive.writestr(f"{name}.npy", member)
             self.write("a.npz", content.getvalue())
+
+        def jobs(size):
+            prepare(size)
+            self.write("jobs.json", json.dumps([{"op": "mov", "src": {"file": "a.npz", "tensor": f"t{i}"},
+                                                 "dst": {"file": f"out{i}.npy"}} for i in range(size)]).encode())
         self.assert_linear(prepare, ["show", "a.npz"])
         self.assert_linear(prepare, ["diff", "a.npz", "a.npz"])
+        self.assert_linear(jobs, ["validate", "jobs.json"])
+        # Names with one hash, where a hash is 33 times the hash before plus the next character.
+        same = lambda: map("".join, itertools.product(("aa", "b@"), repeat=17))
+        self.assert_linear(lambda size: prepare(size, same), ["show", "a.npz", "-t", "aa" * 17], small=8 * SMALL)
 
 
 if __name__ == "__main__":

@@ -301,7 +301,7 @@ def clients():
 def left_out():
     """Returns why scenes are missing on this machine."""
     return [f"queue: {why}" for why in (Beanstalkd.missing(), Redis.missing()) if why] + \
-        ([] if NPZ_WORKS else ["npz: built without libzip"])
+        ([] if NPZ_WORKS else ["npz: built without zlib"])
 
 
 def all_scenes():
