@@ -215,9 +215,13 @@ void mli_channel_again(uint32_t number)
         atomic_fetch_or_explicit(&channel_table[number].polling, POLL_WANTED, memory_order_relaxed);
 }
 
+/*
+ * Waits for POLLING alone: a driver that a test calls directly may have set POLL_WANTED, which no
+ * poll will clear.
+ */
 void channel_quiesce(uint32_t number)
 {
-    while (atomic_load_explicit(&channel_table[number].polling, memory_order_acquire))
+    while (atomic_load_explicit(&channel_table[number].polling, memory_order_acquire) & POLLING)
         clock_sleep(QUIET_PAUSE_NS);
 }
 

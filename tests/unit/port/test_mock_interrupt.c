@@ -322,6 +322,16 @@ static void test_strange_channels(void **state)
     mli_channel_again(UINT32_MAX);
 }
 
+/* A test calls submit and poll of a driver directly: what they ask for does not keep the channel.
+ */
+static void test_again_outside_of_polls(void **state)
+{
+    (void)state;
+    moves_engine("mock:interrupt=2", 1);
+    mli_channel_again(0);
+    moves_engine_away();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +345,7 @@ int main(void)
         cmocka_unit_test_teardown(test_interrupts_beside_polls, teardown),
         cmocka_unit_test_teardown(test_threads, teardown),
         cmocka_unit_test_teardown(test_strange_channels, teardown),
+        cmocka_unit_test_teardown(test_again_outside_of_polls, teardown),
     };
 
     ports_add();
