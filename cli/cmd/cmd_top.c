@@ -116,7 +116,7 @@ static int watch(struct top *top, struct top_sample samples[2], struct fault *fa
         if (look(top, fault))
             return cancel_requested() ? 0 : -1;
         if (print_flush() || top->once)
-            return 0; /* print_flush() has reported that nobody reads the output */
+            return 0; /* print_flush() has reported the failed write */
         struct pollfd cancelled = {.fd = cancel_fd(), .events = POLLIN};
         poll(&cancelled, 1, top->interval_ms);
     }

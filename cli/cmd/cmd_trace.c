@@ -37,7 +37,7 @@ struct recorder {
     bool streamed; /* true: write events to standard output */
     bool replaces; /* true: replace an existing file */
     bool failed;   /* true: an event could not be read */
-    bool unread;   /* true: standard output takes no more, which print_flush() has reported */
+    bool unread;   /* true: print_flush() has reported a failed write */
 };
 
 static void take(mli_client *client, const char *line, size_t length, void *user)
@@ -73,9 +73,9 @@ static int write_text(struct recorder *recorder, struct fault *fault)
         fwrite(text->data, 1, text->length, stdout);
         recorder->unread = print_flush() != 0;
         if (recorder->unread)
-            return cancel_requested()
-                       ? cancel_fault(fault)
-                       : fault_set(fault, FAULT_IO_ERROR, NULL, "nobody reads the output");
+            return cancel_requested() ? cancel_fault(fault)
+                                      : fault_set(fault, FAULT_IO_ERROR, NULL,
+                                                  "standard output cannot be written");
     } else if (output_write(&recorder->output, text->data, text->length, recorder->written,
                             fault)) {
         return -1;

@@ -99,8 +99,8 @@ struct model_dim {
 };
 
 /*
- * What a value of ONNX holds. Only tensors have a type, a shape and elements; the others have
- * items, which are tensors of the model, too.
+ * The kinds of values in ONNX. Only tensors have a type, a shape and elements. A value of another
+ * kind has items: these are tensors of the model, too.
  */
 enum model_kind { MODEL_TENSOR, MODEL_SEQUENCE, MODEL_OPTIONAL, MODEL_OPTIONAL_SEQUENCE };
 

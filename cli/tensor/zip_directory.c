@@ -14,9 +14,9 @@
 enum {
     END_BYTES = 22, /* the record at the end of an archive, without its comment */
     COMMENT_MAX = 0xffff,
-    END64_BYTES = 56,   /* the same for zip64, */
-    LOCATOR_BYTES = 20, /* and what says where it is, before the record at the end */
-    ENTRY_BYTES = 46,   /* a member, without name, extra fields and comment */
+    END64_BYTES = 56,                     /* the record at the end for zip64, */
+    LOCATOR_BYTES = 20,                   /* and its locator, before the first record */
+    ENTRY_BYTES = 46,                     /* a member, without name, extra fields and comment */
     ENTRY_MAX = ENTRY_BYTES + 2 * 0xffff, /* with name and extra fields */
     CHUNK_BYTES = 256 * 1024,
     EXTRA_BYTES = 4, /* id and size of an extra field */
@@ -74,7 +74,8 @@ static int locate_64(struct zip_directory *directory, const unsigned char *locat
     return locate(directory, zip_u64(end + 32), zip_u64(end + 48), zip_u64(end + 40), at, fault);
 }
 
-/* Returns the last record whose comment ends with the bytes or, unless `exact`, before; or null. */
+/* Returns the last record with a comment up to the end of the bytes; without `exact`, also with a
+ * shorter comment. Null: there is no record. */
 static const unsigned char *last_end(const unsigned char *bytes, size_t size, bool exact)
 {
     for (size_t at = size < END_BYTES ? 0 : size - END_BYTES + 1; at-- > 0;) {

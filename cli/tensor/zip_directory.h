@@ -14,7 +14,7 @@
 
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8, ZIP_ENCRYPTED = 1 };
 
-/* What the directory says about a member: nothing of it is checked. */
+/* An entry of the directory, unchecked. */
 struct zip_entry {
     uint64_t packed, unpacked; /* sizes in bytes */
     uint64_t at;               /* the member's own header in the file */

@@ -29,7 +29,7 @@ void bcm2835_block_limits(enum bcm2835_kind kind, struct mli_channel_caps *caps)
     caps->gap_max = BCM2835_STRIDE_MAX;
 }
 
-/* Returns the bytes from the first to the last one that a side of a box touches. */
+/* Returns the distance from the first byte to the end of the last byte of a side of a box. */
 static uint64_t extent(const struct mli_copy_box *box, bool source)
 {
     uint64_t bytes = box->run;

@@ -102,7 +102,7 @@ static enum chain_state look(uint32_t channel, enum chain_stop request)
         if (!lane->paused)
             return CHAIN_BUSY;
     }
-    /* The reset of the channel ends one that does not become quiet. */
+    /* After CHAIN_GIVE_UP, the reset ends a channel that does not become quiet. */
     if (!bcm2835_is_quiet(lane->number, cs) && request != CHAIN_GIVE_UP)
         return CHAIN_STOPPING;
     return cs & BCM2835_CS_ERROR ? CHAIN_FAILED : CHAIN_STOPPED;

@@ -171,7 +171,7 @@ static struct mli_work_end end_at(const struct chain_channel *channel, mli_statu
     };
 }
 
-/* Returns the end of a work item whose channel has stopped in item `item` of a chain. */
+/* Returns the end of a work item after its channel has stopped in item `item` of a chain. */
 static struct mli_work_end end_in_chain(const struct chain_channel *channel, mli_status status,
                                         uint32_t item)
 {
@@ -185,8 +185,8 @@ static struct mli_work_end end_in_chain(const struct chain_channel *channel, mli
 }
 
 /*
- * Returns the end of a work item that was cancelled, and whose channel is idle: at the first piece
- * that was not started, or success if there is none.
+ * Returns the end of a cancelled work item with an idle channel: at the first piece that was not
+ * started, or success if all pieces are complete.
  */
 static struct mli_work_end end_cancelled(struct chain_channel *channel)
 {

@@ -9,9 +9,9 @@
  *           A chain that runs cannot be extended.
  *   piece   a part of a plan (mli_engine.h). It takes one item or a few, all in one chain.
  *
- * A channel has two chains. chain_submit() fills the first one and starts it; each chain_poll()
- * fills the other one meanwhile. The poll that finds a chain complete starts the other one at once,
- * then fills the one that has ended. The processor's pieces come when no chain is left.
+ * A channel has two chains, A and B. chain_submit() fills and starts A. While the channel executes
+ * A, chain_poll() fills B. The poll that finds A complete starts B at once, then fills A again. The
+ * processor moves its pieces after the last chain.
  *
  * To write an engine, start here: define the functions of struct chain_controller, a struct
  * chain_channel for each channel, and a struct mli_engine whose functions `open`, `submit` and
@@ -27,10 +27,10 @@ enum {
     CHAIN_COUNT = 2,         /* chains of a channel */
     CHAIN_PIECES_MAX = 32,   /* pieces of a chain */
     CHAIN_ITEMS_MAX = 255,   /* items of a chain */
-    CHAIN_STOP_POLLS = 10000 /* polls of a channel that should stop, before it gives up */
+    CHAIN_STOP_POLLS = 10000 /* polls until a channel that does not stop is disabled */
 };
 
-/** What a channel does that was started. */
+/** The state of a channel that was started. */
 enum chain_state {
     CHAIN_BUSY,
     CHAIN_STOPPING, /**< it should stop, because of an error or a cancel, but may write memory */
@@ -39,15 +39,15 @@ enum chain_state {
     CHAIN_STOPPED   /**< it has stopped as it should */
 };
 
-/** Why a channel must stop. */
+/** Whether a channel must stop. */
 enum chain_stop {
-    CHAIN_GO_ON,     /**< it need not */
+    CHAIN_GO_ON,     /**< no */
     CHAIN_CANCELLED, /**< the work item is cancelled: halt the channel, if it is not halted yet */
     CHAIN_GIVE_UP    /**< it is stopping since CHAIN_STOP_POLLS polls: disable it in any case */
 };
 
 /**
- * What is particular to a controller. `channel` is the engine's number of a channel, `chain` is 0
+ * The functions of a controller. `channel` is the engine's number of a channel, `chain` is 0
  * or 1, and items are counted from 0. The functions of one channel are never called concurrently.
  */
 struct chain_controller {
@@ -92,7 +92,7 @@ struct chain_controller {
 
     /**
      * Returns the number of rows of a piece that are in memory, of a channel that has stopped in
-     * item `item`, the first one of the piece. Null: the registers do not say.
+     * item `item`, with which the piece begins. Null: the registers do not have this number.
      */
     uint64_t (*rows)(uint32_t channel, uint32_t chain, uint32_t item,
                      const struct mli_descriptor *piece);
@@ -131,7 +131,7 @@ struct chain_channel {
     _Atomic uint32_t high_water;
 };
 
-/** How an engine opens a channel. */
+/** The arguments of chain_open(). */
 struct chain_setup {
     const struct chain_controller *controller;
     uint32_t number;            /**< the engine's number of the channel */

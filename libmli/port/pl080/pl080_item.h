@@ -20,9 +20,9 @@ uint32_t pl080_item_encode(struct pl080_item *items, const struct mli_descriptor
 void pl080_item_link(struct pl080_item *items, uint32_t count);
 
 /**
- * Returns the item that a channel executes, from its register LLI: the item before the one at this
- * address of the bus, or the last one of `count` items if it is 0. 0 if the address is not that of
- * an item.
+ * Returns the number of the item that a channel executes. Its register LLI has the bus address of
+ * the next item, or 0 if the channel executes the last of `count` items. Returns 0 if no item has
+ * this address.
  */
 uint32_t pl080_item_before(const struct pl080_item *items, uint32_t count, uint32_t lli);
 
