@@ -19,7 +19,7 @@
 enum {
     CHUNK_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* bytes that headers of any archive may take, */
+    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have, */
     HEADERS_RATIO = 16,         /* and for each byte of the file */
     DEFLATE_RATIO = 1032        /* most bytes that a byte of deflate expands to */
 };
@@ -36,8 +36,9 @@ struct npz_member {
 struct npz {
     int fd;
     uint64_t size;              /* of the file */
+    uint64_t packed;            /* sum of the members' packed bytes */
     struct npz_member *members; /* by `place` of a tensor */
-    uint64_t headers_left;      /* bytes that headers may still take, packed and unpacked */
+    uint64_t headers_left;      /* bytes of headers that may still be unpacked */
 };
 
 static const char ending[] = ".npy";
@@ -48,12 +49,21 @@ static bool is_tensor(const char *name)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Adds a member to the list, unless it is no .npy file. */
+/*
+ * Adds a member to the list, unless it is no .npy file. Members must not share bytes of the file:
+ * otherwise the work to unpack all of them would have no limit in the size of the file. A member
+ * that is larger than the file is refused when it is opened.
+ */
 static int add_member(struct npz *npz, const struct zip_entry *zip, const char *name,
                       struct tensor_list *list, struct fault *fault)
 {
     if (!is_tensor(name))
         return 0;
+    npz->packed += zip->packed <= npz->size ? zip->packed : 0;
+    if (npz->packed > npz->size)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "its members have more packed bytes than the file: members overlap, or "
+                         "their sizes are wrong");
     struct tensor_entry *entry = tensor_list_add(list, name);
     if (!entry)
         return fault_no_memory(fault);
@@ -152,11 +162,7 @@ static struct zip_member *open_member(const struct npz *npz, const struct zip_en
     return check_member(zip, fault) ? NULL : zip_member_open(npz->fd, npz->size, zip, fault);
 }
 
-/*
- * Takes bytes from those that headers may take. Headers of blanks pack well, empty blocks of
- * deflate unpack to nothing, and members can share their bytes: without a limit, a small archive
- * could be any amount of work.
- */
+/* Takes bytes from those of the headers. Headers of blanks pack well: the limit bounds the work. */
 static int take(struct npz *npz, uint64_t bytes, struct fault *fault)
 {
     if (npz->headers_left == 0 || bytes > npz->headers_left)
@@ -186,19 +192,15 @@ static int64_t read_header(struct npz *npz, struct npz_member *member, struct zi
 static int outline(struct npz *npz, struct npz_member *member, struct tensor_entry *entry,
                    struct fault *fault)
 {
-    const bool again = member->paid;
     struct zip_member *file = open_member(npz, &member->zip, fault);
     char *bytes = file ? malloc(NPY_HEADER_MAX) : NULL;
     int64_t length = -1;
-    uint64_t packed;
     if (!file)
         return -1;
     if (bytes)
         length = read_header(npz, member, file, bytes, fault);
     else
         fault_no_memory(fault);
-    packed = again ? 0 : zip_member_taken(file);
-    npz->headers_left -= packed < npz->headers_left ? packed : npz->headers_left;
     zip_member_close(file);
     int result =
         length < 0 ? -1 : npy_outline(bytes, (size_t)length, member->zip.unpacked, entry, fault);

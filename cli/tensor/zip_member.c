@@ -19,7 +19,6 @@ enum {
 struct zip_member {
     int fd;
     uint64_t at, left; /* the packed bytes in the file that were not read */
-    uint64_t packed;   /* all packed bytes */
     uint32_t crc, crc_wanted;
     bool deflated, ended;
     size_t input_size; /* bytes of the next read */
@@ -57,7 +56,6 @@ static int find(struct zip_member *member, uint64_t size, const struct zip_entry
     member->at = entry->at + HEADER_BYTES + zip_u16(header + 26) + zip_u16(header + 28);
     if (member->at > size || entry->packed > size - member->at)
         return complain("opened", "it ends outside the archive", fault);
-    member->packed = entry->packed;
     member->left = entry->packed;
     return 0;
 }
@@ -97,11 +95,6 @@ void zip_member_close(struct zip_member *member)
     if (member && member->deflated)
         inflateEnd(&member->stream);
     free(member);
-}
-
-uint64_t zip_member_taken(const struct zip_member *member)
-{
-    return member->packed - member->left;
 }
 
 static int take(struct zip_member *member, void *bytes, size_t size, struct fault *fault)

@@ -25,7 +25,4 @@ void zip_member_close(struct zip_member *member);
  */
 int64_t zip_member_read(struct zip_member *member, void *buffer, size_t size, struct fault *fault);
 
-/** Returns how many packed bytes were read from the file. */
-uint64_t zip_member_taken(const struct zip_member *member);
-
 #endif /* CLI_ZIP_MEMBER_H */
