@@ -15,7 +15,7 @@
  *
  * Cancel. A channel without RUN stops after its current burst. If it has stopped at its end by
  * then, DDADR, DCMD and DTADR are those of the end, and the work item is complete. Nothing resets a
- * channel that does not stop: its work item does not end.
+ * channel that does not stop: its work item ends when it does.
  */
 #include "libmli/port/pxa27x/pxa27x_engine.h"
 
@@ -76,6 +76,12 @@ static uint32_t status_of(const struct lane *lane)
 static uint32_t register_of(const struct lane *lane, enum pxa27x_channel_register offset)
 {
     return PXA27X_CHANNELS + lane->number * PXA27X_CHANNEL_BYTES + offset;
+}
+
+/* Returns the bit of DCSR that has a lane raise an interrupt when its channel has stopped. */
+static uint32_t interrupt_of(const struct lane *lane)
+{
+    return lane->interrupt ? PXA27X_STOP_INTERRUPT : 0;
 }
 
 void pxa27x_set_platform(const struct pxa27x_platform *platform)
@@ -144,8 +150,7 @@ static void start(uint32_t channel, uint32_t chain)
     atomic_store_explicit(&lane->failed, 0, memory_order_relaxed);
     set(register_of(lane, PXA27X_DDADR), pxa27x_item_bus(lane->items[chain]));
     chain_barrier();
-    set(status_of(lane),
-        PXA27X_RUN | PXA27X_CAUSES | (lane->interrupt ? PXA27X_STOP_INTERRUPT : 0));
+    set(status_of(lane), PXA27X_RUN | PXA27X_CAUSES | interrupt_of(lane));
     unlock(before);
 }
 
@@ -168,7 +173,7 @@ static enum chain_state look(uint32_t channel, enum chain_stop request)
 
     if (!(status & PXA27X_STOPPED) && !lane->stopping && (failed || request != CHAIN_GO_ON)) {
         lane->stopping = true;
-        set(status_of(lane), 0); /* no RUN, and no interrupt: the library polls until the end */
+        set(status_of(lane), interrupt_of(lane)); /* no RUN */
     }
     unlock(before);
     if (!(status & PXA27X_STOPPED))
