@@ -252,11 +252,20 @@ static enum chain_state look(struct chain_channel *channel, const struct mli_wor
     if (channel->stop_polls >= CHAIN_STOP_POLLS)
         stop = CHAIN_GIVE_UP;
     state = channel->controller->look(channel->number, stop);
-    if (state == CHAIN_STOPPING && channel->stop_polls < CHAIN_STOP_POLLS)
+    if (state == CHAIN_STOPPING && channel->stop_polls < CHAIN_WATCH_POLLS)
         channel->stop_polls++;
     if (state == CHAIN_ENDED)
         become_idle(channel);
     return state;
+}
+
+/*
+ * Returns whether the channel must be polled until it has stopped. After CHAIN_WATCH_POLLS polls it
+ * is not: the library would never leave the handler or the cancel in which it polls.
+ */
+static bool needs_watch(const struct chain_channel *channel, enum chain_state state)
+{
+    return state == CHAIN_STOPPING && channel->stop_polls < CHAIN_WATCH_POLLS;
 }
 
 uint32_t chain_poll(struct chain_channel *channel, uint32_t budget)
@@ -274,8 +283,10 @@ uint32_t chain_poll(struct chain_channel *channel, uint32_t budget)
                 : channel->controller->position(channel->number, channel->running, chain->items);
     reaped = reap(channel, chain, items, budget);
     mli_work_progress(work, channel->written);
-    if (has_complete(chain, items) || state == CHAIN_STOPPING)
+    if (has_complete(chain, items) || needs_watch(channel, state))
         mli_channel_again(channel->number); /* the budget is used up, or no interrupt will come */
+    else if (state == CHAIN_STOPPING)
+        return reaped;
     else if (state == CHAIN_BUSY)
         prepare(channel);
     else if (state == CHAIN_ENDED)

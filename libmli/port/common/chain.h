@@ -24,10 +24,12 @@
 #include "mli_engine.h"
 
 enum {
-    CHAIN_COUNT = 2,         /* chains of a channel */
-    CHAIN_PIECES_MAX = 32,   /* pieces of a chain */
-    CHAIN_ITEMS_MAX = 255,   /* items of a chain */
-    CHAIN_STOP_POLLS = 10000 /* polls until a channel that does not stop is disabled */
+    CHAIN_COUNT = 2,          /* chains of a channel */
+    CHAIN_PIECES_MAX = 32,    /* pieces of a chain */
+    CHAIN_ITEMS_MAX = 255,    /* items of a chain */
+    CHAIN_STOP_POLLS = 10000, /* polls of a channel that does not stop, until CHAIN_GIVE_UP */
+    /* Polls of a channel that does not stop, until only an interrupt or mli_mov_poll() polls it. */
+    CHAIN_WATCH_POLLS = 2 * CHAIN_STOP_POLLS
 };
 
 /** The state of a channel that was started. */
@@ -43,7 +45,12 @@ enum chain_state {
 enum chain_stop {
     CHAIN_GO_ON,     /**< no */
     CHAIN_CANCELLED, /**< the work item is cancelled: halt the channel, if it is not halted yet */
-    CHAIN_GIVE_UP    /**< it is stopping since CHAIN_STOP_POLLS polls: disable it in any case */
+    /**
+     * It is stopping since CHAIN_STOP_POLLS polls: disable or reset it, if it then stops for
+     * certain. If the controller has no such way, go on to return CHAIN_STOPPING: the work item
+     * ends if the channel stops later, preferably with an interrupt.
+     */
+    CHAIN_GIVE_UP
 };
 
 /**
@@ -66,8 +73,9 @@ struct chain_controller {
                        const struct mli_descriptor *piece);
 
     /**
-     * Links items 0 to `count` - 1, lets the last one raise the interrupt, and writes them from the
-     * cache to memory. `count` is not 0.
+     * Links items 0 to `count` - 1, lets the last one raise the interrupt (unless a channel that
+     * stops raises one), and writes them from the cache to memory. `count` is not 0. Keep `count`
+     * if `start` or `look` needs it.
      */
     void (*link)(uint32_t channel, uint32_t chain, uint32_t count);
 
@@ -78,8 +86,11 @@ struct chain_controller {
     void (*start)(uint32_t channel, uint32_t chain);
 
     /**
-     * Returns what the channel does, after it has stopped the channel if it must. Not called when
-     * the channel has ended, until its next start.
+     * Returns what the channel does, after it has stopped the channel if it must. A poll that
+     * follows the interrupt of an end must find CHAIN_ENDED, for no other interrupt comes: choose
+     * an interrupt that is not raised before the state that this function reads. A channel that was
+     * to stop may have ended by itself: CHAIN_ENDED is then better than CHAIN_STOPPED, which counts
+     * its last item as not executed. Not called when the channel has ended, until its next start.
      */
     enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
 

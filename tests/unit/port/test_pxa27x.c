@@ -158,6 +158,33 @@ static void test_stuck(void **state)
     moves_engine_away();
 }
 
+/* A cancel does not wait for a channel that does not stop; its interrupt ends the transfer later.
+ */
+static void test_stuck_with_interrupts(void **state)
+{
+    struct move m;
+    mli_mov_handle_t h;
+
+    (void)state;
+    moves_engine("pxa27x:interrupt=1,run=0,piece=0", 1);
+    move_init_rows(&m, ROWS, WIDTH);
+    move_prepare(&m, 1, &h);
+    pxa27x_model.pace = 0;
+    assert_int_equal(mli_mov_start(&h, &m.src, &m.cfg, &m.dst), MLI_STATUS_OK);
+    pxa27x_model_run(100);
+    pxa27x_model.stuck = true;
+    assert_int_equal(mli_mov_cancel(&h), MLI_STATUS_OK);
+    pxa27x_model_run(100);
+    assert_false(mli_mov_isdone(&h));
+    pxa27x_model.stuck = false;
+    pxa27x_model_run(100);
+    assert_true(mli_mov_isdone(&h));
+    assert_int_equal(mli_mov_wait(&h), MLI_STATUS_CANCELLED);
+    assert_int_equal(mli_mov_release_handle(&h), MLI_STATUS_OK);
+    move_finish(&m);
+    moves_engine_away();
+}
+
 /* The transfer of a program completes by interrupts alone, one for each list, or fails by one. */
 static void test_interrupts(void **state)
 {
@@ -199,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cancel_everywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error_in_each_row, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stuck, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stuck_with_interrupts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_interrupts, setup, teardown),
     };
 
