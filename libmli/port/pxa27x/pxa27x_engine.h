@@ -40,7 +40,7 @@ struct pxa27x_platform {
     uint32_t channels; /**< bit n: the engine may use channel n; 16 bits at most are used */
     bool interrupts;   /**< the board calls pxa27x_interrupt() for the controller's interrupts */
 
-    /** Further bits of DCMD: 0, as the manual says. PXA27X_WIDTH_1 for QEMU 7.2. */
+    /** Further bits of DCMD: 0 for memory. PXA27X_WIDTH_1 for QEMU 7.2. */
     uint32_t command;
 
     /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registers and descriptors of the DMA controller of the Intel (Marvell) PXA27x. Source: PXA27x
- * Processor Family Developer's Manual, chapter 5.
+ * Registers and descriptors of the DMA controller of the Intel (Marvell) PXA27x. Sources: excerpts
+ * of the PXA255 Developer's Manual, and the names and numbers of registers and bits in public
+ * headers. Chapter 5 of the PXA27x Developer's Manual was not available: compare both before use.
  */
 #ifndef MLI_PXA27X_REGISTERS_H
 #define MLI_PXA27X_REGISTERS_H
