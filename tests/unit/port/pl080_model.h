@@ -4,9 +4,8 @@
  * Written from the manual (ARM DDI 0196), not from the driver. Memory is that of the process; 32
  * bits of address reach it through windows.
  *
- * Time passes for all channels when PL080_ENABLED_CHANNELS is read, and in
- * pl080_model_run(). All functions are for one
- * thread.
+ * Time passes for all channels when PL080_ENABLED_CHANNELS is read, and in pl080_model_run(). All
+ * functions are for one thread.
  */
 #ifndef TEST_PL080_MODEL_H
 #define TEST_PL080_MODEL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model of the DMA controller of the PXA27x for tests on a host: channels that take time, with a
- * buffer of one burst, and bus errors. Written from the manual, not from the driver. Memory is that
- * of the process; 32 bits of address reach it through windows.
+ * buffer of one burst, and bus errors. Written from the registers, not from the driver. Memory is
+ * that of the process; 32 bits of address reach it through windows.
  *
  * Time passes for all channels when a DCSR is read, and in pxa27x_model_run(). All functions are
  * for one thread.
