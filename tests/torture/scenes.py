@@ -49,6 +49,21 @@ MODEL = {"net.onnx": transpose_model(), "job.json": text(
     mov({"file": "net.onnx", "tensor": "v"}, "out.npy", perm_dim=[1, 0]))}
 
 
+def sequence():
+    """Returns an ONNX model with an Identity of a sequence x, and x as a SequenceProto of two tensors."""
+    def member(number, value):
+        return bytes([number << 3 | 2, len(value)]) + value
+
+    value = lambda name: member(1, name) + member(2, member(4, member(1, member(1, b"\x08\x03"))))
+    node = member(1, b"x") + member(2, b"y") + member(4, b"Identity")
+    model = member(7, member(1, node) + member(11, value(b"x")) + member(12, value(b"y")))
+    tensor = b"\x08\x04\x10\x03" + member(9, ramp(4))  # int8 (4)
+    return model, member(1, b"x") + member(3, tensor) + member(3, tensor)
+
+
+SEQUENCE = dict(zip(("net.onnx", "data/input_0.pb", "data/output_0.pb"), (*sequence(), sequence()[1])))
+
+
 def npz():
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -135,6 +150,7 @@ def local():
         Scene("import", ("import", "net.onnx", "--dim", "batch=2", "-o", "new"), MODEL),
         Scene("import-over", ("import", "net.onnx", "-o", "new", "-f", "--json"), MODEL,
               make=lambda ctl, _: ctl("import", "net.onnx", "--dim", "*=2", "-o", "new")),
+        Scene("import-sequence", ("import", "net.onnx", "--data", "data", "-o", "new"), SEQUENCE),
         Scene("show-safetensors", ("show", "in.safetensors"), ARCHIVE),
         Scene("diff", ("diff", "in.npy", "same.npy"), {**ONE, "same.npy": IN}),
         Scene("diff-other", ("diff", "in.npy", "other.npy"), {**ONE, "other.npy": npy("<i2", (4, 6, 3), bytes(144))}),
