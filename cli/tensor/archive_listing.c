@@ -124,8 +124,8 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
     print_json(&w);
 }
 
-/* Outlines all entries. A bad member gets a refusal, and the other members are still listed; a file
- * that cannot be read is an error. */
+/* Outlines all entries. A bad member gets a refusal, and the list continues; an archive that cannot
+ * be read is an error. */
 static int outline_all(struct archive *archive, struct fault *fault)
 {
     const struct tensor_list *list = archive_list(archive);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * QEMU 7.2's model stops after each descriptor, without clearing RUN, and goes on when RUN is set
- * again. It reports no errors. Both are made good here: the chain is executed one descriptor after
- * the other, and ends before that of a fault. The registers then read as those of a channel that
- * has stopped in this descriptor; the interrupt of an error is the model's for a channel that has
- * stopped. A descriptor counts as a row.
+ * again. It reports no errors. This file adds both: it sets RUN for each descriptor of a chain, and
+ * ends a chain before the descriptor with a fault. The registers then have the values of a channel
+ * that has stopped in this descriptor; the interrupt of an error is the model's interrupt of a
+ * stopped channel. A descriptor counts as a row.
  */
 #include "firmware/boards/mainstone/inject.h"
 

@@ -23,9 +23,9 @@ void pxa27x_item_link(struct pxa27x_item *items, uint32_t count);
 uint32_t pxa27x_item_bus(const struct pxa27x_item *item);
 
 /**
- * Returns the descriptor that a channel executes, from its register DDADR: the one before that
- * which the register names, or the last one of `count` if it names none. 0 if the address is not
- * that of a descriptor.
+ * Returns the number of the descriptor that a channel executes. Its register DDADR has the address
+ * of the next descriptor, or the bit STOP if the channel executes the last of `count` descriptors.
+ * Returns 0 if no descriptor has this address.
  */
 uint32_t pxa27x_item_before(const struct pxa27x_item *items, uint32_t count, uint32_t ddadr);
 

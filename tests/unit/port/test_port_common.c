@@ -27,7 +27,7 @@ static struct {
     } items[CHAIN_COUNT][ITEMS_MAX];
     uint32_t linked[CHAIN_COUNT], chain, at;
     bool runs, deaf;         /* deaf: a channel that should stop does not */
-    uint32_t fails_in;       /* the row whose second item fails */
+    uint32_t fails_in;       /* row: its second item fails */
     uint32_t refused;        /* the row that encode() refuses */
     uint32_t looks_to_stop;  /* looks with a request to stop */
     uint32_t starts, clears; /* calls */
