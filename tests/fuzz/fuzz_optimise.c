@@ -214,6 +214,24 @@ static size_t jobs_of(const char *file)
     return count;
 }
 
+/*
+ * Returns whether a line of the messages says that the new jobs are wrong. Only the start of a line
+ * counts: libFuzzer writes the words that a target compares with into its inputs, and a message
+ * can repeat a name of the input.
+ */
+static bool is_defect(const char *messages, const char *file)
+{
+    char begin[64];
+    const int length = snprintf(begin, sizeof begin, "mlictl: %s: the new job", file);
+
+    for (const char *line = messages; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, (size_t)length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Returns whether the file was optimised. */
 static bool optimise(const char *from, const char *to, uint8_t how)
 {
@@ -231,7 +249,7 @@ static bool optimise(const char *from, const char *to, uint8_t how)
     call = mlictl_run(words);
     if (how & 1)
         well_formed_json_lines(call.out, call.out_length);
-    FUZZ_ASSERT(!strstr(call.err, "defect of mlictl") && !strstr(call.err, "the new job file"));
+    FUZZ_ASSERT(!is_defect(call.err, from));
     done = call.code == 0;
     mlictl_finish(&call);
     return done;
