@@ -31,6 +31,8 @@ _Static_assert(PL330_PROGRAM_MIN == STEP_BYTES + PL330_END_BYTES,
 
 enum {
     BYTES_ENOUGH = 1 << 20, /* a program takes no more pieces: its end is the next progress */
+    KILLS_MAX = 10,         /* polls that kill a thread, until only an interrupt or mli_mov_poll()
+                               polls it */
 };
 
 /* A channel. */
@@ -43,6 +45,7 @@ static struct lane {
     struct pl330_source rest;   /* makes the pieces after the program */
     uint32_t pieces;            /* of the program */
     size_t bytes;               /* of the program */
+    uint32_t kills;             /* of the thread without effect, up to KILLS_MAX */
     bool running;               /* the thread has the program */
     bool careful;               /* the program has barriers, to find the row of an error */
     bool refused;               /* the thread was not started */
@@ -297,21 +300,27 @@ static enum outcome end_of_program(uint32_t channel, struct mli_work *work,
 
 /*
  * Kills the thread of a work item that is cancelled. A thread that waits for an event has stored
- * all rows before; of any other thread, the rows of the program may be stored or not.
+ * all rows before; of any other thread, the rows of the program may be stored or not. After
+ * KILLS_MAX kills without effect the channel asks for no further poll: the library would never
+ * leave the handler or the cancel in which it polls.
  */
 static enum outcome end_of_cancelled(uint32_t channel, struct mli_work *work,
                                      struct mli_work_end *end)
 {
+    struct lane *lane = &lanes[channel];
     struct pl330_position at;
 
     if (!pl330_thread_kill(channel, &at)) {
-        mli_channel_again(channel);
+        if (lane->kills < KILLS_MAX) {
+            lane->kills++;
+            mli_channel_again(channel);
+        }
         return WAIT;
     }
     if (pl330_thread_report(channel) == PL330_ENDED)
         return end_of_program(channel, work, end);
     *end = at.waits ? end_at(channel, MLI_STATUS_CANCELLED, &at)
-                    : end_before(&lanes[channel], MLI_STATUS_CANCELLED);
+                    : end_before(lane, MLI_STATUS_CANCELLED);
     return END;
 }
 
@@ -371,6 +380,7 @@ static void submit(uint32_t channel, struct mli_work *work)
     pl330_source_init(&lane->rest, work->plan, &limits);
     lane->began_ns = clock_ns();
     lane->written = 0;
+    lane->kills = 0;
     lane->has_next = false;
     lane->beyond = false;
     lane->careful = false;

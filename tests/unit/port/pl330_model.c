@@ -341,7 +341,10 @@ static void debug(void)
 
     if ((inst0 & 1) == 0 && opcode == 0x01) {
         manager_fault = 0;
-    } else if (inst0 & 1 && opcode == 0x01) { /* stores that have not begun are lost */
+    } else if (inst0 & 1 && opcode == 0x01) {
+        if (pl330_model.immune)
+            return;
+        /* Stores that have not begun are lost. */
         if (t->queued > 0 && t->state != FAULTING)
             complete(t);
         t->state = STOPPED;

@@ -20,6 +20,7 @@ struct pl330_model {
     bool instant;      /* threads run in unlock() until they stop or wait, as in QEMU */
     bool nonsecure;    /* the manager thread is non-secure */
     bool refuses;      /* DMAGO is refused */
+    bool immune;       /* DMAKILL has no effect */
     bool far;          /* memory is beyond 32 bits of address */
     bool interrupts;   /* the processor handles interrupts */
     uint32_t errors;   /* number of bus errors until poison has no effect; 0: always */

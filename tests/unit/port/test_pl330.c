@@ -372,6 +372,37 @@ static void test_stuck(void **state)
     check_stuck(interrupt);
 }
 
+/* A cancel does not wait for a thread that no kill stops. A later poll kills it again. */
+static void check_immune(const char *spec)
+{
+    struct move m;
+    mli_mov_handle_t h;
+
+    choose(spec, 1);
+    move_init_rows(&m, ROWS, WIDTH);
+    move_prepare(&m, 1, &h);
+    pl330_inject(0, PL330_INJECT_WAIT, 2);
+    start(&h);
+    pl330_model_run(10000);
+    pl330_model.immune = true;
+    assert_ok(mli_mov_cancel(&h));
+    assert_false(mli_mov_isdone(&h));
+    pl330_model.immune = false;
+    mli_mov_poll();
+    assert_true(mli_mov_isdone(&h));
+    assert_status(wait_for(&h), MLI_STATUS_CANCELLED);
+    assert_place(&h, MLI_STATUS_CANCELLED, 0, 2);
+    finish_well(&m, &h);
+    moves_engine_away();
+}
+
+static void test_immune(void **state)
+{
+    (void)state;
+    check_immune(polled);
+    check_immune(interrupt);
+}
+
 /* A thread that waits continues after its event. */
 static void test_release(void **state)
 {
@@ -497,6 +528,7 @@ int main(void)
         TEST(test_traps),
         TEST(test_cancel),
         TEST(test_stuck),
+        TEST(test_immune),
         TEST(test_release),
         TEST(test_overlapping_transfers),
         TEST(test_refused),
