@@ -23,6 +23,10 @@ MUTANTS = 20  # of some 1 600: a quarter of a minute
 PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
 TIDY_DAYS = 3  # clang-tidy checks the sources that changed in the last days,
 TIDY_PART = 8  # and an eighth of all others, chosen by the commit; all with --soak
+# These multiply the timeouts of tests, so that a test that hangs costs at most 5 minutes: the timeouts in meson.build
+# files are at most 120 s, and 60 s for the unit tests, which valgrind runs.
+PATIENCE, PATIENCE_VALGRIND = 2, 5
+VALGRIND_PART = 3  # valgrind runs a third of its tests, chosen by the commit; all with --soak
 
 
 def fuzz_seconds():
@@ -66,17 +70,30 @@ def style(this):
     return passed
 
 
+def sample(names, part):
+    """Returns one of `part` names, chosen by the commit: each commit has another sample."""
+    head = git("rev-parse", "HEAD")[0]
+    return [name for name in names if int(hashlib.sha256(f"{head} {name}".encode()).hexdigest(), 16) % part == 0]
+
+
 def tidy_sample(sources):
     """Returns the sources that changed in the last days, committed or not, and a sample of all others."""
     changed = {*git("log", f"--since={TIDY_DAYS} days ago", "--name-only", "--format="), *git("diff", "--name-only", "HEAD")}
-    head = git("rev-parse", "HEAD")[0]
-    return [path for path in sources
-            if path in changed or int(hashlib.sha256(f"{head} {path}".encode()).hexdigest(), 16) % TIDY_PART == 0]
+    chosen = set(sample(sources, TIDY_PART))
+    return [path for path in sources if path in changed or path in chosen]
 
 
 def sources_tidy(this, soak):
     sources = [path for path in tracked("*.c") if tidy.checked(path)]
     return tidy.tidy(this, sources if soak else tidy_sample(sources), "sanitize", nice=NICEST, nodes=tidy.NODES_OF_ALL)
+
+
+def memcheck(this, suites, soak):
+    """Tests of the suite memcheck under valgrind: a sample, because a program needs seconds to start there."""
+    names = trees.tests("release", "memcheck")
+    return suites.test(this, "release", "valgrind", "--suite", "memcheck",
+                       *(names if soak else sample(names, VALGRIND_PART)),
+                       percent=PERCENT, multiplier=PATIENCE_VALGRIND, wrap=VALGRIND)
 
 
 def debug_modes(this):
@@ -137,9 +154,6 @@ def without_neon():
 
 def main():
     quick, soak = "--quick" in sys.argv[1:], "--soak" in sys.argv[1:]
-    # These multiply the timeouts of tests (0: no timeouts), so that a test that hangs costs at most 5 minutes: the
-    # timeouts in meson.build files are at most 120 s, and 60 s for the unit tests, which valgrind runs.
-    patience, patience_release, patience_valgrind = 2, 0 if soak else 2, 5
     stage.TREES.mkdir(exist_ok=True)
     run, suites, no_neon, no_bare = stage.Run(), trees.Suites(), without_neon(), without_bare()
     no_fuzzers = without_fuzzers()
@@ -164,16 +178,14 @@ def main():
     def test():
         run.stage("test sanitize", lambda this: suites.test(
             this, "sanitize", "tests", "--no-suite", "docs", "--no-suite", "source",
-            percent=PERCENT, multiplier=patience), after=["build sanitize"])
+            percent=PERCENT, multiplier=PATIENCE), after=["build sanitize"])
         run.stage("test release", lambda this: suites.test(
-            this, "release", "tests", multiplier=patience_release, soak=soak), after=["build release"])
+            this, "release", "tests", multiplier=0 if soak else PATIENCE, soak=soak), after=["build release"])
         run.stage("test tsan", lambda this: suites.test(
             this, "tsan", "tests", "--suite", "threads", percent=PERCENT,
-            multiplier=patience), after=["build tsan"])
+            multiplier=PATIENCE), after=["build tsan"])
         if not quick:
-            run.stage("test release under valgrind", lambda this: suites.test(
-                this, "release", "valgrind", "--suite", "memcheck",
-                percent=PERCENT, multiplier=patience_valgrind, wrap=VALGRIND), after=["build release"])
+            run.stage("test release under valgrind", memcheck, suites, soak, after=["build release"])
         if soak:
             run.stage("torture", torture)
         if soak and not no_coverage:
@@ -182,7 +194,7 @@ def main():
             run.stage("mutants", mutants, soak, after=["build release"])
         if not no_neon:
             run.stage("test aarch64 under qemu", lambda this: suites.test(
-                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=patience),
+                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=PATIENCE),
                 after=["build aarch64"])
         if fuzz_seconds() > 0 and not no_fuzzers:
             run.stage("fuzzers", fuzzers)

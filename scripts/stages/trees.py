@@ -38,12 +38,21 @@ def configure(name):
     return done.returncode == 0
 
 
+def introspect(name):
+    """Returns the tests of the tree, as meson describes them."""
+    return json.loads(subprocess.run(["meson", "introspect", "--tests", TREES / name], cwd=ROOT, check=True,
+                                     capture_output=True, text=True).stdout)
+
+
+def tests(name, suite):
+    """Returns the names of the tests of a suite."""
+    return [test["name"] for test in introspect(name) if f"mli:{suite}" in test["suite"]]
+
+
 def targets(name, suites):
     """Returns the files that the tests of the suites need, as ninja names them."""
     tree = TREES / name
-    tests = json.loads(subprocess.run(["meson", "introspect", "--tests", tree], cwd=ROOT, check=True,
-                                      capture_output=True, text=True).stdout)
-    files = {word for test in tests if set(suites) & set(test["suite"])
+    files = {word for test in introspect(name) if set(suites) & set(test["suite"])
              for word in test["cmd"] if word.startswith(f"{tree}/")}
     return sorted(os.path.relpath(file, tree) for file in files)
 
