@@ -501,7 +501,7 @@ class Interrupted(BatchCase):
 
     def setUp(self):
         super().setUp()
-        self.cases = max(100, scaled(300))
+        self.cases = max(60, scaled(150))
         for i in range(self.cases):
             self.add(f"c{i:03}", "bad.npy" if i % 17 == 3 else "good.npy")
         self.events_by_case("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)

@@ -64,6 +64,7 @@ class Scene(unittest.TestCase):
             os.chdir(self.folder)
             for name in ("CI", "BUILD_NUMBER"):  # with them, pytest prints its summary in full
                 os.environ.pop(name, None)
+            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins, as labgrid's, take a second to import
             os.environ.update(env)
             status = pytest.main(["-p", "no:cacheprovider", "--color=no", *plugin, *map(str, words)])
             sys.stdout.flush()

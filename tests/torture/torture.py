@@ -24,7 +24,7 @@ import tolerated
 
 from scene import PERCENT, PRELOAD
 
-SAMPLE = {"mlictl": 4, "mlid": 2}  # of MLI_TEST_PERCENT=100
+SAMPLE = {"mlictl": 8, "mlid": 4}  # of MLI_TEST_PERCENT=100
 GIVE_UP = 12  # different defects of a scene that are printed
 
 
