@@ -15,7 +15,7 @@ OPTIONS = {
     "release": ["-Dbuildtype=release", "-Dbench=true"],
     "torture": ["-Dbuildtype=debugoptimized"],
     "aarch64": ["--cross-file", "tests/cross/aarch64.ini", "-Dbuildtype=release", "-Dservice=false"],
-    **{f"mode-{mode}": ["-Dservice=false", "-Dtests=false", "-Doptimization=0", f"-Ddebug_mode={mode}"]
+    **{f"mode-{mode}": ["-Dservice=false", "-Dtests=false", "-Doptimization=0", "-Dlevels=[]", f"-Ddebug_mode={mode}"]
        for mode in ("release", "assert", "debug", "full")},
 }
 
