@@ -217,7 +217,7 @@ static enum exit_code calibrate(const struct options *options)
 static const struct example examples[] = {
     {"measure this machine for a second", "mlictl calibrate -t 1 --check 100 -o machine.json"},
     {"measure another engine, and write no file",
-     "mlictl calibrate -t 1 --check 100 --engine mock"},
+     "mlictl calibrate -t 1 --check 100 --engine threads"},
     {0},
 };
 
