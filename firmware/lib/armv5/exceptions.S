@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exceptions of ARMv5TE (Arm Architecture Reference Manual, DDI 0100). The start-up code of a board
+ * Exceptions of ARMv5TE and ARMv6 (Arm Architecture Reference Manual, DDI 0100). The start-up code of a board
  * copies armv5_vectors to address 0, and sets the stack of the IRQ mode to armv5_irq_stack_end. The
  * program runs in supervisor mode.
  */
@@ -37,6 +37,9 @@ interrupt:
     push    {r0-r3, r12, lr}
     mrs     r0, spsr
     push    {r0}
+#if __ARM_ARCH >= 6
+    strex   r1, r0, [sp]                /* the program repeats its exclusive accesses */
+#endif
     msr     cpsr_c, #(MODE_SVC | MASKED)
     and     r0, sp, #4                  /* the stack is aligned to 8 bytes in functions */
     sub     sp, sp, r0
