@@ -2,9 +2,9 @@
 /*
  * QEMU 7.2's model follows no links, uses the indices of the source for the destination, too, and
  * reports no errors. This file adds all three: it starts the linked channels one after the other,
- * starts a block frame by frame if its sides have different indices, and ends a block before the row
- * with a fault. The registers then have the values of a channel that has stopped in this row; the
- * interrupt of an error is the model's interrupt of a block of one word.
+ * starts a block frame by frame if its sides have different indices, and ends a block before the
+ * row with a fault. The registers then have the values of a channel that has stopped in this row;
+ * the interrupt of an error is the model's interrupt of a block of one word.
  */
 #include "firmware/boards/n800/inject.h"
 
@@ -99,8 +99,8 @@ static void start(const struct block *block, const struct side *src, const struc
     set(offset_of(block->number, OMAP_CSEI), indexed->ei);
     set(offset_of(block->number, OMAP_CSFI), indexed->frame_step - last);
     set(offset_of(block->number, OMAP_CCR),
-        (block->ccr & ~(OMAP_MODE_MASK << OMAP_SRC_MODE_SHIFT |
-                        OMAP_MODE_MASK << OMAP_DST_MODE_SHIFT)) |
+        (block->ccr &
+         ~(OMAP_MODE_MASK << OMAP_SRC_MODE_SHIFT | OMAP_MODE_MASK << OMAP_DST_MODE_SHIFT)) |
             modes | OMAP_ENABLE);
 }
 
@@ -167,8 +167,7 @@ static void raise_interrupt(uint32_t number)
 static void fail(const struct block *block, uint32_t rows)
 {
     const uint32_t elements = rows * row_elements(block);
-    const struct side next =
-        further(&block->dst, elements / block->cen, elements % block->cen);
+    const struct side next = further(&block->dst, elements / block->cen, elements % block->cen);
 
     injected.active = true;
     injected.error = injected.fault == BOARD_FAULT_ERROR;

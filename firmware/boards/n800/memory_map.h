@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses and interrupt numbers of the OMAP2420. Sources: TI's public manuals of the OMAP24xx, and
- * the names and numbers of registers in public headers.
+ * Addresses and interrupt numbers of the OMAP2420. Sources: TI's public manuals of the OMAP24xx,
+ * and the names and numbers of registers in public headers.
  */
 #ifndef N800_MEMORY_MAP_H
 #define N800_MEMORY_MAP_H

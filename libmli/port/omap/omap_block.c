@@ -44,7 +44,7 @@ static bool has_element_rows(const struct mli_plan *plan)
 {
     const struct mli_copy_box *box = &plan->box;
 
-    return plan->slabs == 0 && box->loops >= 2 && box->run == (size_t)1 << element_of(box);
+    return plan->slabs == 0 && box->loops >= 1 && box->run == (size_t)1 << element_of(box);
 }
 
 /* Takes *other in place of *caps if the plan then has fewer blocks. */
@@ -55,14 +55,18 @@ static void take_better(const struct mli_plan *plan, struct mli_channel_caps *ca
         *caps = *other;
 }
 
+/* The counts are compared without `run_min` and `piece_min`: the processor's pieces do not count.
+ */
 void omap_block_limits_of(const struct mli_plan *plan, struct mli_channel_caps *caps)
 {
-    struct mli_channel_caps inner = *caps, any = *caps;
+    const size_t piece_min = caps->piece_min;
+    struct mli_channel_caps inner, any;
 
     if (!has_element_rows(plan))
         return;
+    caps->run_min = caps->piece_min = 0;
+    any = inner = *caps;
     any.loops = inner.loops = 2;
-    any.run_min = inner.run_min = 0;
     any.step_max = STEP_MAX;
     inner.flags &= ~MLI_CHANNEL_ANY_LOOPS;
     inner.count_max = OMAP_ELEMENTS_MAX;
@@ -70,6 +74,7 @@ void omap_block_limits_of(const struct mli_plan *plan, struct mli_channel_caps *
     inner.loop[1].count_max = OMAP_FRAMES_MAX;
     take_better(plan, caps, &any);
     take_better(plan, caps, &inner);
+    caps->piece_min = piece_min;
 }
 
 /* Returns whether a piece takes the form of elements. */

@@ -12,9 +12,9 @@
  *
  * Errors. A channel stops at an error, and its link is not followed. CDAC names the row.
  *
- * Cancel. Links are removed first, then the items are disabled. A link that the controller has begun
- * to follow may enable an item after this: so all items must be inactive in two polls. A channel
- * that stays active has no reset of its own: its work item ends when it does.
+ * Cancel. Links are removed first, then the items are disabled. A link that the controller has
+ * begun to follow may enable an item after this: so all items must be inactive in two polls. A
+ * channel that stays active has no reset of its own: its work item ends when it does.
  */
 #include "libmli/port/omap/omap_engine.h"
 
@@ -47,9 +47,8 @@ static struct lane {
 static struct omap_platform board;
 static uint32_t numbers[OMAP_CHANNELS_ALL], number_count;
 
-static _Atomic uint32_t interrupt_option, items_option = OMAP_ITEMS_MAX,
-                                          run_option = OMAP_RUN_DEFAULT,
-                                          piece_option = OMAP_PIECE_DEFAULT;
+static _Atomic uint32_t interrupt_option,
+    items_option = OMAP_ITEMS_MAX, run_option = OMAP_RUN_DEFAULT, piece_option = OMAP_PIECE_DEFAULT;
 
 /* Registers */
 
@@ -228,11 +227,11 @@ static enum chain_state look(uint32_t channel, enum chain_stop request)
         return CHAIN_ENDED;
     if (!failed && request == CHAIN_GO_ON && !lane->stopping)
         return CHAIN_BUSY;
+    if (failed && active == 0)
+        return CHAIN_FAILED;
     lane->quiet = lane->stopping && active == 0 ? lane->quiet + 1 : 0;
     stop(lane);
-    if (lane->quiet < QUIET_POLLS)
-        return CHAIN_STOPPING;
-    return failed ? CHAIN_FAILED : CHAIN_STOPPED;
+    return lane->quiet < QUIET_POLLS ? CHAIN_STOPPING : CHAIN_STOPPED;
 }
 
 static uint32_t position(uint32_t channel, uint32_t chain, uint32_t count)

@@ -39,15 +39,15 @@ enum omap_channel_register {
 };
 
 /* CCR. Without a number of a request: memory to memory. */
-#define OMAP_ENABLE           (1u << 7) /* the channel clears it at its end */
-#define OMAP_RD_ACTIVE        (1u << 9)
-#define OMAP_WR_ACTIVE        (1u << 10)
-#define OMAP_SRC_MODE_SHIFT   12
-#define OMAP_DST_MODE_SHIFT   14
-#define OMAP_MODE_MASK        3u
-#define OMAP_MODE_INCREMENT   1u
-#define OMAP_MODE_DOUBLE      3u         /* element and frame index */
-#define OMAP_CONSTANT_FILL    (1u << 16) /* write COLOR, and read nothing */
+#define OMAP_ENABLE         (1u << 7) /* the channel clears it at its end */
+#define OMAP_RD_ACTIVE      (1u << 9)
+#define OMAP_WR_ACTIVE      (1u << 10)
+#define OMAP_SRC_MODE_SHIFT 12
+#define OMAP_DST_MODE_SHIFT 14
+#define OMAP_MODE_MASK      3u
+#define OMAP_MODE_INCREMENT 1u
+#define OMAP_MODE_DOUBLE    3u         /* element and frame index */
+#define OMAP_CONSTANT_FILL  (1u << 16) /* write COLOR, and read nothing */
 
 /* CLNK_CTRL: bits 0 to 4 have the channel that starts at the end of this one. */
 #define OMAP_LINK (1u << 15)
