@@ -13,8 +13,9 @@
  * Errors. A channel stops at an error, and its link is not followed. CDAC names the row.
  *
  * Cancel. Links are removed first, then the items are disabled. A link that the controller has
- * begun to follow may enable an item after this: so all items must be inactive in two polls. A
- * channel that stays active has no reset of its own: its work item ends when it does.
+ * begun to follow may enable an item after this: so all items must be inactive twice, after a poll
+ * in which they were disabled. A channel that stays active has no reset of its own: its work item
+ * ends when it does.
  */
 #include "libmli/port/omap/omap_engine.h"
 
@@ -23,8 +24,6 @@
 #include "libmli/port/common/chain.h"
 #include "libmli/port/common/option.h"
 #include "libmli/port/omap/omap_block.h"
-
-enum { QUIET_POLLS = 2 };
 
 struct item {
     struct omap_block block;
@@ -38,7 +37,6 @@ static struct lane {
     uint32_t most;                /* items of a chain that is full */
     uint32_t counts[CHAIN_COUNT]; /* items of each chain */
     uint32_t chain;               /* the last one that was started */
-    uint32_t quiet;               /* polls in which no item of a chain that stops was active */
     const struct mli_plan *plan;  /* of the work item that is submitted */
     bool stopping;
     _Atomic uint32_t mask; /* the logical channels, for the interrupt handler; 0: closed */
@@ -171,7 +169,6 @@ static void start(uint32_t channel, uint32_t chain)
     const uintptr_t before = lock();
 
     lane->chain = chain;
-    lane->quiet = 0;
     lane->stopping = false;
     for (uint32_t i = 0; i < lane->counts[chain]; i++) {
         forget(&items[i]);
@@ -229,9 +226,10 @@ static enum chain_state look(uint32_t channel, enum chain_stop request)
         return CHAIN_BUSY;
     if (failed && active == 0)
         return CHAIN_FAILED;
-    lane->quiet = lane->stopping && active == 0 ? lane->quiet + 1 : 0;
+    if (lane->stopping && active == 0 && active_items(items, count) == 0)
+        return CHAIN_STOPPED;
     stop(lane);
-    return lane->quiet < QUIET_POLLS ? CHAIN_STOPPING : CHAIN_STOPPED;
+    return CHAIN_STOPPING;
 }
 
 static uint32_t position(uint32_t channel, uint32_t chain, uint32_t count)

@@ -224,6 +224,34 @@ static void test_stuck(void **state)
     moves_engine_away();
 }
 
+/* A cancel does not wait for a channel that does not stop. A channel that is disabled raises no
+   interrupt: a poll ends the transfer later. */
+static void test_stuck_with_interrupts(void **state)
+{
+    struct move m;
+    mli_mov_handle_t h;
+
+    (void)state;
+    moves_engine(chain_model.interrupts, 1);
+    move_init_rows(&m, CHAIN_SCENE_ROWS, CHAIN_SCENE_WIDTH);
+    move_prepare(&m, 1, &h);
+    omap_model.pace = 0;
+    assert_int_equal(mli_mov_start(&h, &m.src, &m.cfg, &m.dst), MLI_STATUS_OK);
+    omap_model_run(100);
+    omap_model.stuck = true;
+    assert_int_equal(mli_mov_cancel(&h), MLI_STATUS_OK);
+    omap_model_run(100);
+    assert_false(mli_mov_isdone(&h));
+    omap_model.stuck = false;
+    omap_model_run(100);
+    (void)mli_mov_poll();
+    assert_true(mli_mov_isdone(&h));
+    assert_int_equal(mli_mov_wait(&h), MLI_STATUS_CANCELLED);
+    assert_int_equal(mli_mov_release_handle(&h), MLI_STATUS_OK);
+    move_finish(&m);
+    moves_engine_away();
+}
+
 /* A logical channel of another program keeps the engine away. */
 static void test_taken(void **state)
 {
@@ -242,6 +270,7 @@ int main(void)
         CHAIN_SCENE(test_elements),
         CHAIN_SCENE(test_defaults),
         CHAIN_SCENE(test_stuck),
+        CHAIN_SCENE(test_stuck_with_interrupts),
         CHAIN_SCENE(test_taken),
     };
 
