@@ -27,6 +27,7 @@ static struct channel {
 struct omap_model omap_model;
 
 static uint32_t status, enabled; /* IRQSTATUS_L0, IRQENABLE_L0 */
+static uint32_t busy;            /* channels that have something to do */
 static const char *complaint;
 
 static void complain(const char *what)
@@ -104,6 +105,7 @@ static void check_block(struct channel *c)
 
 static void begin(struct channel *c)
 {
+    busy |= 1u << (c - channels);
     check_block(c);
     if (*reg(c, OMAP_CSR) & OMAP_CAUSES_ALL)
         complain("a start with causes that are not cleared");
@@ -189,8 +191,10 @@ static void step(struct channel *c)
         c->follow_up = 0;
         omap_model.links++;
     }
-    if (!(*reg(c, OMAP_CCR) & ACTIVE))
+    if (!(*reg(c, OMAP_CCR) & ACTIVE)) {
+        busy &= ~(1u << (c - channels));
         return;
+    }
     if (c->failed || (!c->full && !(*reg(c, OMAP_CCR) & OMAP_ENABLE))) {
         halt(c);
         if (c->failed)
@@ -205,8 +209,8 @@ static void step(struct channel *c)
 static void pass(uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++) {
-        for (uint32_t j = 0; j < CHANNELS; j++)
-            step(&channels[j]);
+        for (uint32_t left = busy; left != 0; left &= left - 1)
+            step(&channels[__builtin_ctz(left)]);
     }
 }
 
@@ -300,7 +304,7 @@ void omap_model_reset(void)
     memset(channels, 0, sizeof(channels));
     bus_windows_reset();
     omap_model = (struct omap_model){.pace = PACE};
-    status = enabled = 0;
+    status = enabled = busy = 0;
     complaint = NULL;
     (void)mli_mov_set_platform(&addresses);
     omap_set_platform(&platform);
