@@ -35,8 +35,10 @@
  * functions of the platform. It defines board_interrupts() and board_idle(). An interrupt calls a
  * function of board.c that handles it: not nested, with the stack aligned as the ABI says, and with
  * the registers of the floating-point unit saved, unless the cross file compiles without this unit.
- * Other exceptions end in firmware_crash() (lib/firmware.h). boards/versatilepb/start.S is the
- * shortest example.
+ * The return from an interrupt ends an exclusive access that it has interrupted, if the processor
+ * does not do so: with clrex on ARMv7, a strex on ARMv6 (lib/armv5), an sc on RISC-V. Other
+ * exceptions end in firmware_crash() (lib/firmware.h). boards/versatilepb/start.S is the shortest
+ * example.
  *
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.

@@ -521,10 +521,11 @@ mli_status mli_mov_attach_memory(mli_mov_memory *memory);
 void mli_mov_detach_memory(mli_mov_memory *memory);
 
 /**
- * Polls the channels of an engine without interrupts. Programs that wait for completions by
- * callback alone call it regularly; isdone, wait and synchronise poll for their own handle. Returns
- * the number of completed descriptors; always 0 with an engine that is not polled. May be called
- * from any thread, and from an interrupt handler.
+ * Polls all channels of an engine that is polled or works by interrupts. Programs that use a polled
+ * engine and wait for completions by callback alone call it regularly; isdone, wait and synchronise
+ * poll for their own handle. With interrupts only a channel that a cancel could not stop needs it.
+ * Returns the number of completed descriptors; always 0 with other engines. May be called from any
+ * thread, and from an interrupt handler.
  */
 uint32_t mli_mov_poll(void);
 

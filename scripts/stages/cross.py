@@ -137,6 +137,11 @@ def install(packages, commands):
     return [command for command in commands if not shutil.which(command)]
 
 
+def say_step(target, step, log):
+    """Prints which step begins: some take minutes."""
+    print(f"{target}: {step}, see {log.relative_to(ROOT)}", file=sys.stderr, flush=True)
+
+
 class Build:
     """The tree and the logs of one target."""
 
@@ -160,6 +165,7 @@ class Build:
 
     def step(self, name, command, env=None):
         log = self.log(name)
+        say_step(self.target.name, name, log)
         if run(command, log, env) != 0:
             print(excerpt(log), file=sys.stderr)
             raise Failed(f"{name} fails, see {log.relative_to(ROOT)}")
@@ -212,6 +218,7 @@ class Build:
     def run_tests(self):
         """Runs the suites. Returns a text of the result; raises Failed if a test failed."""
         log = self.log("test")
+        say_step(self.target.name, "test", log)
         tests = sorted(test["name"] for test in self.tests())
         run(["meson", "test", "-C", self.tree, "--no-rebuild", "--print-errorlogs", "--logbase", "cross",
              "--num-processes", 2 * CPUS, "--timeout-multiplier", SLOWER, *tests], log,
@@ -255,6 +262,7 @@ class Build:
 def native_tools():
     """Builds mlictl and mlid for this machine, and returns their paths."""
     tree, log = TREES / "native", TREES / "native.log"
+    say_step("native mlictl and mlid", "build", log)
     if not (tree / "build.ninja").is_file():
         env = {"CC": "ccache gcc"} if shutil.which("ccache") else {}
         if run(["meson", "setup", tree, "-Dbuildtype=release", "-Doptimization=2", "-Dtests=false", "-Dman=disabled",
@@ -371,7 +379,7 @@ def options():
         prog="scripts/cross", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Builds for other processors and tests the programs under QEMU, in build-cross/. Installs the\n"
                     "cross compiler and QEMU, and unpacks Debian packages of the processor into a private folder.\n"
-                    "Prints one line for each target.",
+                    "Prints one line for each target, and its steps to standard error.",
         epilog="exit status: 0 no target failed, 1 a target failed, 2 wrong arguments, 77 all targets were skipped")
     parser.add_argument("targets", metavar="TARGET", nargs="*", help="Build and test this target.")
     parser.add_argument("--all", action="store_true", help="Build and test all targets.")

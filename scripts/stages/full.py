@@ -106,7 +106,8 @@ def bare_targets(this):
     """The property tests on processors and a board without an operating system, in a quarter of a minute each."""
     this.log = stage.TREES / "bare.log"
     passed = this.run(["scripts/cross", "--percent", BARE_PERCENT, *BARE], nice=NICE) == 0
-    stage.say(this.log.read_text().strip())
+    lines = this.log.read_text().strip().splitlines()
+    stage.say("\n".join(line for line in lines if not passed or ", see " not in line))
     return passed
 
 

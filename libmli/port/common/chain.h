@@ -4,7 +4,8 @@
  * controllers have in common.
  *
  * Glossary
- *   item    a descriptor of the controller, in memory; it has the address of the next item
+ *   item    a descriptor of the controller, in memory, with the address of the next item; or the
+ *           registers of a channel that starts another one at its end
  *   chain   items that a channel executes without the processor, up to an interrupt at their end.
  *           A chain that runs cannot be extended.
  *   piece   a part of a plan (mli_engine.h). It takes one item or a few, all in one chain.
@@ -65,6 +66,12 @@ struct chain_controller {
     void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
 
     /**
+     * Optional: changes these limits for the pieces of one plan. For controllers whose limits
+     * depend on the piece, as two loops only around a single element.
+     */
+    void (*plan_caps)(const struct mli_plan *plan, struct mli_channel_caps *caps);
+
+    /**
      * Writes the items of a piece, from item `first` on. Returns their number; 0 if the controller
      * cannot move the piece, for example because the bus does not have an address: the processor
      * then moves it.
@@ -90,7 +97,9 @@ struct chain_controller {
      * follows the interrupt of an end must find CHAIN_ENDED, for no other interrupt comes: choose
      * an interrupt that is not raised before the state that this function reads. A channel that was
      * to stop may have ended by itself: CHAIN_ENDED is then better than CHAIN_STOPPED, which counts
-     * its last item as not executed. Not called when the channel has ended, until its next start.
+     * its last item as not executed. One call must find out that an idle channel has stopped: after
+     * CHAIN_WATCH_POLLS polls no other may follow. Not called when the channel has ended, until its
+     * next start.
      */
     enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
 

@@ -37,7 +37,6 @@ static struct lane {
     uint32_t most;                /* items of a chain that is full */
     uint32_t counts[CHAIN_COUNT]; /* items of each chain */
     uint32_t chain;               /* the last one that was started */
-    const struct mli_plan *plan;  /* of the work item that is submitted */
     bool stopping;
     _Atomic uint32_t mask; /* the logical channels, for the interrupt handler; 0: closed */
 } lanes[OMAP_LANES_MAX];
@@ -112,7 +111,7 @@ static void forget(struct item *item)
 
 /* Chains */
 
-/* The pool sees these limits. Those of a plan may be wider. `tiny` stays 0: measure it. */
+/* Limits of the form of rows; omap_block_limits_of() has both. `tiny` stays 0: measure it. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
@@ -120,12 +119,6 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     omap_block_limits(caps);
     caps->run_min = port_option_get(&run_option);
     caps->piece_min = port_option_get(&piece_option);
-}
-
-static void caps_of_plan(uint32_t channel, struct mli_channel_caps *limits)
-{
-    caps(channel, limits);
-    omap_block_limits_of(lanes[channel].plan, limits);
 }
 
 /* Writes the registers of an idle logical channel. */
@@ -265,7 +258,8 @@ static void clear(uint32_t channel, bool success)
 
 static const struct chain_controller controller = {
     .piece_items = 1,
-    .caps = caps_of_plan,
+    .caps = caps,
+    .plan_caps = omap_block_limits_of,
     .encode = encode,
     .link = link_items,
     .start = start,
@@ -352,7 +346,6 @@ static bool open_channel(uint32_t channel)
 
 static void submit(uint32_t channel, struct mli_work *work)
 {
-    lanes[channel].plan = work->plan;
     chain_submit(&lanes[channel].chains, work);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scenes for engines of controllers that execute chains, on models in which time passes: ends,
- * errors and cancels in every row. The plan has ROWS rows, each of which is a piece.
+ * errors and cancels in every row. The plan is a rectangle of ROWS rows: one piece, or one for each
+ * row. The scene of interrupts polls once after each interrupt, so a poll must find the end.
  */
 #ifndef TEST_CHAIN_SCENES_H
 #define TEST_CHAIN_SCENES_H
