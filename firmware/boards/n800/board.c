@@ -144,7 +144,8 @@ static void interrupts_init(void)
     *word_at(INTC_BASE + INTC_CONTROL) = INTC_NEW_REQUEST;
 }
 
-/* DMA. Memory is not cached (start.S), and the addresses of the bus are those of the processor. */
+/* The DMA controller. The start-up code disables the data cache, and the controller uses the
+ * addresses of the processor. */
 
 static uintptr_t lock(void)
 {

@@ -84,7 +84,8 @@ static uint32_t row_elements(const struct block *block)
     return block->src.ei != 1 || block->dst.ei != 1 ? 1 : block->cen;
 }
 
-/* Executes frames of a block that have the same indices on both sides, or one side without. */
+/* Executes frames of a block with the only pair of indices that the model has: both sides have the
+ * same indices, or one side has none. */
 static void start(const struct block *block, const struct side *src, const struct side *dst,
                   uint32_t cen, uint32_t cfn)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Channels execute the chains of libmli/port/common/chain.h. An item is a logical channel of the
- * controller, whose registers have a block; the items of a chain are linked. So a lane has
- * CHAIN_COUNT * `items` logical channels.
+ * controller: its registers describe a block, and it starts the next item of the chain at its end.
+ * A lane is a channel of the engine, and has CHAIN_COUNT * `items` logical channels.
  *
  * Ends. An item is complete when BLOCK is set in its CSR. The chain is complete when its last item
  * is, and no item is active. Each item raises an interrupt, because a bit of CSR is set only if its
@@ -36,7 +36,7 @@ static struct lane {
     struct item items[CHAIN_COUNT][OMAP_ITEMS_MAX];
     uint32_t most;                /* items of a chain that is full */
     uint32_t counts[CHAIN_COUNT]; /* items of each chain */
-    uint32_t chain;               /* the last one that was started */
+    uint32_t chain;               /* that was started last */
     bool stopping;
     _Atomic uint32_t mask; /* the logical channels, for the interrupt handler; 0: closed */
 } lanes[OMAP_LANES_MAX];
@@ -205,7 +205,7 @@ static void stop(struct lane *lane)
     }
 }
 
-/* Whether items are active is read before their causes: an inactive item has its causes. */
+/* Reads CCR before CSR: an item that is not active has all its causes in CSR. */
 static enum chain_state look(uint32_t channel, enum chain_stop request)
 {
     struct lane *lane = &lanes[channel];

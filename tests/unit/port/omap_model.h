@@ -21,7 +21,7 @@ struct omap_model {
     uint32_t links;         /* followed */
     uint32_t handled;       /* interrupts */
     const uint8_t *fail_at; /* a write to this byte is an error; null: none */
-    bool stuck;             /* channels stand still */
+    bool stuck;             /* no channel makes progress */
 };
 
 extern struct omap_model omap_model;
