@@ -171,8 +171,12 @@ int main(int argc, char **argv)
         return 2;
     engine = options.engine;
     has_tunings = options.tunings > 0;
-    if (lab_init(&lab) != 0 || !set_up_pool()) {
-        fprintf(stderr, "cannot allocate memory or channels: %s\n", mli_last_error());
+    if (!set_up_pool()) {
+        fprintf(stderr, "cannot set the engine or its channels: %s\n", mli_last_error());
+        return 2;
+    }
+    if (lab_init(&lab) != 0) {
+        fprintf(stderr, "cannot allocate memory\n");
         return 2;
     }
     signal(SIGSEGV, on_crash);
