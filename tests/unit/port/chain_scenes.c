@@ -13,16 +13,20 @@ enum {
     STUCK = CHAIN_SCENE_POLLS
 };
 
-static _Alignas(4) uint8_t in[ROWS * STEP];
-_Alignas(4) uint8_t chain_scene_out[ROWS * STEP];
+/* Groups of rows with a gap behind each, so that no engine makes one piece of all rows. */
+enum { GROUPS = 10, GROUP_ROWS = ROWS / GROUPS, GROUP_STEP = GROUP_ROWS * STEP + 40 };
+
+static _Alignas(4) uint8_t in[GROUPS * GROUP_STEP];
+_Alignas(4) uint8_t chain_scene_out[GROUPS * GROUP_STEP];
 
 const struct mli_plan chain_scene_plan = {
     .bytes = ROWS * WIDTH,
     .box = {.src = in,
             .dst = chain_scene_out,
             .run = WIDTH,
-            .loops = 1,
-            .loop = {{.count = ROWS, .src_step = STEP, .dst_step = STEP}}}};
+            .loops = 2,
+            .loop = {{.count = GROUPS, .src_step = GROUP_STEP, .dst_step = GROUP_STEP},
+                     {.count = GROUP_ROWS, .src_step = STEP, .dst_step = STEP}}}};
 
 struct mli_work_end chain_scene_end;
 uint32_t chain_scene_ends;
@@ -57,9 +61,15 @@ void chain_scene_on_end(struct mli_work *work, const struct mli_work_end *end)
     chain_scene_ends++;
 }
 
+/* Returns the distance of a row from the first one. */
+static size_t offset_of(uint32_t row)
+{
+    return (size_t)row / GROUP_ROWS * GROUP_STEP + (size_t)row % GROUP_ROWS * STEP;
+}
+
 static bool is_moved(uint32_t row)
 {
-    return memcmp(chain_scene_out + row * STEP, in + row * STEP, WIDTH) == 0;
+    return memcmp(chain_scene_out + offset_of(row), in + offset_of(row), WIDTH) == 0;
 }
 
 void chain_scene_assert_moved(uint32_t rows)
@@ -120,7 +130,7 @@ void chain_scene_errors(void **state)
     (void)state;
     moves_engine(chain_model.polled, 1);
     for (uint32_t row = 0; row < ROWS; row++) {
-        *chain_model.fail_at = chain_scene_out + row * STEP + WIDTH / 2;
+        *chain_model.fail_at = chain_scene_out + offset_of(row) + WIDTH / 2;
         chain_scene_execute(1 + row % 5, STUCK);
         assert_int_equal(chain_scene_end.status, MLI_STATUS_DMA_ERROR);
         assert_int_equal(chain_scene_end.row, row);
@@ -153,7 +163,7 @@ void chain_scene_interrupts(void **state)
     assert_int_equal(chain_scene_end.status, MLI_STATUS_OK);
     chain_scene_assert_moved(ROWS);
     chain_scene_ends = 0;
-    *chain_model.fail_at = chain_scene_out + 50 * STEP;
+    *chain_model.fail_at = chain_scene_out + offset_of(50);
     chain_model.engine->submit(0, &work);
     for (uint32_t i = 0; chain_scene_ends == 0 && i < STUCK; i++) {
         const uint32_t before = *chain_model.handled;

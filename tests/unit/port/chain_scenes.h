@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scenes for engines of controllers that execute chains, on models in which time passes: ends,
- * errors and cancels in every row. The plan is a rectangle of ROWS rows: one piece, or one for each
- * row. The scene of interrupts polls once after each interrupt, so a poll must find the end.
+ * errors and cancels in every row. The plan has CHAIN_SCENE_ROWS rows in ten rectangles, so that
+ * each engine makes several pieces. The scene of interrupts polls once after each interrupt, so a
+ * poll must find the end.
  */
 #ifndef TEST_CHAIN_SCENES_H
 #define TEST_CHAIN_SCENES_H

@@ -13,7 +13,7 @@ const struct chain_model chain_model = {
     .engine = &omap_engine,
     .polled = "omap:interrupt=0,run=0,piece=0",
     .interrupts = "omap:interrupt=1,run=0,piece=0",
-    .cancel_step = 4,
+    .cancel_step = 1,
     .pace = &omap_model.pace,
     .handled = &omap_model.handled,
     .fail_at = &omap_model.fail_at,
