@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * QEMU 7.2's model follows no links, uses the indices of the source for the destination, too, and
- * reports no errors. This file adds all three: it starts the linked channels one after the other,
- * starts a block frame by frame if its sides have different indices, and ends a block before the
- * row with a fault. The registers then have the values of a channel that has stopped in this row;
- * the interrupt of an error is the model's interrupt of a block of one word.
+ * reports no errors. This file adds links, indices and errors: it starts a linked channel when the
+ * channel before has ended, starts a block frame by frame if source and destination have different
+ * indices, and ends a block before the row with a fault. The registers then have the values of a
+ * channel that has stopped in this row; the interrupt of an error is the model's interrupt of a
+ * block of one word.
  */
 #include "firmware/boards/n800/inject.h"
 

@@ -2,7 +2,8 @@
 /*
  * Blocks for the pieces of a plan: the values of the registers of one logical channel.
  *
- * A block has frames of elements. A piece becomes a block in one of two forms:
+ * The controller divides a block into frames, and a frame into elements. A piece becomes a block in
+ * one of two forms:
  *   rows       a frame is a row; its elements are contiguous
  *   elements   an element is a row of 1, 2 or 4 bytes; a frame is the inner loop, and the block is
  *              the outer loop: two loops in one block, as a transpose needs them

@@ -12,8 +12,8 @@
  *       1: complete by interrupts; 0: by polling (default: 1 if the board has connected them).
  *   omap:items=N
  *       Link at most N logical channels, 1 to OMAP_ITEMS_MAX (default: all). A channel of the
- *       engine has 2 * N logical channels: the processor writes the registers of one half while
- *       the controller executes the other.
+ *       engine has 2 * N logical channels: the processor writes the registers of N of them while
+ *       the controller executes the other N.
  *   omap:run=BYTES
  *       Let the processor move shorter rows (default: OMAP_RUN_DEFAULT), unless each row is an
  *       element.
@@ -21,8 +21,8 @@
  *       Let the processor move boxes with fewer bytes for each block (default:
  *       OMAP_PIECE_DEFAULT). With run=0,piece=0 the controller moves every byte.
  *
- * Channel n of the engine is the n-th group of 2 * N logical channels whose bits are set in
- * `channels`.
+ * `channels` of struct omap_platform has a bit for each logical channel that the engine may use.
+ * Channel n of the engine is the n-th group of 2 * N of these.
  */
 #ifndef MLI_OMAP_ENGINE_H
 #define MLI_OMAP_ENGINE_H
