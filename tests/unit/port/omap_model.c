@@ -5,6 +5,7 @@
 
 #include "libmli/port/omap/omap_registers.h"
 #include "tests/unit/port/bus_windows.h"
+#include "tests/unit/port/chain_scenes.h"
 
 enum { CHANNELS = OMAP_CHANNELS_ALL, PACE = 16, WORDS = OMAP_CHANNEL_BYTES / 4 };
 
@@ -309,3 +310,16 @@ void omap_model_reset(void)
     (void)mli_mov_set_platform(&addresses);
     omap_set_platform(&platform);
 }
+
+const struct chain_model chain_model = {
+    .engine = &omap_engine,
+    .polled = "omap:interrupt=0,run=0,piece=0",
+    .interrupts = "omap:interrupt=1,run=0,piece=0",
+    .cancel_step = 1,
+    .pace = &omap_model.pace,
+    .handled = &omap_model.handled,
+    .fail_at = &omap_model.fail_at,
+    .reset = omap_model_reset,
+    .run = omap_model_run,
+    .complaint = omap_model_complaint,
+};

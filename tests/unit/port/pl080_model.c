@@ -5,6 +5,7 @@
 
 #include "libmli/port/pl080/pl080_registers.h"
 #include "tests/unit/port/bus_windows.h"
+#include "tests/unit/port/chain_scenes.h"
 
 enum { CHANNELS = PL080_CHANNELS_MAX, FIFO_WORDS = 4, PACE = 16 };
 
@@ -222,3 +223,16 @@ void pl080_model_reset(void)
     (void)mli_mov_set_platform(&addresses);
     pl080_set_platform(&platform);
 }
+
+const struct chain_model chain_model = {
+    .engine = &pl080_engine,
+    .polled = "pl080:interrupt=0,run=0,piece=0",
+    .interrupts = "pl080:interrupt=1,run=0,piece=0",
+    .cancel_step = 7,
+    .pace = &pl080_model.pace,
+    .handled = &pl080_model.handled,
+    .fail_at = &pl080_model.fail_at,
+    .reset = pl080_model_reset,
+    .run = pl080_model_run,
+    .complaint = pl080_model_complaint,
+};

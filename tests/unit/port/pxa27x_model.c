@@ -5,6 +5,7 @@
 
 #include "libmli/port/pxa27x/pxa27x_registers.h"
 #include "tests/unit/port/bus_windows.h"
+#include "tests/unit/port/chain_scenes.h"
 
 enum { CHANNELS = PXA27X_CHANNELS_ALL, BURST = 32, WRITE = 8, PACE = 16 };
 
@@ -237,3 +238,16 @@ void pxa27x_model_reset(void)
     (void)mli_mov_set_platform(&addresses);
     pxa27x_set_platform(&platform);
 }
+
+const struct chain_model chain_model = {
+    .engine = &pxa27x_engine,
+    .polled = "pxa27x:interrupt=0,run=0,piece=0",
+    .interrupts = "pxa27x:interrupt=1,run=0,piece=0",
+    .cancel_step = 3,
+    .pace = &pxa27x_model.pace,
+    .handled = &pxa27x_model.handled,
+    .fail_at = &pxa27x_model.fail_at,
+    .reset = pxa27x_model_reset,
+    .run = pxa27x_model_run,
+    .complaint = pxa27x_model_complaint,
+};

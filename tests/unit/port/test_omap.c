@@ -9,19 +9,6 @@
 #include "tests/unit/port/moves.h"
 #include "tests/unit/port/omap_model.h"
 
-const struct chain_model chain_model = {
-    .engine = &omap_engine,
-    .polled = "omap:interrupt=0,run=0,piece=0",
-    .interrupts = "omap:interrupt=1,run=0,piece=0",
-    .cancel_step = 1,
-    .pace = &omap_model.pace,
-    .handled = &omap_model.handled,
-    .fail_at = &omap_model.fail_at,
-    .reset = omap_model_reset,
-    .run = omap_model_run,
-    .complaint = omap_model_complaint,
-};
-
 /* Moves of two loops. */
 
 enum { OUTER = 7, INNER = 8, ROWS = OUTER * INNER, ROW_MAX = 12, BYTES = 4096 };

@@ -6,19 +6,6 @@
 #include "tests/unit/port/moves.h"
 #include "tests/unit/port/pxa27x_model.h"
 
-const struct chain_model chain_model = {
-    .engine = &pxa27x_engine,
-    .polled = "pxa27x:interrupt=0,run=0,piece=0",
-    .interrupts = "pxa27x:interrupt=1,run=0,piece=0",
-    .cancel_step = 3,
-    .pace = &pxa27x_model.pace,
-    .handled = &pxa27x_model.handled,
-    .fail_at = &pxa27x_model.fail_at,
-    .reset = pxa27x_model_reset,
-    .run = pxa27x_model_run,
-    .complaint = pxa27x_model_complaint,
-};
-
 /* A channel that does not stop keeps its work item. */
 static void test_stuck(void **state)
 {
