@@ -90,6 +90,8 @@ static const struct shape shapes[] = {
     BORDERED(1, 28, 1, NEST(430, 28, 960, 30, 784, 28)),
     BORDERED(3, 84, 3, NEST(140, 28, 2700, 90, 2352, 84)),
     BORDERED(32, 896, 32, LOOP(400, 960, 896)),
+    BORDERED(16, 64 * 1024, 0, LOOP(1, 0, 0)), /* begins where memcpy is slow: exec/copy.h */
+    BORDERED(16, 384 * 1024, 0, LOOP(1, 0, 0)),
     FILL(3, LOOP(2048, 8, 0)),
     FILL(100, LOOP(128, 160, 0)),
     FILL(300, LOOP(1024, 512, 0)),

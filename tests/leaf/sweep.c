@@ -10,7 +10,8 @@ enum {
     GATHER_COLS_MAX = 200,
     GATHER_STEP_MAX = 40, /* largest step of a gather, in elements */
     STREAM_MAX = 2500,
-    VARIED = 5 /* number of variants of a shape if there are very many shapes */
+    LONG_SLIDES = 80, /* distances of a long row to its source */
+    VARIED = 5        /* number of variants of a shape if there are very many shapes */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -116,6 +117,28 @@ static bool sweep_rows(struct sweep *sweep)
             if (!visit_variants(sweep, &nested, COUNT_OF(variants)))
                 return false;
         }
+    }
+    return true;
+}
+
+/*
+ * Visits long rows that begin up to 63 bytes after or before their source within a page: near
+ * neighbours are not copied by memcpy (exec/copy.h).
+ */
+static bool sweep_long_rows(struct sweep *sweep)
+{
+    static const struct variant slid = {
+        PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_PACKED, STEP_FAR, STEP_FAR}};
+    static const size_t runs[] = {1000, 1023, 1024, 1025, 1088, 2048, 4000, 4096, 4160, 9999};
+
+    for (size_t i = 0; i < LONG_SLIDES * COUNT_OF(runs); i++) {
+        struct shape s = {.size = runs[i % COUNT_OF(runs)], .cols = 1};
+
+        s.kind = i / COUNT_OF(runs) % 2 ? LEAF_BORDERED : LEAF_ROWS;
+        s.before = s.after = s.kind == LEAF_BORDERED ? 1 + i % 40 : 0;
+        s = with_counts(s, &nests[i % 4]);
+        if (!visit(sweep, &slid, s))
+            return false;
     }
     return true;
 }
@@ -279,8 +302,8 @@ static bool sweep_streams(struct sweep *sweep)
 uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
 {
     struct sweep sweep = {seed, 0, visitor, context};
-    bool more = sweep_rows(&sweep) && sweep_bordered(&sweep) && sweep_fills(&sweep) &&
-                sweep_streams(&sweep);
+    bool more = sweep_rows(&sweep) && sweep_long_rows(&sweep) && sweep_bordered(&sweep) &&
+                sweep_fills(&sweep) && sweep_streams(&sweep);
 
     for (size_t size = 1; more && size <= 8; size *= 2)
         more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&

@@ -4,12 +4,13 @@
 #include <stdbool.h>
 
 #include "libmli/src/bytes.h"
+#include "libmli/src/exec/copy.h"
 
 static const struct mli_copy_loop once = {1, 0, 0};
 
-#define COPY_ROWS(bytes)                                                                           \
+#define COPY_ROWS(copy, bytes)                                                                     \
     for (; count > 0; count--, dst += loop->dst_step, src += loop->src_step)                       \
-        copy_bytes(dst, src, bytes);
+        copy(dst, src, bytes);
 
 /* Copies the rows of the innermost loop. Elements have a size of their own without a call. */
 static void copy_rows(uint8_t *dst, const uint8_t *src, const struct mli_copy_loop *loop,
@@ -18,13 +19,13 @@ static void copy_rows(uint8_t *dst, const uint8_t *src, const struct mli_copy_lo
     size_t count = loop->count;
 
     if (run == 1)
-        COPY_ROWS(1)
+        COPY_ROWS(copy_bytes, 1)
     else if (run == 2)
-        COPY_ROWS(2)
+        COPY_ROWS(copy_bytes, 2)
     else if (run == 4)
-        COPY_ROWS(4)
+        COPY_ROWS(copy_bytes, 4)
     else
-        COPY_ROWS(run)
+        COPY_ROWS(copy_run, run)
 }
 
 static void move_rows(const struct mli_copy_box *box, const struct mli_copy_loop *loop,

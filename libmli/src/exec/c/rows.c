@@ -2,6 +2,7 @@
 /* Kernels in plain C that copy rows, copy rows with zeros on both sides, and write zeros. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/copy.h"
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/piece.h"
 #include "libmli/src/exec/tuning.h"
@@ -13,7 +14,7 @@ void rows_c(const struct leaf_nest *nest, size_t run)
 {
 #define ROWS_WITH(piece) NEST_FOR_ROWS(nest, to, from, { piece(to, from, run); })
     if (run >= TUNE_C_CALL_MIN)
-        ROWS_OF(run)
+        ROWS_WITH(copy_run)
     else if (run == 32)
         ROWS_OF(32)
     else if (run == 16)
@@ -57,7 +58,7 @@ void bordered_c(const struct leaf_nest *nest, const struct leaf_border *border)
         zero(to + border->before + run, border->after);                                            \
     })
     if (run >= TUNE_C_CALL_MIN)
-        ROWS_WITH(copy_bytes)
+        ROWS_WITH(copy_run)
     else
         PIECE_FOR_RUN(run, ROWS_WITH) ROWS_WITH(piece_32)
 #undef ROWS_WITH

@@ -11,6 +11,7 @@
 
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/copy.h"
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/piece.h"
 #include "libmli/src/exec/tuning.h"
@@ -54,7 +55,10 @@ ALWAYS_INLINE void copy_128(uint8_t *to, const uint8_t *from, size_t run)
 
 ALWAYS_INLINE void copy_1024(uint8_t *to, const uint8_t *from, size_t run)
 {
-    copy_bytes(to, from, run);
+    if (copy_is_slow(to, from))
+        copy_128(to, from, run);
+    else
+        copy_bytes(to, from, run);
 }
 
 /* A separate loop for each size of piece. */
