@@ -6,6 +6,7 @@
 #include "python/core/dlpack.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
+#include "python/core/ndarray.h"
 #include "python/core/operation.h"
 
 /* The memory of an object that is no NumPy array, as a buffer of bytes. */
@@ -105,7 +106,7 @@ int array_init(void)
     Py_XDECREF(numpy);
     return ndarray && dtype_of_buffer && dtype_of_interface && dtype_of_element && bytes_type &&
                    memory_type && exporter_type
-               ? 0
+               ? ndarray_init()
                : -1;
 }
 
@@ -204,6 +205,8 @@ PyObject *array_of(PyObject *object, const char *name)
 
 PyObject *array_dtype(PyObject *object, struct view *view)
 {
+    if (view->dtype)
+        return Py_NewRef(view->dtype);
     return array_is(object) ? PyObject_GetAttrString(object, "dtype") : dtype_of_view(view);
 }
 
@@ -233,13 +236,18 @@ static bool dtypes_match(PyObject *a, struct view *a_view, PyObject *b, struct v
     return match;
 }
 
+static bool has_type(const struct view *view)
+{
+    return view->dtype || view->format[0];
+}
+
 bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct view *b_view)
 {
-    const char *a_format = a_view->format, *b_format = b_view->format;
-
-    if (a_format[0] && b_format[0] && strcmp(a_format, b_format) == 0)
+    if (a_view->dtype && a_view->dtype == b_view->dtype)
         return true;
-    if ((!a_format[0] || !b_format[0]) && !(array_is(a) && array_is(b)))
+    if (a_view->format[0] && strcmp(a_view->format, b_view->format) == 0)
+        return true;
+    if ((!has_type(a_view) || !has_type(b_view)) && !(array_is(a) && array_is(b)))
         return true; /* an unknown type */
     return dtypes_match(a, a_view, b, b_view);
 }

@@ -114,6 +114,19 @@ int layout_place(struct layout *layout, const struct view *src, const struct vie
     return build_moves(layout);
 }
 
+void layout_copy_move(struct layout *layout, const struct layout *from)
+{
+    const uint32_t rank = from->window.result_rank;
+
+    layout->window.result_rank = rank;
+    memcpy(layout->window.shape, from->window.shape, rank * sizeof(from->window.shape[0]));
+    layout->nest.src = from->nest.src;
+    layout->nest.dst = from->nest.dst;
+    layout->bytes = from->bytes;
+    layout->single = true;
+    layout->move = from->move;
+}
+
 void layout_shift(struct layout *layout, uintptr_t src, uintptr_t dst)
 {
     struct move *move = &layout->move;

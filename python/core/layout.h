@@ -10,14 +10,17 @@
 
 #include "python/core/window.h"
 
-/** A layout is plain data. Its addresses are in the memory of the views. */
+/**
+ * A layout is plain data. Its addresses are in the memory of the views. What layout_copy_move()
+ * copies is in neighbouring lines of the cache.
+ */
 struct layout {
-    struct window window;
-    int64_t at[NEST_RANK_MAX]; /* first coordinate of the result in the destination */
-    struct nest nest;
     int64_t bytes; /* that the move writes; 0: nothing to do, and no nest */
     bool single;   /* the nest is one move: `move` */
     struct move move;
+    struct nest nest;
+    struct window window;
+    int64_t at[NEST_RANK_MAX]; /* first coordinate of the result in the destination */
 };
 
 /**
@@ -26,6 +29,12 @@ struct layout {
  */
 int layout_place(struct layout *layout, const struct view *src, const struct view *dst,
                  PyObject *at);
+
+/**
+ * Copies of a layout that is a single move what creates the result and moves: the move, the shape
+ * of the result and the first addresses. The other members are much longer, and stay as they are.
+ */
+void layout_copy_move(struct layout *layout, const struct layout *from);
 
 /** Adds distances in bytes to the addresses of a layout. */
 void layout_shift(struct layout *layout, uintptr_t src, uintptr_t dst);

@@ -36,11 +36,13 @@ static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize
         return NULL;
     if (extension_has(arguments.src))
         return extension_move(&arguments);
-    if ((arguments.channels && plan_read_channels(arguments.channels, &channels)) ||
-        operation_open(&operation, &arguments))
+    if (arguments.channels && plan_read_channels(arguments.channels, &channels))
         return NULL;
     if (channels > 1)
-        return plan_run_on_channels(&operation, channels);
+        return operation_open(&operation, &arguments) ? NULL
+                                                      : plan_run_on_channels(&operation, channels);
+    if (operation_open_once(&operation, &arguments))
+        return NULL;
     if (operation_run(&operation) == 0) {
         result = operation.result;
         operation.result = NULL;

@@ -12,8 +12,14 @@ enum {
     BYTES_WITH_GIL = 32 * 1024, /* moved in about 1 us: releasing the GIL would take as long */
 };
 
+/* What of a layout the caller reads. */
+enum part {
+    ALL,
+    MOVE, /* what operation_run() reads */
+};
+
 /* Imported once; references that the module keeps. */
-static PyObject *empty, *dtype_word;
+static PyObject *empty;
 
 int operation_init(void)
 {
@@ -22,8 +28,7 @@ int operation_init(void)
     if (numpy)
         empty = PyObject_GetAttrString(numpy, "empty");
     Py_XDECREF(numpy);
-    dtype_word = PyUnicode_InternFromString("dtype");
-    return empty && dtype_word ? array_init() : -1;
+    return empty ? array_init() : -1;
 }
 
 /* The result */
@@ -37,7 +42,7 @@ static PyObject *create_result(struct operation *operation, PyObject *src)
 
     if (!shape)
         return NULL;
-    dtype = array_is(src) ? PyObject_GetAttr(src, dtype_word) : array_dtype(src, &operation->src);
+    dtype = array_dtype(src, &operation->src);
     if (dtype)
         array = PyObject_CallFunctionObjArgs(empty, shape, dtype, NULL);
     Py_XDECREF(dtype);
@@ -104,21 +109,26 @@ static int open_result(struct operation *operation, PyObject *result)
     return result ? view_open(&operation->dst, result, "out") : -1;
 }
 
-/* Opens the arrays, the protocol of each object once, and lays out the move. */
-static int open_arrays(struct operation *operation, const struct arguments *arguments)
+/* Opens the arrays, the protocol of each object once, and lays out the move, or only its `part`. */
+static int open_arrays(struct operation *operation, const struct arguments *arguments,
+                       enum part part)
 {
     struct layout *layout = &operation->layout;
     const struct view *src = &operation->src, *dst = &operation->dst;
-    bool known;
+    const struct layout *known;
 
     if (view_open(&operation->src, arguments->src, "src"))
         return -1;
     if (arguments->out && (open_result(operation, Py_NewRef(arguments->out)) ||
                            check_out(operation, arguments->src, arguments->out)))
         return -1;
-    known = recent_find(layout, arguments, src, arguments->out ? dst : NULL);
-    if (!known && window_read(&layout->window, src, arguments->pad, arguments->slice,
-                              arguments->step, arguments->perm))
+    known = recent_find(arguments, src, arguments->out ? dst : NULL);
+    if (known && part == MOVE)
+        layout_copy_move(layout, known);
+    else if (known)
+        *layout = *known;
+    else if (window_read(&layout->window, src, arguments->pad, arguments->slice, arguments->step,
+                         arguments->perm))
         return -1;
     if (!arguments->out && open_result(operation, create_result(operation, arguments->src)))
         return -1;
@@ -132,7 +142,7 @@ static int open_arrays(struct operation *operation, const struct arguments *argu
     return 0;
 }
 
-int operation_open(struct operation *operation, const struct arguments *arguments)
+static int open_part(struct operation *operation, const struct arguments *arguments, enum part part)
 {
     operation->result = NULL;
     operation->dst.buffer.obj = NULL;
@@ -143,10 +153,20 @@ int operation_open(struct operation *operation, const struct arguments *argument
         return -1;
     }
     /* view_open() initialises the view of the source, also after an error. */
-    if (open_arrays(operation, arguments) == 0)
+    if (open_arrays(operation, arguments, part) == 0)
         return 0;
     operation_close(operation);
     return -1;
+}
+
+int operation_open(struct operation *operation, const struct arguments *arguments)
+{
+    return open_part(operation, arguments, ALL);
+}
+
+int operation_open_once(struct operation *operation, const struct arguments *arguments)
+{
+    return open_part(operation, arguments, MOVE);
 }
 
 int operation_traverse(const struct operation *operation, visitproc visit, void *arg)

@@ -26,6 +26,12 @@ int operation_init(void);
 int operation_open(struct operation *operation, const struct arguments *arguments);
 
 /**
+ * As operation_open(), for an operation that is run and closed, and not read in another way.
+ * Faster, because a kept layout is not copied as a whole.
+ */
+int operation_open_once(struct operation *operation, const struct arguments *arguments);
+
+/**
  * Checks what operation_open() leaves to libmli, which operation_run() checks too: whether arrays
  * overlap. Returns 0, or -1 with an exception.
  */

@@ -5,80 +5,90 @@
 
 enum {
     ENTRIES = 16,
-    OPTIONS = 5,   /* pad, slice, step, perm, at */
-    DEPTH_MAX = 2, /* of tuples in an argument: pad is a tuple of pairs */
-    BY_OTHERS = 2, /* references to an object that not only this call has */
+    OPTIONS = 5,                   /* pad, slice, step, perm, at */
+    DEPTH_MAX = 2,                 /* of tuples in an argument: pad is a tuple of pairs */
+    BY_OTHERS = 2,                 /* references to an object that not only this call has */
+    NEW_ARRAY = NEST_RANK_MAX + 1, /* in place of the rank of `out` */
+    WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
 };
 
-struct array_shape {
-    uint32_t rank;
-    int64_t shape[NEST_RANK_MAX], step[NEST_RANK_MAX];
+/* What a layout depends on: the arguments, and the arrays without their addresses. */
+struct key {
+    PyObject *option[OPTIONS]; /* strong references in an entry; null: not given */
+    int64_t word[1 + 2 * WORDS_OF_VIEW];
+    size_t words;  /* 0: an empty entry */
+    uint64_t hash; /* of the arguments and of the shape of the source */
 };
 
 struct entry {
-    bool used, has_out;
-    PyObject *option[OPTIONS]; /* strong references; null: not given */
-    int64_t size;              /* of an element */
-    struct array_shape src, dst;
+    struct key key;
     struct layout layout; /* with distances from the first bytes for addresses */
 };
 
 static struct entry entries[ENTRIES];
-static uint64_t hashes[ENTRIES]; /* of the moves; apart, because all are compared */
+static uint64_t hashes[ENTRIES]; /* apart, because all are compared */
 static unsigned oldest;
 
-static void list_options(PyObject *option[OPTIONS], const struct arguments *arguments)
+static void add_numbers(struct key *key, const int64_t *numbers, uint32_t count)
 {
-    option[0] = arguments->pad;
-    option[1] = arguments->slice;
-    option[2] = arguments->step;
-    option[3] = arguments->perm;
-    option[4] = arguments->at;
+    memcpy(&key->word[key->words], numbers, count * sizeof(numbers[0]));
+    key->words += count;
 }
 
-static uint64_t hash_of(PyObject *const option[OPTIONS], const struct view *src)
+static void add_view(struct key *key, const struct view *view)
 {
-    uint64_t hash = (uint64_t)src->size;
+    key->word[key->words++] = view->rank;
+    add_numbers(key, view->shape, view->rank);
+    add_numbers(key, view->step, view->rank);
+}
+
+static uint64_t hash_of(const struct key *key, uint32_t rank)
+{
+    uint64_t hash = 0;
 
     for (size_t i = 0; i < OPTIONS; i++)
-        hash = hash * 31 + (uintptr_t)option[i];
-    for (uint32_t i = 0; i < src->rank; i++)
-        hash = hash * 31 + (uint64_t)src->shape[i];
+        hash = hash * 31 + (uintptr_t)key->option[i];
+    for (size_t i = 0; i < 2 + (size_t)rank; i++) /* size, rank, shape */
+        hash = hash * 31 + (uint64_t)key->word[i];
     return hash;
 }
 
-static bool same_shape(const struct array_shape *a, const struct view *b)
-{
-    const size_t bytes = b->rank * sizeof(b->shape[0]);
-
-    return a->rank == b->rank && memcmp(a->shape, b->shape, bytes) == 0 &&
-           memcmp(a->step, b->step, bytes) == 0;
-}
-
 /* `dst` may be null: a new array. */
-static bool matches(const struct entry *entry, PyObject *const option[OPTIONS],
-                    const struct view *src, const struct view *dst)
+static void make_key(struct key *key, const struct arguments *arguments, const struct view *src,
+                     const struct view *dst)
 {
-    return entry->used && entry->has_out == (dst != NULL) && entry->size == src->size &&
-           memcmp(entry->option, option, sizeof(entry->option)) == 0 &&
-           same_shape(&entry->src, src) && (!dst || same_shape(&entry->dst, dst));
+    key->option[0] = arguments->pad;
+    key->option[1] = arguments->slice;
+    key->option[2] = arguments->step;
+    key->option[3] = arguments->perm;
+    key->option[4] = arguments->at;
+    key->word[0] = src->size;
+    key->words = 1;
+    add_view(key, src);
+    if (dst)
+        add_view(key, dst);
+    else
+        key->word[key->words++] = NEW_ARRAY;
+    key->hash = hash_of(key, src->rank);
 }
 
-bool recent_find(struct layout *layout, const struct arguments *arguments, const struct view *src,
-                 const struct view *dst)
+static bool same_key(const struct key *a, const struct key *b)
 {
-    PyObject *option[OPTIONS];
-    uint64_t hash;
+    return a->words == b->words && memcmp(a->option, b->option, sizeof(a->option)) == 0 &&
+           memcmp(a->word, b->word, a->words * sizeof(a->word[0])) == 0;
+}
 
-    list_options(option, arguments);
-    hash = hash_of(option, src);
+const struct layout *recent_find(const struct arguments *arguments, const struct view *src,
+                                 const struct view *dst)
+{
+    struct key key;
+
+    make_key(&key, arguments, src, dst);
     for (size_t i = 0; i < ENTRIES; i++) {
-        if (hashes[i] == hash && matches(&entries[i], option, src, dst)) {
-            *layout = entries[i].layout;
-            return true;
-        }
+        if (hashes[i] == key.hash && same_key(&entries[i].key, &key))
+            return &entries[i].layout;
     }
-    return false;
+    return NULL;
 }
 
 static bool is_constant(PyObject *object, unsigned depth);
@@ -127,33 +137,22 @@ static bool may_come_again(PyObject *const option[OPTIONS])
     return true;
 }
 
-static void copy_shape(struct array_shape *out, const struct view *view)
-{
-    out->rank = view->rank;
-    memcpy(out->shape, view->shape, sizeof(out->shape));
-    memcpy(out->step, view->step, sizeof(out->step));
-}
-
 void recent_keep(const struct layout *layout, const struct arguments *arguments,
                  const struct view *src, const struct view *dst)
 {
-    PyObject *option[OPTIONS], *before[OPTIONS];
-    struct entry *entry;
+    struct entry *entry = &entries[oldest];
+    PyObject *before[OPTIONS];
+    struct key key;
 
-    list_options(option, arguments);
-    if (!layout->single || layout->bytes == 0 || !may_come_again(option))
+    make_key(&key, arguments, src, arguments->out ? dst : NULL);
+    if (!layout->single || layout->bytes == 0 || !may_come_again(key.option))
         return;
-    hashes[oldest] = hash_of(option, src);
-    entry = &entries[oldest];
-    oldest = (oldest + 1) % ENTRIES;
-    memcpy(before, entry->option, sizeof(before));
+    memcpy(before, entry->key.option, sizeof(before));
     for (size_t i = 0; i < OPTIONS; i++)
-        entry->option[i] = Py_XNewRef(option[i]);
-    entry->used = true;
-    entry->has_out = arguments->out;
-    entry->size = src->size;
-    copy_shape(&entry->src, src);
-    copy_shape(&entry->dst, dst);
+        Py_XINCREF(key.option[i]);
+    hashes[oldest] = key.hash;
+    oldest = (oldest + 1) % ENTRIES;
+    entry->key = key;
     entry->layout = *layout;
     layout_shift(&entry->layout, -(uintptr_t)src->data, -(uintptr_t)dst->data);
     for (size_t i = 0; i < OPTIONS; i++)

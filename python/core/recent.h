@@ -9,19 +9,17 @@
 #ifndef CORE_RECENT_H
 #define CORE_RECENT_H
 
-#include <stdbool.h>
-
 #include "python/core/arguments.h"
 #include "python/core/layout.h"
 
 /**
- * Finds the layout of an earlier move with the arguments `arguments` on arrays with the shapes and
- * strides of `src` and `dst`. A null `dst` means a new packed array. The addresses in *layout
- * are distances from the first byte of an array; the caller adds these bytes with layout_shift().
- * Returns false if no such layout is kept.
+ * Returns the layout of an earlier move with the arguments `arguments` on arrays with the shapes
+ * and strides of `src` and `dst`, or null if no such layout is kept. A null `dst` means a new
+ * packed array. The layout is a single move, and its addresses are distances from the first byte of
+ * an array: the caller copies it before Python code runs, and adds these bytes with layout_shift().
  */
-bool recent_find(struct layout *layout, const struct arguments *arguments, const struct view *src,
-                 const struct view *dst);
+const struct layout *recent_find(const struct arguments *arguments, const struct view *src,
+                                 const struct view *dst);
 
 /**
  * Keeps a layout that is a single move, and references to its arguments, if the caller may use the

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "python/core/view.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "python/core/dlpack.h"
 #include "python/core/errors.h"
+#include "python/core/ndarray.h"
 
 /* Returns whether a format of the buffer protocol has references to objects. */
 static bool has_objects(const char *format)
@@ -124,6 +126,17 @@ static int copy_layout(struct view *view, const Py_buffer *buffer, const char *n
     return 0;
 }
 
+/* Reads the element type from the format of a buffer. */
+static int read_format(struct view *view, const char *name)
+{
+    const char *format = view->buffer.format ? view->buffer.format : "B";
+
+    if (has_objects(format))
+        return refuse_objects(name);
+    copy_format(view->format, format);
+    return 0;
+}
+
 /* The buffer protocol. Returns 1 if the object has none. */
 static int open_buffer(struct view *view, PyObject *object, const char *name)
 {
@@ -136,15 +149,11 @@ static int open_buffer(struct view *view, PyObject *object, const char *name)
         return 1; /* NumPy has no buffers for some types, as datetime64 and bfloat16 */
     }
     const Py_buffer *buffer = &view->buffer;
-    const char *format = buffer->format ? buffer->format : "B";
-    if (check_rank(buffer->ndim, name))
+    if (check_rank(buffer->ndim, name) || read_format(view, name))
         return -1;
-    if (has_objects(format))
-        return refuse_objects(name);
     view->data = buffer->buf;
     view->size = buffer->itemsize;
     view->readonly = buffer->readonly;
-    copy_format(view->format, format);
     if (view->size < 1)
         return 0; /* check() refuses it */
     return copy_layout(view, buffer, name);
@@ -338,14 +347,14 @@ static void refuse_object(PyObject *object, const char *name, PyObject *reason)
     Py_XDECREF(module);
 }
 
-int view_open(struct view *view, PyObject *object, const char *name)
+/* Opens an object by the first of its protocols that fits. */
+static int open_protocol(struct view *view, PyObject *object, const char *name)
 {
     int (*const protocols[])(struct view *, PyObject *,
                              const char *) = {open_buffer, open_interface, open_dlpack};
     PyObject *type, *reason = NULL, *trace;
     int status = 1;
 
-    memset(view, 0, sizeof(*view));
     for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]) && status > 0; i++) {
         status = protocols[i](view, object, name);
         if (status > 0 && PyErr_Occurred()) {
@@ -357,11 +366,18 @@ int view_open(struct view *view, PyObject *object, const char *name)
     if (status > 0)
         refuse_object(object, name, reason);
     Py_XDECREF(reason);
-    if (status == 0)
-        status = check(view, name);
-    if (status)
-        view_release(view);
-    return status ? -1 : 0;
+    return status;
+}
+
+int view_open(struct view *view, PyObject *object, const char *name)
+{
+    memset(view, 0, offsetof(struct view, format) + 1);
+    view->buffer.obj = NULL;
+    if ((ndarray_read(view, object) || open_protocol(view, object, name) == 0) &&
+        check(view, name) == 0)
+        return 0;
+    view_release(view);
+    return -1;
 }
 
 int view_traverse(const struct view *view, visitproc visit, void *arg)

@@ -23,13 +23,15 @@ struct view {
     int64_t size; /* bytes of an element */
     uint32_t rank;
     bool readonly;
-    int64_t shape[NEST_RANK_MAX];
-    int64_t step[NEST_RANK_MAX];  /* bytes from one index to the next, not negative */
-    char format[VIEW_FORMAT_MAX]; /* of the buffer protocol, without byte order; "" if unknown */
-    /* What keeps the memory alive: */
-    Py_buffer buffer; /* buffer.obj null: none */
+    PyObject *dtype; /* of an array that ndarray_read() has read; borrowed; null: see format */
+    /* What keeps the memory alive, beside buffer.obj: */
     PyObject *owner;
     struct dlpack_managed *managed;
+    char format[VIEW_FORMAT_MAX]; /* of the buffer protocol, without byte order; "" if unknown */
+    /* `rank` entries: */
+    int64_t shape[NEST_RANK_MAX];
+    int64_t step[NEST_RANK_MAX]; /* bytes from one index to the next, not negative */
+    Py_buffer buffer;            /* valid if buffer.obj is not null */
 };
 
 /** Opens the memory of an object. `name` is the argument's, for errors. */

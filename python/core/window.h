@@ -18,12 +18,12 @@ struct window_dim {
 };
 
 struct window {
-    uint32_t rank; /* of the source */
-    struct window_dim dim[NEST_RANK_MAX];
     uint32_t result_rank;
+    int64_t shape[NEST_RANK_MAX]; /* of the result */
+    bool empty;                   /* the result has no elements */
+    uint32_t rank;                /* of the source */
+    struct window_dim dim[NEST_RANK_MAX];
     uint32_t order[NEST_RANK_MAX]; /* source dimension of each dimension of the result */
-    int64_t shape[NEST_RANK_MAX];  /* of the result */
-    bool empty;                    /* the result has no elements */
 };
 
 /** Reads the arguments. Each may be null or None: not given. */

@@ -173,6 +173,68 @@ class Union(ctypes.Union):
     _fields_ = [("x", ctypes.c_int), ("y", ctypes.c_float)]
 
 
+class Subclass(np.ndarray):
+    """An array that mli opens by the buffer protocol."""
+
+
+class Arrays(unittest.TestCase):
+    """Plain NumPy arrays, which mli reads without a protocol, beside the buffers of a subclass."""
+
+    def outcome(self, src, **arguments):
+        try:
+            result = mli.move(src, **arguments)
+        except mli.Error as error:
+            return str(error)
+        return result.dtype, result.shape, result.tobytes()
+
+    def assert_as_buffer(self, array, **arguments):
+        buffer = array.view(Subclass)
+        self.assertEqual(self.outcome(array, **arguments), self.outcome(buffer, **arguments))
+        out = np.ones(array.shape, array.dtype)
+        self.assertEqual(self.outcome(array, out=out), self.outcome(buffer, out=out))
+        self.assertEqual(self.outcome(out, out=array), self.outcome(out, out=buffer))
+
+    def test_types_and_layouts(self):
+        layouts = (lambda a: a, lambda a: a.reshape(3, 4), lambda a: a.reshape(3, 4).T, lambda a: a[3:3],
+                   lambda a: a[5], lambda a: a[::5], lambda a: a[::-1], lambda a: a.reshape((1, 2) * 2 + (3, 1, 1, 1)),
+                   lambda a: a.reshape((1,) * 9 + (12,)), lambda a: np.broadcast_to(a[:1], (4, 1)))
+        for code in np.typecodes["All"].replace("O", "") + "?":
+            dtype = np.dtype({"S": "S3", "U": "U3", "V": "V3", "M": "M8[s]", "m": "m8[s]"}.get(code, code))
+            count = 12 * dtype.itemsize
+            flat = np.frombuffer(bytearray(k % 251 for k in range(count)), dtype)
+            for number, layout in enumerate(layouts):
+                for array in (layout(flat), layout(flat.newbyteorder())):
+                    with self.subTest(dtype=dtype, layout=number):
+                        self.assert_as_buffer(np.asarray(array))
+            with self.subTest(dtype=dtype):
+                self.assert_as_buffer(flat.reshape(4, 3), perm=(1, 0), pad=1)
+
+    def test_arrays_that_must_not_be_written(self):
+        fixed = np.zeros(3, np.int8)
+        fixed.flags.writeable = False
+        warning = np.broadcast_arrays(np.zeros(1, np.int8), np.zeros(3, np.int8))[0]
+        for out in (fixed, warning):
+            with self.assertRaisesRegex(mli.Error, "out: a writable array is required"):
+                mli.move(np.ones(3, np.int8), out=out)
+
+    def test_arrays_that_change_in_place(self):
+        array = np.arange(12, dtype=np.int16)
+        for shape in ((3, 4), (12,), (2, 6)):
+            array.shape = shape
+            array.dtype = np.int16 if array.dtype == np.uint16 else np.uint16
+            result = mli.move(array)
+            self.assertEqual((result.shape, result.dtype), (shape, array.dtype))
+
+    def test_references(self):
+        src, out = np.zeros((4, 4)), np.zeros((4, 4))
+        before = sys.getrefcount(src), sys.getrefcount(out), sys.getrefcount(src.dtype)
+        for _ in range(100):
+            mli.move(src, out=out)
+            mli.move(src)
+            self.outcome(src, out=out[:2])
+        self.assertEqual((sys.getrefcount(src), sys.getrefcount(out), sys.getrefcount(src.dtype)), before)
+
+
 class Formats(unittest.TestCase):
     """Buffers whose formats NumPy reads in another way, or not at all."""
 
