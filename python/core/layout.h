@@ -31,8 +31,9 @@ int layout_place(struct layout *layout, const struct view *src, const struct vie
                  PyObject *at);
 
 /**
- * Copies of a layout that is a single move what creates the result and moves: the move, the shape
- * of the result and the first addresses. The other members are much longer, and stay as they are.
+ * Copies the members that creating the result and moving need, from a layout that is a single move:
+ * the move, the shape of the result and the first addresses. The other members, which are much
+ * longer, stay as they are.
  */
 void layout_copy_move(struct layout *layout, const struct layout *from);
 

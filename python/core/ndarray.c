@@ -25,7 +25,7 @@ enum {
     WARN_ON_WRITE = (int)(1u << 31) /* NPY_ARRAY_WARN_ON_WRITE: to be read-only in the future */
 };
 
-/* The codes of the types. All arrays of such a type have the same object as their dtype. */
+/* NumPy's codes of the element types. All arrays of one of these types share one dtype object. */
 static const char CODES[] = "?bBhHiIlLqQefdgFDG";
 
 enum { TYPES = sizeof(CODES) - 1 };
@@ -40,7 +40,7 @@ static bool is_readonly(const struct array_head *array)
     return !(array->flags & WRITEABLE) || (array->flags & WARN_ON_WRITE);
 }
 
-/* Returns whether the members of an array are what the buffer protocol says. */
+/* Returns whether struct array_head and the buffer protocol describe an array alike. */
 static bool has_members(PyObject *object)
 {
     const struct array_head *array = (const struct array_head *)object;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of NumPy arrays whose elements are booleans or numbers of a built-in type, read from
- * the array's own structure: the buffer protocol takes ten times as long.
+ * NumPy arrays of booleans or numbers: their memory, shape and strides, read from the C structure
+ * of the array. The buffer protocol of NumPy takes ten times as long.
  *
  * Everything needs the GIL.
  */
@@ -17,9 +17,9 @@ struct view;
 int ndarray_init(void);
 
 /**
- * Reads an array into *view, all but the members of other protocols. Returns false, without an
- * exception, if the object is none of these arrays: then it is opened by a protocol. Arrays of
- * subclasses and arrays with more than NEST_RANK_MAX dimensions are not read.
+ * Reads an array into *view, all but the members of other protocols. Returns false without an
+ * exception for other objects, for arrays of subclasses or of other element types, and for arrays
+ * with more than NEST_RANK_MAX dimensions: the caller opens these objects by a protocol.
  */
 bool ndarray_read(struct view *view, PyObject *object);
 

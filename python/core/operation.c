@@ -12,10 +12,10 @@ enum {
     BYTES_WITH_GIL = 32 * 1024, /* moved in about 1 us: releasing the GIL would take as long */
 };
 
-/* What of a layout the caller reads. */
+/* The members of the layout that the caller needs. */
 enum part {
     ALL,
-    MOVE, /* what operation_run() reads */
+    MOVE, /* those that operation_run() reads */
 };
 
 /* Imported once; references that the module keeps. */

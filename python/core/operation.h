@@ -26,8 +26,8 @@ int operation_init(void);
 int operation_open(struct operation *operation, const struct arguments *arguments);
 
 /**
- * As operation_open(), for an operation that is run and closed, and not read in another way.
- * Faster, because a kept layout is not copied as a whole.
+ * Opens an operation as operation_open() does, for a caller that only runs and closes the
+ * operation. This is faster: of a kept layout, only the move is copied.
  */
 int operation_open_once(struct operation *operation, const struct arguments *arguments);
 

@@ -12,7 +12,8 @@ enum {
     WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
 };
 
-/* What a layout depends on: the arguments, and the arrays without their addresses. */
+/* The arguments of a move, and its arrays without their addresses: moves with equal keys have equal
+   layouts. */
 struct key {
     PyObject *option[OPTIONS]; /* strong references in an entry; null: not given */
     int64_t word[1 + 2 * WORDS_OF_VIEW];
