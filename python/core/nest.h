@@ -6,10 +6,12 @@
  *   nest      the axes of a result, folded: in the order of memory, as few as possible
  *   segment   a part of an axis that one move of libmli writes
  *   move      one segment of each axis: source, configuration and destination for libmli
+ *   repeat    an axis whose indices have the same sample, as a broadcast array has
  *
  * libmli moves tensors of up to four dimensions, with elements of 1, 2 or 4 bytes, at most 255
  * zeros on each side, and at most 4 GiB between the first and the last byte. Nearly every nest fits
- * into one move. The others take a move for each combination of segments.
+ * into one move. The others take a move for each combination of segments. Repeated axes are written
+ * by copies within the result: each doubles the indices that are written.
  */
 #ifndef CORE_NEST_H
 #define CORE_NEST_H
@@ -23,12 +25,23 @@
 enum {
     NEST_RANK_MAX = 8,                 /* of arrays */
     NEST_AXES_MAX = NEST_RANK_MAX + 1, /* an element may become an axis of smaller elements */
+    NEST_ZEROS_MAX = UINT8_MAX,        /* of mli_mov_cfg_t.padding_pre and padding_post */
 };
 
 /** One dimension of a result. Index k is a zero for k < before and for k >= before + samples. */
 struct axis {
     int64_t before, samples, after; /* sum: the extent of the result, at least 1 */
     int64_t src_step, dst_step;     /* bytes from one sample to the next, not negative */
+};
+
+static inline int64_t axis_extent(const struct axis *axis)
+{
+    return axis->before + axis->samples + axis->after;
+}
+
+/** An axis without zeros, whose sample is the same for all indices. */
+struct repeat {
+    int64_t count, dst_step;
 };
 
 struct nest {
@@ -39,6 +52,8 @@ struct nest {
     struct axis axis[NEST_AXES_MAX];
     int64_t longest[NEST_AXES_MAX]; /* elements of a segment, at most */
     bool looped[NEST_AXES_MAX];     /* segments have one element: not a dimension of the moves */
+    uint32_t repeats;
+    struct repeat repeat[NEST_RANK_MAX]; /* by steps, the smallest first; not in `axis` */
 };
 
 /** A move of libmli. */
@@ -51,13 +66,16 @@ struct move {
 struct move_iterator {
     const struct nest *nest;
     int64_t at[NEST_AXES_MAX]; /* first index of the segment of each axis */
-    int64_t zeros_at;          /* for segments of zeros only: see nest.c */
+    int64_t zeros_at;          /* for segments of zeros only: see moves.c */
     bool ended;
+    uint32_t repeat; /* the repeated axis that is being written, after the nest's own segments */
+    int64_t written; /* its indices that are written; 0: the nest's own segments are being moved */
+    struct nest copy;
 };
 
 /**
- * Folds the axes of a result with elements of `size` bytes. `axis` has `rank` entries, at most
- * NEST_RANK_MAX, in any order, none with an extent of 0.
+ * Folds the axes of a result with elements of `size` bytes. `axis` has `rank` entries in any order,
+ * none with an extent of 0; at most NEST_RANK_MAX, or NEST_AXES_MAX if the elements stay whole.
  */
 void nest_fold(struct nest *nest, const uint8_t *src, uint8_t *dst, size_t size,
                const struct axis *axis, uint32_t rank);
@@ -71,6 +89,13 @@ bool nest_is_single(const struct nest *nest);
  * moves libmli has an exact check.
  */
 bool nest_is_disjoint(const struct nest *nest);
+
+/**
+ * Lists the axes of the result, with the first `repeats` of the repeated axes at the end, without
+ * those of one index. Their source is the result itself. Returns their number.
+ */
+uint32_t nest_result_axes(const struct nest *nest, uint32_t repeats,
+                          struct axis axis[NEST_AXES_MAX]);
 
 /** Begins with the first move. The nest must stay. */
 void move_iterator_init(struct move_iterator *iterator, const struct nest *nest);
