@@ -121,6 +121,8 @@ static PyObject *dtype_given(struct view *view)
     struct exporter *exporter;
     PyObject *dtype;
 
+    if (view->dtype)
+        return Py_NewRef(view->dtype);
     if (view->managed) {
         const struct dlpack_tensor *tensor = &view->managed->tensor;
 
@@ -205,9 +207,9 @@ PyObject *array_of(PyObject *object, const char *name)
 
 PyObject *array_dtype(PyObject *object, struct view *view)
 {
-    if (view->dtype)
-        return Py_NewRef(view->dtype);
-    return array_is(object) ? PyObject_GetAttrString(object, "dtype") : dtype_of_view(view);
+    return view->dtype        ? Py_NewRef(view->dtype)
+           : array_is(object) ? ndarray_dtype(object)
+                              : dtype_of_view(view);
 }
 
 /* Returns whether elements are bytes of any type. */

@@ -34,6 +34,8 @@ enum { TYPES = sizeof(CODES) - 1 };
 static PyTypeObject *array_type; /* numpy.ndarray; null: the members are not as above */
 static PyObject *dtypes[TYPES];
 static int64_t sizes[TYPES];
+static PyTypeObject *scalar_type, *boolean_type; /* numpy.generic, numpy.bool_ */
+static PyObject *asarray;
 
 static bool is_readonly(const struct array_head *array)
 {
@@ -109,11 +111,21 @@ static int import_dtypes(PyObject *numpy)
     return 0;
 }
 
+static int import_functions(PyObject *numpy)
+{
+    scalar_type = (PyTypeObject *)PyObject_GetAttrString(numpy, "generic");
+    boolean_type = scalar_type ? (PyTypeObject *)PyObject_GetAttrString(numpy, "bool_") : NULL;
+    asarray = boolean_type ? PyObject_GetAttrString(numpy, "asarray") : NULL;
+    return asarray ? 0 : -1;
+}
+
 int ndarray_init(void)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *type = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-    const int status = type && import_dtypes(numpy) == 0 ? check_structure(type) : -1;
+    const int status = type && import_functions(numpy) == 0 && import_dtypes(numpy) == 0
+                           ? check_structure(type)
+                           : -1;
 
     Py_XDECREF(type);
     Py_XDECREF(numpy);
@@ -147,4 +159,26 @@ bool ndarray_read(struct view *view, PyObject *object)
         }
     }
     return false;
+}
+
+PyObject *ndarray_dtype(PyObject *array)
+{
+    if (array_type && PyObject_TypeCheck(array, array_type))
+        return Py_NewRef(((const struct array_head *)array)->dtype);
+    return PyObject_GetAttrString(array, "dtype");
+}
+
+bool ndarray_is_scalar(PyObject *object)
+{
+    return PyObject_TypeCheck(object, scalar_type);
+}
+
+PyObject *ndarray_of_scalar(PyObject *scalar)
+{
+    return PyObject_CallFunctionObjArgs(asarray, scalar, NULL);
+}
+
+bool ndarray_is_boolean(PyObject *object)
+{
+    return Py_TYPE(object) == boolean_type;
 }

@@ -23,4 +23,19 @@ int ndarray_init(void);
  */
 bool ndarray_read(struct view *view, PyObject *object);
 
+/**
+ * Returns the element type of an array of numpy.ndarray or of a subclass, where the attribute
+ * `dtype` may be something else. A new reference, or null with an exception.
+ */
+PyObject *ndarray_dtype(PyObject *array);
+
+/** Returns whether an object is a scalar of NumPy, as numpy.float32(1). */
+bool ndarray_is_scalar(PyObject *object);
+
+/** Returns an array of rank 0 with the value of a scalar. A new reference, or null. */
+PyObject *ndarray_of_scalar(PyObject *scalar);
+
+/** Returns whether an object is a boolean of NumPy. */
+bool ndarray_is_boolean(PyObject *object);
+
 #endif /* CORE_NDARRAY_H */

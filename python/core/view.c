@@ -53,6 +53,10 @@ static int check(struct view *view, const char *name)
     }
     for (uint32_t i = 0; i < view->rank; i++)
         empty = empty || view->shape[i] == 0;
+    if (!view->data && !empty) {
+        raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL, "the address of the elements is null");
+        return -1;
+    }
     for (uint32_t i = 0; i < view->rank; i++) {
         if (empty || view->shape[i] == 1)
             view->step[i] = 0;
@@ -184,22 +188,17 @@ static Py_ssize_t read_numbers(PyObject *tuple, int64_t *out)
     return count;
 }
 
-/* Reads the size of elements from a type as "<f4". Returns 0, or -1. */
-static int read_typestr(struct view *view, PyObject *typestr, const char *name)
+/* Reads the size of elements. Refuses types that NumPy does not have, and references to objects. */
+static int read_type(struct view *view, PyObject *dict, const char *name)
 {
-    PyObject *bytes = typestr && PyUnicode_Check(typestr) ? PyUnicode_AsASCIIString(typestr) : NULL;
-    const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
-    char byte_order, kind = 0;
-    long long size = 0;
-    const int read = text ? sscanf(text, "%c%c%lld", &byte_order, &kind, &size) : 0;
+    PyObject *module = PyImport_ImportModule("mli._arrays");
+    PyObject *size =
+        module ? PyObject_CallMethod(module, "itemsize_of_interface", "Os", dict, name) : NULL;
 
-    Py_XDECREF(bytes);
-    if (read < 3 || size < 0 || size > INT32_MAX)
-        return interface_refused(name, "typestr");
-    if (kind == 'O')
-        return refuse_objects(name);
-    view->size = kind == 'U' ? size * 4 : size;
-    return 0;
+    Py_XDECREF(module);
+    view->size = size ? PyLong_AsLongLong(size) : -1;
+    Py_XDECREF(size);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Opens "data" that is an object with a buffer, and checks that it has all elements. */
@@ -246,20 +245,6 @@ static int read_data(struct view *view, PyObject *dict, const char *name)
     return PyErr_Occurred() ? interface_refused(name, "data") : 0;
 }
 
-/* Refuses structures with objects, of which the type says only that they are bytes. */
-static int check_fields(PyObject *dict, const char *name)
-{
-    PyObject *module, *checked;
-
-    if (!PyDict_GetItemString(dict, "descr"))
-        return 0;
-    module = PyImport_ImportModule("mli._arrays");
-    checked = module ? PyObject_CallMethod(module, "check_interface", "Os", dict, name) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(checked);
-    return checked ? 0 : -1;
-}
-
 static int read_interface(struct view *view, PyObject *dict, const char *name)
 {
     PyObject *strides = PyDict_GetItemString(dict, "strides");
@@ -267,8 +252,7 @@ static int read_interface(struct view *view, PyObject *dict, const char *name)
 
     if (rank < 0)
         return interface_refused(name, "shape");
-    if (check_rank(rank, name) || read_typestr(view, PyDict_GetItemString(dict, "typestr"), name) ||
-        check_fields(dict, name))
+    if (check_rank(rank, name) || read_type(view, dict, name))
         return -1;
     view->rank = (uint32_t)rank;
     if (!pack(view))
@@ -369,12 +353,32 @@ static int open_protocol(struct view *view, PyObject *object, const char *name)
     return status;
 }
 
+/*
+ * Opens a scalar of NumPy as an array of rank 0 that cannot be written. The buffers of some
+ * scalars, as dates, are plain bytes.
+ */
+static int open_scalar(struct view *view, PyObject *scalar, const char *name)
+{
+    PyObject *array = ndarray_of_scalar(scalar);
+    int status = array ? 0 : -1;
+
+    if (array && !ndarray_read(view, array))
+        status = open_protocol(view, array, name);
+    view->readonly = true;
+    Py_XDECREF(array);
+    return status;
+}
+
 int view_open(struct view *view, PyObject *object, const char *name)
 {
+    int status = 0;
+
     memset(view, 0, offsetof(struct view, format) + 1);
     view->buffer.obj = NULL;
-    if ((ndarray_read(view, object) || open_protocol(view, object, name) == 0) &&
-        check(view, name) == 0)
+    if (!ndarray_read(view, object))
+        status = ndarray_is_scalar(object) ? open_scalar(view, object, name)
+                                           : open_protocol(view, object, name);
+    if (status == 0 && check(view, name) == 0)
         return 0;
     view_release(view);
     return -1;

@@ -3,6 +3,7 @@
 
 #include "python/core/errors.h"
 #include "python/core/integers.h"
+#include "python/core/ndarray.h"
 
 static bool is_given(PyObject *object)
 {
@@ -90,7 +91,8 @@ static int choose_sample(struct window_dim *dim, PyObject *index, Py_ssize_t at)
         return -1;
     if (sample < -dim->size || sample >= dim->size) {
         raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, sample,
-                     "%lld to %lld are allowed", (long long)-dim->size, (long long)dim->size - 1);
+                     dim->size > 0 ? "%lld to %lld are allowed" : "the dimension is empty",
+                     (long long)-dim->size, (long long)dim->size - 1);
         return -1;
     }
     dim->offset = sample < 0 ? sample + dim->size : sample;
@@ -146,7 +148,8 @@ static Py_ssize_t count_indices(const struct window *window, PyObject *tuple)
 
         if (index == Py_Ellipsis)
             continue;
-        if (!PySlice_Check(index) && (!is_integer(index) || PyBool_Check(index))) {
+        if (!PySlice_Check(index) &&
+            (!is_integer(index) || PyBool_Check(index) || ndarray_is_boolean(index))) {
             PyErr_Format(PyExc_TypeError,
                          "%s: an integer, a slice or an ellipsis is required, not %R%s",
                          place_of("slice", i).text, index,

@@ -26,15 +26,6 @@ def refuse_objects(dtype: numpy.dtype[Any], field: str) -> None:
                     "elements must be plain bytes, not Python objects")
 
 
-def check_interface(interface: dict[str, Any], name: str) -> None:
-    """Refuse an __array_interface__ of structures with fields that are Python objects."""
-    try:
-        dtype = numpy.dtype(interface["descr"])
-    except (TypeError, ValueError):
-        return  # names or sizes that NumPy refuses: the bytes are moved without them
-    refuse_objects(dtype, name)
-
-
 def no_array(value: object, name: str, reason: Exception | None) -> Exception:
     """Return the exception for an argument that is no array, with advice."""
     if reason is not None:
@@ -71,8 +62,28 @@ def dtype_of_element(code: int, bits: int, lanes: int) -> numpy.dtype[Any]:
 
 
 def dtype_of_interface(interface: dict[str, Any]) -> numpy.dtype[Any]:
-    """Return the dtype of an __array_interface__."""
-    return numpy.dtype(interface["typestr"])
+    """Return the dtype of an __array_interface__, with fields if it describes them."""
+    dtype = numpy.dtype(interface["typestr"])
+    if dtype.kind != "V" or "descr" not in interface:
+        return dtype
+    try:
+        fields = numpy.dtype(interface["descr"])
+    except (TypeError, ValueError):
+        return dtype  # names or sizes that NumPy refuses: the bytes are moved without them
+    return fields if fields.hasobject or fields.itemsize == dtype.itemsize else dtype
+
+
+def itemsize_of_interface(interface: dict[str, Any], name: str) -> int:
+    """Return the bytes of an element of an __array_interface__, or raise mli.Error."""
+    try:
+        dtype = dtype_of_interface(interface)
+        if not isinstance(interface["typestr"], (str, bytes)):  # numpy.dtype takes more
+            raise TypeError
+    except (KeyError, TypeError, ValueError):
+        raise Error("BAD_TENSOR", name, interface.get("typestr"), "the member typestr of "
+                    "__array_interface__ is missing or not valid") from None
+    refuse_objects(dtype, name)
+    return dtype.itemsize
 
 
 def dtype_of_buffer(view: memoryview) -> numpy.dtype[Any]:

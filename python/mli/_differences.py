@@ -76,6 +76,8 @@ class Differences:
         if numpy.isnan(magnitude).all():
             return ""
         at = int(numpy.nanargmax(magnitude))
+        if magnitude[at] == 0:
+            return "; as numbers they are equal, but their bits differ"
         largest = f"{magnitude[at]:.17g}" if is_integer else f"{magnitude[at]:.6g}"
         return f"; the largest difference is {largest} at {self.places[at].tolist()}"
 

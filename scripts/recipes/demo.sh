@@ -26,5 +26,5 @@ fi
 echo
 PYTHONPATH=$PWD/build/python /usr/bin/python3 -B scripts/recipes/show.py docs/python.md \
     "Tiles of a convolution with their halo" build/demo.svg
-echo "picture: $PWD/build/demo.svg"
+echo "picture, as a notebook shows the value of mli.explain(): $PWD/build/demo.svg"
 echo "more recipes: docs/python.md; scripts/python-recipes renders them with pictures"

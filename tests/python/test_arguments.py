@@ -107,6 +107,35 @@ class Kinds(unittest.TestCase):
         with self.assertRaises(mli.Error):
             mli.move(SQUARE, out=Interface(SQUARE, data=bytes(16)))
 
+    def test_types_of_interfaces(self):
+        fields = [("x", "<i2"), ("y", "<i2")]
+        for typestr, descr, dtype in (("i4", None, "i4"), ("<i4,<i2", None, "<i4,<i2"), ("|V4", fields, fields),
+                                      ("|V4", None, "V4"), ("<M8[s]", None, "M8[s]")):
+            size = np.dtype(dtype).itemsize
+            members = {"descr": descr} if descr else {}
+            src = Interface(np.arange(size, dtype=np.uint8), shape=(1,), typestr=typestr, **members)
+            with self.subTest(typestr, descr=descr):
+                result = mli.move(src)
+                self.assertEqual((result.dtype, result.tobytes()), (np.dtype(dtype), bytes(range(size))))
+        for typestr in ("<i3", "|t1", 5, None, int):
+            with self.subTest(typestr), self.assertRaisesRegex(mli.Error, "the member typestr"):
+                mli.move(Interface(SQUARE, typestr=typestr))
+
+    def test_null_addresses(self):
+        for shape, arguments in (((4,), {}), ((4,), {"slice": "1:"}), ((2, 2), {"pad": 1})):
+            with self.assertRaisesRegex(mli.Error, "src: the address of the elements is null"):
+                mli.move(Interface(SQUARE, data=(0, False), shape=shape), **arguments)
+        self.assertEqual(mli.move(Interface(SQUARE, data=(0, False), shape=(0,))).shape, (0,))
+
+    def test_numpy_scalars(self):
+        for value in (np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.bytes_(b"ab"), np.str_("ab"),
+                      np.float32(3), np.bool_(True), np.array((1, 2.0), "i4,f8")[()]):
+            with self.subTest(value):
+                result = mli.move(value)
+                self.assertEqual((result.dtype, result.shape, result[()]), (value.dtype, (), value))
+                with self.assertRaisesRegex(mli.Error, "out: a writable array"):
+                    mli.move(result, out=value)
+
     def test_bad_interfaces(self):
         for members in ({"shape": None}, {"shape": (4, "4")}, {"typestr": 3}, {"typestr": "|O8"},
                         {"data": None}, {"data": (1,)}, {"data": ("x", False)}, {"strides": (1,)},
@@ -248,6 +277,18 @@ class Formats(unittest.TestCase):
                     self.assertEqual(result.tobytes(), memory)
                     self.assertIs(mli.move(src, out=result), result)
                     self.assertIs(mli.move(result, out=src), src)
+
+    def test_broadcast_sources(self):
+        """Repeated dimensions are written by copies that double them, not by a move for each index."""
+        for shape, src in (((1000, 1000), np.int8(1)), ((300, 200, 3), np.float32([1, 2, 3])),
+                           ((7, 300, 5), np.arange(35.).reshape(7, 1, 5)), ((2,) * 8, np.array([b"abc", b"xyz"], "V3"))):
+            wide = np.broadcast_to(src, shape)
+            for perm in (None, tuple(reversed(range(wide.ndim)))):
+                plan = mli.Plan(wide, perm=perm)
+                with self.subTest(shape, perm=perm):
+                    self.assertLess(plan.moves, 30)
+                    np.testing.assert_array_equal(plan.run(), wide if perm is None else wide.transpose(perm))
+                    np.testing.assert_array_equal(plan.start().result(), plan.out)
 
     def test_strides_beyond_all_addresses(self):
         src = Interface(np.zeros(4, np.uint8), shape=(3, 3), strides=(2**62, 2**62))

@@ -151,6 +151,7 @@ class Goldens(Scene):
         output = self.fails()
         self.assertIn("4 failed, 6 passed", output)
         self.assertIn("[0]: got 0.0, expected -0.0", output)
+        self.assertIn("as numbers they are equal, but their bits differ", output)
         self.assertIn(f"[0]: got {2**64 - 1}, expected 0", output)
         self.assertIn("[]: got 3.0, expected 3.5", output)
 
