@@ -108,6 +108,19 @@ static void pitches(struct case_list *l)
     add(l, "subsample 2 on H,W of CHW", "subsample 2 of CHW, W=56 of 61")->more[2] = 5;
 }
 
+/* Tiles of an image with three channels: short rows that do not follow one another. */
+static void tiles(struct case_list *l)
+{
+    EACH(uint32_t, n, 8, 18, 34, 58, 66)
+    {
+        add_number(l, "HWC -> CHW, C=3", "HWC -> CHW, C=3, W=%u of 224", *n)->size[1] = *n;
+        struct bench_case *c = add_number(l, "CHW -> HWC, C=3", "CHW -> HWC, C=3, W=%u", *n);
+
+        c->shape[2] = *n;
+        c->more[2] = 6;
+    }
+}
+
 static void steps_and_rows(struct case_list *l)
 {
     EACH(uint32_t, n, 2, 4, 5, 7, 8, 16, 17)
@@ -190,6 +203,7 @@ void cases_add_neighbours(struct case_list *list)
     dims_of_one(list);
     unaligned(list);
     pitches(list);
+    tiles(list);
     steps_and_rows(list);
     paddings(list);
     widths(list);

@@ -80,6 +80,15 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 }
 
 /*
+ * Returns the bytes from which on one side of a transpose is long enough. If the other side stays
+ * below a lane, it is a lane: the kernels for such transposes are fast without tables only.
+ */
+static size_t merge_below(size_t other, bool other_merges)
+{
+    return other < LANE && !other_merges ? LANE : TUNE_MERGE_BELOW;
+}
+
+/*
  * Merges loops, because kernels are slow for few rows or columns. Few columns are merged with the
  * loop that continues them in the destination, few rows with the loop that continues them in the
  * source; if there are tables anyway, rows are merged in any case. Zeros beside short rows of
@@ -90,21 +99,23 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
 {
     const size_t elem = choice->box->run;
     struct leaf_loop *row = walk->row, *col = walk->col;
-    size_t width;
+    size_t width, height; /* bytes of a row of the destination, and of a column of the source */
 
     walk->kind = WALK_TRANSPOSE;
     col[1] = take(choice, choice->box->loops - 1);
     row[1] = take(choice, rows);
     col[0] = row[0] = once;
     width = col[1].count * elem;
-    if (row[1].count * elem >= LANE && is_columns(border, choice->box, col[1].count)) {
+    height = row[1].count * elem;
+    if (height >= LANE && is_columns(border, choice->box, col[1].count)) {
         walk->border = *border;
         width += border->before + border->after;
     }
-    if (width < TUNE_MERGE_BELOW || width > col[1].count * elem)
+    if (width < merge_below(height, find_src_step(choice, height) < choice->box->loops) ||
+        width > col[1].count * elem)
         col[0] = take(choice, find_dst_step(choice, width));
-    if (row[1].count * elem < TUNE_MERGE_BELOW || col[0].count > 1)
-        row[0] = take(choice, find_src_step(choice, row[1].count * elem));
+    if (height < merge_below(width, col[0].count > 1) || col[0].count > 1)
+        row[0] = take(choice, find_src_step(choice, height));
     if (col[0].count > 1 || row[0].count > 1 || width > col[1].count * elem)
         walk->kind = WALK_TRANSPOSE_AT;
 }

@@ -71,39 +71,102 @@ void narrow_avx2_init(void)
             pairs[rows][b] = (uint8_t)(b / 2 < rows ? b % 2 * rows + b / 2 : 0x80);
 }
 
-/* Moves packed columns of 2^log elements: transposes the parts of each row in a lane. */
-ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, size_t dst_step,
-                                const uint8_t *src, size_t tiles)
+/*
+ * Loads the shuffles for packed columns of 2 to 4 elements. Call it before a loop: the compiler
+ * cannot know that stores leave the tables alone.
+ */
+ALWAYS_INLINE void load_orders(size_t rows, uint32_t size_log, __m256i order[9])
 {
-    const size_t rows = (size_t)1 << log, ahead = TUNED(avx2_store_ahead);
-    const __m256i order = both_lanes(fold[size_log][log]);
+    if (rows == 3)
+        _Pragma("GCC unroll 9") for (size_t i = 0; i < 9; i++) order[i] =
+            both_lanes(three[size_log][i / 3][i % 3]);
+    else
+        order[0] = both_lanes(fold[size_log][rows / 2]);
+}
 
+/* Separates packed columns of three elements: a lane of each row from `low`, and from `high`. */
+ALWAYS_INLINE void separate_3(const __m256i order[9], const uint8_t *low, const uint8_t *high,
+                              __m256i x[4])
+{
+    const __m256i a = load_2(low, high), b = load_2(low + LANE, high + LANE),
+                  c = load_2(low + 2 * LANE, high + 2 * LANE);
+
+    _Pragma("GCC unroll 3") for (size_t r = 0; r < 3; r++)
+    {
+        const __m256i ab = _mm256_or_si256(_mm256_shuffle_epi8(a, order[3 * r]),
+                                           _mm256_shuffle_epi8(b, order[3 * r + 1]));
+
+        x[r] = _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[3 * r + 2]));
+    }
+}
+
+/* The same for 2 to 4 elements. Transposes the parts of each row in a lane of 2 or 4. */
+ALWAYS_INLINE void separate(size_t rows, const __m256i order[9], const uint8_t *low,
+                            const uint8_t *high, __m256i x[4])
+{
+    if (rows == 3) {
+        separate_3(order, low, high, x);
+        return;
+    }
+    _Pragma("GCC unroll 4") for (size_t k = 0; k < rows; k++) x[k] =
+        _mm256_shuffle_epi8(load_2(low + k * LANE, high + k * LANE), order[0]);
+    interleave_registers(LANE / rows, rows, x);
+}
+
+/* Moves packed columns of 2 to 4 elements. */
+ALWAYS_INLINE void narrow_packed(size_t rows, uint32_t size_log, uint8_t *dst, size_t dst_step,
+                                 const uint8_t *src, size_t tiles)
+{
+    const size_t ahead = TUNED(avx2_store_ahead);
+    __m256i order[9];
+
+    load_orders(rows, size_log, order);
     for (; tiles > 0; tiles--, src += VEC * rows, dst += VEC) {
-        __m256i x[8];
+        __m256i x[4];
 
-        _Pragma("GCC unroll 8") for (size_t k = 0; k < rows; k++)
-        {
-            const uint8_t *at = src + k * LANE;
-
-            x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * rows), order);
-        }
-        interleave_registers(LANE >> log, rows, x);
-        _Pragma("GCC unroll 8") for (size_t r = 0; r < rows; r++)
+        separate(rows, order, src, src + LANE * rows, x);
+        _Pragma("GCC unroll 4") for (size_t r = 0; r < rows; r++)
             store_ahead(dst + r * dst_step, x[r], ahead);
     }
 }
 
-#define DEFINE_POWER(rows, log)                                                                    \
+/* Moves at least 16, and less than 32, bytes of each row: the first 16 and the last 16. */
+ALWAYS_INLINE void short_packed(size_t rows, uint32_t size_log, uint8_t *dst, size_t dst_step,
+                                const uint8_t *src, size_t width)
+{
+    const size_t high = width - LANE;
+    __m256i order[9], x[4];
+
+    load_orders(rows, size_log, order);
+    separate(rows, order, src, src + high * rows, x);
+    _Pragma("GCC unroll 4") for (size_t r = 0; r < rows; r++)
+    {
+        store_16(dst + r * dst_step, _mm256_castsi256_si128(x[r]));
+        store_16(dst + r * dst_step + high, _mm256_extracti128_si256(x[r], 1));
+    }
+}
+
+typedef void short_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                          size_t width);
+
+#define DEFINE_PACKED(rows)                                                                        \
     static void narrow_##rows(uint32_t size_log, uint8_t *dst, size_t dst_step,                    \
                               const uint8_t *src, size_t src_step, size_t some, size_t tiles)      \
     {                                                                                              \
         (void)src_step;                                                                            \
         (void)some;                                                                                \
-        narrow_power(log, size_log, dst, dst_step, src, tiles);                                    \
+        narrow_packed(rows, size_log, dst, dst_step, src, tiles);                                  \
+    }                                                                                              \
+                                                                                                   \
+    static void short_##rows(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src, \
+                             size_t width)                                                         \
+    {                                                                                              \
+        short_packed(rows, size_log, dst, dst_step, src, width);                                   \
     }
 
-DEFINE_POWER(2, 1)
-DEFINE_POWER(4, 2)
+DEFINE_PACKED(2)
+DEFINE_PACKED(3)
+DEFINE_PACKED(4)
 
 /*
  * Moves packed columns of 5 to 8 bytes, two in a lane. Reads the bytes after the second column,
@@ -130,32 +193,6 @@ static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const
         {
             if (r < 5 || r < rows)
                 store_ahead(dst + r * dst_step, x[r], ahead);
-        }
-    }
-}
-
-/* Moves packed columns of three elements. */
-static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
-                     size_t src_step, size_t rows, size_t tiles)
-{
-    const size_t ahead = TUNED(avx2_store_ahead);
-    __m256i order[3][3];
-
-    (void)src_step;
-    (void)rows;
-    _Pragma("GCC unroll 9") for (size_t i = 0; i < 9; i++) order[i / 3][i % 3] =
-        both_lanes(three[size_log][i / 3][i % 3]);
-    for (; tiles > 0; tiles--, src += VEC * 3, dst += VEC) {
-        const __m256i a = load_2(src, src + 3 * LANE), b = load_2(src + LANE, src + 4 * LANE),
-                      c = load_2(src + 2 * LANE, src + 5 * LANE);
-
-        _Pragma("GCC unroll 3") for (size_t r = 0; r < 3; r++)
-        {
-            const __m256i ab = _mm256_or_si256(_mm256_shuffle_epi8(a, order[r][0]),
-                                               _mm256_shuffle_epi8(b, order[r][1]));
-
-            store_ahead(dst + r * dst_step,
-                        _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])), ahead);
         }
     }
 }
@@ -271,6 +308,7 @@ static edge_kernel *const edges[SIZES][4] = {
     {edge_4_2, edge_4_4, NULL, NULL},
 };
 static tiles_kernel *const packed[] = {[2] = narrow_2, [3] = narrow_3, [4] = narrow_4};
+static short_kernel *const shorts[] = {[2] = short_2, [3] = short_3, [4] = short_4};
 
 void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                  size_t src_step, size_t rows, size_t cols)
@@ -291,8 +329,17 @@ void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
     const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;
     size_t c = tiles * wide;
 
+    if (is_packed && cols < wide) {
+        shorts[rows](size_log, dst, dst_step, src, cols << size_log);
+        return;
+    }
     if (tiles > 0)
         kernel(size_log, dst, dst_step, src, src_step, rows, tiles);
+    if (is_packed && c < cols) { /* the last tile overlaps the one before */
+        c = cols - wide;
+        kernel(size_log, dst + (c << size_log), dst_step, src + c * src_step, src_step, rows, 1);
+        return;
+    }
     for (; c < cols; c += wide) {
         const size_t low = c + wide <= cols ? c : cols < wide ? 0 : cols - wide;
 
