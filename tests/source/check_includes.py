@@ -25,7 +25,7 @@ RULES = [
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
      "a public header needs public headers only"),
     (r"libmli/src/exec/(leaf|nest|piece|tile|c/|x86/|arm/).*", "only",
-     r"libmli/src/exec/(leaf|level|nest|piece|tile\w*|tuning)\.h|libmli/src/exec/(c|x86|arm)/\w+\.h|"
+     r"libmli/src/exec/(copy|leaf|level|nest|piece|tile\w*|tuning)\.h|libmli/src/exec/(c|x86|arm)/\w+\.h|"
      r"libmli/src/bytes\.h|std(int|def|bool)\.h|(cpuid|immintrin|arm_neon)\.h",
      "leaf kernels know bytes and steps"),
     (r"libmli/src/(plan|geometry|overlap|quant|transfer)\.[ch]", "never",

@@ -11,7 +11,7 @@
  * To add a leaf kernel, start here:
  *   1. Write it with one of the types below, in c/, x86/ or arm/, and declare it in the kernels_*.h
  *      of that folder; a new file is listed in libmli/meson.build. Of this folder it includes
- *      leaf.h, level.h, nest.h, piece.h, tile*.h and tuning.h: no header that knows plans.
+ *      copy.h, leaf.h, level.h, nest.h, piece.h, tile*.h and tuning.h: no header that knows plans.
  *   2. Put it into the table of its level: leaf_c.c, leaf_avx2.c, leaf_avx512.c or leaf_neon.c. An
  *      entry replaces that of the level below. A new type of kernel is also a new entry of struct
  *      leaf_table, with a version in C, and a way to reach it in walk.c.
