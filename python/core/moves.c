@@ -76,15 +76,16 @@ void move_iterator_init(struct move_iterator *iterator, const struct nest *nest)
     restart(iterator);
 }
 
-/* Returns the nest whose segments are moved: that of the source, or a copy within the result. */
+/* Returns the nest whose segments are moved: the given nest, or a copy within the result. */
 static const struct nest *current(const struct move_iterator *iterator)
 {
     return iterator->written == 0 ? iterator->nest : &iterator->copy;
 }
 
 /*
- * Continues with a copy within the result: of the indices of a repeated axis that are written, to
- * as many indices behind them. Returns false at the end of the last repeated axis.
+ * Starts the next copy within the result. It doubles the written part of a repeated axis: the
+ * written indices are the source, the indices behind them the destination. Returns false after the
+ * last copy.
  */
 static bool start_copy(struct move_iterator *iterator)
 {

@@ -138,7 +138,7 @@ static void limit_spans(struct nest *nest)
     }
 }
 
-/* Returns whether all indices of an axis have the same sample. */
+/* Returns whether an axis repeats one sample. */
 static bool repeats_sample(const struct axis *axis)
 {
     return axis->samples > 1 && axis->src_step == 0 && axis->dst_step > 0 && !has_zeros(axis);

@@ -6,7 +6,7 @@
  *   nest      the axes of a result, folded: in the order of memory, as few as possible
  *   segment   a part of an axis that one move of libmli writes
  *   move      one segment of each axis: source, configuration and destination for libmli
- *   repeat    an axis whose indices have the same sample, as a broadcast array has
+ *   repeat    an axis that repeats one sample, as the axes of a broadcast array
  *
  * libmli moves tensors of up to four dimensions, with elements of 1, 2 or 4 bytes, at most 255
  * zeros on each side, and at most 4 GiB between the first and the last byte. Nearly every nest fits
@@ -39,7 +39,7 @@ static inline int64_t axis_extent(const struct axis *axis)
     return axis->before + axis->samples + axis->after;
 }
 
-/** An axis without zeros, whose sample is the same for all indices. */
+/** An axis without zeros that has one sample at all indices. */
 struct repeat {
     int64_t count, dst_step;
 };

@@ -80,8 +80,9 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 }
 
 /*
- * Returns the bytes from which on one side of a transpose is long enough. If the other side stays
- * below a lane, it is a lane: the kernels for such transposes are fast without tables only.
+ * Returns the least length of a side of a transpose, in bytes, for which no loop is merged into the
+ * side. If the other side stays shorter than a lane, this is a lane: the kernels for such
+ * transposes are slow if they need tables.
  */
 static size_t merge_below(size_t other, bool other_merges)
 {
