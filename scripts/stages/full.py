@@ -20,14 +20,14 @@ VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent
 BARE = ("cortex-m0", "cortex-m4", "riscv32-elf", "sifive_u")  # scripts/cross --all tests the other targets
 SUITES_OF_TSAN = ("threads",)
 MUTANTS = 20  # of some 1 600: a quarter of a minute
-PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
+PERCENT = 8  # of the random cases in instrumented programs; the release build runs all
 BARE_PERCENT = 5  # of the random cases on bare metal; scripts/cross without --percent runs more
 TIDY_DAYS = 3  # clang-tidy checks the sources that changed in the last days,
 TIDY_PART = 8  # and an eighth of all others, chosen by the commit; all with --soak
 # These multiply the timeouts of tests, so that a test that hangs costs at most 5 minutes: the timeouts in meson.build
 # files are at most 120 s, and 60 s for the unit tests, which valgrind runs.
 PATIENCE, PATIENCE_VALGRIND = 2, 5
-VALGRIND_PART = 4  # valgrind runs a quarter of its tests, chosen by the commit; all with --soak
+VALGRIND_PART = 6  # valgrind runs a sixth of its tests, chosen by the commit; all with --soak
 
 
 def fuzz_seconds():
