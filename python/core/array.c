@@ -207,9 +207,7 @@ PyObject *array_of(PyObject *object, const char *name)
 
 PyObject *array_dtype(PyObject *object, struct view *view)
 {
-    return view->dtype        ? Py_NewRef(view->dtype)
-           : array_is(object) ? ndarray_dtype(object)
-                              : dtype_of_view(view);
+    return array_is(object) ? ndarray_dtype(object) : dtype_of_view(view);
 }
 
 /* Returns whether elements are bytes of any type. */

@@ -25,10 +25,13 @@ enum {
     WARN_ON_WRITE = (int)(1u << 31) /* NPY_ARRAY_WARN_ON_WRITE: to be read-only in the future */
 };
 
-/* NumPy's codes of the element types. All arrays of one of these types share one dtype object. */
+/* NumPy's type codes of booleans and numbers. For each of them NumPy has one dtype object. */
 static const char CODES[] = "?bBhHiIlLqQefdgFDG";
 
-enum { TYPES = sizeof(CODES) - 1 };
+enum {
+    TYPES = sizeof(CODES) - 1,
+    INT16 = 3, /* the index of 'h' */
+};
 
 /* References that the module keeps. */
 static PyTypeObject *array_type; /* numpy.ndarray; null: the members are not as above */
@@ -68,7 +71,7 @@ static bool has_members(PyObject *object)
 static int check_members(PyObject *type, PyObject *memory, bool *same)
 {
     PyObject *array =
-        memory ? PyObject_CallFunction(type, "(ii)OOi(ii)", 2, 3, dtypes[3], memory, 2, 16, 4)
+        memory ? PyObject_CallFunction(type, "(ii)OOi(ii)", 2, 3, dtypes[INT16], memory, 2, 16, 4)
                : NULL;
 
     *same = array && has_members(array);

@@ -24,7 +24,7 @@ struct view {
     uint32_t rank;
     bool readonly;
     PyObject *dtype; /* of an array that ndarray_read() has read; borrowed; null: see format */
-    /* What keeps the memory alive, beside buffer.obj: */
+    /* References that keep the memory alive, as buffer.obj does: */
     PyObject *owner;
     struct dlpack_managed *managed;
     char format[VIEW_FORMAT_MAX]; /* of the buffer protocol, without byte order; "" if unknown */
