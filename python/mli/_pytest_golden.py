@@ -19,6 +19,7 @@ from ._qtensor import QTensor
 from ._typing import AnyArray
 
 WRITTEN = "mli_golden_written"  # property of a test's report: a golden file that the test wrote
+_PLUGIN = "mli.pytest_plugin"
 _Writers = dict[Path, tuple[str, Optional[bytes]]]  # test and content of written files
 _WITHOUT_PARAMS = ("parameters are expected, but the test gives an array without them: it has lost "
                    "them, or it must give the QTensor instead of its data")
@@ -150,8 +151,12 @@ class Golden:
         return os.path.relpath(path, folder) if path.is_relative_to(folder) else str(path)
 
     def _advice(self) -> str:
+        """Return the command that writes the golden files of this test."""
+        arguments = self._config.invocation_params.args
+        named = _PLUGIN in arguments or f"-p{_PLUGIN}" in arguments
         node = self._config.cwd_relative_nodeid(self._node.nodeid)
-        return f"To accept what the test got: pytest --mli-update {shlex.quote(node)}"
+        words = ["pytest", *(["-p", _PLUGIN] if named else []), "--mli-update", shlex.quote(node)]
+        return f"To accept what the test got: {' '.join(words)}"
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class Goldens(Scene):
         self.write_test(self.ONE)
         output = self.fails()
         self.assertIn("golden/one.npy: missing", output)
-        self.assertIn("pytest --mli-update test_it.py::test_one", output)
+        self.assertIn("pytest -p mli.pytest_plugin --mli-update test_it.py::test_one", output)
         self.assertFalse(self.golden("one.npy").exists())
         self.assertRegex(self.passes("--mli-update"), r"golden files written =+\s+golden/one.npy\n")
         golden = np.load(self.golden("one.npy"))
@@ -359,6 +359,7 @@ class Loading(Scene):
             "[pytest11]\nmli.pytest_plugin = mli.pytest_plugin\n")
         self.write_test(Goldens.ONE)
         path = {"PYTHONPATH": f"{suite.PACKAGE.parent}:{info.parent}"}
+        self.assertIn("got: pytest --mli-update test_it.py::test_one\n", self.new_process(path)[1])
         for plugin in ((), PLUGIN):
             with self.subTest(plugin):
                 status, output = self.new_process(path, "--mli-update", "-W", "error", *plugin)
