@@ -121,6 +121,18 @@ static void tiles(struct case_list *l)
     }
 }
 
+/* Pixels whose first and third dimensions change places: pixels side by side move far apart. */
+static void pixels(struct case_list *l)
+{
+    EACH(uint32_t, n, 3, 16, 32, 64, 128)
+    {
+        struct bench_case *c = add_number(l, "(0,2,1,3), inner 64", "(2,1,0,3), inner %u", *n);
+
+        memcpy(c->shape, (const uint32_t[]){0, 64, 64, *n}, sizeof(c->shape));
+        memcpy(c->perm, (const uint8_t[]){2, 1, 0, 3}, sizeof(c->perm));
+    }
+}
+
 static void steps_and_rows(struct case_list *l)
 {
     EACH(uint32_t, n, 2, 4, 5, 7, 8, 16, 17)
@@ -204,6 +216,7 @@ void cases_add_neighbours(struct case_list *list)
     unaligned(list);
     pitches(list);
     tiles(list);
+    pixels(list);
     steps_and_rows(list);
     paddings(list);
     widths(list);

@@ -351,6 +351,8 @@ void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_
 {
     const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
     const size_t run = walk->border.run, slot = burst_slot(walk), first = 0;
+    /* whether the next block of the source begins where this one ends */
+    const bool contiguous = inner->src_step == outer->count * outer->src_step;
     struct leaf_nest part = walk->nest;
 
     for (size_t i = 0; i < inner->count; i += walk->block) {
@@ -360,8 +362,8 @@ void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_
         part.inner.count = some;
         part.dst = dst + i * inner->dst_step;
         part.src = src + i * inner->src_step;
-        struct stage_fetch next = {part.src + some * inner->src_step, &first, after > 0,
-                                   after * inner->src_step, 0};
+        struct stage_fetch next = {part.src + some * inner->src_step, &first,
+                                   contiguous && after > 0, after * inner->src_step, 0};
         const size_t share = stage_fetch_share(&next, outer->count);
 
         move_to_slots(leaf, walk, &part, slot);

@@ -159,13 +159,26 @@ static void choose_gather(struct walk *walk, struct choice *choice)
     walk->nest.outer = take(choice, find_innermost(choice));
 }
 
+/* Returns the number of rows that move before the next row of a loop, in the order of the
+   destination. */
+static size_t rows_inside(const struct mli_copy_box *box, size_t loop)
+{
+    size_t rows = 1;
+
+    for (size_t i = loop + 1; i < box->loops; i++)
+        rows *= box->loop[i].count;
+    return rows;
+}
+
 /*
  * Rows move in the order of the destination, with one exception: if they are short, and other rows
- * are beside them in the source, these rows come next, so that whole cache lines are used.
+ * are beside them in the source, these rows come next, so that whole cache lines and pages are
+ * used.
  */
 static void choose_rows(struct walk *walk, struct choice *choice, const struct leaf_border *border)
 {
-    const size_t run = choice->box->run;
+    const struct mli_copy_box *box = choice->box;
+    const size_t run = box->run, most = TUNED(burst_bytes) / run;
     size_t neighbour;
 
     walk->kind = WALK_ROWS;
@@ -173,11 +186,11 @@ static void choose_rows(struct walk *walk, struct choice *choice, const struct l
         walk->border = *border;
     walk->nest.inner = take(choice, find_innermost(choice));
     walk->block = walk->nest.inner.count;
-    neighbour = find_src_step(choice, run);
-    if (run < TUNE_SHORT_ROW && neighbour < choice->box->loops &&
-        walk->block * run > TUNED(burst_bytes) &&
-        run * box_rows(choice->box) > TUNED(second_level_bytes))
-        walk->block = TUNED(burst_bytes) / run;
+    neighbour = find_nearest(choice);
+    if (run < TUNE_SHORT_ROW && neighbour < box->loops &&
+        box->loop[neighbour].src_step < at_most(walk->nest.inner.src_step, TUNE_SHORT_ROW) &&
+        rows_inside(box, neighbour) > most && box_bytes(box) > TUNED(second_level_bytes))
+        walk->block = at_most(walk->block, most);
     else
         neighbour = find_innermost(choice);
     walk->nest.outer = take(choice, neighbour);
