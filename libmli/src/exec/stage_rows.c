@@ -363,7 +363,7 @@ void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_
         part.dst = dst + i * inner->dst_step;
         part.src = src + i * inner->src_step;
         struct stage_fetch next = {part.src + some * inner->src_step, &first,
-                                   contiguous && after > 0, after * inner->src_step, 0};
+                                   contiguous & (after > 0), after * inner->src_step, 0};
         const size_t share = stage_fetch_share(&next, outer->count);
 
         move_to_slots(leaf, walk, &part, slot);
