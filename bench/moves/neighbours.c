@@ -121,7 +121,7 @@ static void tiles(struct case_list *l)
     }
 }
 
-/* Pixels whose first and third dimensions change places: pixels side by side move far apart. */
+/* Permutes that exchange the first and the third dimension of an array of pixels. */
 static void pixels(struct case_list *l)
 {
     EACH(uint32_t, n, 3, 16, 32, 64, 128)

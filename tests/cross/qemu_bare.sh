@@ -4,7 +4,7 @@
 #
 #   qemu_bare.sh PROGRAM ENGINE QEMU [ARGUMENT...]
 #
-# ARGUMENT are those of QEMU that choose the machine. Ends with the status of the program.
+# Each ARGUMENT goes to QEMU, to choose the machine. The script ends with the exit status of the program.
 #
 #   MLI_TEST_PERCENT   run this percentage of 10 000 random moves and 1 000 permutes (default: 10, as scripts/cross)
 set -eu
