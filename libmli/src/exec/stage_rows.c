@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming rows and gathers: nests, which fill the destination from end to end; bursts, with rows
- * that are contiguous in the source but not in the destination.
+ * Streaming rows and gathers: nests, whose inner rows are contiguous in the destination; bursts,
+ * with rows that are contiguous in the source but not in the destination.
  */
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/stage.h"
@@ -9,7 +9,7 @@
 #include "libmli/src/exec/stage_ways.h"
 #include "libmli/src/exec/tuning.h"
 
-/* Nests: rows and gathers, with zeros around them, in the order of the destination. */
+/* Nests: rows and gathers, with zeros around them. */
 
 _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_BYTES_MAX + TUNE_LINE) <= STAGE_BYTES,
                "both halves fit into the stage buffer");
@@ -273,8 +273,8 @@ static bool are_stretches(const struct walk *walk, size_t above, size_t below)
            (bytes >= TUNE_STREAM_LONG || outer->count == 1 || outer->dst_step == bytes);
 }
 
-/* Returns whether the walk moves rows in the order of the destination. */
-static bool is_in_order(const struct walk *walk)
+/* Returns whether one call of the kernel takes all inner rows, or all columns of a gather. */
+static bool is_one_block(const struct walk *walk)
 {
     if (walk->kind == WALK_GATHER)
         return walk->block == walk->col[1].count;
@@ -283,7 +283,7 @@ static bool is_in_order(const struct walk *walk)
 
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 {
-    if (walk->kind != WALK_ROWS || !is_in_order(walk) || above + below > TUNED(stage_bytes) / 2 ||
+    if (walk->kind != WALK_ROWS || !is_one_block(walk) || above + below > TUNED(stage_bytes) / 2 ||
         !are_stretches(walk, above, below))
         return false;
     walk->above = above;
@@ -293,7 +293,7 @@ bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 
 bool stage_is_nest(const struct walk *walk)
 {
-    return is_in_order(walk) &&
+    return is_one_block(walk) &&
            (walk_row(walk) >= TUNE_STREAM_LONG || are_stretches(walk, walk->above, walk->below));
 }
 
@@ -363,7 +363,7 @@ void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_
         part.dst = dst + i * inner->dst_step;
         part.src = src + i * inner->src_step;
         struct stage_fetch next = {part.src + some * inner->src_step, &first,
-                                   contiguous & (after > 0), after * inner->src_step, 0};
+                                   contiguous && after > 0, after * inner->src_step, 0};
         const size_t share = stage_fetch_share(&next, outer->count);
 
         move_to_slots(leaf, walk, &part, slot);
