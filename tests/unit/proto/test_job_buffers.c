@@ -120,6 +120,11 @@ static void test_bad_buffers(void **state)
                      "\"0x40000000000000\"}"),
          "/buffers/0/address",
          "buffers[0].address: 0x40000000000000 given; at most 0x1fffffffffffff is allowed"},
+        {WITH_BUFFER("{\"name\":\"a\",\"bytes\":1,\"memory\":\"m\",\"address\":"
+                     "\"0x000000000000001\"}"),
+         "/buffers/0/address", "buffers[0].address: 17 bytes given; at most 16 are allowed"},
+        {WITH_BUFFER("{\"name\":\"a\",\"bytes\":1,\"memory\":\"m\",\"address\":-1}"),
+         "/buffers/0/address", "buffers[0].address: -1 given; must be 0 to 9007199254740991"},
         {WITH_BUFFER("{\"name\":\"a\",\"bytes\":1},{\"name\":\"b\",\"bytes\":1},"
                      "{\"name\":\"a\",\"bytes\":1}"),
          "/buffers/2/name", "name: \"a\" is already the name of the buffer /buffers/0"},
