@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming rows and gathers: nests, whose inner rows are contiguous in the destination; bursts,
- * with rows that are contiguous in the source but not in the destination.
+ * Moves rows and gathers with streaming stores. In a nest, the inner rows are contiguous in the
+ * destination. In bursts, rows are contiguous in the source but not in the destination.
  */
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/stage.h"
