@@ -22,11 +22,20 @@ def names():
     return sorted(path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py"))
 
 
+def positive(text):
+    """Returns the number that an argument has; argparse reports a ValueError."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/soak-faults", description="Run all rounds of the tests of faults.")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="a name of tests/faults/test_TEST.py (default: all)")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000, help="seed of the random choices")
     parser.add_argument("--sample", action="store_true", help="run a sample of the rounds")
+    parser.add_argument("--rounds", type=positive, metavar="N", help="run N rounds of each test")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--update", action="store_true", help="write the counts into docs/reliability.md")
     parser.add_argument("--build", type=pathlib.Path, help="use this build tree (default: build-test/release)")
@@ -34,7 +43,9 @@ def arguments():
     unknown = set(options.tests) - set(names())
     if unknown:
         parser.error(f"{' '.join(sorted(unknown))}: unknown; the tests are {' '.join(names())}")
-    if options.update and (options.tests or options.sample):
+    if options.sample and options.rounds:
+        parser.error("--sample and --rounds exclude each other")
+    if options.update and (options.tests or options.sample or options.rounds):
         parser.error("--update needs all rounds of all tests")
     return options
 
@@ -52,6 +63,8 @@ def run(tree, name, options, counts):
     environment = dict(os.environ, MLI_TEST_SEED=str(options.seed), MLI_FAULTS_COUNTS=str(counts))
     if not options.sample:
         environment["MLI_SOAK"] = "1"
+    if options.rounds:
+        environment["MLI_FAULTS_ROUNDS"] = str(options.rounds)
     begin = time.monotonic()
     log = tree / "meson-logs" / f"faults-{name}.log"
     with open(log, "w", encoding="utf-8") as out:
@@ -60,19 +73,28 @@ def run(tree, name, options, counts):
     seconds = time.monotonic() - begin
     if not options.json:
         print(f"{name}: {'passed' if done.returncode == 0 else f'FAILED: {log}'}, {seconds:.0f} s", flush=True)
-    for line in re.findall(r"repeat with: [^']*", log.read_text(encoding="utf-8", errors="replace")):
+    for _, line in re.findall(r"again=(['\"])(repeat with: .*?)\1[,)]", log.read_text(encoding="utf-8", errors="replace")):
         print(line, file=sys.stderr)
     return done.returncode == 0, seconds
 
 
-def totals(counts):
-    """Returns {fault: number} from the lines that the tests have written."""
+def records_of(counts):
+    """Returns the objects that the tests have written: {"fault": name, "count": number, more figures}."""
+    return [json.loads(line) for line in counts.read_text(encoding="utf-8").splitlines()] if counts.exists() else []
+
+
+def totals(records):
+    """Returns {fault: number}."""
     found = collections.Counter()
-    if counts.exists():
-        for line in counts.read_text(encoding="utf-8").splitlines():
-            record = json.loads(line)
-            found[record["fault"]] += record["count"]
+    for record in records:
+        found[record["fault"]] += record["count"]
     return dict(sorted(found.items()))
+
+
+def figures(records):
+    """Returns {fault: the last other figures that a test has measured}."""
+    return {record["fault"]: more for record in records
+            if (more := {key: value for key, value in record.items() if key not in ("fault", "count")})}
 
 
 def grouped(number):
@@ -99,15 +121,17 @@ def main():
     if not options.json:
         print(f"seed {options.seed}", flush=True)
     results = {name: run(tree, name, options, counts) for name in options.tests or names()}
-    found = totals(counts)
+    records = records_of(counts)
+    found, more = totals(records), figures(records)
     passed = all(good for good, _ in results.values())
     if options.json:
-        print(json.dumps({"seed": options.seed, "passed": passed, "faults": found,
+        print(json.dumps({"seed": options.seed, "passed": passed, "faults": found, "figures": more,
                           "tests": {name: {"passed": good, "seconds": round(seconds, 1)}
                                     for name, (good, seconds) in results.items()}}, indent=2))
     else:
         for fault, number in found.items():
-            print(f"{grouped(number):>8}  {fault}")
+            print(f"{grouped(number):>8}  {fault}",
+                  *(f"{name.replace('_', ' ')}: {grouped(value)}" for name, value in more.get(fault, {}).items()), sep="; ")
     if options.update and passed:
         update(found)
     return 0 if passed else 1

@@ -107,7 +107,8 @@ class Deaths(Case):
         after = self.rest()
         self.assertEqual(after[0], before[0], "descriptors")
         self.assertLess(after[1] - before[1], GROWTH, "bytes of memory")
-        soak.count("death of a client", len(rounds), descriptors=after[0] - before[0], bytes=after[1] - before[1])
+        soak.count("death of a client", len(rounds), more_descriptors=after[0] - before[0],
+                   more_bytes=after[1] - before[1])
         target = Memory(size=SIZE)
         self.files[0].put(0, bytes(range(256)) * 16)
         self.submit(copy(SIZE), [self.files[0].fd, target.fd])

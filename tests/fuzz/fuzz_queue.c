@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     /* In a buffer of its own, so that reading past the end is seen. */
-    char *copy = malloc(size);
+    char *copy = malloc(size - 1);
     FUZZ_ASSERT(copy);
     memcpy(copy, data + 1, size - 1);
     checks[data[0] % 3](copy, size - 1);
