@@ -54,11 +54,12 @@ static bool find(struct search *s, uint32_t i, int64_t lo, int64_t hi, bool move
 
 static bool search(const struct lattice *lattice, bool skip_origin, int64_t lo, int64_t hi)
 {
-    struct search s = {.term = lattice->term, .count = lattice->count};
+    /* The sums of no terms, min[count] and max[count], are 0. */
+    struct search s = {.term = lattice->term,
+                       .count = lattice->count,
+                       .skip_origin = skip_origin,
+                       .budget = SEARCH_BUDGET};
 
-    s.skip_origin = skip_origin;
-    s.budget = SEARCH_BUDGET;
-    s.min[s.count] = s.max[s.count] = 0;
     for (uint32_t i = s.count; i-- > 0;) {
         s.min[i] = s.min[i + 1] + s.term[i].lo * s.term[i].stride;
         s.max[i] = s.max[i + 1] + s.term[i].hi * s.term[i].stride;
