@@ -111,14 +111,17 @@ class Batch(Killed):
         super().setUp()
         for i in range(60):
             self.add(f"c{i:02}", "bad.npy" if i % 20 == 7 else "good.npy")
+        self.failures = {f"c{i:02}": i % 20 == 7 for i in range(60)}
         self.words = ("batch", "cases", "-j2", "--resume", "s.jsonl", "--junit", "r.xml", "--json")
 
     def verdicts(self, result):
         return {e["name"]: (e["status"], e.get("message")) for e in result.json if e["event"] == "case"}
 
     def check_junit(self):
+        """Expects that a report is absent or whole: each case, with its verdict."""
         if self.exists("r.xml"):
-            xml.etree.ElementTree.parse(self.path("r.xml"))
+            cases = xml.etree.ElementTree.parse(self.path("r.xml")).getroot().iter("testcase")
+            self.assertEqual({case.get("name"): case.find("failure") is not None for case in cases}, self.failures)
 
     def test_batch(self):
         whole = self.verdicts(self.ctl(*self.words, code=1))
@@ -140,14 +143,18 @@ class Batch(Killed):
         self.ctl("batch", "cases", "--resume", "s.jsonl")
         words = ("batch", "merge", "s.jsonl", "--junit", "r.xml")
         seconds = self.seconds(*words)
+        self.check_junit()
+        old, new = b"<old/>", self.read("r.xml")
 
         def one(pick, _):
+            self.write("r.xml", old)
             killed = self.kill_at_random(pick, seconds, *words)
-            self.check_junit()
+            self.check_file("r.xml", *((old, new) if killed else (new,)))
             self.sweep()
             return killed
         self.rounds(5, 200, "kill -9 of mlictl merge", one)
         self.ctl(*words, code=1)
+        self.assertEqual(self.read("r.xml"), new)
 
 
 class Submit(Killed):

@@ -65,6 +65,7 @@ static void add(struct scenario_result *sum, const struct scenario_result *one)
     sum->kills += one->kills;
     sum->steps += one->steps;
     sum->client_ns += one->client_ns;
+    sum->quiet_ns += one->quiet_ns;
     if (one->longest_turn > sum->longest_turn)
         sum->longest_turn = one->longest_turn;
     if (one->most_calls > sum->most_calls)
@@ -182,11 +183,10 @@ static void print_totals(const struct totals *totals, double cpu)
            " kills, %" PRIu64 " jobs done, %" PRIu64 " failed or cancelled\n",
            totals->runs, totals->sum.steps, totals->sum.connections, totals->sum.kills,
            totals->sum.jobs_done, totals->sum.jobs_failed);
-    printf(
-        "%.1f simulated client-hours in %.1f s of processor time: %.0f per hour; longest turn of "
-        "the loop %.0f us and %" PRIu64 " system calls\n",
-        hours, cpu, hours * 3600 / cpu, (double)totals->sum.longest_turn / 1e3,
-        totals->sum.most_calls);
+    printf("%.1f simulated client-hours, %.1f of them quiet, in %.1f s of processor time: %.0f per "
+           "hour; longest turn of the loop %.0f us and %" PRIu64 " system calls\n",
+           hours, (double)totals->sum.quiet_ns / 3600e9, cpu, hours * 3600 / cpu,
+           (double)totals->sum.longest_turn / 1e3, totals->sum.most_calls);
 }
 
 static int run_all(const struct options *options, uint64_t without)

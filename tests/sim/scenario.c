@@ -33,6 +33,9 @@ enum {
  * rough    calls are short, interrupted, or fail; clients are killed; the clock jumps
  * broken   the device fails and gets stuck, too
  * contest  users with one and with many connections, all with queued jobs: the shares are fair
+ *
+ * A quarter of the others are quiet: all clients think long, so that timers of seconds expire
+ * between their requests.
  */
 enum mood { CALM, ROUGH, BROKEN, CONTEST, MOODS };
 
@@ -40,6 +43,7 @@ static const char *const mood_names[MOODS] = {"calm", "rough", "broken", "contes
 
 static struct {
     enum mood mood;
+    bool quiet;
     struct actor *actors;
     uint32_t count;
     uint64_t without;
@@ -120,13 +124,14 @@ static void choose_actor(struct actor *actor, uint32_t number)
         user += HOSTILE_UIDS;
     process_init(&actor->process, "client", user);
     actor->contends = contends;
-    actor->think_us = contends ? 1 : UINT64_C(1) << world_between(4, 22);
+    actor->think_us = contends ? 1 : UINT64_C(1) << world_between(scenario.quiet ? 20 : 4, 22);
 }
 
 static void begin(uint64_t seed)
 {
     world_begin(seed);
     scenario.mood = (enum mood)world_below(MOODS);
+    scenario.quiet = scenario.mood != CONTEST && world_chance(2500);
     world_name = mood_names[scenario.mood];
     world_jump = (int64_t)START_OF_TIME;
     choose_rates(scenario.mood);
@@ -182,6 +187,16 @@ static void disturb(void)
     }
 }
 
+/* Returns the number of clients that have not ended. */
+static uint32_t live_clients(void)
+{
+    uint32_t live = 0;
+
+    for (uint32_t i = 0; i < scenario.count; i++)
+        live += !scenario.actors[i].idle;
+    return live;
+}
+
 static bool step(void)
 {
     const uint64_t before = world_now();
@@ -190,7 +205,7 @@ static bool step(void)
     scenario.result->step = world_step;
     if (!fiber_step())
         return false;
-    scenario.result->client_ns += (world_now() - before) * scenario.count;
+    scenario.result->client_ns += (world_now() - before) * live_clients();
     if (world_step % CHECK_STEPS == 0)
         server_check();
     return true;
@@ -213,11 +228,7 @@ static void step_until(bool (*reached)(void), const char *what)
 
 static bool actors_have_ended(void)
 {
-    for (uint32_t i = 0; i < scenario.count; i++) {
-        if (!scenario.actors[i].idle)
-            return false;
-    }
-    return true;
+    return live_clients() == 0;
 }
 
 /* User 0 has one connection, user 1 has several; both always had jobs in the queue. */
@@ -260,6 +271,7 @@ void scenario_run(const struct scenario_options *options, struct scenario_result
     end();
     result->checksum = world_checksum();
     result->steps = world_step;
+    result->quiet_ns = scenario.quiet ? result->client_ns : 0;
     result->jobs_done = tally.jobs_done;
     result->jobs_failed = tally.jobs_failed;
     result->connections = tally.connections;

@@ -12,7 +12,8 @@ struct scenario_result {
     uint32_t actors;
     char name[16];
     uint64_t jobs_done, jobs_failed, connections, kills;
-    uint64_t client_ns; /* simulated time of all connected clients */
+    uint64_t client_ns; /* simulated time multiplied by the clients that have not ended */
+    uint64_t quiet_ns;  /* the part of it in quiet runs */
     uint64_t longest_turn, most_calls;
 };
 

@@ -145,6 +145,14 @@ static bool loop_waits(void)
     return server.loop == 0 && state.listener >= 0 && !state.shuts_down;
 }
 
+/* Returns the number of jobs that have not ended. */
+static uint64_t live_jobs(const struct daemon_stats *stats)
+{
+    const uint32_t *queued = stats->jobs.queued;
+
+    return (uint64_t)stats->jobs.waiting + queued[0] + queued[1] + queued[2] + stats->jobs.running;
+}
+
 void server_check(void)
 {
     static struct daemon_stats stats;
@@ -155,8 +163,7 @@ void server_check(void)
     if (!loop_waits())
         return;
     service_stats(state.service, &stats);
-    live = (uint64_t)stats.jobs.waiting + stats.jobs.queued[0] + stats.jobs.queued[1] +
-           stats.jobs.queued[2] + stats.jobs.running;
+    live = live_jobs(&stats);
     if (stats.jobs.submitted != stats.jobs.done + stats.jobs.failed + stats.jobs.cancelled + live)
         world_fail("jobs: %" PRIu64 " submitted, %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                    " cancelled, %" PRIu64 " live",
@@ -196,8 +203,8 @@ bool server_is_idle(void)
         server.mapping_count != state.mappings_idle)
         return false;
     service_stats(state.service, &stats);
-    return stats.clients.now == 0 && stats.jobs.running == 0 && stats.jobs.waiting == 0 &&
-           stats.buffers.now == 0 && stats.prepared == 0;
+    return stats.clients.now == 0 && live_jobs(&stats) == 0 && stats.buffers.now == 0 &&
+           stats.prepared == 0;
 }
 
 void server_check_ended(void)

@@ -33,14 +33,14 @@ class Tally:
 
     def __init__(self, scene):
         self.scene, self.calls, self.distinct, self.failed = scene, 0, 0, 0
-        self.right = self.refused = self.missed = 0
+        self.right = self.refused = self.aborted = self.missed = 0
         self.defects = {}
         self.seconds = 0
 
     def line(self):
         defects = sum(len(found) for found in self.defects.values())
         return (f"{self.scene.name:22} {self.calls:5} calls {self.failed:5} failed {self.right:5} right "
-                f"{self.refused:5} refused {defects:4} defects {self.seconds:4.0f} s")
+                f"{self.refused:5} refused {self.aborted:4} aborted {defects:4} defects {self.seconds:4.0f} s")
 
 
 def place(stack):
@@ -84,8 +84,11 @@ class Driver:
 
     @staticmethod
     def judge(stage, kind, outcome, good, stack):
-        return [text for text in stage.judge(kind, outcome, good)
-                if not tolerated.reason(text, outcome.report.name, stack)]
+        """Returns the defects, and those that are tolerated."""
+        wrong, ignored = [], []
+        for text in stage.judge(kind, outcome, good):
+            (ignored if tolerated.reason(text, outcome.report.name, stack) else wrong).append(text)
+        return wrong, ignored
 
     def try_one(self, stage, good, kind, fail, tally):
         outcome = stage.run(fail)
@@ -94,11 +97,13 @@ class Driver:
             return
         tally.failed += 1
         stack = self.stack(outcome)
-        wrong = self.judge(stage, kind, outcome, good, stack)
+        wrong, ignored = self.judge(stage, kind, outcome, good, stack)
         if wrong:
             for text in wrong:
                 key = (text, outcome.report.name, tuple(stack[:4]))
                 tally.defects.setdefault(key, []).append((fail, outcome, stack))
+        elif any("ended by signal" in text for text in ignored):
+            tally.aborted += 1  # by a library
         elif outcome.code == good.code and not (isinstance(stage, mlid_scene.MlidStage) and outcome.out):
             tally.right += 1
         else:
@@ -147,7 +152,7 @@ def repeat(driver, scene, fail):
         good = stage.run("alloc:0")
         outcome = stage.run(fail)
         stack = driver.stack(outcome)
-        wrong = driver.judge(stage, fail.partition(":")[0], outcome, good, stack)
+        wrong, ignored = driver.judge(stage, fail.partition(":")[0], outcome, good, stack)
         if not outcome.report.failed:
             print(f"{fail} is past the last call ({outcome.report.counts})")
         print(f"{scene.program} {' '.join(map(str, scene.words))}: exit code {outcome.code}")
@@ -156,6 +161,8 @@ def repeat(driver, scene, fail):
         for function, at in stack:
             print(f"    {function} at {at}")
         wrong += stage.close()
+    for text in ignored:
+        print(f"tolerated: {text}: {tolerated.reason(text, outcome.report.name, stack)}")
     print("\n".join(f"defect: {text}" for text in wrong) or "no defect")
     return 1 if wrong else 0
 
@@ -218,7 +225,8 @@ def main():
     defects = sum(len(found) for tally in tallies for found in tally.defects.values())
     print(f"in all: {len(tallies)} scenes, {sum(t.calls for t in tallies)} calls, {failed} failed runs, "
           f"{sum(t.right for t in tallies)} right results, {sum(t.refused for t in tallies)} refusals, "
-          f"{sum(t.missed for t in tallies)} past the end, {defects} defects")
+          f"{sum(t.aborted for t in tallies)} aborts of libraries, {sum(t.missed for t in tallies)} past the end, "
+          f"{defects} defects")
     if failed == 0:
         print("no call failed: the test is void")
         return 1
