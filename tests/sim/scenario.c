@@ -34,8 +34,8 @@ enum {
  * broken   the device fails and gets stuck, too
  * contest  users with one and with many connections, all with queued jobs: the shares are fair
  *
- * A quarter of the others are quiet: all clients think long, so that timers of seconds expire
- * between their requests.
+ * A quarter of the runs of the first three moods are quiet: all clients think long, so that timers
+ * of seconds expire between their requests.
  */
 enum mood { CALM, ROUGH, BROKEN, CONTEST, MOODS };
 
