@@ -36,9 +36,8 @@
  * function of board.c that handles it: not nested, with the stack aligned as the ABI says, and with
  * the registers of the floating-point unit saved, unless the cross file compiles without this unit.
  * The return from an interrupt ends an exclusive access that it has interrupted, if the processor
- * does not do so: with clrex on ARMv7, a strex on ARMv6 (lib/armv5), an sc on RISC-V. Other
- * exceptions end in firmware_crash() (lib/firmware.h). boards/versatilepb/start.S is the shortest
- * example.
+ * does not do so: with clrex on ARMv7, a strex on ARMv6, an sc on RISC-V. Other exceptions end in
+ * firmware_crash() (lib/firmware.h). boards/sifive_u/start.S is the shortest example.
  *
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.

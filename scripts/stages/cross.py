@@ -78,12 +78,6 @@ TARGETS = {target.name: target for target in (
            packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
     Target("raspi2b", "Raspberry Pi 2 with the DMA of the BCM2835, images", "gcc-arm-none-eabi", kind=BOARD,
            packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
-    Target("versatilepb", "Versatile/PB926EJ-S with the PL080, images", "gcc-arm-none-eabi", kind=BOARD,
-           packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
-    Target("mainstone", "Mainstone II with the DMA of the PXA27x, images", "gcc-arm-none-eabi", kind=BOARD,
-           packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
-    Target("n800", "Nokia N800 (OMAP2420) with the system DMA, images", "gcc-arm-none-eabi", kind=BOARD,
-           packages=("picolibc-arm-none-eabi", "qemu-system-arm")),
     Target("zcu102", "Zynq UltraScale+ with ZDMA, images", "gcc-aarch64-linux-gnu", kind=BOARD,
            packages=("picolibc-aarch64-linux-gnu", "qemu-system-arm")),
 )}

@@ -136,8 +136,6 @@ void chain_submit(struct chain_channel *channel, struct mli_work *work)
     struct mli_channel_caps limits = {0};
 
     channel->controller->caps(channel->number, &limits);
-    if (channel->controller->plan_caps)
-        channel->controller->plan_caps(work->plan, &limits);
     mli_legalise_init(&channel->legaliser, work->plan, &limits);
     channel->written = 0;
     channel->busy_ns = 0;

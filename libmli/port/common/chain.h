@@ -17,7 +17,7 @@
  * To write an engine, start here: define the functions of struct chain_controller, a struct
  * chain_channel for each channel, and a struct mli_engine whose functions `open`, `submit` and
  * `poll` call those below. The engine keeps the items, in the form of its controller.
- * libmli/port/pl080 is an example.
+ * libmli/port/bcm2835 is an example.
  */
 #ifndef MLI_PORT_CHAIN_H
 #define MLI_PORT_CHAIN_H
@@ -64,12 +64,6 @@ struct chain_controller {
 
     /** Sets the limits of a piece, like `caps` of struct mli_engine. */
     void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
-
-    /**
-     * Optional: changes these limits for the pieces of one plan. For controllers whose limits
-     * depend on the piece, as two loops only around a single element.
-     */
-    void (*plan_caps)(const struct mli_plan *plan, struct mli_channel_caps *caps);
 
     /**
      * Writes the items of a piece, from item `first` on. Returns their number; 0 if the controller
