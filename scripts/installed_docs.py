@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the documents as they are installed, in one folder: installed_docs.py FOLDER DOCUMENT.md...
 
-Links to other documents of the list stay, without folders. Links to manual pages become "name(1)", and links to other
-files of the sources become text, because these files are not installed.
+Links to other documents of the list stay, without folders, and so do links to conf/fleet, which is installed beside
+them. Links to manual pages become "name(1)", and links to other files of the sources become text, because these files
+are not installed.
 """
 import pathlib
 import re
@@ -20,6 +21,8 @@ def linked(match, names):
         return match[0]
     if name in names:
         return f"{picture}[{text}]({name}{anchor})"
+    if path.startswith("../conf/fleet"):
+        return f"[{text}]({path.removeprefix('../conf/')})"
     if manual:
         return f"{manual[1]}({manual[2]})"
     where = path.removeprefix("../")
