@@ -4,7 +4,7 @@
  * options.
  *
  * To add a key, start here: add it to struct config and to a table in config.c, then to
- * conf/mlid.json, conf/mlid.schema.json and docs/configuration.md. If it cannot change while the
+ * conf/mlid.json, conf/mlid.schema.json and man/mlid.json.5.scd. If it cannot change while the
  * service runs, add it to reload.c too. Tests check that all of these agree.
  */
 #ifndef DAEMON_CONFIG_H

@@ -243,7 +243,7 @@ def serve(engine: str | None = None, channels: int | None = None, *, profile: st
     profile : str, optional
         Target profile of the board whose memories the service emulates: a name or a path.
     config : dict, optional
-        More of mlid's configuration (docs/configuration.md). `socket`, `log_level` and keys that
+        More of mlid's configuration, mlid.json(5). `socket`, `log_level` and keys that
         the call gives as arguments too are refused.
     log_level : str
         "error", "warning", "info" or "debug"; `server.log()` returns the log, also after the end.

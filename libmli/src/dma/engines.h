@@ -2,9 +2,8 @@
 /*
  * The library's own engines. To add one, start here: write it in engine_NAME.c, which
  * libmli/meson.build lists, declare it below, and add it to the table in engines.c. Then add it to
- * the tables in docs/library.md and docs/configuration.md, and to the list that
- * tests/unit/daemon/test_engines.c expects. Other engines are added at run time, by
- * mli_mov_add_engine() (mli_engine.h).
+ * the table in docs/library.md, and to the list that tests/unit/daemon/test_engines.c expects.
+ * Other engines are added at run time, by mli_mov_add_engine() (mli_engine.h).
  */
 #ifndef MLI_DMA_ENGINES_H
 #define MLI_DMA_ENGINES_H

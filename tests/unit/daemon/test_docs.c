@@ -73,7 +73,7 @@ static void assert_keys(const char *text, const struct json *object, const char 
             strcat(name, ".");
             assert_keys(text, &member, name);
         } else {
-            assert_says(text, "\n| `%s` |", name);
+            assert_says(text, "\n|  *%s*\n", name);
         }
     }
 }
@@ -81,7 +81,7 @@ static void assert_keys(const char *text, const struct json *object, const char 
 /* Tests every key of the installed file, which test_config.c compares with the code. */
 static void test_configuration(void **state)
 {
-    char *text = load(CONFIGURATION_MD), *example = load(MLID_JSON);
+    char *text = load(CONFIGURATION_PAGE), *example = load(MLID_JSON);
     struct fault fault;
     struct json root;
 
@@ -89,8 +89,8 @@ static void test_configuration(void **state)
     assert_int_equal(json_parse(example, strlen(example), &rpc_request_limits, &root, &fault), 0);
     assert_keys(text, &root, "");
     /* The keys that are not set by default. */
-    assert_says(text, "\n| `access.uids` |");
-    assert_says(text, "\n| `quotas.NUMBER`, `quotas.default` |");
+    assert_says(text, "\n|  *access.uids*\n");
+    assert_says(text, "\n|  *quotas.*_UID_, *quotas.default*\n");
     json_free(&root);
     free(text);
     free(example);
