@@ -3,7 +3,7 @@
 """Measures how well a queue shares cases between workers of different speed, of which some are killed.
 
     MLICTL=build/cli/mlictl bench/queue/fleet.py [--cases N] [--workers N] [--slower N] [--kill N] [--delay-ms MS]
-                                                 [--seed N] [redis|beanstalkd ...]
+                                                 [--seed N]
 
 One worker is `slower` times slower than the others, `kill` of the others are killed with -9 at a third, at half, ...
 of the ideal time. The ideal makespan is the time in which the work would be done if no time were lost: the T for which
@@ -26,7 +26,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "integration"))
-from queue_server import Beanstalkd, Redis  # pylint: disable=wrong-import-position
+from queue_server import Redis  # pylint: disable=wrong-import-position
 
 LEASE_S = 2
 
@@ -137,7 +137,6 @@ def judge(options, workers, measured, bad, events):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("servers", nargs="*", default=["redis", "beanstalkd"])
     parser.add_argument("--cases", type=int, default=10000)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--slower", type=int, default=10)
@@ -154,22 +153,18 @@ def main():
     if not mlictl:
         sys.exit("fleet: mlictl was not found: set MLICTL to the program of a build, as build/cli/mlictl")
     mlictl = str(pathlib.Path(mlictl).resolve())
-    code = 0
-    for kind in [{"redis": Redis, "beanstalkd": Beanstalkd}[name] for name in options.servers]:
-        if kind.missing():
-            print(f"{kind.program}: skipped: {kind.missing()}")
-            continue
-        with tempfile.TemporaryDirectory(prefix="mlictl-fleet-") as directory:
-            server = kind(f"{directory}/server")
-            try:
-                figures, wrong = run(mlictl, server, f"{directory}/work", options)
-            finally:
-                server.kill()
-        if figures["ratio"] > options.most:
-            wrong.append(f"the ratio exceeds {options.most}")
-        print(kind.program, json.dumps(figures), f"seed {options.seed}", *wrong, sep=", ", flush=True)
-        code = 1 if wrong else code
-    return code
+    if Redis.missing():
+        sys.exit(f"fleet: {Redis.missing()}")
+    with tempfile.TemporaryDirectory(prefix="mlictl-fleet-") as directory:
+        server = Redis(f"{directory}/server")
+        try:
+            figures, wrong = run(mlictl, server, f"{directory}/work", options)
+        finally:
+            server.kill()
+    if figures["ratio"] > options.most:
+        wrong.append(f"the ratio exceeds {options.most}")
+    print(json.dumps(figures), f"seed {options.seed}", *wrong, sep=", ", flush=True)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
  *     kept.h         --keep: copies failed cases into directories of their own
- *     queue_command.h  the commands for a queue on a server
+ *     queue_command.h  the commands for a queue on a Redis server
  *     batch.h        one run: decides which cases run and records their results
  *
  * cli/report has the results as plain data, the state file and the reports (report.h). It includes
@@ -23,7 +23,7 @@
  *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
  *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
  *   4. If `mlictl batch merge` accepts the option, add its name to its list in cli/report/merge.c;
- *      the lists of enqueue, collect and status are in queue_*.c.
+ *      the lists of enqueue, collect and status are in queue_commands.c.
  *   5. Describe it in man/mlictl-batch.1.scd and test it in tests/integration/test_batch*.py.
  *
  * To add a form of report, start in cli/report/report.h.

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "cli/batch/case_inputs.h"
+#include "cli/batch/queue_command.h"
 #include "cli/batch/workers.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
-/* A worker asks again after WAIT_MS. A shorter form of a result has MESSAGE_MAX bytes of text. */
-enum { WAIT_MS = 30, MESSAGE_MAX = 1000 };
+/* A worker asks again after WAIT_MS. */
+enum { WAIT_MS = 30 };
 
 static enum source_answer lost(struct fault *fault)
 {
@@ -206,21 +207,6 @@ static char *write_result(const struct case_result *result)
     return copy;
 }
 
-/* Returns a shorter event: without the files of the fingerprint and the difference, and with the
- * beginning of the message. */
-static char *write_brief(const struct case_result *result)
-{
-    struct case_result brief = *result;
-    char *message = result->message ? strndup(result->message, MESSAGE_MAX) : NULL;
-
-    brief.fingerprint = (struct fingerprint){.job_file = result->fingerprint.job_file};
-    brief.difference = brief.kept = brief.rerun_command = NULL;
-    brief.message = message;
-    char *text = write_result(&brief);
-    free(message);
-    return text;
-}
-
 static void uncount(struct trial *trial, const struct batch_case *batch_case, const char *why)
 {
     char shown[PRINT_PATH_MAX];
@@ -251,13 +237,13 @@ static void hand_in(struct source_queue *source, const struct batch_case *batch_
     const enum queue_grade grade = case_status_is_good(trial->result.status, true) ? QUEUE_GOOD
                                    : batch_case->verdict                           ? QUEUE_UNTRIED
                                                                                    : QUEUE_BAD;
-    char *result = write_result(&trial->result), *brief = write_brief(&trial->result);
+    char *result = write_result(&trial->result);
     enum queue_outcome outcome = QUEUE_COUNTED;
     int status;
 
-    if (result && brief)
-        status = queue_finish(source->queue, batch_case->lease, result, brief, grade, &outcome,
-                              &trial->fault);
+    if (result)
+        status =
+            queue_finish(source->queue, batch_case->lease, result, grade, &outcome, &trial->fault);
     else
         status =
             queue_give_back(source->queue, batch_case->lease, QUEUE_UNTOUCHED, &trial->fault) ||
@@ -267,7 +253,6 @@ static void hand_in(struct source_queue *source, const struct batch_case *batch_
     else
         settle(trial, batch_case, outcome);
     free(result);
-    free(brief);
 }
 
 static void ended(void *context, struct batch_case *batch_case, struct trial *trial)
@@ -296,15 +281,29 @@ static void ended(void *context, struct batch_case *batch_case, struct trial *tr
     batch_case->lease = NULL;
 }
 
-struct case_source source_queue_init(struct source_queue *source)
+int source_queue_open(struct source_queue *source, const struct options *options,
+                      struct fault *fault)
 {
+    const char *root = options_get(options, "root");
+    char shown[QUEUE_SHOWN_MAX];
+
+    source->root = root ? root : ".";
+    source->follow = options_get(options, "follow") != NULL;
     pthread_mutex_init(&source->mutex, NULL);
+    return batch_queue_open(options, &source->queue, shown, fault);
+}
+
+struct case_source source_queue_of(struct source_queue *source)
+{
     return (struct case_source){.take = take, .ended = ended, .context = source};
 }
 
 void source_queue_finish(struct source_queue *source)
 {
+    if (!source->root)
+        return;
     for (size_t i = 0; i < source->refused_count; i++)
         free(source->refused[i]);
+    queue_close(source->queue);
     pthread_mutex_destroy(&source->mutex);
 }

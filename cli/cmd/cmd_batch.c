@@ -121,7 +121,10 @@ struct batch_run {
     struct daemon_link first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
-    struct queue *queue; /* --queue; or NULL */
+    /* The source of its cases: of the one that the settings name. */
+    struct source_list list;
+    struct source_input input;
+    struct source_queue queue;
 };
 
 static int connect_first(struct batch_run *run, struct fault *fault)
@@ -162,64 +165,42 @@ static void set_plan(const struct batch_run *run, struct batch *batch, struct wo
     plan->trial.attempt.profile = run->profile;
 }
 
-/* The source of the cases of a run. */
-struct any_source {
-    struct source_list list;
-    struct source_input input;
-    struct source_queue queue;
-};
-
-static struct case_source open_source(struct any_source *source, struct batch_run *run,
-                                      struct batch *batch)
+static struct case_source open_source(struct batch_run *run, struct batch *batch)
 {
-    const struct options *options = run->options;
-    const char *root = options_get(options, "root");
-
-    if (run->settings->queue) {
-        source->queue = (struct source_queue){.queue = run->queue,
-                                              .cases = batch->cases,
-                                              .root = root ? root : ".",
-                                              .contents = batch->contents,
-                                              .follow = options_get(options, "follow")};
-        return source_queue_init(&source->queue);
-    }
+    if (run->settings->queue)
+        return source_queue_of(&run->queue);
     if (run->settings->open) {
-        source->input = (struct source_input){
+        run->input = (struct source_input){
             .fd = STDIN_FILENO, .cases = batch->cases, .admit = batch_admit, .context = batch};
-        return source_input_init(&source->input);
+        return source_input_init(&run->input);
     }
-    source->list = (struct source_list){.cases = batch->todo, .count = batch->todo_count};
-    return source_list_of(&source->list);
+    run->list = (struct source_list){.cases = batch->todo, .count = batch->todo_count};
+    return source_list_of(&run->list);
 }
 
 /* Finishes the source. Returns whether it has given all its cases. */
-static bool close_source(struct any_source *source, const struct batch_settings *settings)
+static bool close_source(struct batch_run *run)
 {
-    bool whole = true;
-
-    if (settings->queue) {
-        whole = source->queue.ended;
-        source_queue_finish(&source->queue);
-    } else if (settings->open) {
-        whole = source->input.ended;
-        source_input_finish(&source->input);
-    }
-    return whole;
+    if (run->settings->queue)
+        return run->queue.ended;
+    if (!run->settings->open)
+        return true;
+    source_input_finish(&run->input);
+    return run->input.ended;
 }
 
 static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
 {
     const struct workers_callbacks callbacks = batch_callbacks(batch);
-    struct any_source source;
     struct workers_plan plan;
     struct fault fault;
 
     set_plan(run, batch, &plan);
     if (batch_begin(batch))
         return EXIT_CODE_FAILED;
-    plan.source = open_source(&source, run, batch);
+    plan.source = open_source(run, batch);
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
-    const bool whole = close_source(&source, run->settings);
+    const bool whole = close_source(run);
     enum exit_code code = batch_end(batch, why, whole);
     /* If a worker failed after the last case, all cases have run, and nothing is wrong. */
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED && (batch->summary.not_run > 0 || !whole))
@@ -240,9 +221,9 @@ static int load_profile(struct batch_run *run, struct fault *fault)
 static enum exit_code run_or_fail(struct batch_run *run, struct batch *batch)
 {
     struct fault fault;
-    char shown[sizeof(((struct queue_url *)0)->shown)];
 
-    if (run->settings->queue && queue_command_open(run->options, &run->queue, shown, &fault))
+    run->queue = (struct source_queue){.cases = batch->cases, .contents = batch->contents};
+    if (run->settings->queue && source_queue_open(&run->queue, run->options, &fault))
         return fail(run->options, &fault);
     if ((batch->todo_count > 0 || run->settings->open) && connect_first(run, &fault))
         return fail(run->options, &fault);
@@ -265,7 +246,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
         if (code == EXIT_CODE_DONE)
             code = settings->list ? list(cases, options) : run_or_fail(&run, &batch);
     }
-    queue_close(run.queue);
+    source_queue_finish(&run.queue);
     daemon_link_finish(&run.first);
     connector_finish(&run.connector);
     free(run.profile);
@@ -273,14 +254,40 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     return code;
 }
 
+/* Runs the command that the first argument names, such as merge. Returns whether it names one. */
+static bool run_subcommand(const struct options *options, enum exit_code *code)
+{
+    static const struct {
+        const char *name;
+        bool queue; /* of a queue */
+        enum exit_code (*run)(const struct options *options);
+    } commands[] = {{"merge", false, batch_merge},
+                    {"enqueue", true, batch_enqueue},
+                    {"status", true, batch_show_status},
+                    {"collect", true, batch_collect}};
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (options->argument_count == 0 || strcmp(options->arguments[0], commands[i].name) != 0)
+            continue;
+        if (!commands[i].queue || options_get(options, "queue")) {
+            *code = commands[i].run(options);
+            return true;
+        }
+        print_error("batch %s requires --queue URL; to run the cases of a directory with this "
+                    "name, write ./%s",
+                    commands[i].name, commands[i].name);
+        *code = EXIT_CODE_INVALID;
+        return true;
+    }
+    return false;
+}
+
 static enum exit_code batch(const struct options *options)
 {
     struct batch_settings settings;
-
-    if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
-        return batch_merge(options);
     enum exit_code code;
-    if (queue_command_run(options, &code))
+
+    if (run_subcommand(options, &code))
         return code;
     if (options->argument_count == 0 && !options_get(options, "queue"))
         return command_misused(&cmd_batch);

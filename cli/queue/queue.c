@@ -17,12 +17,11 @@
 enum { BACKOFF_MIN_MS = 100, BACKOFF_MAX_MS = 2000, RENEW_TICK_MS = 200, MS_PER_S = 1000 };
 
 struct queue {
-    const struct queue_backend *backend;
     struct queue_url url;
     uint32_t patience_ms;
     char worker[QUEUE_WORKER_MAX];
     pthread_mutex_t mutex; /* protects the members below */
-    void *state;           /* the connection; NULL: none */
+    struct redis *redis;   /* the connection; NULL: none */
     struct fault dead;     /* why no connection is tried any more; code 0: none */
     struct queue_lease *leases;
     pthread_cond_t ends; /* `closing` is set */
@@ -30,14 +29,10 @@ struct queue {
     bool renews, closing;
 };
 
-static const struct queue_backend *const backends[] = {
-    [QUEUE_REDIS] = &queue_redis, [QUEUE_BEANSTALK] = &queue_beanstalk};
-
 static void drop_connection(struct queue *queue)
 {
-    if (queue->state)
-        queue->backend->disconnect(queue->state);
-    queue->state = NULL;
+    redis_close(queue->redis);
+    queue->redis = NULL;
 }
 
 /* Sleeps until a signal ends the program. Returns false after a signal. */
@@ -73,14 +68,14 @@ static int name_fault(const struct queue *queue, struct fault *fault)
     return fault_set(fault, last.code, NULL, "%s: %s", queue->url.shown, last.text);
 }
 
-/* A call of a backend, with its arguments. */
+/* A call of the server, with its arguments. */
 struct call {
     int (*run)(const struct call *call, struct queue *queue, struct fault *fault);
     const struct queue_case *cases;
     size_t count;
     uint32_t lease_ms;
     struct queue_lease *lease;
-    const char *result, *brief;
+    const char *result;
     enum queue_grade grade;
     enum queue_return how;
     bool again;
@@ -89,11 +84,10 @@ struct call {
 
 static int try(struct queue *queue, const struct call *call, struct fault *fault)
 {
-    if (!queue->state &&
-        queue->backend->connect(&queue->url, queue->worker, &queue->state, fault)) {
-        queue->state = NULL;
+    if (!queue->redis)
+        queue->redis = redis_open(&queue->url, queue->worker, fault);
+    if (!queue->redis)
         return -1;
-    }
     if (!call || call->run(call, queue, fault) == 0)
         return 0;
     if (is_lost(fault))
@@ -142,7 +136,7 @@ static int call_locked(struct queue *queue, const struct call *call, struct faul
 
 static int call_renew(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->renew(queue->state, call->lease, fault);
+    return redis_renew(queue->redis, call->lease, fault);
 }
 
 static void renew_due(struct queue *queue)
@@ -207,7 +201,7 @@ static int call_take(const struct call *call, struct queue *queue, struct fault 
 {
     enum queue_answer *answer = call->out;
 
-    *answer = queue->backend->take(queue->state, call->lease, fault);
+    *answer = redis_take(queue->redis, call->lease, fault);
     return *answer == QUEUE_LOST ? -1 : 0;
 }
 
@@ -231,13 +225,12 @@ enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, str
 
 static int call_finish(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->finish(queue->state, call->lease, call->result, call->brief, call->grade,
-                                  call->out, fault);
+    return redis_finish(queue->redis, call->lease, call->result, call->grade, call->out, fault);
 }
 
 static int call_give_back(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->give_back(queue->state, call->lease, call->how, fault);
+    return redis_give_back(queue->redis, call->lease, call->how, fault);
 }
 
 /* Ends a lease: it is no longer renewed, also if the call fails. */
@@ -251,15 +244,10 @@ static int end_lease(struct queue *queue, const struct call *call, struct fault 
 }
 
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
-                 const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
-                 struct fault *fault)
+                 enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault)
 {
-    const struct call call = {.run = call_finish,
-                              .lease = lease,
-                              .result = result,
-                              .brief = brief,
-                              .grade = grade,
-                              .out = outcome};
+    const struct call call = {
+        .run = call_finish, .lease = lease, .result = result, .grade = grade, .out = outcome};
 
     return end_lease(queue, &call, fault);
 }
@@ -276,8 +264,8 @@ int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_r
 
 static int call_add(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->add(queue->state, call->cases, call->count, call->lease_ms, call->again,
-                               call->out, fault);
+    return redis_add(queue->redis, call->cases, call->count, call->lease_ms, call->again, call->out,
+                     fault);
 }
 
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
@@ -295,7 +283,7 @@ int queue_add(struct queue *queue, const struct queue_case *cases, size_t count,
 
 static int call_count(const struct call *call, struct queue *queue, struct fault *fault)
 {
-    return queue->backend->count(queue->state, call->out, fault);
+    return redis_count(queue->redis, call->out, fault);
 }
 
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault)
@@ -308,7 +296,7 @@ int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *
 static int call_status(const struct call *call, struct queue *queue, struct fault *fault)
 {
     queue_status_finish(call->out);
-    return queue->backend->status(queue->state, call->out, fault);
+    return redis_status(queue->redis, call->out, fault);
 }
 
 int queue_status(struct queue *queue, struct queue_status *status, struct fault *fault)
@@ -322,7 +310,7 @@ int queue_status(struct queue *queue, struct queue_status *status, struct fault 
 static int call_read(const struct call *call, struct queue *queue, struct fault *fault)
 {
     queue_entries_finish(call->out);
-    return queue->backend->read(queue->state, call->out, fault);
+    return redis_read(queue->redis, call->out, fault);
 }
 
 int queue_read(struct queue *queue, struct queue_entries *entries, struct fault *fault)
@@ -336,7 +324,7 @@ int queue_read(struct queue *queue, struct queue_entries *entries, struct fault 
 static int call_remove(const struct call *call, struct queue *queue, struct fault *fault)
 {
     (void)call;
-    return queue->backend->remove(queue->state, fault);
+    return redis_remove(queue->redis, fault);
 }
 
 int queue_remove(struct queue *queue, struct fault *fault)
@@ -361,8 +349,7 @@ static void init(struct queue *queue, const struct queue_url *url, uint32_t pati
 {
     pthread_condattr_t monotonic;
 
-    *queue =
-        (struct queue){.backend = backends[url->kind], .url = *url, .patience_ms = patience_ms};
+    *queue = (struct queue){.url = *url, .patience_ms = patience_ms};
     name_worker(queue);
     pthread_mutex_init(&queue->mutex, NULL);
     pthread_condattr_init(&monotonic);

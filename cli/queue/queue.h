@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of cases on a server, from which workers on several machines pull. Terms:
+ * A queue of cases on a Redis server, from which workers on several machines pull. Terms:
  *
- *     case      a job file, with the checksum of its inputs (queue_record.h)
+ *     case      a job file, with the checksum of its inputs
  *     lease     the right of a worker to run a case, for a limited time. The worker renews it while
  *               the case runs. When the lease runs out, the case is handed out again.
  *     result    the first result of a case that comes with the inputs that were enqueued. It
@@ -15,14 +15,12 @@
  * A server may lose the connection at any point, and a worker may die at any point: the case is
  * then waiting, leased until the lease runs out, or done, and no result counts twice.
  *
- *     queue_url.h       the address of a queue
- *     queue_record.h    a case and a result as bytes
+ *     queue_url.c       the address of a queue
+ *     queue_case.c      a case as bytes, and lists of cases
  *     queue.c           the connection, which is made again when it is lost; renews leases
- *     redis_queue.c     a queue on a Redis server: keys, and scripts that change them atomically
- *     beanstalk.h       the protocol of beanstalkd
- *     beanstalk_queue.c a queue on beanstalkd: three tubes
+ *     redis.c           the server: keys, and scripts that change them atomically
  *
- * To add a kind of server, write a struct queue_backend, and list it in queue.c and queue_url.c.
+ * A build without hiredis has only the first two.
  */
 #ifndef CLI_QUEUE_H
 #define CLI_QUEUE_H
@@ -31,9 +29,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/queue/queue_record.h"
-#include "cli/queue/queue_url.h"
 #include "proto/json/fault.h"
+
+/*
+ * The address of a queue:
+ *
+ *     redis://[[USER]:PASSWORD@]HOST[:PORT][/DB]/NAME
+ *     redis+unix://[[USER]:PASSWORD@]/PATH/OF/SOCKET[/DB]:NAME
+ *
+ * HOST may be an IPv6 address in brackets. USER and PASSWORD may have %XX escapes.
+ */
+enum {
+    QUEUE_NAME_MAX = 100,   /* bytes of NAME: letters, digits, and _ . - after the first */
+    QUEUE_PLACE_MAX = 256,  /* bytes of a host, or of the path of a socket */
+    QUEUE_SECRET_MAX = 512, /* bytes of USER and of PASSWORD */
+    QUEUE_SHOWN_MAX = QUEUE_PLACE_MAX + QUEUE_NAME_MAX + 64
+};
+
+struct queue_url {
+    bool local; /* `place` is the path of a socket, not a host */
+    char place[QUEUE_PLACE_MAX];
+    uint16_t port;
+    uint32_t db;
+    char name[QUEUE_NAME_MAX + 1];
+    char user[QUEUE_SECRET_MAX], password[QUEUE_SECRET_MAX]; /* "": none */
+    char shown[QUEUE_SHOWN_MAX];                             /* the URL without user and password */
+};
+
+/** Reads a URL. Returns 0, or -1 with a fault that has neither user nor password. */
+int queue_url_parse(const char *text, struct queue_url *url, struct fault *fault);
+
+/** Overwrites the user and the password in the text of a URL, for lists of processes. */
+void queue_url_hide(char *text);
+
+/*
+ * A case on the server, as bytes: INPUTS ' ' NAME '\0' PATH. INPUTS has 16 hexadecimal digits. Two
+ * cases are equal if all their bytes are.
+ */
+enum { QUEUE_INPUTS_DIGITS = 16 };
+
+struct queue_case {
+    char *name;      /* name of the case */
+    char *path;      /* path of the job file below the root of each machine */
+    uint64_t inputs; /* fingerprint_inputs() of the job file and the files that its jobs read */
+};
+
+void queue_case_finish(struct queue_case *item);
+
+/** Returns the bytes of a case. Heap; NULL: no memory. */
+char *queue_record_write(const struct queue_case *item, size_t *length);
+
+enum queue_record_fault { RECORD_GOOD, RECORD_INVALID, RECORD_NO_MEMORY };
+
+/** Reads the bytes of a case. queue_case_finish() if it returns RECORD_GOOD. */
+enum queue_record_fault queue_record_read(const char *bytes, size_t length,
+                                          struct queue_case *item);
+
+/** Returns whether a path is relative and has no part "..": a worker opens no other files. */
+int queue_path_is_below(const char *path);
 
 enum {
     QUEUE_DELIVERIES_MAX = 5, /* a case is handed out as often; then its workers are to blame */
@@ -48,10 +101,7 @@ struct queue_lease {
     uint32_t lease_ms;             /* duration of the lease */
     uint32_t deliveries, refusals; /* how often the case was handed out, with this time; by
                                       how many workers it was refused */
-    char token[QUEUE_TOKEN_MAX];   /* of a Redis server */
-    uint64_t id;                   /* of beanstalkd, */
-    uint32_t priority;
-    uint64_t connection; /* and the number of the connection that reserved the job */
+    char token[QUEUE_TOKEN_MAX];   /* by which the server knows this lease */
     /* Private to queue.c: */
     uint64_t renew_ns;
     struct queue_lease *next;
@@ -72,7 +122,7 @@ enum queue_return {
     QUEUE_REFUSED_AGAIN /* as QUEUE_REFUSED, but the refusal of this worker counts already */
 };
 
-/* The grade of a result, as the servers keep it. */
+/* The grade of a result, as the server keeps it. */
 enum queue_grade {
     QUEUE_BAD = '0',
     QUEUE_GOOD = '1',
@@ -93,7 +143,7 @@ struct queue_counts {
 
 /* A leased case, for reports. */
 struct queue_holder {
-    char *name, *worker;      /* worker NULL: the server does not know it */
+    char *name, *worker;
     uint64_t age_ms, left_ms; /* since the case was taken (0: unknown), until the lease runs out */
 };
 
@@ -116,41 +166,8 @@ struct queue_entry {
 struct queue_entries {
     struct queue_entry *list;
     size_t count, capacity;
-    uint64_t duplicates, changed; /* results that do not count, as far as the server keeps them */
-    uint64_t ns;                  /* from the first case taken to the last result; 0: unknown */
+    uint64_t ns; /* from the first case taken to the last result; 0: unknown */
 };
-
-/* The functions of one kind of server. They return 0, or -1 with the fault filled: STREAM_ERROR if
- * the connection is lost or the server busy, so that the call should be repeated on a new
- * connection. */
-struct queue_backend {
-    /** Connects, and sets *state. `worker` names this process in leases. */
-    int (*connect)(const struct queue_url *url, const char *worker, void **state,
-                   struct fault *fault);
-    void (*disconnect)(void *state);
-    /**
-     * Adds cases that the queue does not have. Replaces a case of the queue if its inputs are
-     * others, if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds
-     * no case if the queue has one of the names with another path: INVALID_PARAMS.
-     */
-    int (*add)(void *state, const struct queue_case *cases, size_t count, uint32_t lease_ms,
-               bool again, struct queue_added *added, struct fault *fault);
-    enum queue_answer (*take)(void *state, struct queue_lease *lease, struct fault *fault);
-    int (*renew)(void *state, const struct queue_lease *lease, struct fault *fault);
-    /** `result` is JSON; `brief` is a shorter form for a server that refuses the size. */
-    int (*finish)(void *state, const struct queue_lease *lease, const char *result,
-                  const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
-                  struct fault *fault);
-    /** Makes the case wait again. */
-    int (*give_back)(void *state, const struct queue_lease *lease, enum queue_return how,
-                     struct fault *fault);
-    int (*count)(void *state, struct queue_counts *counts, struct fault *fault);
-    int (*status)(void *state, struct queue_status *status, struct fault *fault);
-    int (*read)(void *state, struct queue_entries *entries, struct fault *fault);
-    int (*remove)(void *state, struct fault *fault);
-};
-
-extern const struct queue_backend queue_redis, queue_beanstalk;
 
 struct queue;
 
@@ -164,15 +181,22 @@ int queue_open(const struct queue_url *url, uint32_t patience_ms, struct queue *
  * out. */
 void queue_close(struct queue *queue);
 
-/* These functions call those of the backend, from any thread, on a new connection if the old one is
- * lost. */
+/* These functions may be called from any thread. They call the server, on a new connection if the
+ * old one is lost. */
+
+/**
+ * Adds cases that the queue does not have. Replaces a case of the queue if its inputs are others,
+ * if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds no case if
+ * the queue has one of the names with another path: INVALID_PARAMS.
+ */
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault);
 /** Takes a case, and renews its lease until it is finished or given back. */
 enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, struct fault *fault);
+/** Hands in a result, which is JSON. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
-                 const char *brief, enum queue_grade grade, enum queue_outcome *outcome,
-                 struct fault *fault);
+                 enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault);
+/** Makes the case wait again. */
 int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_return how,
                     struct fault *fault);
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault);
@@ -185,15 +209,26 @@ int queue_remove(struct queue *queue, struct fault *fault);
 void queue_status_finish(struct queue_status *status);
 void queue_entries_finish(struct queue_entries *entries);
 
-/* For backends. */
+/* The server: redis.c. These functions return 0, or -1 with the fault filled: STREAM_ERROR if the
+ * connection is lost or the server busy, so that the call should be repeated on a new connection.
+ */
 
-/** Adds a holder, which `status` owns. Returns 0, or -1 if out of memory. */
-int queue_status_add(struct queue_status *status, const struct queue_holder *holder);
-/** Adds an entry, which `entries` owns. Returns 0, or -1 if out of memory. */
-int queue_entries_add(struct queue_entries *entries, const struct queue_entry *entry);
-/** Sets the fault of a case that the queue knows with another path. Returns -1. */
-int queue_refuse_path(const struct queue_case *known, struct fault *fault);
-/** Sorts the entries by name, and drops repeated ones. */
-void queue_entries_sort(struct queue_entries *entries);
+struct redis;
+
+/** Connects; returns NULL with the fault filled. `worker` names this process in leases. */
+struct redis *redis_open(const struct queue_url *url, const char *worker, struct fault *fault);
+void redis_close(struct redis *redis);
+int redis_add(struct redis *redis, const struct queue_case *cases, size_t count, uint32_t lease_ms,
+              bool again, struct queue_added *added, struct fault *fault);
+enum queue_answer redis_take(struct redis *redis, struct queue_lease *lease, struct fault *fault);
+int redis_renew(struct redis *redis, const struct queue_lease *lease, struct fault *fault);
+int redis_finish(struct redis *redis, const struct queue_lease *lease, const char *result,
+                 enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault);
+int redis_give_back(struct redis *redis, const struct queue_lease *lease, enum queue_return how,
+                    struct fault *fault);
+int redis_count(struct redis *redis, struct queue_counts *counts, struct fault *fault);
+int redis_status(struct redis *redis, struct queue_status *status, struct fault *fault);
+int redis_read(struct redis *redis, struct queue_entries *entries, struct fault *fault);
+int redis_remove(struct redis *redis, struct fault *fault);
 
 #endif /* CLI_QUEUE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/queue/queue_url.h"
+#include "cli/queue/queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +15,9 @@ static const char name_rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU
 
 static const struct scheme {
     const char *text;
-    enum queue_kind kind;
     bool local;
     uint16_t port;
-} schemes[] = {{"redis://", QUEUE_REDIS, false, 6379},
-               {"redis+unix://", QUEUE_REDIS, true, 0},
-               {"beanstalk://", QUEUE_BEANSTALK, false, 11300},
-               {"beanstalk+unix://", QUEUE_BEANSTALK, true, 0}};
+} schemes[] = {{"redis://", false, 6379}, {"redis+unix://", true, 0}};
 
 static int refuse(struct fault *fault, const char *why)
 {
@@ -87,7 +83,7 @@ static int take_secrets(struct queue_url *url, const char *text, const char *end
         return refuse(fault,
                       "the part before \"@\" must be USER:PASSWORD or :PASSWORD, at most 511 "
                       "bytes each; write other characters as %XX");
-    return url->kind == QUEUE_REDIS ? 0 : refuse(fault, "beanstalkd has no users and passwords");
+    return 0;
 }
 
 /* Reads a whole number. Returns 0, or -1 if it is greater than `max`. */
@@ -159,8 +155,6 @@ static int take_path(struct queue_url *url, const char *text, struct fault *faul
 {
     const char *slash = *text == '/' ? strchr(text + 1, '/') : NULL;
 
-    if (slash && url->kind != QUEUE_REDIS)
-        return refuse(fault, "only redis has a number of a database before the NAME");
     if (slash && take_number(text + 1, (size_t)(slash - text - 1), DB_MAX, &url->db))
         return refuse(fault, "the part between host and NAME must be the number of a database");
     return take_name(url, slash ? slash + 1 : text + (*text == '/'), fault);
@@ -174,7 +168,7 @@ static int take_local(struct queue_url *url, const char *text, struct fault *fau
     if (*text != '/' || !colon)
         return refuse(fault,
                       "an absolute path of a socket and :NAME are required after \"unix://\"");
-    while (url->kind == QUEUE_REDIS && end > text && strchr(digits, end[-1]))
+    while (end > text && strchr(digits, end[-1]))
         end--;
     if (end < colon && end[-1] == '/') {
         if (take_number(end, (size_t)(colon - end), DB_MAX, &url->db))
@@ -199,7 +193,7 @@ static void show(struct queue_url *url, const struct scheme *scheme)
     char number[16] = "";
     const bool six = strchr(url->place, ':') != NULL;
 
-    if (url->db || (url->local && url->kind == QUEUE_REDIS && ends_in_number(url->place)))
+    if (url->db || (url->local && ends_in_number(url->place)))
         snprintf(number, sizeof(number), "/%" PRIu32, url->db);
     if (url->local)
         snprintf(url->shown, sizeof(url->shown), "%s%s%s:%s", scheme->text, url->place, number,
@@ -217,10 +211,12 @@ int queue_url_parse(const char *text, struct queue_url *url, struct fault *fault
         return refuse(fault,
                       "TLS is not supported (rediss://): run the connection through stunnel or "
                       "ssh -L, and give redis://");
+    if (strncmp(text, "beanstalk", 9) == 0)
+        return refuse(fault, "queues are on Redis, not on beanstalkd: run a Redis server, and "
+                             "give redis://HOST/NAME");
     if (!scheme)
-        return refuse(fault, "the URL must begin with redis://, redis+unix://, beanstalk:// or "
-                             "beanstalk+unix://");
-    *url = (struct queue_url){.kind = scheme->kind, .local = scheme->local, .port = scheme->port};
+        return refuse(fault, "the URL must begin with redis:// or redis+unix://");
+    *url = (struct queue_url){.local = scheme->local, .port = scheme->port};
     text += strlen(scheme->text);
     const char *rest = after_secrets(text);
     if (take_secrets(url, text, rest, fault))

@@ -1,25 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills workers and servers of queues with SIGKILL at random points: each case is reported once, with its right result."""
+"""Kills workers and the server of queues with SIGKILL at random points: each case is reported once, with its right result."""
 import time
 
 import soak
 from harness import PATIENCE, main
-from queue_server import Beanstalkd, Redis
+from queue_server import Redis
 from test_kill import Killed
 
 SLOW = "fault:inline,tiny=0,delay_us=20000"  # a case takes up to 20 ms
 
 
 class Queue(Killed):
-    server_class = None
-
     def setUp(self):
         super().setUp()
-        missing = self.server_class.missing()
+        missing = Redis.missing()
         if missing:
             self.skipTest(missing)
-        self.server = self.server_class(self.root / "server")
+        self.server = Redis(self.root / "server")
         self.addCleanup(self.server.kill)
         self.wanted = {f"c{i}": "failed" if i == 7 else "passed" for i in range(12)}
         for name, status in self.wanted.items():
@@ -60,20 +58,6 @@ class Queue(Killed):
             self.assertIn(worker.returncode, (0, 1), err)
         self.collect(url)
         return True
-
-
-class OnRedis(Queue):
-    server_class = Redis
-
-    def test_workers(self):
-        self.rounds(3, 150, "kill -9 of a worker of a queue", self.kill_worker)
-
-    def test_server(self):
-        self.rounds(2, 100, "kill -9 of the server of a queue", self.kill_server)
-
-
-class OnBeanstalkd(Queue):
-    server_class = Beanstalkd
 
     def test_workers(self):
         self.rounds(3, 150, "kill -9 of a worker of a queue", self.kill_worker)

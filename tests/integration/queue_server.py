@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts Redis and beanstalkd on local sockets, for tests of `mlictl batch --queue`."""
+"""Starts Redis on a local socket, for tests of `mlictl batch --queue`."""
 import os
 import pathlib
 import shutil
@@ -11,11 +11,10 @@ PATIENCE = 20
 HAS_REDIS = os.environ.get("MLI_REDIS", "1") == "1"  # mlictl was built with hiredis
 
 
-class Server:
+class Redis:
     """A server in a directory of its own; its URLs end with the name of a queue."""
 
-    program = None  # the name of the program and of the Debian package
-    package = None
+    program = "redis-server"
 
     def __init__(self, directory, options=()):
         self.directory = pathlib.Path(directory)
@@ -28,10 +27,13 @@ class Server:
     @classmethod
     def missing(cls):
         """Returns why the server cannot be started or used, or None."""
-        return None if shutil.which(cls.program) else f"no {cls.program} (Debian: {cls.package})"
+        if not shutil.which(cls.program):
+            return f"no {cls.program} (Debian: {cls.program})"
+        return None if HAS_REDIS else "mlictl was built without hiredis (Debian: libhiredis-dev)"
 
     def command(self):
-        raise NotImplementedError
+        return [self.program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
+                "--appendfsync", "always", "--dir", self.directory, *self.options]
 
     def start(self):
         self.socket.unlink(missing_ok=True)
@@ -45,10 +47,12 @@ class Server:
             time.sleep(0.01)
 
     def accepts(self):
+        """Waits until Redis has read its file, too."""
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(str(self.socket))
-                return True
+                probe.sendall(b"PING\r\n")
+                return not probe.recv(100).startswith(b"-LOADING")
             except OSError:
                 return False
 
@@ -60,42 +64,5 @@ class Server:
         self.process.terminate()
         self.process.wait()
 
-
-class Redis(Server):
-    program = "redis-server"
-    package = "redis-server"
-
-    @classmethod
-    def missing(cls):
-        return super().missing() or (None if HAS_REDIS else "mlictl was built without hiredis (Debian: libhiredis-dev)")
-
-    def command(self):
-        return [self.program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
-                "--appendfsync", "always", "--dir", self.directory, *self.options]
-
-    def accepts(self):
-        """Waits until Redis has read its file, too."""
-        with socket.socket(socket.AF_UNIX) as probe:
-            try:
-                probe.connect(str(self.socket))
-                probe.sendall(b"PING\r\n")
-                return not probe.recv(100).startswith(b"-LOADING")
-            except OSError:
-                return False
-
     def url(self, name):
         return f"redis+unix://{self.socket}:{name}"
-
-
-class Beanstalkd(Server):
-    program = "beanstalkd"
-    package = "beanstalkd"
-
-    def command(self):
-        (self.directory / "log.d").mkdir(exist_ok=True)
-        return [self.program, "-l", f"unix:{self.socket}", "-b", self.directory / "log.d", "-f0", *self.options]
-
-    def url(self, name):
-        return f"beanstalk+unix://{self.socket}:{name}"
-
-

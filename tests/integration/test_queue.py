@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests queues on real servers: enqueue, workers that die, status, collect."""
+"""Tests queues on a real Redis server: enqueue, workers that die, status, collect."""
 import importlib.util
 import os
 import pathlib
@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 
 from batch_scene import BatchCase
 from harness import MLICTL, SOURCE, main, npy, wait_for
-from queue_server import HAS_REDIS, Beanstalkd, Redis
+from queue_server import HAS_REDIS, Redis
 
 # With this seed the first case of a worker takes the whole delay; others take a random part.
 SLOW = "fault:inline,tiny=0,seed=3,delay_us="
@@ -23,14 +23,12 @@ _spec.loader.exec_module(fleet)
 
 
 class QueueCase(BatchCase):
-    server_class = None
-
     def setUp(self):
         super().setUp()
-        missing = self.server_class.missing()
+        missing = Redis.missing()
         if missing:
             self.skipTest(missing)
-        self.server = self.server_class(self.root / "server")
+        self.server = Redis(self.root / "server")
         self.addCleanup(self.server.kill)
         self.url = self.server.url("night")
 
@@ -68,9 +66,7 @@ class QueueCase(BatchCase):
         return {f"c{i:03}": "failed" if i in bad else "passed" for i in range(count)}
 
 
-class Shared:
-    """Tests of each kind of server."""
-
+class OnRedis(QueueCase):
     def test_a_batch(self):
         wanted = self.add_many(30, bad=(3, 20))
         self.assertEqual(self.enqueued(), (30, 0, 0))
@@ -149,8 +145,6 @@ class Shared:
 
     def test_a_lease_that_ran_out(self):
         """The first result of two workers counts, whichever holds the lease."""
-        if self.server_class is Beanstalkd:
-            self.skipTest("beanstalkd 1.12 sometimes misses the end of a TTR while a connection is open")
         self.add("a")
         self.enqueue()
         worker = self.start_worker(delay=300000)
@@ -379,17 +373,12 @@ class Shared:
         case = self.events_by_case("collect", "--queue", self.url, code=1)[1]["c001"]
         self.assertEqual(case["again"], "mlictl run failed/c001/job.json")
 
-
     def test_a_fleet(self):
         """A sample of bench/queue/fleet.py: slow and killed workers, exact counts."""
         options = fleet.parse(["--cases", "150", "--delay-ms", "10"])
         figures, wrong = fleet.run(MLICTL, self.server, self.root / "fleet", options)
         print(f"\nseed {options.seed}: {figures}")
         self.assertEqual(wrong, [])
-
-
-class OnRedis(Shared, QueueCase):
-    server_class = Redis
 
     def test_status_names_the_worker(self):
         self.add("a")
@@ -440,44 +429,13 @@ class OnRedis(Shared, QueueCase):
         self.assertEqual(self.collected(), {"a": "passed"})
 
 
-class OnBeanstalkd(Shared, QueueCase):
-    server_class = Beanstalkd
-
-    def test_a_result_that_is_too_big(self):
-        self.server.kill()
-        self.server = Beanstalkd(self.root / "small", ("-z", "300"))
-        self.addCleanup(self.server.kill)
-        self.url = self.server.url("night")
-        self.add("a", "bad.npy")
-        self.enqueue()
-        self.assertIn("exceeds the job size of the server", self.work(code=1).err)
-        self.assertEqual(self.counts_of()[3], 0)
-
-    def test_an_id_that_is_given_twice(self):
-        """A server without its log forgets the queue; its ids then belong to other jobs."""
-        self.add("a")
-        self.enqueue()
-        worker = self.start_worker(delay=1000000)
-        self.assertTrue(wait_for(lambda: self.status()["leased"] == 1))
-        self.server.kill()
-        for path in (self.server.directory / "log.d").iterdir():
-            path.unlink()
-        self.server.start()
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(str(self.server.socket))
-            client.sendall(b"use other\r\n" + b"put 0 0 60 2\r\nhi\r\n" * 3)
-            self.assertTrue(wait_for(lambda: b"INSERTED 3" in client.recv(1000)))
-            self.finish(worker)
-            client.sendall(b"stats-tube other\r\n")
-            self.assertIn(b"current-jobs-ready: 3\n", client.recv(1000))
-
-
 class Usage(BatchCase):
     def test_urls(self):
         for url, words in (("http://x/y", "must begin with redis://"), ("redis://", "the host is missing"),
                            ("redis://h", "must end with the NAME"), ("redis://h/3", "must end with the NAME"),
                            ("redis://h:0/a", "port"), ("redis://h:99999/a", "port"), ("redis://h/x/a", "database"),
-                           ("beanstalk://h/1/a", "only redis"), ("beanstalk://u:p@h/a", "no users"),
+                           ("beanstalk://h/a", "run a Redis server, and give redis://HOST/NAME"),
+                           ("beanstalk+unix:///s:a", "run a Redis server"),
                            ("redis://user@h/a", "USER:PASSWORD"), ("redis://:%zz@h/a", "USER:PASSWORD"),
                            ("redis://[::1/a", "]"), ("rediss://h/a", "TLS is not supported"),
                            ("redis+unix://rel:a", "absolute path"), ("redis://h/-a", "NAME")):
@@ -496,7 +454,7 @@ class Usage(BatchCase):
                             (("enqueue", "cases", "--lease", "1", "--queue", "redis://h/a"), "--lease")):
             self.assertIn(text, self.batch(*words, code=2).err, words)
 
-    def hostile(self, scheme, answer):
+    def hostile(self, answer):
         """Runs status against a server that answers each connection with these bytes."""
         with socket.socket() as server:
             server.bind(("127.0.0.1", 0))
@@ -516,19 +474,15 @@ class Usage(BatchCase):
             thread = threading.Thread(target=serve, daemon=True)
             thread.start()
             port = server.getsockname()[1]
-            return self.batch("status", "--queue", f"{scheme}://127.0.0.1:{port}/a", "--reconnect", "0")
+            return self.batch("status", "--queue", f"redis://127.0.0.1:{port}/a", "--reconnect", "0")
 
     def test_hostile_servers(self):
-        for answer in (b"", b"\r\n", b"OK 99999999999999999999\r\n", b"OK 18446744073709551615\r\n", b"HTTP/1.1 400\r\n",
-                       b"OK 5\r\nabcdefgh\r\n", b"x" * 5000, b"OK -1\r\n", b"NOT_FOUND\r\nNOT_FOUND 7\r\n"):
-            with self.subTest(answer=answer[:40]):
-                self.assertIn(self.hostile("beanstalk", answer).code, (2, 3))
         if not HAS_REDIS:
             return
-        for answer in (b"*-1\r\n", b"*8\r\n" + b":1\r\n" * 8, b":1\r\n", b"*99999999999\r\n", b"$-5\r\n", b"?\r\n",
+        for answer in (b"", b"\r\n", b"HTTP/1.1 400\r\n", b"x" * 5000, b"*-1\r\n", b"*8\r\n" + b":1\r\n" * 8, b":1\r\n", b"*99999999999\r\n", b"$-5\r\n", b"?\r\n",
                        b"*8\r\n" + b"$1\r\nx\r\n" * 8, b"-LOADING\r\n", b"*8\r\n" + b":-1\r\n" * 8):
             with self.subTest(answer=answer[:40]):
-                self.assertIn(self.hostile("redis", answer).code, (1, 2, 3))
+                self.assertIn(self.hostile(answer).code, (1, 2, 3))
 
 
 if __name__ == "__main__":

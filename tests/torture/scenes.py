@@ -9,7 +9,7 @@ import zipfile
 from scene import Scene
 
 from harness import MLICTL, mov, npy, ramp, transpose_model
-from queue_server import Beanstalkd, Redis
+from queue_server import Redis
 
 CLIENT_SCENE = os.environ.get("MLI_CLIENT_SCENE", "client_scene")
 
@@ -288,18 +288,16 @@ def check_queue(ctl):
 
 
 def queues():
-    """Cases from a queue, for each server that is installed."""
-    def scene(name, server, *words, before=None, **more):
-        return Scene(f"{name}-{server.program.partition('-')[0]}", ("batch", *words), CASES, make=with_golden,
-                     queue=server, before=before, after=check_queue, reports=True, digits=True, **more)
-    return [made for server in (Beanstalkd, Redis) if not server.missing() for made in (
-        scene("enqueue", server, "enqueue", *QUEUE, "--lease", "2", "cases"),
-        scene("queue", server, *QUEUE, "-j", "1", "--keep", "none", before=enqueue,
-              remarks=r".* waits for another worker\n"),
-        scene("queue-status", server, "status", *QUEUE, before=enqueue),
-        scene("collect", server, "collect", *QUEUE, "--junit", "report.xml", before=enqueue_and_run,
-              loose=("report.xml",)),
-    )]
+    """Cases from a queue, if Redis is installed."""
+    def scene(name, *words, before=None, **more):
+        return Scene(name, ("batch", *words), CASES, make=with_golden,
+                     queue=Redis, before=before, after=check_queue, reports=True, digits=True, **more)
+    return [] if Redis.missing() else [
+        scene("enqueue", "enqueue", *QUEUE, "--lease", "2", "cases"),
+        scene("queue", *QUEUE, "-j", "1", "--keep", "none", before=enqueue, remarks=r".* waits for another worker\n"),
+        scene("queue-status", "status", *QUEUE, before=enqueue),
+        scene("collect", "collect", *QUEUE, "--junit", "report.xml", before=enqueue_and_run, loose=("report.xml",)),
+    ]
 
 
 def clients():
@@ -316,7 +314,7 @@ def clients():
 
 def left_out():
     """Returns why scenes are missing on this machine."""
-    return [f"queue: {why}" for why in (Beanstalkd.missing(), Redis.missing()) if why] + \
+    return ([f"queue: {Redis.missing()}"] if Redis.missing() else []) + \
         ([] if NPZ_WORKS else ["npz: built without zlib"])
 
 

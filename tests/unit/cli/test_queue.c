@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the parsers of queues: URLs, records, replies of beanstalkd. */
+/* Tests the parsers of queues: URLs and records. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/queue/beanstalk.h"
-#include "cli/queue/queue_record.h"
-#include "cli/queue/queue_url.h"
+#include "cli/queue/queue.h"
 #include "tests/support/proto_unit.h"
 
 static void test_urls(void **state)
@@ -22,8 +20,6 @@ static void test_urls(void **state)
         {"redis+unix://:p@/a/b/3:n", "/a/b", "n", "", "p", "redis+unix:///a/b/3:n", 0, 3},
         {"redis+unix:///a/b3:n", "/a/b3", "n", "", "", "redis+unix:///a/b3:n", 0, 0},
         {"redis+unix:///a/3/0:n", "/a/3", "n", "", "", "redis+unix:///a/3/0:n", 0, 0},
-        {"beanstalk://h/n", "h", "n", "", "", "beanstalk://h:11300/n", 11300, 0},
-        {"beanstalk+unix:///a/3:n", "/a/3", "n", "", "", "beanstalk+unix:///a/3:n", 0, 0},
     };
     struct queue_url url;
     struct fault fault;
@@ -67,7 +63,7 @@ static void test_bad_urls(void **state)
                                        "redis://:us@hush@h/n",
                                        "redis://:hush@h]/n",
                                        "beanstalk://:hush@h/n",
-                                       "beanstalk://h/1/n",
+                                       "beanstalk+unix:///a/3:n",
                                        "redis+unix://:hush@a:n",
                                        "redis+unix://:hush@/a",
                                        "redis+unix://:hush@/a/99999999:n",
@@ -101,22 +97,23 @@ static void test_records(void **state)
     char name[] = "a b", path[] = "x/a b.json";
     const struct queue_case item = {.name = name, .path = path, .inputs = 0x1234};
     struct queue_case got;
-    const char *rest;
-    size_t length, rest_length;
-    char *bytes = queue_record_write(&item, "{}", &length);
+    size_t length;
+    char *bytes = queue_record_write(&item, &length);
 
     (void)state;
-    assert_memory_equal(bytes, "0000000000001234 a b\0x/a b.json\0{}", length);
-    assert_int_equal(queue_record_read(bytes, length, &got, &rest, &rest_length), RECORD_GOOD);
+    assert_memory_equal(bytes, "0000000000001234 a b\0x/a b.json", length);
+    assert_int_equal(queue_record_read(bytes, length, &got), RECORD_GOOD);
     assert_string_equal(got.name, name);
     assert_string_equal(got.path, path);
     assert_int_equal(got.inputs, 0x1234);
-    assert_int_equal(rest_length, 2);
     queue_case_finish(&got);
     for (size_t cut = 0; cut < 22; cut++)
-        assert_int_equal(queue_record_read(bytes, cut, &got, &rest, &rest_length), RECORD_INVALID);
+        assert_int_equal(queue_record_read(bytes, cut, &got), RECORD_INVALID);
+    bytes[length - 1] = '\0';
+    assert_int_equal(queue_record_read(bytes, length, &got), RECORD_INVALID);
+    bytes[length - 1] = 'n';
     bytes[0] = 'X';
-    assert_int_equal(queue_record_read(bytes, length, &got, &rest, &rest_length), RECORD_INVALID);
+    assert_int_equal(queue_record_read(bytes, length, &got), RECORD_INVALID);
     free(bytes);
 }
 
@@ -131,80 +128,12 @@ static void test_paths(void **state)
     assert_false(queue_path_is_below("a/.."));
 }
 
-static void check_reply(const char *bytes, int wanted, enum beanstalk_word word, uint64_t id,
-                        const char *body)
-{
-    struct beanstalk_reply reply;
-    size_t used;
-
-    assert_int_equal(beanstalk_parse(bytes, strlen(bytes), &reply, &used), wanted);
-    if (wanted < 1)
-        return;
-    assert_int_equal(used, strlen(bytes));
-    assert_int_equal(reply.word, word);
-    assert_int_equal(reply.id, id);
-    if (body)
-        assert_memory_equal(reply.body, body, reply.length);
-}
-
-static void test_replies(void **state)
-{
-    static const char *const bads[] = {"\n",
-                                       "\r\n",
-                                       "OKAY 1\r\n",
-                                       "INSERTED\r\n",
-                                       "INSERTED x\r\n",
-                                       "INSERTED 1 2\r\n",
-                                       "INSERTED  1\r\n",
-                                       "INSERTED -1\r\n",
-                                       "INSERTED 18446744073709551616\r\n",
-                                       "DELETED 1\r\n",
-                                       "DELETED\n",
-                                       "RESERVED 1\r\n",
-                                       "OK 18446744073709551615\r\n",
-                                       "OK 99999999999\r\n",
-                                       "OK 1\r\nabc",
-                                       "deleted\r\n",
-                                       "BURIED 1 1\r\n"};
-
-    (void)state;
-    check_reply("INSERTED 18446744073709551615\r\n", 1, BEANSTALK_INSERTED, UINT64_MAX, NULL);
-    check_reply("BURIED\r\n", 1, BEANSTALK_BURIED, 0, NULL);
-    check_reply("BURIED 7\r\n", 1, BEANSTALK_BURIED, 7, NULL);
-    check_reply("USING a b\r\n", 1, BEANSTALK_USING, 0, NULL);
-    check_reply("RESERVED 5 3\r\na\nb\r\n", 1, BEANSTALK_RESERVED, 5, "a\nb");
-    check_reply("OK 0\r\n\r\n", 1, BEANSTALK_OK, 0, "");
-    check_reply("TIMED_OUT\r\n", 1, BEANSTALK_TIMED_OUT, 0, NULL);
-    check_reply("", 0, 0, 0, NULL);
-    check_reply("RESERVED 5 3\r\na\nb", 0, 0, 0, NULL);
-    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++)
-        check_reply(bads[i], -1, 0, 0, NULL);
-}
-
-static void test_stats(void **state)
-{
-    static const char body[] =
-        "---\nid: 1\nstate: reserved\ntime-left: 29\npri: 18446744073709551616\nlast: 5";
-    const struct beanstalk_reply reply = {.body = body, .length = sizeof body - 1},
-                                 none = {.id = 0};
-
-    (void)state;
-    assert_int_equal(beanstalk_stat(&reply, "time-left"), 29);
-    assert_int_equal(beanstalk_stat(&reply, "left"), 0);
-    assert_int_equal(beanstalk_stat(&reply, "pri"), 0);
-    assert_int_equal(beanstalk_stat(&reply, "last"), 5);
-    assert_true(beanstalk_stat_is(&reply, "state", "reserved"));
-    assert_false(beanstalk_stat_is(&reply, "state", "reserve"));
-    assert_false(beanstalk_stat_is(&none, "state", "ready"));
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_urls),   cmocka_unit_test(test_bad_urls),
         cmocka_unit_test(test_hidden), cmocka_unit_test(test_records),
-        cmocka_unit_test(test_paths),  cmocka_unit_test(test_replies),
-        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_paths),
     };
 
     return cmocka_run_group_tests_name("queue", tests, NULL, NULL);

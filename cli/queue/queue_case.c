@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/queue/queue_record.h"
+/* Cases as bytes, and the ends of the lists that redis.c fills. */
+#include "cli/queue/queue.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,20 +14,18 @@ void queue_case_finish(struct queue_case *item)
     *item = (struct queue_case){0};
 }
 
-char *queue_record_write(const struct queue_case *item, const char *result, size_t *length)
+char *queue_record_write(const struct queue_case *item, size_t *length)
 {
     const size_t name = strlen(item->name) + 1, path = strlen(item->path);
-    const size_t more = result ? strlen(result) + 1 : 0, head = QUEUE_INPUTS_DIGITS + 1;
-    char *bytes = malloc(head + name + path + more + 1);
+    const size_t head = QUEUE_INPUTS_DIGITS + 1;
+    char *bytes = malloc(head + name + path + 1);
 
     if (!bytes)
         return NULL;
     snprintf(bytes, head + 1, "%016" PRIx64 " ", item->inputs);
     memcpy(bytes + head, item->name, name);
     memcpy(bytes + head + name, item->path, path + 1);
-    if (result)
-        memcpy(bytes + head + name + path + 1, result, more);
-    *length = head + name + path + more;
+    *length = head + name + path;
     return bytes;
 }
 
@@ -41,8 +40,7 @@ static int read_inputs(const char *bytes, size_t length, uint64_t *inputs)
     return strspn(digits, "0123456789abcdef") == QUEUE_INPUTS_DIGITS ? 0 : -1;
 }
 
-enum queue_record_fault queue_record_read(const char *bytes, size_t length, struct queue_case *item,
-                                          const char **rest, size_t *rest_length)
+enum queue_record_fault queue_record_read(const char *bytes, size_t length, struct queue_case *item)
 {
     uint64_t inputs;
 
@@ -50,16 +48,12 @@ enum queue_record_fault queue_record_read(const char *bytes, size_t length, stru
         return RECORD_INVALID;
     const char *name = bytes + QUEUE_INPUTS_DIGITS + 1, *end = bytes + length;
     const char *zero = memchr(name, '\0', (size_t)(end - name));
-    if (!zero || zero == name || zero + 1 == end)
+    if (!zero || zero == name || zero + 1 == end ||
+        memchr(zero + 1, '\0', (size_t)(end - zero - 1)))
         return RECORD_INVALID;
-    const char *path = zero + 1, *stop = memchr(path, '\0', (size_t)(end - path));
-    *rest = stop ? stop + 1 : NULL;
-    *rest_length = stop ? (size_t)(end - stop - 1) : 0;
-    const size_t path_length = (size_t)((stop ? stop : end) - path);
-    if (path_length == 0)
-        return RECORD_INVALID;
-    *item = (struct queue_case){
-        .name = strdup(name), .path = strndup(path, path_length), .inputs = inputs};
+    *item = (struct queue_case){.name = strdup(name),
+                                .path = strndup(zero + 1, (size_t)(end - zero - 1)),
+                                .inputs = inputs};
     if (item->name && item->path)
         return RECORD_GOOD;
     queue_case_finish(item);
@@ -75,4 +69,32 @@ int queue_path_is_below(const char *path)
             return 0;
     }
     return 1;
+}
+
+static void holder_finish(struct queue_holder *holder)
+{
+    free(holder->name);
+    free(holder->worker);
+}
+
+void queue_status_finish(struct queue_status *status)
+{
+    for (size_t i = 0; i < status->count; i++)
+        holder_finish(&status->holders[i]);
+    free(status->holders);
+    *status = (struct queue_status){0};
+}
+
+static void entry_finish(struct queue_entry *entry)
+{
+    queue_case_finish(&entry->item);
+    free(entry->result);
+}
+
+void queue_entries_finish(struct queue_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        entry_finish(&entries->list[i]);
+    free(entries->list);
+    *entries = (struct queue_entries){0};
 }
