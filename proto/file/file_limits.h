@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of job files and of the names in them. docs/job-file.md states them. */
+/* Limits of job files and of the names in them. mlictl-job(5) states them. */
 #ifndef PROTO_FILE_LIMITS_H
 #define PROTO_FILE_LIMITS_H
 

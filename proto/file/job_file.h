@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Job files: text -> struct job_list and back. docs/job-file.md describes the format,
+ * Job files: text -> struct job_list and back. mlictl-job(5) describes the format,
  * proto/file/job.schema.json repeats it for editors. mlictl opens the files of a struct job_spec
  * and makes a struct job (proto/wire/job.h) of it.
  *

@@ -3,7 +3,7 @@
  * The members that jobs have on the wire (struct job) and in files (struct job_spec).
  *
  * To add a member, start here: add it to struct job_common, to JOB_COMMON_KEYS, job_common_read()
- * and job_common_write(), and describe it in PROTOCOL.md, docs/job-file.md and
+ * and job_common_write(), and describe it in PROTOCOL.md, man/mlictl-job.5.scd and
  * proto/file/job.schema.json.
  */
 #ifndef PROTO_JOB_COMMON_H

@@ -176,12 +176,11 @@ class Formats(unittest.TestCase):
 
     def test_every_documented_job_member_exists(self):
         schema = (SOURCE / "proto/file/job.schema.json").read_text()
-        prose = (SOURCE / "docs/job-file.md").read_text()
         text = source("mlictl-job.5")
         for name in ("A JOB", "SRC", "DST", "BUFFERS", "CFG", "EXPECT"):
             for names in re.findall(r"^(?:\[\[|\| ) (\*.*)$", section(text, name), re.M):
                 for member in re.findall(r"\*(\w+)\*", names):
-                    self.assertTrue(f'"{member}"' in schema or f"`{member}`" in prose, member)
+                    self.assertIn(f'"{member}"', schema, member)
 
     def keys(self, node, prefix=""):
         for key, value in node.items():
