@@ -5,7 +5,7 @@
  *   1. write cmd/cmd_NAME.c with a `struct command` and its options_table; a command that asks a
  *      daemon a question follows cmd_info.c (cmd/session.h), a command that runs jobs cmd_run.c
  *   2. declare the command below, list it in main.c, and its file in meson.build
- *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and docs/mlictl.md
+ *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and man/mlictl.1.scd
  *   4. write a test in tests/integration; help, completion and examples are tested from the tables
  */
 #ifndef CLI_COMMAND_H

@@ -229,20 +229,6 @@ class Formats(unittest.TestCase):
         self.assertGreater(len(options), 8)
         self.assertEqual(described(source("mlid.8")), options)
 
-    def test_protocol(self):
-        protocol = (SOURCE / "proto/PROTOCOL.md").read_text()
-        text = source("mlid-protocol.7")
-        methods = set(re.findall(r"\b((?:job|buffer|events|daemon)\.[a-z]+)\b",
-                                 "\n".join(re.findall(r"^### (.*)$", protocol, re.M))))
-        self.assertGreater(len(methods), 15)
-        self.assertEqual(set(re.findall(r"^(?:\[\[|\| ) \*([a-z.]+)\*$",
-                                        section(text, "METHODS"), re.M)), methods)
-        errors = dict(re.findall(r"^\| (-\d+) \| `([A-Z_]+)` \|", protocol, re.M))
-        rows = re.findall(r"^(?:\[\[|\| ) \*([A-Z_]+)\*\n:[< ] (-\d+)$", section(text, "ERRORS"), re.M)
-        self.assertEqual({code: name for name, code in rows}, errors)
-        for number in ("65536", "1048576", "16384"):
-            self.assertIn(number, text)
-
 
 @unittest.skipUnless(shutil.which("scdoc"), "there is no scdoc")
 class Formatted(unittest.TestCase):

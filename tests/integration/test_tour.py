@@ -82,15 +82,6 @@ class Tour(Case):
         printed = [masked(part) for part in done.stdout.split("@@\n")[:-1]]
         self.assertEqual(printed, expected, done.stderr)
 
-    def test_the_table_has_every_command_and_its_page(self):
-        text = TOUR.read_text()
-        usage = self.ctl("--help", code=0).out.split("exit codes:")[0]
-        table = text.split("## Commands")[1]
-        for name in re.findall(r"^  ([a-z]+) ", usage, re.M):
-            self.assertRegex(table, rf"[`\s]{name}[ `]", "docs/mlictl.md lists the commands")
-        for page in re.findall(r"\]\((\.\./man/[^)]*)\)", text):
-            self.assertTrue((TOUR.parent / page).is_file(), page)
-
     def test_links(self):
         """All links of all documents lead to existing files and headings."""
         documents = [*SOURCE.glob("*.md"), *(SOURCE / "docs").glob("*.md"),
