@@ -38,7 +38,7 @@ static int check_rules(const struct validation *validation, const struct job_fil
         return job_rules_check(&validation->rules, resolved, explained, fault);
     int status = staging_init(&stage, file, resolved, fault);
     if (status == 0)
-        status = staging_check_rules(&stage, &validation->rules, &validation->produced, fault);
+        status = job_rules_check_staging(&validation->rules, &stage, &validation->produced, fault);
     staging_finish(&stage);
     return status;
 }

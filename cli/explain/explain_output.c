@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/explain_output.h"
+#include "cli/explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/c_function.h"
+#include "cli/explain/c_code.h"
 #include "cli/file/place.h"
 
 /* Prints a job as text, after an empty line unless it is the first job. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The slots of one axis of a picture; for picture.c only. */
 /*
  * The picture of a move as plain data: the elements of source and destination that have a cell, the
- * state of each cell, and the coordinates that are left out. picture_text.c and svg_picture.c draw
- * it; explained.h has the data flow.
+ * state of each cell, and the coordinates that are left out. picture_text.c and picture_svg.c draw
+ * it; explain.h has the data flow.
  *
  *   side    the source or the destination
  *   level   the role of an axis in a picture: columns and rows of a plane, planes in a line, lines
@@ -16,8 +17,7 @@
  *           of an element have the same samples, and therefore the same colour.
  *   scale   the samples of a source dimension that the picture shows
  *
- * Files: picture.c (picture, colours, fit), picture_axis.c (slots of an axis), picture_view.c
- * (--view), picture_words.c (texts in a picture).
+ * Files: picture.c (the cells, their colours, --view), picture_words.c (texts in a picture).
  */
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/explain/explained.h"
+#include "cli/job/explained.h"
 #include "proto/json/fault.h"
 
 enum { PICTURE_SLOTS_MAX = 80 };
@@ -36,7 +36,7 @@ enum picture_level { PICTURE_LINES, PICTURE_PLANES, PICTURE_ROWS, PICTURE_COLUMN
 /*
  * X(name, character in UTF-8, character in ASCII, words of the legend). TAKEN and WRITTEN look the
  * same, as do PADDING and ZERO: only the state of the destination has words. A new state also needs
- * its look in svg_side.c, its colour role in picture_text.c, and a rule in picture_state().
+ * its look in picture_svg.c, its colour role in picture_text.c, and a rule in picture_state().
  */
 #define PICTURE_STATE_TABLE(X)                                                                     \
     X(TAKEN, "a", "a", "")                                                                         \
@@ -139,13 +139,6 @@ uint64_t picture_coordinate(const struct picture *picture, uint32_t source_dim, 
  * if the axis shows none of them.
  */
 bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end);
-
-/**
- * Returns the default views of a move: the last two dimensions are rows and columns. If the last
- * dimension has up to 4 elements and the two before it are longer, it is taken for the channels of
- * an image (HWC), and the two before it are rows and columns. Padding and window do not matter.
- */
-struct picture_views picture_views_default(const mli_explanation *move);
 
 /**
  * Parses the value of --view for this move: "0,1" (rows, columns; negative dimensions count from

@@ -4,24 +4,52 @@
  * of one file respect "after"; the jobs of a later file are placed after those of the files before.
  *
  *     struct explained_board of each job -> timeline_add()
- *          -> timeline_report.c     totals for people and programs, of each file and of all
- *          -> timeline_trace.c      a trace for Perfetto
- *          -> timeline_chart.c      a drawing (timeline_chart.h)
+ *          -> timeline_text(), timeline_json()   totals of each file and of all
+ *          -> timeline_trace()                   a trace for Perfetto
+ *          -> timeline_draw()                    a drawing (timeline_chart.h)
  *
- * All three show a measured timeline (measured.h) beside the model's, if there is one.
+ * All of them show a measured timeline (struct measured) beside the model's, if there is one.
  */
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "cli/explain/job_board.h"
-#include "cli/explain/measured.h"
 #include "cli/explain/timeline_chart.h"
-#include "cli/job/buffer_places.h"
+#include "cli/job/explained_board.h"
 #include "cli/job/job_files.h"
+#include "proto/json/fault.h"
+#include "proto/json/json.h"
 #include "proto/json/textw.h"
 #include "target/cost/schedule.h"
+
+/*
+ * A measured timeline: the transfers in a trace that `mlictl trace` or mlid recorded
+ * (proto/wire/chrome_trace.h). Times count from the start of the first transfer.
+ */
+struct measured {
+    const char *path;            /* borrowed */
+    struct timeline_slot *slots; /* by start; a transfer on several channels has a slot on each */
+    uint64_t *bytes;             /* bytes that each transfer wrote */
+    size_t slot_count;
+    uint32_t channels;
+    uint64_t end_ns;
+    size_t matched;                       /* slots with the name of a job (measured_match()) */
+    struct json root;                     /* the trace, which has the names of the slots */
+    const struct timeline_slot **by_name; /* all slots, by name and start */
+};
+
+/**
+ * Reads a trace. Returns 0, or -1 with the fault: the file cannot be read, is not a trace, is the
+ * trace of a model, or has no transfer. measured_finish() is legal after both, and for zeros.
+ */
+int measured_load(struct measured *measured, const char *path, struct fault *fault);
+void measured_finish(struct measured *measured);
+
+/** Gives the transfers the kinds of the jobs with equal names, and counts them. Until then, and
+ * without such a job, they are of TIMELINE_OTHER. */
+void measured_match(struct measured *measured, const struct timeline_slot *jobs, size_t count);
 
 /* Sums of jobs: those of one file, or all. */
 struct timeline_total {

@@ -6,9 +6,7 @@
  *
  *     struct timeline_slot[]    a box: lanes, start, end, kind (its colour), name, predecessors
  *     struct timeline_use[]     bytes of a memory that are in use for a time
- *          -> timeline_chart.c      panels, axes, legend
- *               -> timeline_lanes.c      boxes, groups, arrows
- *               -> timeline_memory.c     the bytes in use over time
+ *          -> timeline_chart.c      panels, each with lanes (boxes, groups, arrows) and memories
  *
  * A chart is legible from 1 to some 1000 slots. Slots that are narrower than a few pixels become
  * groups: bars, which show in colours the share of time of each kind. Arrows of dependencies are
@@ -22,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/explain/svgw.h"
 #include "proto/json/fault.h"
 #include "proto/json/textw.h"
 
@@ -102,9 +101,6 @@ int timeline_chart_save(const struct timeline_chart *chart, const char *path, st
 enum { TIMELINE_LANE_NAME_MAX = 24 };
 void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes[],
                          uint32_t channels);
-
-/** Returns the end of the last slot or use of a panel, in nanoseconds. */
-uint64_t timeline_panel_end(const struct timeline_panel *panel);
 
 /** Sets *peak to the largest number of bytes of a memory that are in use at one time. Returns false
  *  if out of memory. */

@@ -439,3 +439,34 @@ void output_finish(struct output *output)
     free(output->target);
     *output = (struct output){.fd = -1, .directory = -1};
 }
+
+static int save_text(const struct textw *w, const char *path, const char *begin, const char *what,
+                     struct fault *fault)
+{
+    struct output output;
+    int status = output_init(&output, path, NULL, fault);
+
+    if (status == 0)
+        status = output_check_begin(&output, begin, what, fault);
+    if (status == 0)
+        status = output_write(&output, w->data, w->length, 0, fault);
+    if (status == 0)
+        status = output_commit_synced(&output, false, fault);
+    output_finish(&output);
+    return status;
+}
+
+int output_save_text(struct textw *w, const char *path, const char *begin, const char *what,
+                     struct fault *fault)
+{
+    int status = 0;
+
+    if (w->failed)
+        status = fault_no_memory(fault);
+    else if (strcmp(path, "-") == 0)
+        print_text(w);
+    else
+        status = save_text(w, path, begin, what, fault);
+    textw_finish(w);
+    return status;
+}

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "proto/json/fault.h"
+#include "proto/json/textw.h"
 
 enum { OUTPUT_BEGIN_MAX = 64 };
 
@@ -104,5 +105,14 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 
 /** Releases the output. A file that was not committed disappears. */
 void output_finish(struct output *output);
+
+/**
+ * Writes a drawing or a trace, the text of `w`, to the file `path`, as above; to standard output if
+ * `path` is "-". Replaces only an empty file or one that begins with `begin`; `what` names such a
+ * file in the fault ("a drawing"). Finishes `w`. Returns 0, or -1 with the fault, also if there was
+ * no memory for the text.
+ */
+int output_save_text(struct textw *w, const char *path, const char *begin, const char *what,
+                     struct fault *fault);
 
 #endif /* CLI_OUTPUT_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/explain/explained.h"
+#include "cli/job/explained.h"
 #include "cli/job/staging.h"
 #include "cli/job/submission.h"
 #include "proto/wire/job_info.h"

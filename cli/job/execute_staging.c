@@ -68,7 +68,7 @@ static int run_in_buffers(const struct execution *execution, struct staging *sta
     struct execution steps = *execution;
     int status;
 
-    steps.rules = NULL; /* staging_check_rules() has checked them */
+    steps.rules = NULL; /* job_rules_check_staging() has checked them */
     steps.moved = NULL; /* called for the whole job */
     limit_steps(&steps, r->job);
     status = job_buffers_extend(&steps.buffers, &execution->buffers, execution->link, &stage->file,
@@ -95,7 +95,7 @@ int execution_run_staging(const struct execution *execution, const struct job_fi
     if (status == 0)
         status = staging_init(&stage, file, r, fault);
     if (status == 0 && execution->rules)
-        status = staging_check_rules(&stage, execution->rules, produced, fault);
+        status = job_rules_check_staging(execution->rules, &stage, produced, fault);
     if (status == 0)
         status = staging_check_capacity(&stage, execution->profile, fault);
     if (status == 0)

@@ -32,4 +32,10 @@ void job_file_finish(struct job_file *file);
  *  memory. */
 char *job_file_path(const struct job_file *file, const char *path);
 
+/** Returns whether the job is carried out in steps (staging.h). */
+static inline bool is_staged(const struct job_spec *job)
+{
+    return job->stage[0] != '\0';
+}
+
 #endif /* CLI_JOB_FILES_H */

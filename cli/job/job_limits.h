@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "cli/explain/explained.h"
+#include "cli/job/explained.h"
 #include "cli/job/resolve.h"
 #include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"

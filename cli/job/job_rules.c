@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/explain/job_board.h"
+#include "cli/job/explained_board.h"
 #include "proto/json/json_file.h"
 #include "target/profile/profile_load.h"
 #include "target/profile/profile_rules.h"
@@ -128,6 +128,37 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
         describe(rules, &dst, resolved, explained, fault))
         return -1;
     return rules->profile ? profile_check_operands(rules->profile, &in, &out, fault) : 0;
+}
+
+/* Checks one step against the rules. */
+static int check_step(struct staging *stage, int step, const struct job_rules *rules,
+                      const struct produced *produced, struct fault *fault)
+{
+    const struct job_spec *job = &stage->jobs[step];
+    struct explained explained;
+    struct resolved resolved;
+    int status = resolved_plan(&resolved, &stage->file, job, produced, fault);
+
+    if (status == 0)
+        status = explained_init(&explained, &stage->file, &resolved, job->common.channels, fault);
+    if (status == 0)
+        status = job_rules_check(rules, &resolved, &explained, fault);
+    resolved_finish(&resolved);
+    return status ? staging_blame_step(fault, step) : 0;
+}
+
+int job_rules_check_staging(const struct job_rules *rules, struct staging *stage,
+                            const struct produced *produced, struct fault *fault)
+{
+    struct job_rules with_stage = {.profile = rules->profile, .of_daemon = rules->of_daemon};
+    int status = staging_check_capacity(stage, rules->profile, fault);
+
+    if (status == 0 && job_rules_begin(&with_stage, &stage->file, fault))
+        status = staging_blame(fault);
+    for (int step = 0; step < STAGING_STEPS && status == 0; step++)
+        status = check_step(stage, step, &with_stage, produced, fault);
+    job_rules_end(&with_stage);
+    return status;
 }
 
 void job_rules_advise(const struct job_rules *rules, const struct job_file *file,

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-#include "cli/explain/board_remarks.h"
-#include "cli/explain/explained.h"
-#include "cli/job/buffer_places.h"
+#include "cli/job/explained.h"
+#include "cli/job/explained_board.h"
 #include "cli/job/resolve.h"
+#include "cli/job/staging.h"
 #include "cli/options.h"
 #include "target/profile/target_profile.h"
 
@@ -39,6 +39,14 @@ void job_rules_end(struct job_rules *rules);
  */
 int job_rules_check(const struct job_rules *rules, const struct resolved *resolved,
                     const struct explained *explained, struct fault *fault);
+
+/**
+ * Checks each of the three jobs against the rules, the two buffers beside those of the job file.
+ * `produced` as for resolved_plan(). Returns 0, or -1 with a fault and a pointer relative to the
+ * job.
+ */
+int job_rules_check_staging(const struct job_rules *rules, struct staging *stage,
+                            const struct produced *produced, struct fault *fault);
 
 /**
  * Makes the remarks about addresses of a job, if there is a profile and the job can be on its

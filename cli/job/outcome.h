@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "cli/exit_code.h"
-#include "cli/explain/board_remarks.h"
+#include "cli/job/explained_board.h"
 #include "cli/job/resolve.h"
 #include "cli/tensor/compare.h"
 #include "proto/wire/job_result.h"

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/explain/explained.h"
 #include "cli/job/byte_set.h"
+#include "cli/job/explained.h"
 #include "cli/job/job_files.h"
 #include "cli/job/resolve.h"
 #include "cli/term/print.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/explained.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "target/profile/profile_rules.h"
@@ -203,35 +202,4 @@ int staging_check_capacity(const struct staging *stage, const struct target_prof
               buffer->bytes, memory->name, memory->size);
     fault->status = MLI_STATUS_NOT_ENGH_MEM;
     return -1;
-}
-
-/* Checks one step against the rules. */
-static int check_step(struct staging *stage, int step, const struct job_rules *rules,
-                      const struct produced *produced, struct fault *fault)
-{
-    const struct job_spec *job = &stage->jobs[step];
-    struct explained explained;
-    struct resolved resolved;
-    int status = resolved_plan(&resolved, &stage->file, job, produced, fault);
-
-    if (status == 0)
-        status = explained_init(&explained, &stage->file, &resolved, job->common.channels, fault);
-    if (status == 0)
-        status = job_rules_check(rules, &resolved, &explained, fault);
-    resolved_finish(&resolved);
-    return status ? staging_blame_step(fault, step) : 0;
-}
-
-int staging_check_rules(struct staging *stage, const struct job_rules *rules,
-                        const struct produced *produced, struct fault *fault)
-{
-    struct job_rules with_stage = {.profile = rules->profile, .of_daemon = rules->of_daemon};
-    int status = staging_check_capacity(stage, rules->profile, fault);
-
-    if (status == 0 && job_rules_begin(&with_stage, &stage->file, fault))
-        status = staging_blame(fault);
-    for (int step = 0; step < STAGING_STEPS && status == 0; step++)
-        status = check_step(stage, step, &with_stage, produced, fault);
-    job_rules_end(&with_stage);
-    return status;
 }

@@ -13,9 +13,9 @@
 #define CLI_STAGING_H
 
 #include "cli/job/job_files.h"
-#include "cli/job/job_rules.h"
 #include "cli/job/resolve.h"
 #include "proto/wire/wire_limits.h"
+#include "target/profile/target_profile.h"
 
 enum { STAGING_LOAD, STAGING_PERMUTE, STAGING_STORE, STAGING_STEPS };
 
@@ -25,12 +25,6 @@ struct staging {
     struct job_spec jobs[STAGING_STEPS]; /* borrow from the job */
     char names[STAGING_STEPS][PROTO_NAME_MAX];
 };
-
-/** Returns whether the job is to be staged. */
-static inline bool is_staged(const struct job_spec *job)
-{
-    return job->stage[0] != '\0';
-}
 
 /**
  * Makes the three jobs of the job that `whole` has resolved. `file` is its job file. Returns 0 or
@@ -53,13 +47,5 @@ int staging_check_capacity(const struct staging *stage, const struct target_prof
 int staging_blame(struct fault *fault);
 /** Moves a fault about a buffer of a step to "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
-
-/**
- * Checks each of the three jobs against the rules, the two buffers beside those of the job file.
- * `produced` as for resolved_plan(). Returns 0, or -1 with a fault and a pointer relative to the
- * job.
- */
-int staging_check_rules(struct staging *stage, const struct job_rules *rules,
-                        const struct produced *produced, struct fault *fault);
 
 #endif /* CLI_STAGING_H */

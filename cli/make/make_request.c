@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/explain/c_function.h"
-#include "cli/explain/explained.h"
+#include "cli/explain/c_code.h"
 #include "cli/file/output.h"
 #include "cli/file/place.h"
 #include "cli/job/execute.h"
+#include "cli/job/explained.h"
 #include "cli/job/job_report.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/explained.h"
+#include "cli/job/explained.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/job/staging.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain/explained.h"
-#include "cli/explain/svg_picture.h"
+#include "cli/explain/picture_svg.h"
 #include "cli/file/text.h"
+#include "cli/job/explained.h"
 #include "cli/job/job_files.h"
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"

@@ -6,7 +6,7 @@
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
 
-#include "cli/explain/explained.h"
+#include "cli/job/explained.h"
 #include "tests/support/rng.h"
 
 struct hand {

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move on a board: the places of the tensors in the board's memories, the descriptors that the
- * DMA controller executes, their cost, and remarks. All of this follows from a target profile
- * (target/) and the plan of the move (explained.h).
+ * A move, or a whole job, on a board: the places of the tensors in the board's memories, the
+ * descriptors that the DMA controller executes, their cost, and remarks. All of this follows from a
+ * target profile (target/) and the plan of the move (explained.h). A staged job is the sum of its
+ * three steps.
+ *
+ * Remarks are advice, not errors: the rules that refuse jobs are in target/profile/profile_rules.h;
+ * docs/profiles.md describes both. To add a remark, start here: add it to the table, make it in
+ * board_remarks_make(), and describe it in docs/profiles.md and mlictl-explain(1).
  */
-#ifndef CLI_EXPLAINED_BOARD_H
-#define CLI_EXPLAINED_BOARD_H
+#ifndef CLI_JOB_EXPLAINED_BOARD_H
+#define CLI_JOB_EXPLAINED_BOARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/explain/board_remarks.h"
 #include "cli/job/buffer_places.h"
+#include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "mli_explain.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 #include "target/controller/controller.h"
 #include "target/cost/cost.h"
 #include "target/profile/target_profile.h"
@@ -32,6 +36,32 @@ struct board_place {
     uint64_t address; /* address of the first element */
     uint64_t bytes;   /* bytes from there to the last byte that is accessed */
     bool in_buffer;   /* a buffer of the job file determines the address */
+};
+
+/* X(name, word, is about addresses): the word names the remark in the output. `validate` and `run`
+ * print remarks about addresses only; `explain` prints all. */
+#define BOARD_REMARK_TABLE(X)                                                                      \
+    X(EVEN_ADDRESS, "even-address", true)                                                          \
+    X(BANK_CONFLICT, "bank-conflict", true)                                                        \
+    X(SAME_BANK, "same-bank", true)                                                                \
+    X(CORE, "core-moves", false)
+
+enum board_remark_kind {
+#define BOARD_REMARK_ENUM(name, word, about_addresses) BOARD_REMARK_##name,
+    BOARD_REMARK_TABLE(BOARD_REMARK_ENUM)
+#undef BOARD_REMARK_ENUM
+};
+
+struct board_remark {
+    enum board_remark_kind kind;
+    char text[240]; /* a sentence */
+};
+
+enum { BOARD_REMARKS_MAX = 6 }; /* two of a kind for both sides */
+
+struct board_remarks {
+    uint32_t count;
+    struct board_remark list[BOARD_REMARKS_MAX];
 };
 
 struct explained_board {
@@ -78,10 +108,28 @@ int explained_board_init(struct explained_board *board, const struct target_prof
  */
 void explained_board_append(struct explained_board *sum, const struct explained_board *next);
 
-/** Writes the board's part of an explanation for people. */
-void explained_board_text(struct textw *w, const struct explained_board *board);
+/** Removes the remarks that are not about addresses. */
+void board_remarks_retain_addresses(struct board_remarks *remarks);
 
-/** Writes the board's part of an explanation as member "board". */
-void explained_board_json(struct jsonw *w, const struct explained_board *board);
+/** Returns the word of a remark. Static storage. */
+const char *board_remark_word(enum board_remark_kind kind);
 
-#endif /* CLI_EXPLAINED_BOARD_H */
+/** Writes the remarks as an array of {rule, message}. */
+void board_remarks_json(struct jsonw *w, const char *key, const struct board_remarks *remarks);
+
+/* The board, and the job file. All pointers are borrowed. */
+struct job_board_context {
+    const struct target_profile *profile;
+    const struct job_file *file;
+    const struct buffer_places *buffers; /* the buffers of `file` on the board */
+    const struct produced *produced;     /* files that count as existing; null: none */
+};
+
+/**
+ * Places a resolved job of the file on the board, and computes its cost. The remarks of a staged
+ * job are those of its permute. Returns 0, or -1 with the fault.
+ */
+int job_board_init(struct explained_board *board, const struct job_board_context *context,
+                   const struct resolved *resolved, struct fault *fault);
+
+#endif /* CLI_JOB_EXPLAINED_BOARD_H */

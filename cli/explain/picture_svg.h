@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The picture of a move as an SVG drawing: `mlictl explain --svg`. */
-#ifndef CLI_SVG_PICTURE_H
-#define CLI_SVG_PICTURE_H
+/*
+ * The picture of a move as an SVG drawing, `mlictl explain --svg`: both sides with their captions,
+ * ticks and cells, the arrow between them with the steps of the move, and the legend.
+ */
+#ifndef CLI_EXPLAIN_PICTURE_SVG_H
+#define CLI_EXPLAIN_PICTURE_SVG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/explain/explained.h"
+#include "cli/explain/picture_block.h"
+#include "cli/explain/svgw.h"
+#include "cli/job/explained.h"
 #include "proto/json/textw.h"
+
+/* Captions. An axis's caption is its source dimension, extent and a strip of its colours. */
+
+/* Ticks and breaks. */
+
+/* Sides and legend. */
+
+/** Draws one side of a move: planes of cells, frames around the window, ticks and captions. */
+void svg_side(struct textw *w, const struct picture_block *block);
+
+/* The arrow from source to destination, with the steps of the move and its plan in it. */
+
+/** Draws the arrow with its upper left corner at x, y. */
+void svg_steps(struct textw *w, const struct explained *explained, int x, int y);
 
 /** Writes the drawing. The bytes of the drawing depend on *explained only. */
 void svg_picture(struct textw *w, const struct explained *explained);
@@ -36,4 +55,4 @@ bool svg_target_is_stdout(const struct svg_target *target);
  */
 char *svg_target_path(const struct svg_target *target, size_t file, size_t job, const char *name);
 
-#endif /* CLI_SVG_PICTURE_H */
+#endif /* CLI_EXPLAIN_PICTURE_SVG_H */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/explained.h"
-
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/staging.h"
+#include "cli/job/explained.h"
 #include "cli/term/clock_ns.h"
 #include "mli_helpers_api.h"
 

@@ -1,12 +1,111 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/c_function.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/c_code.h"
 #include "cli/explain/picture.h"
 #include "cli/term/print.h"
+
+/* A file that the function of a whole job file gets as an argument. */
+struct c_file {
+    const char *name; /* borrowed */
+    uint64_t base;    /* lowest offset of a tensor in the file */
+    size_t use;       /* number of its first use; later, its number */
+};
+
+/* All of them, in the order of first use. */
+struct c_files {
+    struct c_file *sorted;   /* by name, after c_files_sort() */
+    struct c_file **ordered; /* by first use */
+    size_t count;
+    bool failed; /* true: out of memory */
+};
+
+enum { C_NAME_MAX = 160 };
+
+/* Prepares for at most `uses` calls of c_files_add(). c_files_finish() is required. */
+static void c_files_init(struct c_files *files, size_t uses)
+{
+    *files = (struct c_files){.sorted = calloc(uses + 1, sizeof *files->sorted),
+                              .ordered = calloc(uses + 1, sizeof *files->ordered)};
+    files->failed = !files->sorted || !files->ordered;
+}
+
+static void c_files_finish(struct c_files *files)
+{
+    free(files->sorted);
+    free(files->ordered);
+    *files = (struct c_files){0};
+}
+
+/* Adds a use of a file. */
+static void c_files_add(struct c_files *files, const char *name, uint64_t offset)
+{
+    if (!files->failed)
+        files->sorted[files->count] =
+            (struct c_file){.name = name, .base = offset, .use = files->count};
+    files->count += !files->failed;
+}
+
+/* By name; uses of one file by their order. */
+static int compare_names(const void *a, const void *b)
+{
+    const struct c_file *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->use > y->use) - (x->use < y->use);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+    const struct c_file *x = *(struct c_file *const *)a, *y = *(struct c_file *const *)b;
+
+    return (x->use > y->use) - (x->use < y->use);
+}
+
+/* Keeps the first use of each file, with the lowest offset of all its uses. */
+static void merge(struct c_files *files)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct c_file *use = &files->sorted[i];
+        struct c_file *before = kept > 0 ? &files->sorted[kept - 1] : NULL;
+
+        if (!before || strcmp(before->name, use->name) != 0)
+            files->sorted[kept++] = *use;
+        else if (use->base < before->base)
+            before->base = use->base;
+    }
+    files->count = kept;
+}
+
+/* Merges the uses of each file, and numbers the files. */
+static void c_files_sort(struct c_files *files)
+{
+    if (files->failed)
+        return;
+    qsort(files->sorted, files->count, sizeof *files->sorted, compare_names);
+    merge(files);
+    for (size_t i = 0; i < files->count; i++)
+        files->ordered[i] = &files->sorted[i];
+    qsort(files->ordered, files->count, sizeof *files->ordered, compare_uses);
+    for (size_t i = 0; i < files->count; i++)
+        files->ordered[i]->use = i;
+}
+
+static int compare_name(const void *name, const void *file)
+{
+    return strcmp(name, ((const struct c_file *)file)->name);
+}
+
+/* Returns a file that was added. */
+static const struct c_file *c_files_find(const struct c_files *files, const char *name)
+{
+    return bsearch(name, files->sorted, files->count, sizeof *files->sorted, compare_name);
+}
 
 enum { NUMBERS_IN_LINE = 16 };
 
@@ -19,7 +118,8 @@ void c_function_begin(struct textw *w, const char *command)
                  command);
 }
 
-const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t number)
+/* Writes the name of the function with this number. Returns `out`. */
+static const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t number)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     size_t length = (size_t)snprintf(out, C_NAME_MAX, "move_");
@@ -41,7 +141,8 @@ const char *c_function_name(char out[C_NAME_MAX], const char *name, size_t numbe
     return out;
 }
 
-void c_put_comment(struct textw *w, const char *text)
+/* Writes text inside a comment: printable ASCII that cannot end the comment. */
+static void c_put_comment(struct textw *w, const char *text)
 {
     for (; *text; text++) {
         const bool ends = text[0] == '*' && text[1] == '/';
@@ -264,4 +365,181 @@ void c_function(struct textw *w, const struct explained *e, const struct resolve
                      element_type_name(r->wire.src.desc.type));
     else
         textw_printf(w, "    return mli_mov_tensor_sync(&in, &cfg, &out);\n}\n");
+}
+
+/* A tensor of a call. */
+struct c_operand {
+    const char *file;   /* name of the file; null: in a buffer */
+    const char *buffer; /* name of the buffer */
+    size_t index;       /* of the buffer in the file of jobs, if it becomes an array */
+    uint64_t size;      /* bytes of the buffer */
+    bool placed;        /* the buffer is in a memory of the board */
+    uint64_t address;   /* of a placed buffer */
+    uint64_t offset;    /* bytes to the first element */
+};
+
+struct c_call {
+    char name[C_NAME_MAX];
+    struct c_operand src, dst;
+};
+
+void c_sequence_finish(struct c_sequence *sequence)
+{
+    free(sequence->calls);
+    *sequence = (struct c_sequence){0};
+}
+
+static struct c_operand operand_of(const struct explained_side *side,
+                                   const struct tensor_spec *spec, const struct job_file *file,
+                                   const struct buffer_places *buffers)
+{
+    struct c_operand operand = {.file = side->file, .buffer = side->buffer, .offset = side->offset};
+    const struct buffer_place *place;
+
+    if (!spec->buffer)
+        return operand;
+    operand.index = spec->buffer_index;
+    operand.size = file->list.buffers[spec->buffer_index].bytes;
+    place = buffers->places ? &buffers->places[spec->buffer_index] : NULL;
+    operand.placed = place && place->memory;
+    operand.address = operand.placed ? place->address : 0;
+    return operand;
+}
+
+void c_sequence_add(struct c_sequence *sequence, const struct explained *explained,
+                    const struct resolved *resolved, const struct job_file *file,
+                    const struct buffer_places *buffers, size_t number)
+{
+    const size_t capacity = sequence->capacity ? 2 * sequence->capacity : 16;
+    struct c_call *call;
+
+    if (sequence->count == sequence->capacity) {
+        struct c_call *calls = reallocarray(sequence->calls, capacity, sizeof *calls);
+
+        if (!calls) {
+            sequence->failed = true;
+            return;
+        }
+        sequence->calls = calls;
+        sequence->capacity = capacity;
+    }
+    call = &sequence->calls[sequence->count++];
+    c_function_name(call->name, explained->name, number);
+    call->src = operand_of(&explained->src, &resolved->job->src, file, buffers);
+    call->dst = operand_of(&explained->dst, &resolved->job->dst, file, buffers);
+}
+
+static void add_file(struct c_files *files, const struct c_operand *operand)
+{
+    if (operand->file)
+        c_files_add(files, operand->file, operand->offset);
+}
+
+/* Writes the array of a buffer that is in no memory of the board, once. */
+static void put_array(struct textw *w, const struct c_operand *operand, bool *written)
+{
+    if (!operand->buffer || operand->placed || written[operand->index])
+        return;
+    written[operand->index] = true;
+    textw_printf(w, "\nstatic uint8_t buffer_%zu[%" PRIu64 "] __attribute__((aligned(64))); /* ",
+                 operand->index, operand->size);
+    c_put_comment(w, operand->buffer);
+    textw_printf(w, " */\n");
+}
+
+static size_t last_buffer(const struct c_sequence *sequence)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < sequence->count; i++) {
+        const struct c_call *call = &sequence->calls[i];
+
+        last = call->src.index > last ? call->src.index : last;
+        last = call->dst.index > last ? call->dst.index : last;
+    }
+    return last;
+}
+
+static void put_arrays(struct textw *w, const struct c_sequence *sequence)
+{
+    bool *written = calloc(last_buffer(sequence) + 1, sizeof *written);
+
+    w->failed = w->failed || !written;
+    for (size_t i = 0; written && i < sequence->count; i++) {
+        put_array(w, &sequence->calls[i].src, written);
+        put_array(w, &sequence->calls[i].dst, written);
+    }
+    free(written);
+}
+
+static void put_sequence_head(struct textw *w, const struct c_files *files, const char *name,
+                              const char *path)
+{
+    textw_printf(w, "\n/*\n * All jobs of ");
+    c_put_comment(w, path);
+    textw_printf(w, ", one after the other, each behind the jobs that it waits for.\n");
+    for (size_t i = 0; i < files->count; i++) {
+        textw_printf(w, " *     files[%zu]: ", i);
+        c_put_comment(w, files->ordered[i]->name);
+        textw_printf(w, ", from byte %" PRIu64 " on\n", files->ordered[i]->base);
+    }
+    textw_printf(w, " * Returns the status of the first job that fails.\n */\n");
+    textw_printf(w, "mli_status %s(uint8_t *const files[])\n{\n    mli_status status;\n\n", name);
+    if (files->count == 0)
+        textw_printf(w, "    (void)files;\n");
+}
+
+static void put_operand(struct textw *w, const struct c_files *files,
+                        const struct c_operand *operand)
+{
+    if (operand->file) {
+        const struct c_file *file = c_files_find(files, operand->file);
+
+        textw_printf(w, "files[%zu] + %" PRIu64, file->use, operand->offset - file->base);
+    } else if (operand->placed) {
+        textw_printf(w, "(uint8_t *)(uintptr_t)0x%" PRIx64 "u /* ",
+                     operand->address + operand->offset);
+        c_put_comment(w, operand->buffer);
+        textw_printf(w, " */");
+    } else {
+        textw_printf(w, "buffer_%zu + %" PRIu64, operand->index, operand->offset);
+    }
+}
+
+static void put_calls(struct textw *w, const struct c_sequence *sequence,
+                      const struct c_files *files)
+{
+    for (size_t i = 0; i < sequence->count; i++) {
+        const struct c_call *call = &sequence->calls[i];
+
+        textw_printf(w, "    status = %s(", call->name);
+        put_operand(w, files, &call->src);
+        textw_printf(w, ",\n        ");
+        put_operand(w, files, &call->dst);
+        textw_printf(w, ");\n    if (status != MLI_STATUS_OK)\n        return status;\n");
+    }
+    textw_printf(w, "    return MLI_STATUS_OK;\n}\n");
+}
+
+void c_sequence_write(struct textw *w, const struct c_sequence *sequence, const char *path,
+                      const size_t *number)
+{
+    struct c_files files;
+    char name[32] = "move_all";
+
+    c_files_init(&files, 2 * sequence->count);
+    for (size_t i = 0; i < sequence->count; i++) {
+        add_file(&files, &sequence->calls[i].src);
+        add_file(&files, &sequence->calls[i].dst);
+    }
+    c_files_sort(&files);
+    if (number)
+        snprintf(name, sizeof name, "move_all_%zu", *number);
+    w->failed = w->failed || files.failed;
+    if (!files.failed) {
+        put_arrays(w, sequence);
+        put_sequence_head(w, &files, name, path);
+        put_calls(w, sequence, &files);
+    }
+    c_files_finish(&files);
 }

@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `mlictl explain`: this folder describes a job's move without making it. Data flow:
- *
- *     struct resolved (cli/job/resolve.h)
- *       -> explained.c         struct explained: libmli's plan (mli_explain.h), files, channels
- *            -> explained_text.c   aligned lines for people
- *            -> explained_json.c   one JSON object for programs
- *            -> c_function.c       a C function that makes the move
- *            -> explained_board.c  struct explained_board: the move on the board of a profile
- *                 -> board_remarks.c   advice on slow addresses
- *                 -> timeline.c        all jobs on the channels of the board (timeline.h)
- *            -> picture.c          struct picture: the cells of source and destination (picture.h)
- *                 -> picture_block.c   places the cells, in characters or pixels
- *                      -> picture_text.c   the text picture, on a canvas (canvas.h)
- *                      -> svg_picture.c    the picture as SVG, from the parts in svg_parts.h
+ * A job's move without making it: files, libmli's plan (mli_explain.h) and channels. `explain`
+ * prints it (cli/explain/explain.h); the checks of jobs (job_rules.h, races.h) and the move on a
+ * board (explained_board.h) follow from it.
  *
  * To add a fact, start here: add it to struct explained, fill it in explained_init(), and print it
- * in explained_text.c and explained_json.c (members are documented in mlictl-explain(1)).
- * To add a state of a cell, start with PICTURE_STATE_TABLE in picture.h.
- * To add a part of the SVG drawing, declare it in svg_parts.h and call it in svg_picture.c.
- * To add a form of picture, lay a struct picture out with picture_fit() and picture_block_init(),
- * as picture_text.c does.
+ * in explain_text.c and explain_json.c (members are documented in mlictl-explain(1)).
  */
-#ifndef CLI_EXPLAINED_H
-#define CLI_EXPLAINED_H
+#ifndef CLI_JOB_EXPLAINED_H
+#define CLI_JOB_EXPLAINED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +18,6 @@
 #include "mli_engine.h"
 #include "mli_explain.h"
 #include "proto/json/fault.h"
-#include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 struct explained_board;
 
@@ -166,10 +149,4 @@ void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_R
 /** Measures memcpy_ns in a fraction of a second. Out of memory, `timed` stays false. */
 void explained_time_memcpy(struct explained *explained);
 
-/** Writes the explanation for people: a line that names the job, then tables. */
-void explained_text(struct textw *w, const struct explained *explained);
-
-/** Writes the explanation for programs, as one object: the members of mlictl-explain(1). */
-void explained_json(struct jsonw *w, const struct explained *explained);
-
-#endif /* CLI_EXPLAINED_H */
+#endif /* CLI_JOB_EXPLAINED_H */

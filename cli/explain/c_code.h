@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Jobs as C for firmware. c_function() writes a job: tensors and cfg as initialisers, with the
+ * calls of embARC MLI. The text follows from the resolved job alone; the plan of libmli has no part
+ * in it. c_sequence_write() writes a function that calls those of all jobs of a file, in the order
+ * in which they were printed: that of "after". Buffers in a memory of the board have their
+ * addresses there as constants, other buffers become arrays, and the caller gives the addresses of
+ * files.
+ */
+#ifndef CLI_EXPLAIN_C_CODE_H
+#define CLI_EXPLAIN_C_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/job/buffer_places.h"
+#include "cli/job/explained.h"
+#include "cli/job/job_files.h"
+#include "proto/json/textw.h"
+
+struct c_call;
+
+/** Writes a comment that names `command`, such as "explain", and the headers. */
+void c_function_begin(struct textw *w, const char *command);
+
+/**
+ * Writes the function of a job. `number` is its number in the output, from 0, for the names of
+ * functions: "move_tile0", or "move_3" without a name. A name with other characters than letters,
+ * digits and '_' gets the number at its end.
+ */
+void c_function(struct textw *w, const struct explained *explained, const struct resolved *resolved,
+                size_t number);
+
+struct c_sequence {
+    struct c_call *calls;
+    size_t count, capacity;
+    bool failed; /* out of memory */
+};
+
+/** Frees the calls; legal for zeros. The sequence is empty then. */
+void c_sequence_finish(struct c_sequence *sequence);
+
+/**
+ * Adds the call of the function that c_function() wrote with this number. `file` has the buffers of
+ * the job, `buffers` their places, or null places without a profile. Borrows strings of both.
+ */
+void c_sequence_add(struct c_sequence *sequence, const struct explained *explained,
+                    const struct resolved *resolved, const struct job_file *file,
+                    const struct buffer_places *buffers, size_t number);
+
+/** Writes the function move_all(), or move_all_N() if `number` is not null. */
+void c_sequence_write(struct textw *w, const struct c_sequence *sequence, const char *path,
+                      const size_t *number);
+
+#endif /* CLI_EXPLAIN_C_CODE_H */
