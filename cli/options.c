@@ -17,6 +17,12 @@ const struct value value_directory = {VALUE_DIRECTORY, NULL};
 const struct value value_engine = {VALUE_ENGINE, NULL};
 const struct value value_profile = {VALUE_PROFILE, NULL};
 
+/* Options of earlier versions, and what replaces them. */
+static const struct {
+    const char *name, *instead;
+} former[] = {{"ktap", "pipe mlictl batch --json into conf/fleet/ktap.py"},
+              {"lava", "pipe mlictl batch --json into conf/fleet/lava.py"}};
+
 static int unknown(const struct option *table, const char *word, size_t length)
 {
     char name[64];
@@ -27,6 +33,12 @@ static int unknown(const struct option *table, const char *word, size_t length)
     for (const struct option *o = table; o->name; o++)
         names[count++] = o->name;
     names[count] = NULL;
+    for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
+        if (strcmp(name, former[i].name) == 0) {
+            print_error("--%s is no option any more: %s", name, former[i].instead);
+            return -1;
+        }
+    }
     const char *nearest = nearest_word(name, names);
     if (nearest)
         print_error("unknown option --%s; did you mean --%s?", name, nearest);

@@ -53,10 +53,10 @@ void connector_finish(struct connector *connector)
  */
 static const char *const of_service[] = {"engine", "channels", "profile", "socket", "host", NULL};
 static const char *const of_no_result[] = {
-    "jobs",          "filter", "shard",         "list", "retries", "fail-fast", "resume", "rerun",
-    "update-golden", "queue",  "password-file", "root", "follow",  "reconnect", "lease",  "again",
-    "remove",        "keep",   "tap",           "ktap", "lava",    "junit",     "html",   "flaky",
-    "verbose",       "json",   "quiet",         "help", NULL};
+    "jobs",  "filter",        "shard",  "list",          "retries", "fail-fast", "resume",
+    "rerun", "update-golden", "queue",  "password-file", "root",    "follow",    "reconnect",
+    "lease", "again",         "remove", "keep",          "tap",     "junit",     "html",
+    "flaky", "verbose",       "json",   "quiet",         "help",    NULL};
 
 static bool is_one_of(const char *name, const char *const *names)
 {

@@ -20,16 +20,6 @@ static bool wants_tap(const struct report_style *style)
     return style->tap;
 }
 
-static bool wants_ktap(const struct report_style *style)
-{
-    return style->ktap;
-}
-
-static bool wants_lava(const struct report_style *style)
-{
-    return style->lava;
-}
-
 static bool wants_junit(const struct report_style *style)
 {
     return style->junit != NULL;
@@ -42,8 +32,7 @@ static bool wants_html(const struct report_style *style)
 
 static bool fills_output(const struct report_style *style)
 {
-    return style->json || style->tap || style->ktap || style->lava ||
-           (style->junit && strcmp(style->junit, "-") == 0);
+    return style->json || style->tap || (style->junit && strcmp(style->junit, "-") == 0);
 }
 
 static bool wants_lines(const struct report_style *style)
@@ -62,7 +51,6 @@ static const struct form {
     const struct reporter *reporter;
     bool (*wanted)(const struct report_style *style);
 } forms[] = {{&reporter_events, wants_events}, {&reporter_tap, wants_tap},
-             {&reporter_ktap, wants_ktap},     {&reporter_lava, wants_lava},
              {&reporter_junit, wants_junit},   {&reporter_html, wants_html},
              {&reporter_lines, wants_lines},   {&reporter_progress, wants_progress}};
 
@@ -115,8 +103,6 @@ static int refuse_both(const struct report_style *style)
         const char *name;
     } all[] = {{style->json, "--json"},
                {style->tap, "--tap"},
-               {style->ktap, "--ktap"},
-               {style->lava, "--lava"},
                {style->junit && strcmp(style->junit, "-") == 0, "--junit -"}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -151,8 +137,6 @@ static int find_style(const struct options *options, struct report_style *style)
                                    .html = options_get(options, "html"),
                                    .json = options_get(options, "json") != NULL,
                                    .tap = options_get(options, "tap") != NULL,
-                                   .ktap = options_get(options, "ktap") != NULL,
-                                   .lava = options_get(options, "lava") != NULL,
                                    .verbose = options_get(options, "verbose") != NULL,
                                    .quiet = options_get(options, "quiet") != NULL,
                                    .terminal = isatty(STDOUT_FILENO)};
@@ -333,6 +317,30 @@ static void result(void *state, const struct case_result *result)
     put_line(&w);
 }
 
+/* A part of the run that did not run: a case has a file, another part a message. */
+static void put_not_run(const char *name, const char *key, const char *text)
+{
+    struct jsonw w;
+
+    open_line(&w);
+    jsonw_string(&w, "event", "not_run");
+    case_name_write(&w, name);
+    jsonw_string(&w, key, text);
+    put_line(&w);
+}
+
+static void gap(void *state, const char *name, const char *text)
+{
+    (void)state;
+    put_not_run(name, "message", text);
+}
+
+static void not_run(void *state, const char *name, const char *file)
+{
+    (void)state;
+    put_not_run(name, "file", file);
+}
+
 static int end(void *state, const struct batch_summary *summary)
 {
     struct jsonw w;
@@ -349,5 +357,10 @@ static void destroy(void *state)
     (void)state;
 }
 
-const struct reporter reporter_events = {
-    .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};
+const struct reporter reporter_events = {.create = create,
+                                         .gap = gap,
+                                         .begin = begin,
+                                         .result = result,
+                                         .not_run = not_run,
+                                         .end = end,
+                                         .destroy = destroy};

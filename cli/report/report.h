@@ -13,8 +13,8 @@
  *
  *     results -> batch_report_*() -> reporter_lines, reporter_progress   people
  *                                 -> reporter_tap, reporter_junit        CI servers
- *                                 -> reporter_ktap, reporter_lava        test farms
- *                                 -> reporter_events (--json)            programs
+ *                                 -> reporter_events (--json)            programs, such as the
+ *                                                   filters conf/fleet/ktap.py and lava.py
  *
  * A run calls batch_report_*() as its cases end, merge.c with results of state files, both from one
  * thread. Reporters do not know which of the two calls them.
@@ -47,8 +47,6 @@ extern const struct value batch_report_flaky_value;
 /** Options for reports, of batch and merge, besides --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
     {"tap", 0, NULL, "Write TAP version 13 to standard output."},                                  \
-        {"ktap", 0, NULL, "Write KTAP version 1 to standard output, at the end of the run."},      \
-        {"lava", 0, NULL, "Write signals of LAVA to standard output."},                            \
         {"junit", 0, "FILE", "Write JUnit XML to FILE; - is standard output (default: none).",     \
          .takes = &value_file},                                                                    \
         {"html", 0, "DIR", "Write a page to DIR/index.html (default: none).",                      \
@@ -59,7 +57,7 @@ extern const struct value batch_report_flaky_value;
         "verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal."      \
     }
 
-#define BATCH_REPORT_OPTION_NAMES "tap", "ktap", "lava", "junit", "html", "flaky", "verbose"
+#define BATCH_REPORT_OPTION_NAMES "tap", "junit", "html", "flaky", "verbose"
 
 /** Reads --flaky. Returns 0, or -1 after printing an error. */
 int batch_report_flaky(const struct options *options, bool *is_good);
@@ -106,7 +104,7 @@ struct report_style {
     const char *html;                             /* directory, or NULL */
     const char *engine, *profile, *socket, *host; /* options of the run; NULL: not given */
     bool merged;                                  /* results come from state files */
-    bool json, tap, ktap, lava, verbose, quiet;
+    bool json, tap, verbose, quiet;
     bool flaky_is_good;
     bool terminal; /* standard output is a terminal */
     int live_fd;   /* descriptor for the live line, or -1 */
@@ -130,8 +128,8 @@ struct reporter {
     void (*destroy)(void *state);
 };
 
-extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_ktap,
-    reporter_lava, reporter_lines, reporter_progress, reporter_tap;
+extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_lines,
+    reporter_progress, reporter_tap;
 
 /**
  * Writes file, place and message of a result, escaped with `rule`, as in

@@ -78,7 +78,7 @@ static bool is_text(const char *bytes)
     return true;
 }
 
-static void write_name(struct jsonw *w, const char *name)
+void case_name_write(struct jsonw *w, const char *name)
 {
     jsonw_string(w, "name", name);
     if (is_text(name))
@@ -197,7 +197,7 @@ static int read_difference(const struct json *object, char **out)
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint)
 {
     jsonw_string(w, "event", "case");
-    write_name(w, result->name);
+    case_name_write(w, result->name);
     jsonw_string(w, "file", result->file);
     jsonw_string(w, "status", case_status_word(result->status));
     jsonw_uint(w, "attempts", result->attempts);

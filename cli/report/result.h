@@ -108,10 +108,13 @@ bool case_status_is_good(enum case_status status, bool flaky_is_good);
 /** Returns whether the reason makes the status ERROR: the case could not be judged. */
 bool case_reason_is_error(enum case_reason reason);
 
+/** Writes member "name"; of a name that is not UTF-8 also its bytes in hexadecimal, "name_bytes".
+ */
+void case_name_write(struct jsonw *w, const char *name);
+
 /**
  * Writes the members of a "case" event, including "event", into the open object. With
- * `fingerprint`, as in state files, writes the fingerprint instead of rerun_reason. A name that is
- * not UTF-8 gets a second member with its bytes in hexadecimal.
+ * `fingerprint`, as in state files, writes the fingerprint instead of rerun_reason.
  */
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
 /** Reads a "case" event. Returns 0, or -1 with value's fault filled and *result empty. */

@@ -36,10 +36,12 @@ class BatchCase(Case):
         """Returns the JSON objects of a run: begin, {case name: case}, end."""
         result = self.batch(*arguments, "--json", code=code, **more)
         events = result.json
+        count = sum(e["event"] == "case" for e in events)
         self.assertEqual([e["event"] for e in events],
-                         ["begin"] + ["case"] * (len(events) - 2) + ["end"], str(result))
-        cases = {e["name"]: e for e in events[1:-1]}
-        self.assertEqual(len(cases), len(events) - 2, "a case is reported twice")
+                         ["begin"] + ["case"] * count + ["not_run"] * (len(events) - count - 2) + ["end"], str(result))
+        cases = {e["name"]: e for e in events[1:1 + count]}
+        self.assertEqual(len(cases), count, "a case is reported twice")
+        self.assertEqual(events[-1]["not_run"], len(events) - count - 2)
         self.assertEqual(events[-1]["exit"], result.code)
         return events[0], cases, events[-1]
 

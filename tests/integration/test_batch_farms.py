@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the reports for test farms, --ktap and --lava, as their readers do, also with hostile names."""
+"""Reads what conf/fleet/ktap.py and lava.py make of batch --json, as test farms do, also with hostile names."""
+import json
 import re
 import shutil
 import subprocess
+import sys
 
 from batch_scene import BatchCase
-from harness import main
+from harness import SOURCE, main
 
 # The dispatcher of LAVA searches the console of a device with this expression.
 SIGNAL = re.compile(r"<LAVA_SIGNAL_(\S+) ([^>]+)>")
@@ -43,7 +45,22 @@ def parse_ktap(lines, depth=0):
     return tests
 
 
+def filtered(name, text, *options):
+    """Returns exit code and output of a filter for these lines of JSON."""
+    run = subprocess.run([sys.executable, SOURCE / "conf/fleet" / f"{name}.py", *options], input=text.encode(),
+                         capture_output=True, check=False)
+    assert run.stderr == b"", run.stderr.decode()
+    return run.returncode, run.stdout.decode()
+
+
 class Farms(BatchCase):
+    def farm(self, name, *arguments, code, **more):
+        """Returns what a filter makes of a run of batch, and expects that it has the exit code of the run."""
+        text = self.batch(*arguments, "--json", code=code, **more).out
+        got, out = filtered(name, text)
+        self.assertEqual(got, code)
+        return out
+
     def add_all(self):
         for name in NAMES:
             self.add(name, "bad.npy" if name in ("conv/tile 4", "x/\nok 9 w") else "good.npy")
@@ -51,7 +68,7 @@ class Farms(BatchCase):
 
     def test_ktap(self):
         self.add_all()
-        out = self.batch("cases", "--ktap", code=1).out
+        out = self.farm("ktap", "cases", code=1)
         lines = out.splitlines()
         tests = parse_ktap(lines)
         self.assertEqual(lines, [])
@@ -70,7 +87,7 @@ class Farms(BatchCase):
                                                       capture_output=True).returncode:
             self.skipTest("no perl with TAP::Parser (Debian: perl)")
         self.add_all()
-        text = self.batch("cases", "--ktap", code=1).out
+        text = self.farm("ktap", "cases", code=1)
         program = ("use TAP::Parser; local $/; my $p = TAP::Parser->new({tap => <STDIN>}); $p->run;"
                    "print join(',', $p->tests_planned, scalar $p->passed, scalar $p->failed, scalar $p->parse_errors);")
         out = subprocess.run(["perl", "-e", program], input=text.encode(), capture_output=True, check=True).stdout
@@ -79,14 +96,14 @@ class Farms(BatchCase):
     def test_ktap_not_run(self):
         for name in "abc":
             self.add(name, "bad.npy" if name == "a" else "good.npy")
-        tests = parse_ktap(self.batch("cases", "--ktap", "--fail-fast", "-j1", code=1).out.splitlines())
+        tests = parse_ktap(self.farm("ktap", "cases", "--fail-fast", "-j1", code=1).splitlines())
         self.assertEqual([(name, ok, directive) for name, ok, directive, _ in tests[0][3]],
                          [("a", False, None), ("b", False, "SKIP"), ("c", False, "SKIP")])
         self.assertFalse(tests[0][1])
 
     def test_ktap_timeout(self):
         self.add("a")
-        out = self.batch("cases", "--ktap", "--timeout", "50", "-c4", "-e", "fault:threads,tiny=0,stick=1", code=1).out
+        out = self.farm("ktap", "cases", "--timeout", "50", "-c4", "-e", "fault:threads,tiny=0,stick=1", code=1)
         self.assertIn("not ok 1 a # TIMEOUT timeout\n", out)
 
     def signals(self, text):
@@ -116,7 +133,7 @@ class Farms(BatchCase):
 
     def test_lava(self):
         self.add_all()
-        cases, rest = self.signals(self.batch("cases", "--lava", "-j1", code=1).out)
+        cases, rest = self.signals(self.farm("lava", "cases", "-j1", code=1))
         self.assertEqual(sorted(cases, key=str), sorted([
             (None, "plain", "pass", "ms"), ("conv", "tile_3", "pass", "ms"), ("conv", "tile_4", "fail", "ms"),
             ("conv", "broken", "fail", "ms"), ("conv.deep", "a_b", "pass", "ms"),
@@ -127,27 +144,119 @@ class Farms(BatchCase):
 
     def test_lava_with_a_profile(self):
         self.add("a")
-        cases, _ = self.signals(self.batch("cases", "--lava", "--profile", "vpx5-nsim", code=0).out)
+        cases, _ = self.signals(self.farm("lava", "cases", "--profile", "vpx5-nsim", code=0))
         self.assertIn((None, "a.predicted", "pass", "ns"), cases)
 
-    def test_of_shards_and_combinations(self):
+    def test_of_shards(self):
         self.add_all()
         self.batch("cases", "--shard", "1/2", "--resume", "1.jsonl", "-q")
-        out = self.batch("merge", "1.jsonl", "--ktap", code=1).out
-        tests = parse_ktap(out.splitlines())
+        tests = parse_ktap(self.farm("ktap", "merge", "1.jsonl", code=1).splitlines())
         self.assertIn(("shard 2 of 2", False), [(name, ok) for name, ok, _, _ in tests])
-        cases, _ = self.signals(self.batch("merge", "1.jsonl", "--lava", code=1).out)
+        cases, _ = self.signals(self.farm("lava", "merge", "1.jsonl", code=1))
         self.assertIn((None, "shard_2_of_2", "fail", None), cases)
-        result = self.batch("cases", "--ktap", "--lava", code=2)
-        self.assertIn("both write to standard output", result.err)
-        self.batch("cases", "--ktap", "--junit", "r.xml", code=1)
-        self.assertTrue(self.exists("r.xml"))
+
+    def test_options_of_earlier_versions(self):
+        self.add("a")
+        for name in ("ktap", "lava"):
+            self.assertIn(f"--{name} is no option any more: pipe mlictl batch --json into conf/fleet/{name}.py",
+                          self.batch("cases", f"--{name}", code=2).err)
 
     def test_a_stream(self):
         self.add("a")
-        out = self.batch("-", "--ktap", stdin="cases/a.json\ncases/a.json\n", code=2).out
+        out = self.farm("ktap", "-", stdin="cases/a.json\ncases/a.json\n", code=2)
         tests = parse_ktap(out.splitlines())
         self.assertEqual([(name, ok) for name, ok, _, _ in tests], [("cases", True), ("standard input", False)])
+
+    def test_every_byte(self):
+        """What the filters write of each status, of hostile texts, and of cases that did not run."""
+        lines = "".join(json.dumps(event) + "\n" for event in EVENTS)
+        self.assertEqual(filtered("ktap", lines), (4, KTAP))
+        self.assertEqual(filtered("lava", lines), (4, LAVA))
+        self.assertIn("  not ok 2 flaky\n", filtered("ktap", lines, "--flaky", "fail")[1])
+        self.assertIn("TEST_CASE_ID=flaky RESULT=fail", filtered("lava", lines, "--flaky", "fail")[1])
+
+    def test_a_run_without_results(self):
+        """A refused command line has no event."""
+        self.assertEqual(filtered("ktap", ""), (1, "KTAP version 1\n1..0 # SKIP no cases\n"))
+        self.assertEqual(filtered("lava", ""), (1, ""))
+        self.assertEqual(filtered("lava", '{"exit":2,"error":{}}\n'), (2, ""))
+
+
+def case(name, status, reason=None, message=None, **more):
+    event = {"event": "case", "name": name, "file": "cases/a.json", "status": status, "attempts": 1, "ns": 1234567,
+             "bytes": 64}
+    return event | ({"reason": reason, "message": message, "pointer": "/expect"} if reason else {}) | more
+
+
+MISMATCH = "2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy"
+AGAIN = "mlictl run batch-failed/conv/tile_3/job.json"
+EVENTS = [
+    {"event": "begin", "cases": 7, "total": 20, "shard": "2/4", "resumed": 0, "set": "0" * 15 + "3"},
+    case("plain", "passed"),
+    case("flaky", "flaky", "timeout", "took longer than 5 ms", attempts=3),
+    case("conv/tile_3", "failed", "mismatch", MISMATCH, again=AGAIN),
+    case("a#b\\c\n\"<&>'\x1b[31m\ufffd\x9b\uffff", "error", "unreadable",
+         "]]> & \t \x01\x7f \u20ac\U0001f600 \ufffd\ufffd\ufffd", again="mlictl run 'it'\\''s here/a b'",
+         name_bytes=b"a#b\\c\n\"<&>'\x1b[31m\xff\xc2\x9b\xef\xbf\xbf".hex()),
+    case("u", "updated", "mismatch", "wrote g.npy.new"),
+    {"event": "not_run", "name": "never/begun", "file": "cases/never/begun.json"},
+    {"event": "end", "passed": 1, "flaky": 1, "failed": 1, "error": 1, "updated": 1, "not_run": 1, "ns": 1310000000,
+     "exit": 4}]
+HOSTILE = "]]> & ? ?? \u20ac\U0001f600 \ufffd\ufffd\ufffd"
+KTAP = f"""KTAP version 1
+1..3
+  KTAP version 1
+  # Subtest: (root)
+  1..4
+  # error: cases/a.json: expect: {HOSTILE}
+  # attempts 1
+  # rerun: mlictl run 'it'\\''s here/a b'
+  # duration_ns 1234567
+  not ok 1 a\\x23b\\c?"<&>'?[31m\ufffd?\uffff # ERROR unreadable
+  # flaky: cases/a.json: expect: took longer than 5 ms
+  # attempts 3
+  # duration_ns 1234567
+  ok 2 flaky
+  # duration_ns 1234567
+  ok 3 plain
+  # updated: cases/a.json: expect: wrote g.npy.new
+  # attempts 1
+  # duration_ns 1234567
+  not ok 4 u
+not ok 1 (root)
+  KTAP version 1
+  # Subtest: conv
+  1..1
+  # failed: cases/a.json: expect: {MISMATCH}
+  # attempts 1
+  # rerun: {AGAIN}
+  # duration_ns 1234567
+  not ok 1 tile_3
+not ok 2 conv
+  KTAP version 1
+  # Subtest: never
+  1..1
+  not ok 1 begun # SKIP not run
+not ok 3 never
+"""
+MEASURED = " UNITS=ms MEASUREMENT=1.234567>"
+LAVA = f"""<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=plain RESULT=pass{MEASURED}
+flaky flaky: cases/a.json: expect: took longer than 5 ms
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=flaky RESULT=pass{MEASURED}
+<LAVA_SIGNAL_TESTSET START conv>
+failed conv/tile_3: cases/a.json: expect: {MISMATCH}
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=tile_3 RESULT=fail{MEASURED}
+<LAVA_SIGNAL_TESTSET STOP>
+error a#b\\c?"&lt;&>'?[31m\ufffd?\uffff: cases/a.json: expect: {HOSTILE}
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=a_b_c________31m______ RESULT=fail{MEASURED}
+updated u: cases/a.json: expect: wrote g.npy.new
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=u RESULT=fail{MEASURED}
+<LAVA_SIGNAL_TESTSET START never>
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=begun RESULT=skip>
+<LAVA_SIGNAL_TESTSET STOP>
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch RESULT=fail UNITS=cases MEASUREMENT=5>
+<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch-duration RESULT=pass UNITS=s MEASUREMENT=1.310000>
+"""
 
 
 if __name__ == "__main__":

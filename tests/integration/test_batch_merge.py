@@ -234,7 +234,7 @@ class Merge(Case):
         self.write("a.jsonl", text_of(self.batch.state()))
         result = self.merge("a.jsonl", "--jobs", "3", code=2)
         self.assertEqual(result.err, "mlictl: --jobs cannot be combined with batch merge; its options are "
-                                     "--tap, --ktap, --lava, --junit, --html, --flaky, --verbose, --json "
+                                     "--tap, --junit, --html, --flaky, --verbose, --json "
                                      "and --quiet\n")
 
     def test_random_damage(self):

@@ -297,10 +297,13 @@ class Interrupted(Case):
                                     "interrupted")
 
     def test_events(self):
-        begin, *cases, end = self.interrupt("--json").json
+        begin, *events, end = self.interrupt("--json").json
+        cases = [event for event in events if event["event"] == "case"]
         self.assertEqual((begin["event"], end["event"], end["exit"]), ("begin", "end", 4))
         self.assertEqual(end["passed"] + end["not_run"], self.COUNT)
         self.assertEqual(end["passed"], len(cases))
+        self.assertEqual([event["event"] for event in events[len(cases):]], ["not_run"] * end["not_run"])
+        self.assertEqual(len({event["name"] for event in events}), self.COUNT)
 
 
 class Small(Case):

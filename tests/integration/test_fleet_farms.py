@@ -43,7 +43,7 @@ class Lava(FleetCase):
         definition = self.load("lava-definition.yaml")
         self.assertTrue(definition["metadata"]["format"].startswith("Lava-Test Test Definition 1.0"))
         self.assertLessEqual({"name", "description"}, definition["metadata"].keys())
-        values = dict(definition["params"], **parameters)
+        values = dict(definition["params"], FILTER=str(FLEET / "lava.py"), **parameters)
         script = ["set -e", *(f"{key}='{value}'" for key, value in values.items()), *definition["run"]["steps"]]
         out = self.sh("sh", "-c", "\n".join(script)).stdout
         found = {}

@@ -46,7 +46,6 @@ class LostOutput(Case):
         return (("run", "cases/a.json"), ("run", "--json", "cases/a.json"),
                 ("make", "mov", "in.npy", "o.npy", "--run", "-f"),
                 ("batch", "cases"), ("batch", "cases", "--json"), ("batch", "cases", "--tap"),
-                ("batch", "cases", "--ktap"), ("batch", "cases", "--lava"),
                 ("batch", "cases", "--junit", "-"),
                 *((*words, *socket) for words in (
                     ("ping",), ("info",), ("stats",), ("stats", "--json"), ("jobs",),

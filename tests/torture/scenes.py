@@ -206,8 +206,6 @@ def batches():
         scene("batch-json", *one, "--json", digits=True),
         scene("batch-junit", *one, "--junit", "report.xml", loose=("report.xml",)),
         scene("batch-tap", *one, "--tap"),
-        scene("batch-ktap", *one, "--ktap", digits=True),
-        scene("batch-lava", *one, "--lava", digits=True),
         scene("batch-list", "batch", "cases", "--list"),
         scene("batch-update", *one, "--update-golden", make=with_golden_jobs),
         scene("batch-failing", *one, make=with_wrong_golden),

@@ -189,8 +189,6 @@ static void test_reports(void **state)
     (void)state;
     sweep(make_report, "--json");
     sweep(make_report, "--tap");
-    sweep(make_report, "--ktap");
-    sweep(make_report, "--lava");
     sweep(make_report, "--junit=-");
     sweep(make_report, "");
 }

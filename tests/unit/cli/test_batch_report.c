@@ -257,74 +257,6 @@ static void test_tap(void **state)
         "Bail out! 2 of 7 cases have not run: interrupted\n");
 }
 
-#define HOSTILE "]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"
-
-static void test_ktap(void **state)
-{
-    (void)state;
-    check_told("--ktap", true,
-               "KTAP version 1\n"
-               "1..3\n"
-               "  KTAP version 1\n"
-               "  # Subtest: (root)\n"
-               "  1..4\n"
-               "  # error: cases/a.json: expect: " HOSTILE "  # attempts 1\n"
-               "  # rerun: mlictl run 'it'\\''s here/a b'\n"
-               "  # duration_ns 1234567\n"
-               "  not ok 1 a\\x23b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf # ERROR unreadable\n"
-               "  # flaky: cases/a.json: expect: took longer than 5 ms\n"
-               "  # attempts 3\n"
-               "  # duration_ns 1234567\n"
-               "  ok 2 flaky\n"
-               "  # duration_ns 1234567\n"
-               "  ok 3 plain\n"
-               "  # updated: cases/a.json: expect: wrote g.npy.new\n"
-               "  # attempts 1\n"
-               "  # duration_ns 1234567\n"
-               "  not ok 4 u\n"
-               "not ok 1 (root)\n"
-               "  KTAP version 1\n"
-               "  # Subtest: conv\n"
-               "  1..1\n"
-               "  # failed: " MISMATCH "\n"
-               "  # attempts 1\n"
-               "  # rerun: " AGAIN "\n"
-               "  # duration_ns 1234567\n"
-               "  not ok 1 tile_3\n"
-               "not ok 2 conv\n"
-               "  KTAP version 1\n"
-               "  # Subtest: never\n"
-               "  1..1\n"
-               "  not ok 1 begun # SKIP not run\n"
-               "not ok 3 never\n");
-}
-
-#define MEASURED " UNITS=ms MEASUREMENT=1.234567>\n"
-
-static void test_lava(void **state)
-{
-    (void)state;
-    check_told(
-        "--lava", true,
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=plain RESULT=pass" MEASURED
-        "flaky flaky: cases/a.json: expect: took longer than 5 ms\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=flaky RESULT=pass" MEASURED
-        "<LAVA_SIGNAL_TESTSET START conv>\n"
-        "failed conv/tile_3: " MISMATCH "\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=tile_3 RESULT=fail" MEASURED
-        "<LAVA_SIGNAL_TESTSET STOP>\n"
-        "error a#b\\c?\"&lt;&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: expect: " HOSTILE
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=a_b_c________31m______ RESULT=fail" MEASURED
-        "updated u: cases/a.json: expect: wrote g.npy.new\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=u RESULT=fail" MEASURED
-        "<LAVA_SIGNAL_TESTSET START never>\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=begun RESULT=skip>\n"
-        "<LAVA_SIGNAL_TESTSET STOP>\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch RESULT=fail UNITS=cases MEASUREMENT=5>\n"
-        "<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=mlictl-batch-duration RESULT=pass UNITS=s "
-        "MEASUREMENT=1.310000>\n");
-}
-
 static void test_tap_none(void **state)
 {
     (void)state;
@@ -366,6 +298,7 @@ static void test_events(void **state)
         "{\"event\":\"case\",\"name\":\"u\",\"file\":\"cases/a.json\",\"status\":\"updated\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":\"wrote "
         "g.npy.new\",\"pointer\":\"/expect\"}\n"
+        "{\"event\":\"not_run\",\"name\":\"never/begun\",\"file\":\"cases/never/begun.json\"}\n"
         "{\"event\":\"end\",\"passed\":1,\"flaky\":1,\"failed\":1,\"error\":1,\"updated\":1,"
         "\"not_run\":2,\"ns\":1310000000,\"exit\":4}\n");
 }
@@ -557,23 +490,11 @@ static void test_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(test_lines),
-        TEST(test_lines_verbose),
-        TEST(test_lines_quiet),
-        TEST(test_lines_hostile),
-        TEST(test_summary_resumed),
-        TEST(test_summary_one),
-        TEST(test_summary_none),
-        TEST(test_summary_quiet),
-        TEST(test_tap),
-        TEST(test_ktap),
-        TEST(test_lava),
-        TEST(test_tap_none),
-        TEST(test_tap_flaky),
-        TEST(test_events),
-        TEST(test_junit_output),
-        TEST(test_junit_file),
-        TEST(test_junit_flaky),
+        TEST(test_lines),         TEST(test_lines_verbose),   TEST(test_lines_quiet),
+        TEST(test_lines_hostile), TEST(test_summary_resumed), TEST(test_summary_one),
+        TEST(test_summary_none),  TEST(test_summary_quiet),   TEST(test_tap),
+        TEST(test_tap_none),      TEST(test_tap_flaky),       TEST(test_events),
+        TEST(test_junit_output),  TEST(test_junit_file),      TEST(test_junit_flaky),
         TEST(test_refused),
     };
     int failed;
