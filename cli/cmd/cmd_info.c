@@ -2,7 +2,7 @@
 /* mlictl info: version, state and load of a daemon. */
 #include <inttypes.h>
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 #include "cli/cmd/session.h"
 #include "cli/command.h"
 #include "cli/term/clock_ns.h"

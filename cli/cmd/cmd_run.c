@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl run: runs jobs on a service inside this process. */
-#include "cli/board/board_address.h"
+#include "boards/link/board_address.h"
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"

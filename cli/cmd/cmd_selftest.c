@@ -7,11 +7,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cli/board/serial_board.h"
+#include "boards/link/board_round.h"
+#include "boards/link/serial_board.h"
 #include "cli/command.h"
 #include "cli/engine_arg.h"
 #include "cli/link/tuning_choice.h"
-#include "cli/selftest/board_round.h"
 #include "cli/selftest/round.h"
 #include "cli/selftest/selftest_report.h"
 #include "cli/term/cancel.h"

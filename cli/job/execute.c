@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 #include "cli/job/execute_staging.h"
 #include "cli/job/staging.h"
 #include "cli/job/submission.h"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 #include "cli/job/job_buffers.h"
 #include "proto/file/file_limits.h"
 #include "proto/wire/inline_payload.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/job_progress.h"
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 #include "cli/job/job_report.h"
 
 enum { INTERVAL_MS = 100, SUBSCRIBE_MS = 1000 };

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/board/board_link.h"
+#include "boards/link/board_link.h"
 #include "cli/link/host.h"
 #include "cli/term/cancel.h"
 #include "proto/wire/daemon_calls.h"

@@ -150,7 +150,7 @@ class Build:
             self.wrapper = [self.file.qemu, "-L", "/usr/arc-linux-gnu"]
         if target.kind == BOARD:  # mlictl finds the agent in this folder
             self.tree = self.folder
-            self.file.qemu = (ROOT / "firmware/boards" / target.name / "qemu.args").read_text().split()[0]
+            self.file.qemu = (ROOT / "boards/firmware/boards" / target.name / "qemu.args").read_text().split()[0]
 
     def log(self, name):
         path = self.folder / f"{name}.log"

@@ -21,7 +21,7 @@ from stage import CPUS, ROOT, TREES, say
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "mli-clang-tidy"
 KEEP_DAYS = 30
 NODES_OF_ALL = 30000
-FOLDERS = ("libmli/src/", "libmli/port/", "proto/", "target/", "client/", "daemon/", "cli/")
+FOLDERS = ("libmli/src/", "libmli/port/", "proto/", "target/", "client/", "daemon/", "cli/", "boards/drivers/", "boards/serial/", "boards/link/")
 
 
 def checked(path):

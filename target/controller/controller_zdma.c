@@ -5,8 +5,8 @@
  * element first. So the source queue begins at the first descriptor's address, the destination
  * queue 32 bytes behind it. There are no strides: a piece is one run. Zeros are copied from memory,
  * because write-only mode exists in simple mode only. INTR in each destination element lets the
- * controller count the elements whose bytes are in memory; the driver (libmli/port/zdma) masks the
- * interrupt.
+ * controller count the elements whose bytes are in memory; the driver (boards/drivers/zdma) masks
+ * the interrupt.
  */
 #include "target/controller/controller_limits.h"
 #include "target/controller/controllers.h"

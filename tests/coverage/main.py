@@ -18,7 +18,7 @@ import llvm
 import scope
 
 EXPLAINED = branches.ROOT / "tests/coverage/uncovered.txt"
-OTHERS = ("libmli/port/", "target/", "daemon/", "client/src/", "cli/")  # in the summary only
+OTHERS = ("libmli/port/", "boards/", "target/", "daemon/", "client/src/", "cli/")  # in the summary only
 
 
 def options():

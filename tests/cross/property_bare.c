@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware/property/guard_mem_bare.h"
+#include "boards/firmware/property/guard_mem_bare.h"
 #include "libmli/port/mock/mock_engine.h"
 #include "tests/property/random_case.h"
 

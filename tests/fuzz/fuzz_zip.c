@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/serial/serial_frame.h"
+#include "boards/serial/serial_frame.h"
 #include "tests/fuzz/fuzz.h"
 
 struct zip_entry {

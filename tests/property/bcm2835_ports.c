@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "libmli/port/ports.h"
-#include "tests/unit/port/bcm2835_model.h"
+#include "tests/unit/boards/bcm2835_model.h"
 
 enum { PACE = 256 };
 

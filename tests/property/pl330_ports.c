@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "libmli/port/ports.h"
-#include "tests/unit/port/pl330_model.h"
+#include "tests/unit/boards/pl330_model.h"
 
 enum { PACE = 4096 };
 

@@ -4,9 +4,9 @@
  * libmli/port/ports.c. The model fails an assertion of cmocka if the engine does what the manual
  * forbids, which ends the program.
  */
+#include "boards/drivers/zdma/zdma_engine.h"
 #include "libmli/port/ports.h"
-#include "libmli/port/zdma/zdma_engine.h"
-#include "tests/unit/port/zdma_model.h"
+#include "tests/unit/boards/zdma_model.h"
 
 enum { PACE = 16 };
 

@@ -13,13 +13,13 @@ import re
 import sys
 
 PUBLIC = r"mli_(api|engine|explain|plan|tuning|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
-SERVICE = r"(proto|target|client|daemon|cli)/.*"
+SERVICE = r"(proto|target|client|daemon|cli|boards)/.*"
 
 # (files, kind, included names, reason): a file whose path matches `files` includes only headers that match
 # ("only"), or no header that matches ("never"). Both are regular expressions for the whole path.
 RULES = [
-    (r"(libmli|proto|target|client|daemon|cli|bench)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
-    (r"(libmli|proto|target|client|daemon|cli)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
+    (r"(libmli|proto|target|client|daemon|cli|bench)/.*|boards/(drivers|serial|link)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
+    (r"(libmli|proto|target|client|daemon|cli|boards)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
     (r"libmli/.*", "never", r"uv\.h", "libmli runs on bare metal"),
     (r"libmli/.*", "never", SERVICE, "libmli knows nothing of the service around it"),
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
@@ -36,15 +36,18 @@ RULES = [
     (r"libmli/port/mock/mock_(device|bus|clock)\.[ch]", "only",
      r"libmli/port/mock/mock_(device|bus|clock)\.h|std\w+\.h|string\.h|pthread\.h|sched\.h|semaphore\.h",
      "a device knows nothing of the library"),
-    (r"firmware/.*", "never", r"libmli/src/.*|uv\.h|(target|daemon)/.*|cli/(?!selftest/).*",
+    (r"boards/drivers/.*", "never", r"libmli/src/.*|(proto|target|client|daemon|cli)/.*|boards/(firmware|serial|link)/.*",
+     "a driver is built on libmli's public headers and does not know the board"),
+    (r"boards/firmware/.*", "never", r"libmli/src/.*|uv\.h|(target|daemon)/.*|cli/(?!selftest/).*|boards/link/.*",
      "firmware is built on libmli's public headers"),
-    (r"libmli/.*", "never", r"firmware/.*", "an engine does not know the board"),
     (r"tests/unit/port/(?!test_split\.c).*", "never", r"libmli/src/.*",
      "what a port relies on is public"),
     (r"proto/.*", "never", r"uv\.h|libmli/.*|(target|client|daemon|cli)/.*", "proto is the layer below"),
-    (r"proto/serial/.*", "only", r"proto/serial/.*|mli_mov_api\.h|std\w+\.h|string\.h",
+    (r"boards/serial/.*", "only", r"boards/serial/.*|mli_mov_api\.h|std\w+\.h|string\.h",
      "both ends of the line use it, one of them on bare metal"),
-    (r"proto/(json|wire|file)/.*", "never", r"proto/serial/.*", "the serial line is a protocol of its own"),
+    (r"boards/link/.*", "never", r"uv\.h|libmli/.*|(client|daemon)/.*|boards/(drivers|firmware)/.*",
+     "mlictl knows a board by its serial line"),
+    (r"(libmli|proto|target|client|daemon|bench)/.*", "never", r"boards/.*", "boards may be absent"),
     (r"target/.*", "never", r"uv\.h|libmli/.*|proto/(wire|file)/.*|(client|daemon|cli)/.*",
      "target stands on the public headers and JSON"),
     (r"proto/json/.*", "never", r"proto/(wire|file)/.*", "JSON knows no protocol and no file format"),
@@ -75,13 +78,13 @@ RULES = [
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
 # Headers of firmware, and of each of its boards, are never in one program with those of the host.
-FIRMWARE = re.compile(r"(firmware/(boards/\w+/)?)?")
+FIRMWARE = re.compile(r"(boards/firmware/(boards/\w+/)?)?")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 
 def sources(root):
-    for folder in ("libmli", "proto", "target", "client", "daemon", "cli", "tests", "bench", "examples", "firmware"):
+    for folder in ("libmli", "proto", "target", "client", "daemon", "cli", "boards", "tests", "bench", "examples"):
         yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
 
 

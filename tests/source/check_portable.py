@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("libmli", "proto", "target", "client", "daemon", "cli", "firmware", "tests", "examples")
+FOLDERS = ("libmli", "proto", "target", "client", "daemon", "cli", "boards", "tests", "examples")
 LACKING = {
     re.compile(r"\b__u?int128(_t)?\b"): "128-bit integers: 32-bit processors have none",
     re.compile(r"_Atomic\W+u?int64_t|\batomic_u?(llong|int_(fast|least)64_t|intmax_t)\b"):

@@ -12,10 +12,10 @@
 
 #include <stdatomic.h>
 
-#include "libmli/port/common/option.h"
 #include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_clock.h"
 #include "libmli/port/mock/mock_device.h"
+#include "libmli/port/option.h"
 
 enum {
     RING_DEFAULT = 4,

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Channels of a DMA controller that executes chains of descriptors: the part of an engine that such
+ * controllers have in common.
+ *
+ * Glossary
+ *   item    a descriptor of the controller, in memory, with the address of the next item; or the
+ *           registers of a channel that starts another one at its end
+ *   chain   items that a channel executes without the processor, up to an interrupt at their end.
+ *           A chain that runs cannot be extended.
+ *   piece   a part of a plan (mli_engine.h). It takes one item or a few, all in one chain.
+ *
+ * A channel has two chains, A and B. chain_submit() fills and starts A. While the channel executes
+ * A, chain_poll() fills B. The poll that finds A complete starts B at once, then fills A again. The
+ * processor moves its pieces after the last chain.
+ *
+ * To write an engine, start here: define the functions of struct chain_controller, a struct
+ * chain_channel for each channel, and a struct mli_engine whose functions `open`, `submit` and
+ * `poll` call those below. The engine keeps the items, in the form of its controller.
+ * boards/drivers/bcm2835 is an example.
+ */
+#ifndef MLI_PORT_CHAIN_H
+#define MLI_PORT_CHAIN_H
+
+#include "mli_engine.h"
+
+enum {
+    CHAIN_COUNT = 2,          /* chains of a channel */
+    CHAIN_PIECES_MAX = 32,    /* pieces of a chain */
+    CHAIN_ITEMS_MAX = 255,    /* items of a chain */
+    CHAIN_STOP_POLLS = 10000, /* polls of a channel that does not stop, until CHAIN_GIVE_UP */
+    /* Polls of a channel that does not stop, until only an interrupt or mli_mov_poll() polls it. */
+    CHAIN_WATCH_POLLS = 2 * CHAIN_STOP_POLLS
+};
+
+/** The state of a channel that was started. */
+enum chain_state {
+    CHAIN_BUSY,
+    CHAIN_STOPPING, /**< it should stop, because of an error or a cancel, but may write memory */
+    CHAIN_ENDED,    /**< memory has the bytes of all items */
+    CHAIN_FAILED,   /**< it has stopped after an error */
+    CHAIN_STOPPED   /**< it has stopped as it should */
+};
+
+/** Whether a channel must stop. */
+enum chain_stop {
+    CHAIN_GO_ON,     /**< no */
+    CHAIN_CANCELLED, /**< the work item is cancelled: halt the channel, if it is not halted yet */
+    /**
+     * It is stopping since CHAIN_STOP_POLLS polls: disable or reset it, if it then stops for
+     * certain. If the controller has no such way, go on to return CHAIN_STOPPING: the work item
+     * ends if the channel stops later, preferably with an interrupt.
+     */
+    CHAIN_GIVE_UP
+};
+
+/**
+ * The functions of a controller. `channel` is the engine's number of a channel, `chain` is 0
+ * or 1, and items are counted from 0. The functions of one channel are never called concurrently.
+ */
+struct chain_controller {
+    /** Most items of one piece. */
+    uint32_t piece_items;
+
+    /** Sets the limits of a piece, like `caps` of struct mli_engine. */
+    void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
+
+    /**
+     * Writes the items of a piece, from item `first` on. Returns their number; 0 if the controller
+     * cannot move the piece, for example because the bus does not have an address: the processor
+     * then moves it.
+     */
+    uint32_t (*encode)(uint32_t channel, uint32_t chain, uint32_t first,
+                       const struct mli_descriptor *piece);
+
+    /**
+     * Links items 0 to `count` - 1, lets the last one raise the interrupt (unless a channel that
+     * stops raises one), and writes them from the cache to memory. `count` is not 0. Keep `count`
+     * if `start` or `look` needs it.
+     */
+    void (*link)(uint32_t channel, uint32_t chain, uint32_t count);
+
+    /**
+     * Starts a chain on an idle channel: forgets earlier ends and errors, and calls chain_barrier()
+     * before the write that starts the channel.
+     */
+    void (*start)(uint32_t channel, uint32_t chain);
+
+    /**
+     * Returns what the channel does, after it has stopped the channel if it must. A poll that
+     * follows the interrupt of an end must find CHAIN_ENDED, for no other interrupt comes: choose
+     * an interrupt that is not raised before the state that this function reads. A channel that was
+     * to stop may have ended by itself: CHAIN_ENDED is then better than CHAIN_STOPPED, which counts
+     * its last item as not executed. One call must find out that an idle channel has stopped: after
+     * CHAIN_WATCH_POLLS polls no other may follow. Not called when the channel has ended, until its
+     * next start.
+     */
+    enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
+
+    /**
+     * Returns the item that the channel executes, or in which it has stopped, 0 to `count` - 1: the
+     * items before it are in memory. 0 if the registers name no item of the chain. Not called for a
+     * channel that has ended.
+     */
+    uint32_t (*position)(uint32_t channel, uint32_t chain, uint32_t count);
+
+    /**
+     * Returns the number of rows of a piece that are in memory, of a channel that has stopped in
+     * item `item`, with which the piece begins. Null: the registers do not have this number.
+     */
+    uint64_t (*rows)(uint32_t channel, uint32_t chain, uint32_t item,
+                     const struct mli_descriptor *piece);
+
+    /**
+     * Clears the interrupt of an idle channel, which has no work item any more. If it has not
+     * succeeded, resets the channel.
+     */
+    void (*clear)(uint32_t channel, bool success);
+};
+
+/** A chain of a channel: the pieces that its items move. */
+struct chain {
+    struct mli_descriptor pieces[CHAIN_PIECES_MAX];
+    uint8_t ends[CHAIN_PIECES_MAX]; /* number of items up to the end of each piece */
+    uint32_t items;
+    uint32_t count, reaped; /* pieces, and those that are complete and counted */
+};
+
+/** A channel of the engine. Its members are private to chain.c. */
+struct chain_channel {
+    const struct chain_controller *controller;
+    uint64_t (*clock_ns)(void);
+    uint32_t number, items_max;
+    struct chain chains[CHAIN_COUNT];
+    struct mli_legaliser legaliser; /* has the pieces that are in no chain */
+    struct mli_descriptor piece;    /* the last one from the legaliser */
+    bool for_processor;             /* the processor must move `piece` when no chain is left */
+    bool idle;                      /* the channel executes no chain */
+    bool visible;                   /* the processor's cache has nothing of the destination */
+    uint32_t running;               /* the chain that the channel executes, or has executed */
+    uint32_t stop_polls;            /* polls since the channel began to stop */
+    size_t written;
+    uint64_t began, busy_ns;
+    _Atomic(struct mli_work *) work; /* null: poll must not touch the channel */
+    _Atomic uint32_t high_water;
+};
+
+/** The arguments of chain_open(). */
+struct chain_setup {
+    const struct chain_controller *controller;
+    uint32_t number;            /**< the engine's number of the channel */
+    uint32_t items_max;         /**< most items of a chain: piece_items to CHAIN_ITEMS_MAX */
+    uint64_t (*clock_ns)(void); /**< null: there is no clock */
+};
+
+/** Opens a channel, which is idle. */
+void chain_open(struct chain_channel *channel, const struct chain_setup *setup);
+
+/** The functions `submit`, `poll` and `stats` of struct mli_engine, for one channel. */
+void chain_submit(struct chain_channel *channel, struct mli_work *work);
+uint32_t chain_poll(struct chain_channel *channel, uint32_t budget);
+void chain_stats(struct chain_channel *channel, mli_mov_channel_stats *stats);
+
+/** Orders accesses to memory before the accesses to registers that follow, and the reverse. */
+void chain_barrier(void);
+
+/**
+ * Sets *bus to the address of a run of `bytes` bytes on a bus of 32 bits. Returns false if the bus
+ * does not have all of the run. bytes > 0.
+ */
+bool chain_bus32(const void *address, uint64_t bytes, uint32_t *bus);
+
+#endif /* MLI_PORT_CHAIN_H */

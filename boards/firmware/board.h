@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Firmware: images that run without an operating system, one set for each board.
+ *
+ *   boards/NAME   start-up code, memory map, console, interrupts; where the DMA controller is
+ *   lib           what all boards share: start of the program, semihosting, a C library if the
+ *                 toolchain has none
+ *   property      an image that compares random moves and permutes with the oracle
+ *   unit          unit tests of the library as images
+ *   agent         an image that takes jobs from mlictl over the console
+ *
+ * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/firmware.h), which
+ * clears memory, calls board_init() and then main() of the image. main() adds board_engine to
+ * libmli and uses libmli as any program does. The engine is a port of libmli (libmli/port), and the
+ * board connects its interrupts.
+ *
+ * To add a board, start here: define the functions below in boards/NAME/, and make
+ *   boards/NAME/meson.build   sets board_sources, board_deps, board_args, board_link_args,
+ *                             board_link_depends, board_engine (its name), board_all_bytes (options
+ *                             with which the controller moves every byte) and, if the runs of
+ *                             boards/firmware/meson.build do not suit, board_property
+ *   boards/NAME/image.ld      the linker script, see below
+ *   boards/NAME/qemu.args     arguments of QEMU, separated by white space, @IMAGE@ for the image
+ *   boards/NAME/qemu.known    optional: a sed script that deletes lines of QEMU's log which QEMU
+ *                             writes whatever the image does
+ *   tests/cross/NAME.ini      the cross file: system = 'none'
+ *   scripts/stages/cross.py   a line in TARGETS, for scripts/cross
+ *
+ * The linker script defines bss_begin and bss_end, which firmware_start() clears; __heap_start and
+ * __heap_end for malloc(), with 48 MiB on all boards; what start.S of the board uses; and what
+ * board_memory() returns.
+ *
+ * start.S has _start in the section .text.start. It runs privileged, with interrupts masked, sets
+ * the stack (stack_end) and jumps to firmware_start(). Memory is uncached, or the board sets the
+ * functions of the platform. It defines board_interrupts() and board_idle(). An interrupt calls a
+ * function of board.c that handles it: not nested, with the stack aligned as the ABI says, and with
+ * the registers of the floating-point unit saved, unless the cross file compiles without this unit.
+ * The return from an interrupt ends an exclusive access that it has interrupted, if the processor
+ * does not do so: with clrex on ARMv7, a strex on ARMv6, an sc on RISC-V. Other exceptions end in
+ * firmware_crash() (lib/firmware.h). boards/sifive_u/start.S is the shortest example.
+ *
+ * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
+ * `boards/firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
+ */
+#ifndef FIRMWARE_BOARD_H
+#define FIRMWARE_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+
+/** The name of the board: that of its folder. */
+extern const char board_name[];
+
+/** Prepares console, clock and interrupt controller. Interrupts stay disabled. */
+void board_init(void);
+
+/* Console: the serial line */
+
+/** Writes bytes as they are; waits while the line is busy. */
+void board_write(const void *bytes, size_t count);
+
+/** Reads the bytes that have come, up to `room`. Returns their number, which may be 0. */
+size_t board_read(void *to, size_t room);
+
+/* Time */
+
+/**
+ * Returns nanoseconds since some moment; never goes back. Any context, also with interrupts masked.
+ * A counter of 32 bits must be extended; images call the function at least once a minute.
+ */
+uint64_t board_time_ns(void);
+
+/* Interrupts of the processor that runs the program */
+
+/** Enables or disables all interrupts. Returns whether they were enabled. */
+bool board_interrupts(bool enable);
+
+/** Sleeps until the next interrupt; may return early. */
+void board_idle(void);
+
+/* DMA */
+
+/**
+ * The engine of the board's DMA controller. Its option `interrupt` chooses how work items complete:
+ * 1 by interrupts, which board_init() has connected; 0 by polling.
+ */
+extern const struct mli_engine *const board_engine;
+
+/** Returns the number of interrupts of the DMA controller that were handled. */
+uint32_t board_dma_interrupts(void);
+
+enum board_fault {
+    BOARD_FAULT_NONE,
+    BOARD_FAULT_ERROR, /**< the controller reports an error */
+    BOARD_FAULT_STUCK, /**< the controller never reports an end */
+};
+
+/**
+ * Injects a fault: after `after` more rows on the channel of the engine, the next row ends as
+ * `fault` says, also if a descriptor has several rows. There is at most one fault at a time;
+ * BOARD_FAULT_NONE removes it. Returns false if the board cannot inject this fault.
+ */
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);
+
+/**
+ * Returns the end of the tensors' memory if an access to the bytes after it is a bus error that
+ * the controller reports; null if there is no such place.
+ */
+uint8_t *board_memory_end(void);
+
+/* Memory */
+
+struct board_memory {
+    uint8_t *base; /**< aligned to 64 bytes */
+    size_t bytes;
+};
+
+/** Returns the memory that the image leaves for tensors. The controller can access it. */
+struct board_memory board_memory(void);
+
+/* End */
+
+/**
+ * Copies the arguments of the program, separated by spaces, and a terminator. Returns false for a
+ * program without arguments, and if the arguments exceed `room`.
+ */
+bool board_arguments(char *to, size_t room);
+
+/** Ends the program. QEMU ends with this status. */
+_Noreturn void board_exit(int status);
+
+#endif /* FIRMWARE_BOARD_H */

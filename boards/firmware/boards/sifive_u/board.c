@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HiFive Unleashed (FU540-C000), and QEMU's model of it, sifive_u. */
+#include "boards/firmware/board.h"
+
+#include <stdatomic.h>
+
+#include "boards/drivers/pdma/pdma_engine.h"
+#include "boards/drivers/pdma/pdma_registers.h"
+#include "boards/firmware/boards/sifive_u/memory_map.h"
+#include "boards/firmware/lib/firmware.h"
+
+const char board_name[] = "sifive_u";
+const struct mli_engine *const board_engine = &pdma_engine;
+
+/* From the linker script. */
+extern uint8_t ram_begin[], tensors_begin[], tensors_end[];
+
+static volatile uint32_t *word_at(uintptr_t address)
+{
+    return (volatile uint32_t *)address;
+}
+
+/* Console: UART0 (FU540-C000 Manual, "Universal Asynchronous Receiver/Transmitter") */
+
+enum { TXDATA = 0x00, RXDATA = 0x04, TXCTRL = 0x08, RXCTRL = 0x0C };
+
+#define UART_FULL   (1u << 31) /* of TXDATA */
+#define UART_EMPTY  (1u << 31) /* of RXDATA */
+#define UART_ENABLE 1u
+
+void board_write(const void *bytes, size_t count)
+{
+    const uint8_t *from = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        while (*word_at(UART0_BASE + TXDATA) & UART_FULL)
+            ;
+        *word_at(UART0_BASE + TXDATA) = from[i];
+    }
+}
+
+size_t board_read(void *to, size_t room)
+{
+    uint8_t *bytes = to;
+    size_t count = 0;
+
+    while (count < room) {
+        const uint32_t data = *word_at(UART0_BASE + RXDATA);
+
+        if (data & UART_EMPTY)
+            break;
+        bytes[count++] = (uint8_t)data;
+    }
+    return count;
+}
+
+/* Time */
+
+uint64_t board_time_ns(void)
+{
+    return *(volatile uint64_t *)(uintptr_t)CLINT_MTIME * 1000;
+}
+
+/* Interrupts: the PLIC (RISC-V PLIC Specification). Context 1 is the machine mode of hart 1. */
+
+enum {
+    PLIC_CONTEXT = BOARD_HART,
+    PLIC_ENABLES = 0x2000 + PLIC_CONTEXT * 0x80,
+    PLIC_THRESHOLD = 0x200000 + PLIC_CONTEXT * 0x1000,
+    PLIC_CLAIM = PLIC_THRESHOLD + 4,
+};
+
+#define MCAUSE_SOFTWARE (UINT64_C(1) << 63 | 3)
+#define MCAUSE_EXTERNAL (UINT64_C(1) << 63 | 11)
+
+static uint32_t dma_interrupts;
+static _Atomic uint32_t pended; /* bit n: channel n is polled in the next software interrupt */
+
+uint32_t board_dma_interrupts(void)
+{
+    return dma_interrupts;
+}
+
+/* Priority 0 keeps an interrupt away. Each interrupt has its own register, so no other changes. */
+static void enable_interrupts(uint32_t channel, bool enable)
+{
+    const uint32_t done = IRQ_PDMA_FIRST + 2 * channel;
+
+    *word_at(PLIC_BASE + 4 * done) = enable;
+    *word_at(PLIC_BASE + 4 * (done + 1)) = enable;
+}
+
+static void plic_init(void)
+{
+    uint32_t enables = 0;
+
+    for (uint32_t irq = IRQ_PDMA_FIRST; irq <= IRQ_PDMA_LAST; irq++) {
+        *word_at(PLIC_BASE + 4 * irq) = 0;
+        enables |= 1u << irq;
+    }
+    *word_at(PLIC_BASE + PLIC_ENABLES) = enables;
+    *word_at(PLIC_BASE + PLIC_ENABLES + 4) = 0;
+    *word_at(PLIC_BASE + PLIC_THRESHOLD) = 0;
+}
+
+/* Requests a software interrupt of this processor. */
+static void pend(uint32_t channel)
+{
+    atomic_fetch_or_explicit(&pended, UINT32_C(1) << channel, memory_order_relaxed);
+    *word_at(CLINT_MSIP + 4 * BOARD_HART) = 1;
+}
+
+static void handle_software(void)
+{
+    uint32_t channels;
+
+    *word_at(CLINT_MSIP + 4 * BOARD_HART) = 0;
+    channels = atomic_exchange_explicit(&pended, 0, memory_order_relaxed);
+    for (uint32_t i = 0; channels >> i; i++) {
+        if (channels >> i & 1)
+            mli_mov_interrupt(i);
+    }
+}
+
+static void handle_external(void)
+{
+    uint32_t irq;
+
+    while ((irq = *word_at(PLIC_BASE + PLIC_CLAIM)) != 0) {
+        if (irq >= IRQ_PDMA_FIRST && irq <= IRQ_PDMA_LAST) {
+            dma_interrupts++;
+            pdma_interrupt((irq - IRQ_PDMA_FIRST) / 2);
+        }
+        *word_at(PLIC_BASE + PLIC_CLAIM) = irq; /* complete */
+    }
+}
+
+/* start.S calls it for each interrupt and exception. */
+void board_trap(uint64_t cause, uint64_t at, uint64_t address);
+
+void board_trap(uint64_t cause, uint64_t at, uint64_t address)
+{
+    if (cause == MCAUSE_EXTERNAL)
+        handle_external();
+    else if (cause == MCAUSE_SOFTWARE)
+        handle_software();
+    else
+        firmware_crash("exception", cause, at, address);
+}
+
+/* DMA */
+
+/* QEMU's model reports no bus errors (docs/boards.md), so faults are made between engine and
+   registers. */
+static struct {
+    enum board_fault fault;
+    uint32_t channel, after;
+} injected;
+
+static uint64_t read_register(uint32_t channel, uint32_t offset)
+{
+    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
+
+    return *word_at(at);
+}
+
+/*
+ * Makes the controller itself fail: it refuses transactions of different sizes for reads and
+ * writes, sets ERROR, and raises its error interrupt. A channel that is never started is stuck.
+ */
+static uint32_t start_faulty(uint32_t channel, uint32_t control)
+{
+    if (channel != injected.channel || !(control & PDMA_RUN) || injected.after-- > 0)
+        return control;
+    if (injected.fault == BOARD_FAULT_STUCK)
+        control &= ~PDMA_RUN;
+    else
+        *word_at(PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + PDMA_NEXT_CONFIG) = 6u << 28;
+    injected.fault = BOARD_FAULT_NONE;
+    return control;
+}
+
+static void write_register(uint32_t channel, uint32_t offset, uint64_t value)
+{
+    const uintptr_t at = PDMA_BASE + (uintptr_t)channel * PDMA_CHANNEL_BYTES + offset;
+
+    if (offset == PDMA_CONTROL && injected.fault != BOARD_FAULT_NONE)
+        value = start_faulty(channel, (uint32_t)value);
+    if (offset == PDMA_CONTROL || offset == PDMA_NEXT_CONFIG)
+        *word_at(at) = (uint32_t)value;
+    else
+        *(volatile uint64_t *)at = value;
+}
+
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
+{
+    injected.fault = fault;
+    injected.channel = channel;
+    injected.after = after;
+    return true;
+}
+
+/* QEMU's model would read zeros beyond the memory, and lose writes. */
+static bool has_memory(uint64_t address, size_t bytes)
+{
+    const uint64_t begin = (uintptr_t)ram_begin, end = (uintptr_t)tensors_end;
+
+    return address >= begin && address <= end && bytes <= end - address;
+}
+
+uint8_t *board_memory_end(void)
+{
+    return tensors_end;
+}
+
+struct board_memory board_memory(void)
+{
+    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
+}
+
+void board_init(void)
+{
+    static const struct pdma_platform platform = {
+        .base = PDMA_BASE,
+        .channels = PDMA_CHANNELS,
+        .read = read_register,
+        .write = write_register,
+        .enable_interrupts = enable_interrupts,
+        .has_memory = has_memory,
+        .clock_ns = board_time_ns,
+    };
+
+    static const struct mli_platform shared = {.size = sizeof(shared), .pend = pend};
+
+    *word_at(UART0_BASE + TXCTRL) = UART_ENABLE;
+    *word_at(UART0_BASE + RXCTRL) = UART_ENABLE;
+    plic_init();
+    pdma_set_platform(&platform);
+    (void)mli_mov_set_platform(&shared); /* the controller sees the caches */
+}
+
+bool board_arguments(char *to, size_t room)
+{
+    return semihosting_arguments(to, room);
+}
+
+void board_exit(int status)
+{
+    semihosting_exit(status);
+    (void)board_interrupts(false);
+    for (;;)
+        board_idle();
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* AMD ZCU102 (Zynq UltraScale+ MPSoC), and QEMU's model of it, xlnx-zcu102. */
+#include "boards/firmware/board.h"
+
+#include "boards/drivers/zdma/zdma_engine.h"
+#include "boards/drivers/zdma/zdma_registers.h"
+#include "boards/firmware/boards/zcu102/memory_map.h"
+#include "boards/firmware/lib/firmware.h"
+
+const char board_name[] = "zcu102";
+const struct mli_engine *const board_engine = &zdma_engine;
+
+/* From the linker script. */
+extern uint8_t tensors_begin[], tensors_end[];
+
+static volatile uint32_t *word_at(uintptr_t address)
+{
+    return (volatile uint32_t *)address;
+}
+
+/* Console: UART 0 (Cadence), as UG1087 describes the module UART */
+
+enum {
+    UART_CONTROL = 0x00,
+    UART_MODE = 0x04,
+    UART_STATUS = 0x2c,
+    UART_FIFO = 0x30,
+    UART_RESET_ENABLE = 0x17, /* of UART_CONTROL: reset both FIFOs, enable both directions */
+    UART_8N1 = 0x20,
+    UART_RX_EMPTY = 1 << 1,
+    UART_TX_FULL = 1 << 4,
+};
+
+void board_write(const void *bytes, size_t count)
+{
+    const uint8_t *from = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        while (*word_at(UART0_BASE + UART_STATUS) & UART_TX_FULL)
+            ;
+        *word_at(UART0_BASE + UART_FIFO) = from[i];
+    }
+}
+
+size_t board_read(void *to, size_t room)
+{
+    uint8_t *bytes = to;
+    size_t count = 0;
+
+    while (count < room && !(*word_at(UART0_BASE + UART_STATUS) & UART_RX_EMPTY))
+        bytes[count++] = (uint8_t)*word_at(UART0_BASE + UART_FIFO);
+    return count;
+}
+
+/* Time: the generic timer of the processor */
+
+uint64_t board_time_ns(void)
+{
+    uint64_t ticks, hertz;
+
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+    return ticks / hertz * 1000000000 + ticks % hertz * 1000000000 / hertz;
+}
+
+/* Interrupts: the GIC-400 of the APU (GIC Architecture Specification 2.0, IHI 0048) */
+
+enum {
+    GICD_CTLR = 0x000,
+    GICD_ISENABLER = 0x100,
+    GICD_IPRIORITYR = 0x400,
+    GICD_ITARGETSR = 0x800,
+    GICC_CTLR = 0x00,
+    GICC_PMR = 0x04,
+    GICC_IAR = 0x0c,
+    GICC_EOIR = 0x10,
+    GIC_ENABLE = 1,
+    GIC_PRIORITY = 0x80, /* of the device interrupts; GICC_PMR lets numbers below 0xf0 pass */
+};
+
+static uint32_t dma_interrupts;
+
+uint32_t board_dma_interrupts(void)
+{
+    return dma_interrupts;
+}
+
+static void enable_irq(uint32_t irq)
+{
+    *(volatile uint8_t *)(uintptr_t)(GICD_BASE + GICD_IPRIORITYR + irq) = GIC_PRIORITY;
+    *(volatile uint8_t *)(uintptr_t)(GICD_BASE + GICD_ITARGETSR + irq) = 1; /* processor 0 */
+    *word_at(GICD_BASE + GICD_ISENABLER + irq / 32 * 4) = 1u << irq % 32;
+}
+
+static void gic_init(void)
+{
+    *word_at(GICD_BASE + GICD_CTLR) = 0;
+    for (uint32_t i = 0; i < DMA_CHANNELS; i++) {
+        enable_irq(IRQ_GDMA_FIRST + i);
+        enable_irq(IRQ_ADMA_FIRST + i);
+    }
+    *word_at(GICC_BASE + GICC_PMR) = 0xf0;
+    *word_at(GICC_BASE + GICC_CTLR) = GIC_ENABLE;
+    *word_at(GICD_BASE + GICD_CTLR) = GIC_ENABLE;
+}
+
+bool board_interrupts(bool enable)
+{
+    uint64_t masks;
+
+    __asm__ volatile("mrs %0, daif" : "=r"(masks));
+    if (enable)
+        __asm__ volatile("msr daifclr, #2" ::: "memory");
+    else
+        __asm__ volatile("msr daifset, #2" ::: "memory");
+    return !(masks & 1u << 7);
+}
+
+void board_idle(void)
+{
+    __asm__ volatile("dsb sy; wfi" ::: "memory");
+}
+
+/* start.S calls them for an interrupt and for an exception that nothing expects. */
+void board_interrupt(void);
+_Noreturn void board_exception(uint64_t syndrome, uint64_t at, uint64_t address);
+
+void board_interrupt(void)
+{
+    uint32_t given, irq;
+
+    while (given = *word_at(GICC_BASE + GICC_IAR), (irq = given & 0x3ff) != IRQ_SPURIOUS) {
+        if (irq - IRQ_GDMA_FIRST < DMA_CHANNELS || irq - IRQ_ADMA_FIRST < DMA_CHANNELS) {
+            dma_interrupts++;
+            zdma_interrupt(irq - IRQ_GDMA_FIRST < DMA_CHANNELS
+                               ? irq - IRQ_GDMA_FIRST
+                               : irq - IRQ_ADMA_FIRST + DMA_CHANNELS);
+        }
+        *word_at(GICC_BASE + GICC_EOIR) = given;
+    }
+}
+
+void board_exception(uint64_t syndrome, uint64_t at, uint64_t address)
+{
+    firmware_crash("exception", syndrome, at, address);
+}
+
+/* DMA: channels 0 to 7 are those of GDMA, 8 to 15 those of ADMA. */
+
+static uintptr_t channel_base(uint32_t channel)
+{
+    return channel < DMA_CHANNELS
+               ? (uintptr_t)GDMA_BASE + channel * (uintptr_t)CHANNEL_BYTES
+               : (uintptr_t)ADMA_BASE + (channel - DMA_CHANNELS) * (uintptr_t)CHANNEL_BYTES;
+}
+
+static struct {
+    enum board_fault fault;
+    uint32_t channel, after;
+} injected;
+
+/*
+ * QEMU's model reports no bus errors of data (docs/boards.md), so faults are made in the lists,
+ * between the engine and the write that starts a channel. An element is found by its number in the
+ * source queue.
+ */
+static uint32_t *element_at(uint32_t channel, uint32_t number)
+{
+    uint32_t *element = (uint32_t *)(uintptr_t)*word_at(channel_base(channel) + ZDMA_SRC_START_LSB);
+
+    for (; number > 0; number--) {
+        if (element[3] & ZDMA_STOP)
+            return NULL;
+        element = element[3] & ZDMA_LINKED ? (uint32_t *)(uintptr_t)element[4]
+                                           : element + ZDMA_LINEAR_WORDS;
+    }
+    return element;
+}
+
+/*
+ * Makes the controller itself fail: it cannot fetch an element at a misaligned address. Elements
+ * that follow one another have no address; there the element before the number pauses the channel.
+ */
+static void fail_at(uint32_t channel, uint32_t number)
+{
+    uint32_t *before = number > 0 ? element_at(channel, number - 1) : NULL;
+
+    if (!before)
+        *word_at(channel_base(channel) + ZDMA_SRC_START_LSB) |= 4;
+    else if (before[3] & ZDMA_LINKED)
+        before[4] |= 4;
+    else
+        before[3] = (before[3] & ~ZDMA_STOP) | ZDMA_PAUSE;
+}
+
+/* Executes the elements before the number, then leaves a channel that has nothing to report. */
+static void get_stuck(uint32_t channel, uint32_t number)
+{
+    if (number == 0)
+        return;
+    element_at(channel, number - 1)[3] |= ZDMA_STOP;
+    *word_at(channel_base(channel) + ZDMA_CTRL2) = ZDMA_ENABLE;
+    *word_at(channel_base(channel) + ZDMA_ISR) = ZDMA_ALL_INTERRUPTS;
+}
+
+/* Starts a channel with the injected fault, if it is in the channel's list. */
+static void start_faulty(uint32_t channel)
+{
+    const enum board_fault fault = injected.fault;
+    uint32_t elements = 0;
+
+    while (elements <= injected.after && element_at(channel, elements))
+        elements++;
+    if (elements <= injected.after) {
+        injected.after -= elements;
+    } else {
+        injected.fault = BOARD_FAULT_NONE;
+        if (fault == BOARD_FAULT_STUCK) {
+            get_stuck(channel, injected.after);
+            return;
+        }
+        fail_at(channel, injected.after);
+    }
+    *word_at(channel_base(channel) + ZDMA_CTRL2) = ZDMA_ENABLE;
+}
+
+static void write_register(uint32_t channel, uint32_t offset, uint32_t value)
+{
+    if (injected.fault != BOARD_FAULT_NONE && channel == injected.channel && offset == ZDMA_CTRL2 &&
+        value == ZDMA_ENABLE)
+        start_faulty(channel);
+    else
+        *word_at(channel_base(channel) + offset) = value;
+}
+
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
+{
+    injected.fault = fault;
+    injected.channel = channel;
+    injected.after = after;
+    return true;
+}
+
+uint8_t *board_memory_end(void)
+{
+    return NULL;
+}
+
+/* Caches: the GDMA does not see them. Maintenance of lines by address, to the point of coherency */
+
+static size_t line_bytes(void)
+{
+    uint64_t type;
+
+    __asm__("mrs %0, ctr_el0" : "=r"(type));
+    return (size_t)4 << (type >> 16 & 15);
+}
+
+/* An instruction for each line of [address, address + bytes), then a barrier. */
+#define EACH_LINE(instruction, address, bytes)                                                     \
+    do {                                                                                           \
+        const size_t line_ = line_bytes();                                                         \
+        const uintptr_t end_ = (uintptr_t)(address) + (bytes);                                     \
+                                                                                                   \
+        for (uintptr_t at_ = (uintptr_t)(address) & ~(line_ - 1); at_ < end_; at_ += line_)        \
+            __asm__ volatile(instruction ", %0" : : "r"(at_) : "memory");                          \
+        __asm__ volatile("dsb sy" ::: "memory");                                                   \
+    } while (0)
+
+static void clean(const void *address, size_t bytes)
+{
+    EACH_LINE("dc cvac", address, bytes);
+}
+
+static void clean_invalidate(const void *address, size_t bytes)
+{
+    EACH_LINE("dc civac", address, bytes);
+}
+
+static void invalidate(const void *address, size_t bytes)
+{
+    EACH_LINE("dc ivac", address, bytes);
+}
+
+struct board_memory board_memory(void)
+{
+    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
+}
+
+void board_init(void)
+{
+    static struct zdma_platform platform = {
+        .channels = 2 * DMA_CHANNELS,
+        .interrupts = true,
+        .write = write_register,
+        .clock_ns = board_time_ns,
+    };
+
+    const struct mli_platform caches = {
+        .size = sizeof(caches),
+        .clean = clean,
+        .clean_invalidate = clean_invalidate,
+        .invalidate = invalidate,
+    };
+
+    for (uint32_t channel = 0; channel < platform.channels; channel++)
+        platform.base[channel] = channel_base(channel);
+    *word_at(UART0_BASE + UART_CONTROL) = UART_RESET_ENABLE;
+    *word_at(UART0_BASE + UART_MODE) = UART_8N1;
+    gic_init();
+    (void)mli_mov_set_platform(&caches);
+    zdma_set_platform(&platform);
+}
+
+bool board_arguments(char *to, size_t room)
+{
+    return semihosting_arguments(to, room);
+}
+
+void board_exit(int status)
+{
+    semihosting_exit(status);
+    (void)board_interrupts(false);
+    for (;;)
+        board_idle();
+}

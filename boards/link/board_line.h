@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bytes of a board's serial line: a serial device, a pseudo terminal, a Unix socket, or the
+ * UART of a board in QEMU.
+ */
+#ifndef CLI_BOARD_LINE_H
+#define CLI_BOARD_LINE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <termios.h>
+
+#include "boards/link/board_address.h"
+
+enum { BOARD_LINE_WHERE_MAX = 320 };
+
+struct board_line {
+    struct board_address address;
+    char where[BOARD_LINE_WHERE_MAX]; /* "serial:/dev/ttyUSB0 (115200 baud)", for messages */
+    int fd;
+    bool is_terminal; /* true: `before` has the settings to restore */
+    struct termios before;
+    pid_t qemu; /* 0: none */
+    int errors; /* what QEMU printed, in memory; -1: none */
+};
+
+/**
+ * Opens the line. A serial device is locked for this process. Returns 0, or -1 with the fault;
+ * board_line_close() is legal after both.
+ */
+int board_line_open(struct board_line *line, const struct board_address *address,
+                    struct fault *fault);
+/** Closes the line, and ends QEMU. */
+void board_line_close(struct board_line *line);
+
+/**
+ * Sends all bytes before the time `until_ns` of clock_ns(). ^C ends it unless `shielded`. Returns
+ * 0, 1 if the time is over, or -1 with the fault.
+ */
+int board_line_send(struct board_line *line, const void *bytes, size_t size, uint64_t until_ns,
+                    bool shielded, struct fault *fault);
+
+/**
+ * Receives up to `size` bytes as soon as there are some. Returns their number; 0 if the time is
+ * over; or -1 with the fault.
+ */
+ssize_t board_line_receive(struct board_line *line, void *bytes, size_t size, uint64_t until_ns,
+                           bool shielded, struct fault *fault);
+
+/** Returns the time that `size` bytes need on the line, in milliseconds. */
+uint32_t board_line_ms(const struct board_line *line, size_t size);
+
+#endif /* CLI_BOARD_LINE_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A model of the DMA controller of the BCM2835 for tests on a host: full and lite channels that
+ * take time, writes whose responses come late, bus errors and interrupts. Written from the manual
+ * (BCM2835 ARM Peripherals, chapter 4), not from the driver. Memory is that of the process; 32 bits
+ * of address reach it through windows.
+ *
+ * Time passes for all channels when a status register is read, and in bcm2835_model_run(). An
+ * interrupt is a call of bcm2835_interrupt() in bcm2835_model_run(). All functions are for one
+ * thread.
+ */
+#ifndef TEST_BCM2835_MODEL_H
+#define TEST_BCM2835_MODEL_H
+
+#include "boards/drivers/bcm2835/bcm2835_engine.h"
+
+enum {
+    BCM2835_MODEL_FULL = 3,        /* channels 0 to 2 of the engine */
+    BCM2835_MODEL_CHANNELS = 5,    /* channels 3 and 4 are lite channels */
+    BCM2835_MODEL_NUMBERS = 0x307, /* their numbers: bits of struct bcm2835_platform */
+};
+
+struct bcm2835_model {
+    uint32_t pace;       /* steps of each channel when a status register is read */
+    bool interrupts;     /* the processor handles interrupts */
+    bool far;            /* memory is beyond 32 bits of address */
+    bool stalled;        /* channels make no steps, but can be paused */
+    bool hung;           /* channels make no steps, cannot be paused, and keep their writes */
+    uint32_t step_bytes; /* bytes of a step */
+    uint32_t handled;    /* number of interrupts */
+    uint32_t chains;     /* number of chains started */
+    uint32_t blocks;     /* number of control blocks loaded, */
+    uint32_t rectangles; /* and those in 2-D mode */
+};
+
+/** The settings and counters of the model. Tests change it while the controller is idle. */
+extern struct bcm2835_model bcm2835_model;
+
+/** Resets the controller and *bcm2835_model: a pace of 16, no interrupts; then sets the platforms.
+ */
+void bcm2835_model_reset(void);
+
+/** Makes reads of these bytes fail. */
+void bcm2835_model_poison(const void *memory, size_t bytes);
+
+/** Sets ACTIVE of a channel, as if another program used it. */
+void bcm2835_model_start_elsewhere(uint32_t number);
+
+/** Executes up to `steps` steps of each channel, then handles interrupts. */
+void bcm2835_model_run(uint32_t steps);
+
+/** Returns a sentence about the first illegal access or control block; null: none. */
+const char *bcm2835_model_complaint(void);
+
+#endif /* TEST_BCM2835_MODEL_H */
