@@ -68,20 +68,10 @@ bool case_reason_is_error(enum case_reason reason)
  * bytes in hexadecimal.
  */
 
-static bool is_text(const char *bytes)
-{
-    for (size_t left = strlen(bytes), size; left > 0; left -= size, bytes += size) {
-        size = utf8_char(bytes, left);
-        if (size == 0)
-            return false;
-    }
-    return true;
-}
-
 void case_name_write(struct jsonw *w, const char *name)
 {
     jsonw_string(w, "name", name);
-    if (is_text(name))
+    if (utf8_is_valid(name, strlen(name)))
         return;
     size_t length = strlen(name);
     char *digits = malloc(2 * length + 1);
@@ -127,7 +117,7 @@ static int read_bytes(const struct json *value, char **out)
     *out = malloc(strlen(digits) + 1);
     if (!*out)
         return fault_no_memory(value->fault);
-    if (decode(digits, *out) && !is_text(*out))
+    if (decode(digits, *out) && !utf8_is_valid(*out, strlen(*out)))
         return 0;
     return json_complain(value,
                          "the bytes of a name that is not UTF-8 are required, two hexadecimal "

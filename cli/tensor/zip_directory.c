@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/file/calls.h"
-#include "cli/tensor/cp437.h"
 #include "cli/tensor/zip_bytes.h"
+#include "proto/json/utf8.h"
 
 enum {
     END_BYTES = 22, /* the record at the end of an archive, without its comment */
@@ -202,7 +202,13 @@ static int read_entry(struct zip_directory *directory, const unsigned char *byte
                          "%s: the zip64 field of member %" PRIu64 " of %" PRIu64 " is too short",
                          not_zip, directory->next + 1, directory->count);
     free(directory->name);
-    directory->name = cp437_or_utf8((const char *)bytes + ENTRY_BYTES, name);
+    directory->name = strndup((const char *)bytes + ENTRY_BYTES, name);
+    if (directory->name && !utf8_is_valid(directory->name, strlen(directory->name)))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "the name of member %" PRIu64 " of %" PRIu64
+                         " is neither ASCII nor UTF-8: "
+                         "write the archive again, as with numpy.savez()",
+                         directory->next + 1, directory->count);
     return directory->name ? 0 : fault_no_memory(fault);
 }
 

@@ -42,8 +42,8 @@ int zip_directory_open(struct zip_directory *directory, int fd, uint64_t size, s
 void zip_directory_close(struct zip_directory *directory);
 
 /**
- * Reads the next of the `count` members. *name becomes its name in UTF-8, valid until the next
- * call; names that are not UTF-8 count as code page 437, as zip says. Returns 0 or -1.
+ * Reads the next of the `count` members. *name becomes its name, valid until the next call. A name
+ * that is not UTF-8 is refused. Returns 0 or -1.
  */
 int zip_directory_next(struct zip_directory *directory, struct zip_entry *entry, const char **name,
                        struct fault *fault);

@@ -45,6 +45,16 @@ size_t utf8_char(const char *text, size_t length)
     return size;
 }
 
+bool utf8_is_valid(const char *text, size_t length)
+{
+    for (size_t done = 0, size; done < length; done += size) {
+        size = utf8_char(text + done, length - done);
+        if (size == 0)
+            return false;
+    }
+    return true;
+}
+
 size_t utf8_cut(const char *text, size_t length)
 {
     size_t lead = length;

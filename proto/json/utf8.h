@@ -12,6 +12,9 @@ enum { UTF8_CHAR_MAX = 4 };
 /** Returns the length (1 .. 4) of the character at `text` in bytes, or 0 if it is invalid. */
 size_t utf8_char(const char *text, size_t length);
 
+/** Returns whether a text of `length` bytes is UTF-8. */
+bool utf8_is_valid(const char *text, size_t length);
+
 /** Returns the largest number of bytes, at most `length`, that ends at a character's end. */
 size_t utf8_cut(const char *text, size_t length);
 

@@ -69,6 +69,15 @@ static void test_cut(void **state)
     assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6), 6);
 }
 
+static void test_valid(void **state)
+{
+    (void)state;
+    assert_true(utf8_is_valid("", 0));
+    assert_true(utf8_is_valid("a\0\xc3\xa9", 4));
+    assert_false(utf8_is_valid("a\xc3\xa9", 2));
+    assert_false(utf8_is_valid("\xe9t\xe9", 3));
+}
+
 static void test_every_character(void **state)
 {
     (void)state;
@@ -114,7 +123,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
         cmocka_unit_test(test_cut),    cmocka_unit_test(test_every_character),
-        cmocka_unit_test(test_disarm),
+        cmocka_unit_test(test_disarm), cmocka_unit_test(test_valid),
     };
 
     return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
