@@ -4,7 +4,7 @@
  * that have grown since have their former layout here. mli_engine.h and mli_mov_api.h give the
  * functions for the present layout other names for the linker.
  */
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "mli_engine.h"
 
 #pragma GCC visibility push(default)

@@ -21,7 +21,7 @@
 #define MLI_CPU_HANDLES 16
 #endif
 
-/* 1: one kernel for all moves (exec/small.h). */
+/* 1: one kernel for all moves (exec/exec.c). */
 #ifdef MLI_SMALL_KERNELS
 #define BUILD_SMALL_KERNELS 1
 #else

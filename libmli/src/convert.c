@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_hlp_convert_tensor: checks, and the loops over the elements. */
-#include "libmli/src/checked.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/convert_value.h"
 #include "libmli/src/error.h"
 #include "libmli/src/overlap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/convert_value.h"
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/tensor.h"
 
 /* Represents all values that saturate: larger than all elements and zero points. */

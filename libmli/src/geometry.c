@@ -2,7 +2,7 @@
 #include "libmli/src/geometry.h"
 
 #include "libmli/src/build.h"
-#include "libmli/src/checked.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 #include "libmli/src/overlap.h"
 #include "libmli/src/tensor.h"

@@ -4,7 +4,7 @@
  * plan.h describes the way of a move through the library.
  */
 #include "libmli/src/build.h"
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"

@@ -3,7 +3,7 @@
  * Functions mli_mov_cfg_*: builders of configurations. These functions check only for null
  * pointers.
  */
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 #include "mli_mov_api.h"
 

@@ -15,8 +15,8 @@
  *   mli_engine.h          the engine of the channel: inline and threads (dma/processor.h), fault,
  *     |                    or the driver of a device
  *     v
- *   exec/exec.h           moves a plan on the calling thread: chooses kernels (exec/walk.h), may
- *     |                    stream (exec/stage.h). A synchronous move comes here directly
+ *   exec/exec.h           moves a plan on the calling thread: chooses kernels (exec/walk.c), may
+ *     |                    stream (exec/stage.c). A synchronous move comes here directly
  *     v
  *   exec/leaf.h           leaf kernels in C, AVX2, AVX-512, NEON
  *
@@ -33,7 +33,7 @@
 #ifndef MLI_SRC_PLAN_H
 #define MLI_SRC_PLAN_H
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "mli_plan.h"
 
 struct geometry;

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "libmli/src/checked.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 
 /* One parameter array of any element type. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_hlp_subtensor and mli_hlp_point_to_subtensor: views of a part of a tensor. */
-#include "libmli/src/checked.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 #include "libmli/src/quant.h"
 #include "libmli/src/tensor.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmli/src/checked.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 #include "mli_types.h"
 

@@ -2,10 +2,10 @@
 /* mli_tuning_*: the checks of a tuning, and the defaults for the caches of a machine. */
 #include <stddef.h>
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/leaf.h"
 #include "libmli/src/exec/tuning.h"
 #include "mli_tuning.h"
 

@@ -87,9 +87,9 @@ class Files(unittest.TestCase):
 
     def test_the_scope(self):
         self.assertTrue(scope.in_scope("libmli/src/plan.c"))
-        self.assertTrue(scope.in_scope("libmli/src/exec/x86/cpu.c"))
+        self.assertTrue(scope.in_scope("libmli/src/exec/level.c"))
         self.assertFalse(scope.in_scope("libmli/src/exec/x86/rows_avx2.c"))
-        self.assertFalse(scope.in_scope("libmli/src/exec/arm/rows_neon.c"))
+        self.assertFalse(scope.in_scope("libmli/src/exec/arm/leaf_neon.c"))
         self.assertFalse(scope.in_scope("tests/unit/proto/test_frame.c"))
 
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "leaf_levels.h"
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/leaf.h"
 #include "tests/leaf/bench.h"
 #include "tests/leaf/leaf_cases.h"
 #include "tests/support/any_tuning.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/leaf.h"
 #include "tests/property/property_options.h"
 #include "tests/property/random_case.h"
 

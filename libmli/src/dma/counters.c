@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 
 #define IN_ORDER(which, member)                                                                    \
     _Static_assert(offsetof(mli_mov_channel_stats, member) == (which) * sizeof(uint64_t), #member)

@@ -2,7 +2,7 @@
 /* The table of engines, and the parser of "name:option,option". */
 #include "libmli/src/dma/engines.h"
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/platform.h"
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"

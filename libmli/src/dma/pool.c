@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "libmli/src/bytes.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/engines.h"
 #include "libmli/src/dma/run.h"

@@ -7,7 +7,6 @@
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/populate.h"
 #include "libmli/src/error.h"
-#include "libmli/src/exec/border.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/plan.h"
 

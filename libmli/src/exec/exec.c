@@ -1,15 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/exec.h"
 
+#include <stdbool.h>
+
 #include "libmli/src/build.h"
-#include "libmli/src/exec/border.h"
+#include "libmli/src/builtins.h"
+#include "libmli/src/exec/copy.h"
 #include "libmli/src/exec/leaf.h"
-#include "libmli/src/exec/level.h"
-#include "libmli/src/exec/small.h"
-#include "libmli/src/exec/stage.h"
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
 #include "mli_helpers_api.h"
+
+/* The only kernel of a build with MLI_SMALL_KERNELS: loops in the order of the destination. */
+
+static const struct mli_copy_loop one_row = {1, 0, 0};
+
+#define COPY_ROWS(copy, bytes)                                                                     \
+    for (; count > 0; count--, dst += loop->dst_step, src += loop->src_step)                       \
+        copy(dst, src, bytes);
+
+/* Copies the rows of the innermost loop. Elements have a size of their own without a call. */
+static void copy_rows(uint8_t *dst, const uint8_t *src, const struct mli_copy_loop *loop,
+                      size_t run)
+{
+    size_t count = loop->count;
+
+    if (run == 1)
+        COPY_ROWS(copy_bytes, 1)
+    else if (run == 2)
+        COPY_ROWS(copy_bytes, 2)
+    else if (run == 4)
+        COPY_ROWS(copy_bytes, 4)
+    else
+        COPY_ROWS(copy_run, run)
+}
+
+static void move_rows(const struct mli_copy_box *box, const struct mli_copy_loop *loop,
+                      uint8_t *dst, const uint8_t *src)
+{
+    if (src) {
+        copy_rows(dst, src, loop, box->run);
+        return;
+    }
+    for (size_t i = 0; i < loop->count; i++)
+        zero_bytes(dst + i * loop->dst_step, box->run);
+}
+
+/* A row of the innermost loop's first iteration, and its coordinates in the loops around. */
+struct place {
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t at[MLI_MAX_RANK];
+};
+
+/* Advances the first `outer` loops, as the digits of a counter. Returns false at the end. */
+static bool advance(const struct mli_copy_box *box, size_t outer, struct place *place)
+{
+    for (size_t i = outer; i-- > 0;) {
+        const struct mli_copy_loop *loop = &box->loop[i];
+        const bool ends = ++place->at[i] == loop->count;
+        const size_t back = ends ? loop->count : 0;
+
+        place->dst += (1 - back) * loop->dst_step;
+        if (place->src)
+            place->src += (1 - back) * loop->src_step;
+        if (!ends)
+            return true;
+        place->at[i] = 0;
+    }
+    return false;
+}
+
+static void small_box(const struct mli_copy_box *box)
+{
+    const size_t outer = box->loops > 0 ? box->loops - 1 : 0;
+    const struct mli_copy_loop *inner = box->loops > 0 ? &box->loop[outer] : &one_row;
+    struct place place = {box->dst, box->src, {0}};
+
+    do
+        move_rows(box, inner, place.dst, place.src);
+    while (advance(box, outer, &place));
+}
+
+static void small_run(const struct mli_plan *plan)
+{
+    if (plan->box.run > 0)
+        small_box(&plan->box);
+    for (size_t i = 0; i < plan->slabs; i++) {
+        const struct mli_copy_box box = slab_box(&plan->slab[i]);
+
+        small_box(&box);
+    }
+}
+
+/*
+ * Merges contiguous loops of a box or slab. Loops of a slab are merged already; those of a box may
+ * not be, because the source is not contiguous.
+ */
+static size_t merge(const struct border_rows *rows, struct mli_copy_loop *merged)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->loops; i++) {
+        const struct mli_copy_loop *loop = &rows->loop[i];
+        struct mli_copy_loop *last = &merged[count - (count > 0)];
+
+        if (count > 0 && last->dst_step == loop->count * loop->dst_step)
+            *last = (struct mli_copy_loop){last->count * loop->count, 0, loop->dst_step};
+        else
+            merged[count++] = *loop;
+    }
+    return count;
+}
+
+static bool same_places(const struct mli_fill_slab *slab, const struct border_rows *rows)
+{
+    struct mli_copy_loop merged[MLI_MAX_RANK];
+    const struct mli_copy_loop *loop = rows->loop;
+
+    if (slab->loops != rows->loops) {
+        if (merge(rows, merged) != slab->loops)
+            return false;
+        loop = merged;
+    }
+    for (size_t i = 0; i < slab->loops; i++) {
+        if (loop[i].count != slab->loop[i].count || loop[i].dst_step != slab->loop[i].step)
+            return false;
+    }
+    return true;
+}
+
+bool border_is_before(const struct mli_fill_slab *slab, const struct border_rows *rows)
+{
+    return slab->dst + slab->run == rows->dst && same_places(slab, rows);
+}
+
+bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows *rows)
+{
+    return slab->dst == rows->dst + rows->run && same_places(slab, rows);
+}
 
 /* How exec_run() moves the box of a plan. */
 struct choice {

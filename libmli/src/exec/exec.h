@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves plans on the calling thread. walk.h chooses the kernel and the loops; stage.h streams large
- * destinations; leaf.h has the kernels; level.h chooses their instruction set; tuning.h has the
- * measured constants. A build with MLI_SMALL_KERNELS uses small.h in place of them.
+ * Moves plans on the calling thread. walk.c chooses the kernel and the loops; stage.c streams large
+ * destinations; leaf.h has the kernels; level.c chooses their instruction set; tuning.h has the
+ * measured constants. A build with MLI_SMALL_KERNELS has one kernel in exec.c in place of them.
  */
 #ifndef MLI_EXEC_H
 #define MLI_EXEC_H
@@ -35,5 +35,40 @@ struct exec_way {
 
 /** Sets *way to the way of a descriptor. Returns false if the descriptor writes nothing. */
 bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way);
+
+/* Zeros beside the rows of a box: they are written with the rows, not after all rows. */
+
+/* The rows that a box writes. */
+struct border_rows {
+    const uint8_t *dst;
+    size_t run, loops;
+    const struct mli_copy_loop *loop;
+};
+
+/** Returns the rows of the box. */
+static inline struct border_rows border_rows(const struct mli_copy_box *box)
+{
+    return (struct border_rows){box->dst, box->run, box->loops, box->loop};
+}
+
+/**
+ * Returns the rows of the box, joined with those of the innermost loop if that loop is contiguous
+ * in the destination.
+ */
+static inline struct border_rows border_long_rows(const struct mli_copy_box *box)
+{
+    struct border_rows rows = border_rows(box);
+
+    if (rows.loops > 0 && rows.loop[rows.loops - 1].dst_step == rows.run)
+        rows.run *= rows.loop[--rows.loops].count;
+    return rows;
+}
+
+/**
+ * Return whether every row of the slab ends where a row begins (before), or begins where a row ends
+ * (after).
+ */
+bool border_is_before(const struct mli_fill_slab *slab, const struct border_rows *rows);
+bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows *rows);
 
 #endif /* MLI_EXEC_H */

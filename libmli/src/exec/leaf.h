@@ -9,16 +9,17 @@
  * are in bytes.
  *
  * To add a leaf kernel, start here:
- *   1. Write it with one of the types below, in c/, x86/ or arm/, and declare it in the kernels_*.h
- *      of that folder; a new file is listed in libmli/meson.build. Of this folder it includes
- *      copy.h, leaf.h, level.h, nest.h, piece.h, tile*.h and tuning.h: no header that knows plans.
+ *   1. Write it with one of the types below, in c/, x86/ or arm/, and declare it below (C) or in
+ *      x86/kernels_x86.h; a new file is listed in libmli/meson.build. Of this folder it includes
+ *      copy.h, leaf.h, tile*.h and tuning.h: no header that knows plans.
  *   2. Put it into the table of its level: leaf_c.c, leaf_avx2.c, leaf_avx512.c or leaf_neon.c. An
  *      entry replaces that of the level below. A new type of kernel is also a new entry of struct
  *      leaf_table, with a version in C, and a way to reach it in walk.c.
  *   3. Test it: tests/leaf compares every entry of every level with a loop over bytes, and
  *      `test_leaf LEVEL --bench` measures it. A new type of kernel is also a new enum leaf_kind in
  *      tests/leaf/shape.h, with its shapes in shape.c.
- * To add a level (an instruction set), see level.h.
+ * To add a level (an instruction set), start at LEVEL_HAS_* below: write a file that defines its
+ * function, add a bit to mli_helpers_api.h, and a line to the table in level.c.
  */
 #ifndef MLI_EXEC_LEAF_H
 #define MLI_EXEC_LEAF_H
@@ -84,7 +85,7 @@ typedef void leaf_stream(uint8_t *dst, const uint8_t *src, size_t bytes);
 typedef void leaf_fence(void);
 
 /*
- * A transpose with stores that bypass the caches, without a stage buffer (stage.h). If the level
+ * A transpose with stores that bypass the caches, without a stage buffer (stage.c). If the level
  * has no such kernel for these arguments, the function does nothing and returns false.
  */
 typedef bool leaf_transpose_stream(uint8_t *dst, size_t dst_step, const uint8_t *src,
@@ -107,6 +108,73 @@ struct leaf_table {
     leaf_transpose_stream *transpose_streams[4]; /* return whether transpose_stream would do it */
 };
 
+/* The kernels in plain C. Levels without a kernel for a case call them. */
+leaf_rows rows_c;
+leaf_bordered bordered_c;
+leaf_fill fill_c;
+leaf_gather gather_c_1, gather_c_2, gather_c_4, gather_c_8;
+leaf_transpose transpose_c_1, transpose_c_2, transpose_c_4, transpose_c_8;
+leaf_transpose_at transpose_at_c_1, transpose_at_c_2, transpose_at_c_4, transpose_at_c_8;
 extern const struct leaf_table leaf_c;
+
+/*
+ * Levels of leaf kernels: plain C, and the instruction sets that the processor has. Each level puts
+ * its own kernels into the table of the levels below it, and calls theirs for other arguments.
+ */
+#if defined(__x86_64__) && !defined(MLI_NO_SIMD) && !defined(MLI_NO_AVX2)
+#define LEVEL_HAS_X86 1
+void level_avx2(struct leaf_table *table);
+#else
+#define LEVEL_HAS_X86 0
+#endif
+
+#if LEVEL_HAS_X86 && !defined(MLI_NO_AVX512)
+#define LEVEL_HAS_AVX512 1
+void level_avx512(struct leaf_table *table);
+#else
+#define LEVEL_HAS_AVX512 0
+#endif
+
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(MLI_NO_SIMD) &&  \
+    !defined(MLI_NO_NEON)
+#define LEVEL_HAS_NEON 1
+void level_neon(struct leaf_table *table);
+#else
+#define LEVEL_HAS_NEON 0
+#endif
+
+/* 1 if a level has kernels whose stores bypass the caches. */
+#define LEVEL_STREAMS LEVEL_HAS_X86
+
+/* 1 if plain C is the only level, and there is no environment that could change the tuning. */
+#define LEVEL_ONLY_C (!LEVEL_HAS_X86 && !LEVEL_HAS_NEON && !__STDC_HOSTED__)
+
+/** Returns the kernels to use (level.c). Any thread. */
+const struct leaf_table *level_leaf(void);
+
+/* Loops over the rows of a nest, for the kernels. */
+
+static inline size_t nest_rows(const struct leaf_nest *nest)
+{
+    return nest->outer.count * nest->inner.count;
+}
+
+/* Returns whether rows of `row` bytes follow one another in the destination without a gap. */
+static inline bool nest_is_packed(const struct leaf_nest *nest, size_t row)
+{
+    return (nest->inner.count == 1 || nest->inner.dst_step == row) &&
+           (nest->outer.count == 1 || nest->outer.dst_step == nest->inner.count * row);
+}
+
+/* Runs a block of code for every row; `to` and `from` point to the row's first bytes. */
+#define NEST_FOR_ROWS(nest, to, from, ...)                                                         \
+    for (size_t outer_ = 0; outer_ < (nest)->outer.count; outer_++) {                              \
+        uint8_t *to = (nest)->dst + outer_ * (nest)->outer.dst_step;                               \
+        const uint8_t *from = (nest)->src + outer_ * (nest)->outer.src_step;                       \
+                                                                                                   \
+        for (size_t inner_ = 0; inner_ < (nest)->inner.count;                                      \
+             inner_++, to += (nest)->inner.dst_step, from += (nest)->inner.src_step)               \
+            __VA_ARGS__                                                                            \
+    }
 
 #endif /* MLI_EXEC_LEAF_H */

@@ -1,19 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/src/exec/level.h"
-
+/* Chooses the levels of leaf kernels, by the processor and MLI_CPU_MASK. */
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "libmli/src/build.h"
+#include "libmli/src/exec/leaf.h"
 #include "libmli/src/exec/tuning.h"
 #include "mli_helpers_api.h"
 
 #if LEVEL_HAS_X86
-#include "libmli/src/exec/x86/cpu.h"
+#include <cpuid.h>
 #endif
 
 #if __STDC_HOSTED__
 #include <stdlib.h>
+#endif
+
+#if LEVEL_HAS_X86
+
+/* Bits for the registers that the system saves when it switches threads. */
+enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
+
+static bool saves(uint32_t wanted)
+{
+    uint32_t a, b, c, d, low, high;
+
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return false;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & wanted) == wanted;
+}
+
+static bool has(uint32_t wanted_b, uint32_t wanted_c)
+{
+    uint32_t a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & wanted_b) == wanted_b &&
+           (c & wanted_c) == wanted_c;
+}
+
+static bool has_avx2(void)
+{
+    return saves(SAVES_AVX) && has(bit_AVX2, 0);
+}
+
+#if LEVEL_HAS_AVX512
+static bool has_avx512(void)
+{
+    return saves(SAVES_AVX512) &&
+           has(bit_AVX2 | bit_BMI2 | bit_AVX512F | bit_AVX512BW | bit_AVX512VL, bit_AVX512VBMI);
+}
+#endif
+
 #endif
 
 #if LEVEL_HAS_NEON
@@ -31,10 +69,10 @@ static const struct level {
     void (*add)(struct leaf_table *table);
 } levels[] = {
 #if LEVEL_HAS_X86
-    {MLI_CPU_AVX2, cpu_has_avx2, level_avx2},
+    {MLI_CPU_AVX2, has_avx2, level_avx2},
 #endif
 #if LEVEL_HAS_AVX512
-    {MLI_CPU_AVX512, cpu_has_avx512, level_avx512},
+    {MLI_CPU_AVX512, has_avx512, level_avx512},
 #endif
 #if LEVEL_HAS_NEON
     {MLI_CPU_NEON, has_neon, level_neon},

@@ -124,14 +124,14 @@ enum {
     TUNE_BORDERED_COLUMNS = 56,   /* limit on such columns, in the second-level cache */
 };
 
-/* Transposes (panel.h, tile_block.h). */
+/* Transposes (walk.c, tile_block.h). */
 enum {
     TUNE_PANEL = 256,           /* most rows, and columns, in the tables of a panel */
     TUNE_PANEL_SMALL = 64,      /* rows, and columns, for levels with little stack */
     TUNE_TILE_COLUMNS_MIN = 64, /* fewest columns of a block with rows that share cache sets */
 };
 
-/* Streaming: stores that bypass the caches (level.c, stage*.c). */
+/* Streaming: stores that bypass the caches (level.c, stage.c). */
 enum {
     TUNE_STREAM_SOONER = 6,          /* a 6th of stream_min: panels, pixels, 1-byte transposes */
     TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */

@@ -7,6 +7,7 @@
 #define MLI_EXEC_WALK_H
 
 #include "libmli/src/exec/leaf.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/plan.h"
 
 enum walk_kind {
@@ -72,5 +73,72 @@ void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
 /** Moves one iteration of the loops around the kernel. */
 void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                const uint8_t *src);
+
+/*
+ * Panels: transposes with rows or columns from two loops, with tables of the places of rows and
+ * columns.
+ */
+
+/* Position in a walk over two loops. */
+struct panel_progress {
+    size_t outer, inner;
+};
+
+/*
+ * The columns of a walk: for each iteration of the outer loop, zeros, columns of the source, zeros.
+ */
+struct panel_columns {
+    const struct leaf_loop *loop;
+    size_t before, width; /* number of zero columns first, and of all columns, in one iteration of
+                             the outer loop */
+    const uint8_t *src, *base; /* first row of the source; base address of the tables */
+};
+
+/* Returns the columns of a walk, for rows from `src` on. */
+struct panel_columns panel_columns(const struct walk *walk, const uint8_t *src);
+
+/* Returns the number of columns in all iterations of the outer loop. */
+size_t panel_width(const struct walk *walk);
+
+/* Sets at[] to the places of the next `count` rows. */
+void panel_locate_rows(size_t *at, const struct leaf_loop *row, struct panel_progress *p,
+                       size_t count);
+
+/* Sets at[] to the places of the next `count` columns, relative to columns->base. */
+void panel_locate_columns(size_t *at, const struct panel_columns *columns, struct panel_progress *p,
+                          size_t count);
+
+/*
+ * Streaming (stage.c): stores to large destinations bypass the caches. A kernel writes its rows to
+ * a stage buffer, which stays in the first-level or second-level cache, and the level's stream
+ * copies whole cache lines from the stage to the destination. So memory need not be read for lines
+ * that are overwritten, and the caches keep other data.
+ */
+
+/**
+ * Moves as walk_move() does, and streams if the walk has a way to stream. The caller
+ * calls the table's fence after the last call; the table has a stream.
+ */
+void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                const uint8_t *src);
+
+/** Returns the minimum size of the moves with this kind of walk that stream. */
+size_t stage_least(const struct walk *walk);
+
+/** Returns whether stage_move() streams this walk; if not, it does what walk_move() does. */
+bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                   const uint8_t *src);
+
+/**
+ * Adds zeros above and below nest.inner's rows to the walk (walk->above, walk->below), so that
+ * stage_move() writes them. Returns false if it cannot.
+ */
+bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
+
+/** Returns whether to stream a walk that belongs to a move of `bytes` bytes, by the tuning. */
+static inline bool stage_pays(const struct walk *walk, size_t bytes)
+{
+    return bytes >= tuning_now.stream_least && bytes >= stage_least(walk);
+}
 
 #endif /* MLI_EXEC_WALK_H */

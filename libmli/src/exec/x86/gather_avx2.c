@@ -5,16 +5,11 @@
  * with or. Each load begins at an element, except the last load, which ends at the last element: no
  * byte beyond the elements is read. The two lanes of a register do this at two places of the row.
  */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
-
-#include "libmli/src/exec/c/kernels_c.h"
-#include "libmli/src/exec/nest.h"
-#include "libmli/src/exec/x86/kernels_avx2.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 

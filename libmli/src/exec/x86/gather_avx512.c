@@ -7,16 +7,13 @@
  * in order. With n[k] = the number of places of load k, and S[k] = the sum of the numbers before
  * n[k], load k begins at element S[k] * s - k.
  */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 
-#include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/kernels_avx512.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaf kernels with AVX2. */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
 #include "libmli/src/exec/tile_block.h"
-#include "libmli/src/exec/x86/kernels_avx2.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 

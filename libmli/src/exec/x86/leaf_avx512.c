@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaf kernels with AVX-512 (F, BW, VL, VBMI): a register is a cache line. */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 
-#include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tile_block.h"
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/kernels_avx512.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")
 

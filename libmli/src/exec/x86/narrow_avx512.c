@@ -4,15 +4,13 @@
  * tile has one cache line of each plane; a pixel is a lane of a register. tile.h explains the
  * transpose of the lanes.
  */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/kernels_avx512.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,bmi2,prfchw")
 

@@ -4,17 +4,13 @@
  * register holds a group of rows and is stored whole: the next group overwrites the bytes in
  * excess. If rows are close together in the source, too, one load reads several of them.
  */
-#include "libmli/src/exec/x86/kernels_avx512.h"
-
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 
-#include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 

@@ -3,20 +3,15 @@
  * Rows with AVX2. AVX2 has no masks for bytes: a row is moved as two overlapping pieces of equal
  * size, or in a loop with a last piece that overlaps the one before.
  */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "libmli/src/bytes.h"
-#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/builtins.h"
 #include "libmli/src/exec/copy.h"
-#include "libmli/src/exec/nest.h"
-#include "libmli/src/exec/piece.h"
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/kernels_avx2.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 

@@ -13,15 +13,13 @@
  * The kernels take lines in the order in which the plane of their first element rises by g, not in
  * the order of addresses. So a kernel depends on S, but not on the size of an element.
  */
-#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/x86/kernels_x86.h"
 
 #if LEVEL_HAS_AVX512
 
 #include <immintrin.h>
 
 #include "libmli/src/exec/tuning.h"
-#include "libmli/src/exec/x86/kernels_avx512.h"
-#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 

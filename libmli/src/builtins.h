@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64-bit arithmetic with a check for overflow, which is rare. Each function returns true if the
- * result is right.
+ * Builtins of the compiler: memcpy and memset, so that a freestanding build, too, turns copies of a
+ * constant size into loads and stores; and 64-bit arithmetic with a check for overflow.
  */
-#ifndef MLI_CHECKED_H
-#define MLI_CHECKED_H
+#ifndef MLI_BUILTINS_H
+#define MLI_BUILTINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define copy_bytes(to, from, size) __builtin_memcpy((to), (from), (size))
+#define zero_bytes(to, size)       __builtin_memset((to), 0, (size))
+
+/* Overflow is rare. Each function returns true if the result is right. */
 
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
@@ -27,4 +32,4 @@ static inline bool checked_mul_add(uint64_t a, uint64_t b, uint64_t *sum)
     return checked_mul(a, b, &product) && checked_add(*sum, product, sum);
 }
 
-#endif /* MLI_CHECKED_H */
+#endif /* MLI_BUILTINS_H */
