@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prepares the tensors of a difference for the hypotheses. */
 /*
  * The cause of a difference between a result and the wanted tensor, and the head of this folder:
  *
- *     compare.c -> struct differing (differing.h)   region, planes, first elements, a sample
- *               -> diagnose()                       chooses among the hypotheses (hypothesis.h)
- *                    -> struct diagnosis            a sentence, and the number of elements it
- * explains
- *               -> diagnose_origins()               source coordinates of the first elements
+ *     cli/tensor/compare.c
+ *       -> differing.h    region, planes, first elements, a sample
+ *       -> diagnose()     tries the hypotheses of hypothesis.h: a sentence
+ *       -> diagnose_origins()    source coordinates of the first elements
  *
- *     elements.h  elements by coordinate          map.h     maps between coordinates
- *     lookup.h    finds rare values               phrase.h  sentences in buffers
+ * elements.h has elements by coordinate, map.h maps between coordinates.
  *
  * A diagnosis is only printed if all elements were checked. Constant data, too few elements and
  * noise give none. The time is linear in the size of the tensors, and memory does not depend on it.
@@ -22,6 +21,7 @@
 
 #include "cli/diagnose/differing.h"
 #include "cli/diagnose/elements.h"
+#include "cli/diagnose/hypothesis.h"
 #include "mli_mov_api.h"
 #include "proto/json/jsonw.h"
 

@@ -1,8 +1,174 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/diagnose/differing.h"
-
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "cli/diagnose/differing.h"
+#include "cli/diagnose/phrase.h"
+#include "cli/term/print.h"
+
+const char *differing_place(char out[DIFFERING_TEXT_MAX], uint32_t rank, const uint32_t *at)
+{
+    struct phrase phrase = phrase_init(out, DIFFERING_TEXT_MAX);
+
+    phrase_add(&phrase, "[");
+    for (uint32_t d = 0; d < rank; d++)
+        phrase_add(&phrase, "%s%" PRIu32, d ? ", " : "", at[d]);
+    phrase_add(&phrase, "]");
+    return out;
+}
+
+static void add_region(struct phrase *phrase, const struct differing *differing)
+{
+    phrase_add(phrase, "%s [", differing->fills_region ? "all of" : "in");
+    for (uint32_t d = 0; d < differing->rank; d++) {
+        phrase_add(phrase, "%s%" PRIu32, d ? ", " : "", differing->low[d]);
+        if (differing->high[d] > differing->low[d])
+            phrase_add(phrase, ":%" PRIu64, (uint64_t)differing->high[d] + 1);
+    }
+    phrase_add(phrase, "]");
+}
+
+static void add_largest(struct phrase *phrase, const struct differing *differing)
+{
+    char at[DIFFERING_TEXT_MAX];
+
+    if (!differing->has_largest)
+        return;
+    differing_place(at, differing->rank, differing->largest_at);
+    if (differing->dtype->kind != 'f') {
+        phrase_add(phrase, "; the largest difference is %.0f at %s", differing->largest, at);
+        return;
+    }
+    phrase_add(phrase, "; the largest difference is %.6g at %s (%" PRIu64 " ulp",
+               differing->largest, at, differing->ulps);
+    if (differing->relative > 0)
+        phrase_add(phrase, ", %.3g of the value", differing->relative);
+    phrase_add(phrase, ")");
+}
+
+const char *differing_summary(const struct differing *differing, uint64_t elements,
+                              char out[DIFFERING_TEXT_MAX])
+{
+    struct phrase phrase = phrase_init(out, DIFFERING_TEXT_MAX);
+
+    phrase_add(&phrase, "%.3g %% of the elements, ",
+               100 * (double)differing->count / (double)elements);
+    add_region(&phrase, differing);
+    add_largest(&phrase, differing);
+    return out;
+}
+
+/* Writes "[0, 1:4, :, :]". */
+static void add_run(struct phrase *phrase, const struct differing *differing,
+                    const struct differing_run *run)
+{
+    phrase_add(phrase, "[");
+    for (uint32_t d = 0; d < differing->leading; d++)
+        phrase_add(phrase, "%s%" PRIu32, d ? ", " : "", run->at[d]);
+    if (run->planes > 1)
+        phrase_add(phrase, ":%" PRIu64, (uint64_t)run->at[differing->leading - 1] + run->planes);
+    for (uint32_t d = differing->leading; d < differing->rank; d++)
+        phrase_add(phrase, ", :");
+    phrase_add(phrase, "] %" PRIu64 "%s", run->each, run->planes > 1 ? " each" : "");
+}
+
+const char *differing_planes(const struct differing *differing, char out[DIFFERING_TEXT_MAX])
+{
+    struct phrase phrase = phrase_init(out, DIFFERING_TEXT_MAX);
+
+    if (differing->leading == 0)
+        return out;
+    phrase_add(&phrase, "%" PRIu64 " of %" PRIu64 " %s%s differ: ", differing->planes_differ,
+               differing->planes, differing->rank > 2 ? "plane" : "row",
+               print_s(differing->planes));
+    for (uint32_t i = 0; i < differing->run_count; i++) {
+        phrase_add(&phrase, "%s", i ? ", " : "");
+        add_run(&phrase, differing, &differing->runs[i]);
+    }
+    if (differing->runs_cut)
+        phrase_add(&phrase, ", ...");
+    return out;
+}
+
+static void json_region(struct jsonw *w, const struct differing *differing)
+{
+    jsonw_array_begin(w, "region");
+    for (uint32_t d = 0; d < differing->rank; d++) {
+        jsonw_array_begin(w, NULL);
+        jsonw_uint(w, NULL, differing->low[d]);
+        jsonw_uint(w, NULL, (uint64_t)differing->high[d] + 1);
+        jsonw_array_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+/* Floats are strings, as the values of differing elements are. */
+static void json_float(struct jsonw *w, const char *key, double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.6g", value);
+    jsonw_string(w, key, text);
+}
+
+static void json_largest(struct jsonw *w, const struct differing *differing)
+{
+    if (!differing->has_largest)
+        return;
+    jsonw_object_begin(w, "largest");
+    print_json_shape(w, "at", differing->rank, differing->largest_at);
+    if (differing->dtype->kind != 'f') {
+        jsonw_uint(w, "difference", (uint64_t)differing->largest);
+    } else {
+        json_float(w, "difference", differing->largest);
+        if (differing->relative > 0)
+            json_float(w, "relative", differing->relative);
+        jsonw_uint(w, "ulps", differing->ulps);
+    }
+    jsonw_object_end(w);
+}
+
+static void json_planes(struct jsonw *w, const struct differing *differing)
+{
+    if (differing->leading == 0)
+        return;
+    jsonw_object_begin(w, "planes");
+    jsonw_uint(w, "differ", differing->planes_differ);
+    jsonw_uint(w, "all", differing->planes);
+    jsonw_array_begin(w, "runs");
+    for (uint32_t i = 0; i < differing->run_count; i++) {
+        jsonw_object_begin(w, NULL);
+        print_json_shape(w, "at", differing->leading, differing->runs[i].at);
+        jsonw_uint(w, "planes", differing->runs[i].planes);
+        jsonw_uint(w, "each", differing->runs[i].each);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+    jsonw_object_end(w);
+}
+
+void differing_json(struct jsonw *w, const struct differing *differing)
+{
+    json_region(w, differing);
+    json_largest(w, differing);
+    json_planes(w, differing);
+    jsonw_array_begin(w, "first");
+    for (uint32_t i = 0; i < differing->first_count; i++) {
+        const struct differing_element *element = &differing->first[i];
+
+        jsonw_object_begin(w, NULL);
+        print_json_shape(w, "at", differing->rank, element->at);
+        dtype_json(w, "a", differing->dtype, element->a);
+        dtype_json(w, "b", differing->dtype, element->b);
+        if (*element->origin)
+            jsonw_string(w, "origin", element->origin);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
 
 void differing_init(struct differing *differing, const struct elements *a, uint32_t first_max)
 {

@@ -1,0 +1,1056 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diagnose/hypothesis.h"
+
+/*
+ * Adds a candidate for all elements and returns it; the caller changes its map. With `source` the
+ * reference is the source and the map is that of the move; else the reference is `wanted` and the
+ * map the identity. When the list is full, returns a candidate that is dropped.
+ */
+static struct candidate *proposals_add(struct proposals *proposals,
+                                       const struct hypothesis *hypothesis, bool source)
+{
+    const struct subject *subject = proposals->subject;
+    struct candidate *candidate = &proposals->list[proposals->count];
+
+    if (proposals->count + 1 < PROPOSALS_MAX)
+        proposals->count++;
+    *candidate =
+        (struct candidate){.hypothesis = hypothesis,
+                           .reference = source ? subject->source : subject->wanted,
+                           .predicts_wanted = source && subject->moved_as_planned,
+                           .map = source ? subject->move : map_identity(subject->wanted->rank)};
+    for (uint32_t d = 0; d < subject->got->rank; d++)
+        candidate->high[d] = subject->got->shape[d] - 1;
+    return candidate;
+}
+
+/* Returns whether the subject has a source: the number of the last reference. */
+static int proposals_last_reference(const struct proposals *proposals)
+{
+    return proposals->subject->source ? 1 : 0;
+}
+
+enum { BUCKETS = 256 };
+
+uint32_t lookup_add(struct lookup *lookup, uint32_t word)
+{
+    if (lookup->count == LOOKUP_MAX)
+        return LOOKUP_MAX;
+    lookup->value[lookup->count].word = word;
+    lookup->value[lookup->count].times = 0;
+    return lookup->count++;
+}
+
+/* Mixes all bits of a word into the number of a bucket. */
+static uint32_t bucket_of(uint32_t word)
+{
+    return (word * UINT32_C(0x9e3779b1)) >> 24;
+}
+
+static void find_lookup(struct lookup *lookup, uint32_t word, const uint32_t *at)
+{
+    for (uint32_t i = 0; i < lookup->count; i++) {
+        if (lookup->value[i].word != word)
+            continue;
+        if (lookup->value[i].times++ == 0)
+            memcpy(lookup->value[i].at, at, sizeof(lookup->value[i].at));
+    }
+}
+
+void lookup_run(struct lookup *lookup, const struct elements *elements)
+{
+    bool wanted[BUCKETS] = {false};
+    uint32_t at[MLI_MAX_RANK] = {0};
+
+    for (uint32_t i = 0; i < lookup->count; i++)
+        wanted[bucket_of(lookup->value[i].word)] = true;
+    do {
+        const uint32_t word = elements_word(elements, at);
+
+        if (wanted[bucket_of(word)])
+            find_lookup(lookup, word, at);
+    } while (elements_next(elements, at));
+}
+
+bool lookup_unique(const struct lookup *lookup, uint32_t index)
+{
+    return index < lookup->count && lookup->value[index].times == 1;
+}
+
+/* A hypothesis that is a map has these functions. */
+static bool mapped_predict(const struct subject *subject, const struct candidate *candidate,
+                           const struct element_at *element, uint32_t *word)
+{
+    (void)subject;
+    return map_word(&candidate->map, candidate->reference, element->at, word);
+}
+
+/* Returns whether the elements of `wanted` are 0 that a shift along a dimension pushes over its
+ * edge. */
+static bool pushes_zeros_out(const struct elements *wanted, uint32_t dimension, int64_t first)
+{
+    struct elements slab = *wanted;
+    uint32_t at[MLI_MAX_RANK] = {0};
+    const uint32_t lost = (uint32_t)(first < 0 ? -first : first);
+
+    slab.shape[dimension] = lost;
+    if (first < 0)
+        slab.data += (int64_t)(wanted->shape[dimension] - lost) * wanted->strides[dimension] *
+                     (int64_t)wanted->dtype->size;
+    do {
+        if (elements_word(&slab, at) != 0)
+            return false;
+    } while (elements_next(&slab, at));
+    return true;
+}
+
+/* Adds a question about an offset that differs by `delta` source elements in a source dimension. */
+static void ask_about_offset(const struct subject *subject, uint32_t d, int64_t delta,
+                             struct phrase *phrase)
+{
+    const int64_t pre = subject->cfg->padding_pre[d], post = subject->cfg->padding_post[d];
+
+    if (pre != post && (delta == pre - post || delta == post - pre))
+        phrase_add(phrase,
+                   ": wrong offset, or padding_pre[%" PRIu32 "] and padding_post[%" PRIu32
+                   "] exchanged?",
+                   d, d);
+    else
+        phrase_add(phrase, pre || post ? ": wrong offset or padding?" : ": wrong offset?");
+}
+
+static void ask_about_shift(const struct subject *subject, const struct candidate *candidate,
+                            uint32_t d, struct phrase *phrase)
+{
+    const struct map *map = &candidate->map;
+
+    if (candidate->reference == subject->source)
+        ask_about_offset(subject, d, map->first[d] - subject->move.first[d], phrase);
+    else if (map->outside == MAP_ZERO && pushes_zeros_out(subject->wanted, d, map->first[d]))
+        phrase_add(phrase, ": zeros on the wrong side of dimension %" PRIu32 ", padding?", d);
+    else
+        phrase_add(phrase, ": wrong offset?");
+}
+
+static bool other_axis(const struct map *a, const struct map *b, uint32_t d, const uint32_t *shape)
+{
+    return a->axis[d] != b->axis[d] && (shape[a->axis[d]] > 1 || shape[b->axis[d]] > 1);
+}
+
+/* Adds a question about the member of the job that makes the difference of two maps. */
+static void ask(const struct subject *subject, const struct candidate *candidate,
+                const struct map *right, struct phrase *phrase)
+{
+    const struct map *map = &candidate->map;
+    const uint32_t *shape = subject->got->shape;
+
+    for (uint32_t d = 0; d < map->rank; d++) {
+        if (other_axis(map, right, d, shape)) {
+            phrase_add(phrase, ": wrong perm_dim?");
+            return;
+        }
+    }
+    for (uint32_t d = 0; d < map->rank; d++) {
+        if (map->step[d] == right->step[d] || shape[map->axis[d]] == 1)
+            continue;
+        if (map->step[d] == -right->step[d])
+            phrase_add(phrase, ": dimension %" PRIu32 " reversed%s", d,
+                       candidate->reference->shape[d] <= 4 ? ", the order of channels?" : "?");
+        else
+            phrase_add(phrase, ": wrong sub_sample_step?");
+        return;
+    }
+    for (uint32_t d = 0; d < map->rank; d++) {
+        if (map->first[d] != right->first[d]) {
+            ask_about_shift(subject, candidate, d, phrase);
+            return;
+        }
+    }
+}
+
+static void mapped_describe(const struct subject *subject, const struct candidate *candidate,
+                            struct phrase *phrase)
+{
+    static const char *const edges[] = {[MAP_UNKNOWN] = "",
+                                        [MAP_ZERO] = ", with zeros beyond the edge",
+                                        [MAP_WRAP] = ", wrapped around",
+                                        [MAP_EDGE] = ", with its edge repeated"};
+    const bool of_source = candidate->reference == subject->source;
+    const struct map own = map_identity(subject->wanted->rank);
+    const struct map *right = of_source ? &subject->move : &own;
+    const struct map *got = candidate->predicts_wanted ? right : &candidate->map;
+    const struct map *wanted = candidate->predicts_wanted ? &candidate->map : right;
+    const char *name = of_source ? "src" : subject->wanted_name;
+
+    map_add(phrase, got, name, subject->got->shape);
+    phrase_add(phrase, " where ");
+    map_add(phrase, wanted, name, subject->got->shape);
+    phrase_add(phrase, " was wanted");
+    if (!of_source || candidate->map.outside != MAP_ZERO)
+        phrase_add(phrase, "%s", edges[candidate->map.outside]);
+    ask(subject, candidate, right, phrase);
+}
+
+/* The dimensions are in another order: a transpose, also inside planes. */
+
+/* Calls `use` with each permutation of the numbers below `rank` but the identity. */
+static void each_permutation(uint32_t rank, void (*use)(void *context, const uint8_t *order),
+                             void *context)
+{
+    uint8_t order[MLI_MAX_RANK] = {0};
+
+    /* Counts through all numbers with `rank` digits below `rank`; the identity is 0, 1, 2, 3. */
+    for (uint32_t number = 0; number < 256; number++) {
+        uint32_t used = 0, same = 0, rest = number;
+
+        for (uint32_t d = 0; d < rank; d++, rest /= MLI_MAX_RANK) {
+            order[d] = (uint8_t)(rest % MLI_MAX_RANK);
+            used |= 1u << order[d];
+            same += order[d] == d;
+        }
+        if (rest == 0 && used == (1u << rank) - 1 && same < rank)
+            use(context, order);
+    }
+}
+
+struct request_permuted {
+    const struct hypothesis *self;
+    struct proposals *proposals;
+    bool source;
+};
+
+static void propose_order_permuted(void *context, const uint8_t *order)
+{
+    const struct request_permuted *request = context;
+    const struct elements *wanted = request->proposals->subject->wanted;
+
+    for (uint32_t d = 0; d < wanted->rank && !request->source; d++) {
+        if (wanted->shape[order[d]] != wanted->shape[d])
+            return;
+    }
+    struct map *map = &proposals_add(request->proposals, request->self, request->source)->map;
+    for (uint32_t d = 0; d < map->rank; d++)
+        map->axis[d] = order[map->axis[d]];
+}
+
+static void propose_permuted(const struct hypothesis *self, struct proposals *proposals)
+{
+    for (int source = proposals_last_reference(proposals); source >= 0; source--) {
+        struct request_permuted request = {self, proposals, source};
+
+        each_permutation(proposals->subject->wanted->rank, propose_order_permuted, &request);
+    }
+}
+
+static const struct hypothesis hypothesis_permuted = {.name = "permuted",
+                                                      .has_rivals = true,
+                                                      .propose = propose_permuted,
+                                                      .predict = mapped_predict,
+                                                      .describe = mapped_describe};
+
+/* The dimensions are in another order, and the elements follow one another in the wanted shape. */
+
+struct request_relaid {
+    const struct hypothesis *self;
+    struct proposals *proposals;
+};
+
+static void propose_order_relaid(void *context, const uint8_t *order)
+{
+    const struct request_relaid *request = context;
+    const struct elements *wanted = request->proposals->subject->wanted;
+    bool same = true;
+
+    for (uint32_t d = 0; d < wanted->rank; d++)
+        same = same && wanted->shape[order[d]] == wanted->shape[d];
+    if (same) /* then it is a permutation */
+        return;
+    struct candidate *candidate = proposals_add(request->proposals, request->self, false);
+    for (uint32_t d = 0; d < wanted->rank; d++)
+        candidate->number[d] = order[d];
+}
+
+static void propose_relaid(const struct hypothesis *self, struct proposals *proposals)
+{
+    struct request_relaid request = {self, proposals};
+
+    each_permutation(proposals->subject->wanted->rank, propose_order_relaid, &request);
+}
+
+static bool predict_relaid(const struct subject *subject, const struct candidate *candidate,
+                           const struct element_at *element, uint32_t *word)
+{
+    const struct elements *wanted = subject->wanted;
+    uint32_t place[MLI_MAX_RANK];
+    uint64_t index = element->index;
+
+    for (uint32_t d = wanted->rank; d-- > 0;) {
+        const uint32_t extent = wanted->shape[candidate->number[d]];
+
+        place[candidate->number[d]] = (uint32_t)(index % extent);
+        index /= extent;
+    }
+    *word = elements_word(wanted, place);
+    return true;
+}
+
+static void describe_relaid(const struct subject *subject, const struct candidate *candidate,
+                            struct phrase *phrase)
+{
+    const uint32_t rank = subject->wanted->rank;
+
+    phrase_add(phrase, "that of %s in the order of dimensions ", subject->wanted_name);
+    for (uint32_t d = 0; d < rank; d++)
+        phrase_add(phrase, "%s%" PRId64, d ? ", " : "(", candidate->number[d]);
+    phrase_add(phrase, "), read as if the shape were still ");
+    for (uint32_t d = 0; d < rank; d++)
+        phrase_add(phrase, "%s%" PRIu32, d ? ", " : "(", subject->wanted->shape[d]);
+    phrase_add(phrase, "): wrong perm_dim or wrong layout?");
+}
+
+static const struct hypothesis hypothesis_relaid = {.name = "relaid",
+                                                    .propose = propose_relaid,
+                                                    .predict = predict_relaid,
+                                                    .describe = describe_relaid};
+
+/* A dimension is backwards, or has another step. */
+
+enum { STEP_MAX = 4 };
+
+static void propose_reversal(const struct hypothesis *self, struct proposals *proposals,
+                             bool source, uint32_t d)
+{
+    struct map *map = &proposals_add(proposals, self, source)->map;
+    const uint32_t extent = proposals->subject->got->shape[map->axis[d]];
+    int64_t last;
+
+    if (__builtin_mul_overflow(map->step[d], (int64_t)extent - 1, &last) ||
+        __builtin_add_overflow(map->first[d], last, &map->first[d]))
+        return;
+    map->step[d] = -map->step[d];
+}
+
+static void propose_steps(const struct hypothesis *self, struct proposals *proposals, uint32_t d)
+{
+    for (int64_t step = 1; step <= STEP_MAX; step++)
+        proposals_add(proposals, self, true)->map.step[d] = step;
+}
+
+static void propose_reversed(const struct hypothesis *self, struct proposals *proposals)
+{
+    for (int source = proposals_last_reference(proposals); source >= 0; source--) {
+        for (uint32_t d = 0; d < proposals->subject->wanted->rank; d++) {
+            propose_reversal(self, proposals, source, d);
+            if (source)
+                propose_steps(self, proposals, d);
+        }
+    }
+}
+
+static const struct hypothesis hypothesis_reversed = {.name = "reversed",
+                                                      .propose = propose_reversed,
+                                                      .predict = mapped_predict,
+                                                      .describe = mapped_describe};
+
+/* The tensor is shifted by a few elements along a dimension, for example by a wrong padding. */
+
+enum { SHIFTED_SHIFT_MAX = 4 };
+
+static void propose_shift(const struct hypothesis *self, struct proposals *proposals, bool source,
+                          uint32_t d, int64_t shift)
+{
+    static const enum map_outside of_wanted[] = {MAP_ZERO, MAP_WRAP, MAP_EDGE, MAP_UNKNOWN};
+
+    for (size_t i = 0; i < (source ? 1 : sizeof(of_wanted) / sizeof(of_wanted[0])); i++) {
+        struct map *map = &proposals_add(proposals, self, source)->map;
+
+        map->first[d] += shift;
+        if (!source)
+            map->outside = of_wanted[i];
+    }
+}
+
+static void propose_shifts(const struct hypothesis *self, struct proposals *proposals, bool source,
+                           uint32_t d)
+{
+    const struct subject *subject = proposals->subject;
+    const struct elements *reference = source ? subject->source : subject->wanted;
+
+    for (int64_t shift = 1; shift <= SHIFTED_SHIFT_MAX && shift < reference->shape[d]; shift++) {
+        propose_shift(self, proposals, source, d, shift);
+        propose_shift(self, proposals, source, d, -shift);
+    }
+}
+
+static void propose_shifted(const struct hypothesis *self, struct proposals *proposals)
+{
+    for (int source = proposals_last_reference(proposals); source >= 0; source--) {
+        for (uint32_t d = 0; d < proposals->subject->wanted->rank; d++)
+            propose_shifts(self, proposals, source, d);
+    }
+}
+
+static const struct hypothesis hypothesis_shifted = {.name = "shifted",
+                                                     .propose = propose_shifted,
+                                                     .predict = mapped_predict,
+                                                     .describe = mapped_describe};
+
+/* A row (an index of any dimension) is repeated or missing: later rows come late or early. */
+
+enum { REPEATED_SHIFT_MAX = 2, DIMENSION = 0, SHIFT, COPY };
+
+/* `copy`: only the differing rows are copies of others; else all rows from the first one on moved.
+ */
+static void propose_rows(const struct hypothesis *self, struct proposals *proposals, uint32_t d,
+                         int64_t shift, bool copy)
+{
+    const struct differing *differing = proposals->subject->differing;
+    struct candidate *candidate = proposals_add(proposals, self, false);
+
+    candidate->map.first[d] = shift;
+    candidate->low[d] = differing->low[d];
+    if (copy)
+        candidate->high[d] = differing->high[d];
+    candidate->number[DIMENSION] = d;
+    candidate->number[SHIFT] = shift;
+    candidate->number[COPY] = copy;
+}
+
+static void propose_repeated(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct subject *subject = proposals->subject;
+    const struct differing *differing = subject->differing;
+
+    for (uint32_t d = 0; d < subject->wanted->rank; d++) {
+        const bool copy = differing->high[d] - differing->low[d] < REPEATED_SHIFT_MAX;
+
+        for (int64_t shift = 1; shift <= REPEATED_SHIFT_MAX && shift < subject->wanted->shape[d];
+             shift++) {
+            if (differing->low[d] > 0) {
+                propose_rows(self, proposals, d, -shift, false);
+                propose_rows(self, proposals, d, shift, false);
+            }
+            if (copy) {
+                propose_rows(self, proposals, d, -shift, true);
+                propose_rows(self, proposals, d, shift, true);
+            }
+        }
+    }
+}
+
+static void describe_repeated(const struct subject *subject, const struct candidate *candidate,
+                              struct phrase *phrase)
+{
+    const uint32_t d = (uint32_t)candidate->number[DIMENSION];
+    const struct map own = map_identity(subject->wanted->rank);
+    const uint32_t *shape = subject->got->shape;
+    const uint32_t low = candidate->low[d];
+    const int64_t shift = candidate->number[SHIFT];
+
+    map_add(phrase, &candidate->map, subject->wanted_name, shape);
+    phrase_add(phrase, " where ");
+    map_add(phrase, &own, subject->wanted_name, shape);
+    phrase_add(phrase, " was wanted: ");
+    if (candidate->number[COPY])
+        phrase_add(phrase, "index %" PRIu32 " of dimension %" PRIu32 " repeats index %" PRId64, low,
+                   d, low + shift);
+    else if (shift < 0)
+        phrase_add(phrase, "index %" PRId64 " of dimension %" PRIu32 " is repeated", low + shift,
+                   d);
+    else
+        phrase_add(phrase, "index %" PRIu32 " of dimension %" PRIu32 " is missing", low, d);
+}
+
+static const struct hypothesis hypothesis_repeated = {.name = "repeated",
+                                                      .propose = propose_repeated,
+                                                      .predict = mapped_predict,
+                                                      .describe = describe_repeated};
+
+/* Rows slide: a stride is wrong by a few elements, or the first element is. */
+
+enum { SLIDE_MAX = 8, FIRST = MLI_MAX_RANK, SLIDE };
+
+/* Adds a candidate with the strides of packed elements; number[d] is the stride of dimension d. */
+static struct candidate *propose_packed(const struct hypothesis *self, struct proposals *proposals,
+                                        int64_t slide)
+{
+    struct candidate *candidate = proposals_add(proposals, self, false);
+    const struct elements *wanted = proposals->subject->wanted;
+    int64_t stride = 1;
+
+    for (uint32_t d = wanted->rank; d-- > 0; stride *= wanted->shape[d])
+        candidate->number[d] = stride;
+    candidate->number[SLIDE] = slide;
+    return candidate;
+}
+
+static void propose_slid(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct elements *wanted = proposals->subject->wanted;
+
+    if (elements_count(wanted) > INT64_MAX / UINT32_MAX) /* no overflow in predict_slid() */
+        return;
+    for (int64_t slide = -SLIDE_MAX; slide <= SLIDE_MAX; slide++) {
+        if (slide == 0)
+            continue;
+        for (uint32_t d = 0; d + 1 < wanted->rank; d++) {
+            if (wanted->shape[d] > 1)
+                propose_packed(self, proposals, slide)->number[d] += slide;
+        }
+        if (wanted->rank > 1) /* of rank 1 it is a shift */
+            propose_packed(self, proposals, slide)->number[FIRST] = slide;
+    }
+}
+
+_Static_assert((int)SLIDE < (int)CANDIDATE_NUMBERS, "a candidate has all numbers");
+
+static bool predict_slid(const struct subject *subject, const struct candidate *candidate,
+                         const struct element_at *element, uint32_t *word)
+{
+    const struct elements *wanted = subject->wanted;
+    const uint64_t count = elements_count(wanted);
+    int64_t index = candidate->number[FIRST];
+    uint32_t place[MLI_MAX_RANK];
+
+    for (uint32_t d = 0; d < wanted->rank; d++)
+        index += element->at[d] * candidate->number[d];
+    if (index < 0 || (uint64_t)index >= count)
+        return false;
+    elements_place(wanted, (uint64_t)index, place);
+    *word = elements_word(wanted, place);
+    return true;
+}
+
+static void describe_slid(const struct subject *subject, const struct candidate *candidate,
+                          struct phrase *phrase)
+{
+    const int64_t slide = candidate->number[SLIDE];
+    int64_t stride = 1;
+
+    for (uint32_t d = subject->wanted->rank; d-- > 0; stride *= subject->wanted->shape[d]) {
+        if (candidate->number[d] == stride)
+            continue;
+        phrase_add(phrase,
+                   "that of %s with a stride of %" PRId64 " instead of %" PRId64
+                   " elements in dimension %" PRIu32 ": rows slide, wrong mem_stride?",
+                   subject->wanted_name, candidate->number[d], stride, d);
+        return;
+    }
+    phrase_add(phrase, "that of %s %" PRId64 " element%s %s: wrong address?", subject->wanted_name,
+               slide < 0 ? -slide : slide, slide == 1 || slide == -1 ? "" : "s",
+               slide < 0 ? "before it" : "after it");
+}
+
+static const struct hypothesis hypothesis_slid = {
+    .name = "slid", .propose = propose_slid, .predict = predict_slid, .describe = describe_slid};
+
+/*
+ * Any map between coordinates, if values are rare: finds an element of the wrong tensor and its
+ * neighbours in the reference; their places determine the map.
+ */
+
+enum { BASES = 12, FITTED_COST = 8 };
+#define FITTED_BITS_MIN 4.0
+
+/* An element of the wrong tensor and one neighbour in each dimension. */
+struct base {
+    uint32_t at[MLI_MAX_RANK];
+    uint32_t found;                   /* index of its value in the lookup */
+    uint32_t neighbour[MLI_MAX_RANK]; /* of the neighbours' values */
+    int side[MLI_MAX_RANK]; /* 1 or -1: the neighbour is after or before; 0: there is none */
+};
+
+static void look_around(struct base *base, const struct elements *wrong, uint64_t index,
+                        struct lookup *lookup)
+{
+    elements_place(wrong, index, base->at);
+    base->found = lookup_add(lookup, elements_word(wrong, base->at));
+    for (uint32_t d = 0; d < wrong->rank; d++) {
+        uint32_t next[MLI_MAX_RANK] = {base->at[0], base->at[1], base->at[2], base->at[3]};
+
+        base->side[d] = wrong->shape[d] == 1 ? 0 : base->at[d] + 1 < wrong->shape[d] ? 1 : -1;
+        if (base->side[d] == 0)
+            continue;
+        next[d] += (uint32_t)base->side[d];
+        base->neighbour[d] = lookup_add(lookup, elements_word(wrong, next));
+    }
+}
+
+/*
+ * Lets the map follow dimension `a` of the wrong tensor, as the neighbour there does. Returns false
+ * unless the neighbour's place differs in exactly one dimension.
+ */
+static bool follow(struct map *map, const struct base *base, const struct lookup *lookup,
+                   uint32_t a)
+{
+    const uint32_t *here = lookup->value[base->found].at;
+    const uint32_t *there = lookup->value[base->neighbour[a]].at;
+    uint32_t moved = 0;
+
+    for (uint32_t d = 0; d < map->rank; d++) {
+        if (here[d] == there[d])
+            continue;
+        if (map->step[d] != 0)
+            return false;
+        map->axis[d] = (uint8_t)a;
+        map->step[d] = ((int64_t)there[d] - here[d]) * base->side[a];
+        moved++;
+    }
+    return moved == 1;
+}
+
+/* Computes the map from the places of a base and its neighbours. Returns false if there is none. */
+static bool fit(struct map *map, const struct base *base, const struct lookup *lookup)
+{
+    if (!lookup_unique(lookup, base->found))
+        return false;
+    for (uint32_t a = 0; a < map->rank; a++) {
+        map->axis[a] = (uint8_t)a;
+        map->step[a] = 0;
+    }
+    for (uint32_t a = 0; a < map->rank; a++) {
+        if (base->side[a] != 0 &&
+            (!lookup_unique(lookup, base->neighbour[a]) || !follow(map, base, lookup, a)))
+            return false;
+    }
+    for (uint32_t d = 0; d < map->rank; d++)
+        map->first[d] =
+            lookup->value[base->found].at[d] - map->step[d] * (int64_t)base->at[map->axis[d]];
+    return true;
+}
+
+static void propose_map(const struct hypothesis *self, struct proposals *proposals, bool source,
+                        const struct map *map)
+{
+    static const enum map_outside of_wanted[] = {MAP_ZERO, MAP_WRAP, MAP_EDGE, MAP_UNKNOWN};
+
+    for (size_t i = 0; i < (source ? 1 : sizeof(of_wanted) / sizeof(of_wanted[0])); i++) {
+        struct candidate *candidate = proposals_add(proposals, self, source);
+
+        candidate->map = *map;
+        candidate->map.outside = source ? MAP_ZERO : of_wanted[i];
+        candidate->cost = FITTED_COST;
+    }
+}
+
+static void propose_for(const struct hypothesis *self, struct proposals *proposals, bool source)
+{
+    const struct subject *subject = proposals->subject;
+    const struct differing *differing = subject->differing;
+    const struct elements *wrong =
+        source && subject->moved_as_planned ? subject->wanted : subject->got;
+    struct lookup lookup = {0};
+    struct base bases[BASES];
+    uint32_t count = differing->sample_count < BASES ? differing->sample_count : BASES;
+
+    for (uint32_t i = 0; i < count; i++)
+        look_around(&bases[i], wrong, differing->sample[i * (differing->sample_count / count)],
+                    &lookup);
+    lookup_run(&lookup, source ? subject->source : subject->wanted);
+    for (uint32_t i = 0; i < count; i++) {
+        struct map map = map_identity(wrong->rank);
+
+        if (fit(&map, &bases[i], &lookup))
+            propose_map(self, proposals, source, &map);
+    }
+}
+
+_Static_assert(BASES *(1 + MLI_MAX_RANK) <= (int)LOOKUP_MAX, "all values can be looked up");
+
+static void propose_fitted(const struct hypothesis *self, struct proposals *proposals)
+{
+    if (proposals->subject->bits < FITTED_BITS_MIN)
+        return;
+    for (int source = proposals_last_reference(proposals); source >= 0; source--)
+        propose_for(self, proposals, source);
+}
+
+static const struct hypothesis hypothesis_fitted = {.name = "fitted",
+                                                    .propose = propose_fitted,
+                                                    .predict = mapped_predict,
+                                                    .describe = mapped_describe};
+
+/* All wrong elements have one value: zeros, or the former bytes of memory that nobody wrote. */
+
+enum { VALUE = 0, STALE_COST = 8 };
+
+/* One value for all wrong elements is no evidence among elements with two values. */
+static void propose_stale(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct subject *subject = proposals->subject;
+    uint32_t at[MLI_MAX_RANK];
+
+    if (subject->got->dtype->kind == 'b')
+        return;
+    elements_place(subject->got, subject->differing->sample[0], at);
+    struct candidate *candidate = proposals_add(proposals, self, false);
+    candidate->number[VALUE] = elements_word(subject->got, at);
+    memcpy(candidate->low, subject->differing->low, sizeof(candidate->low));
+    memcpy(candidate->high, subject->differing->high, sizeof(candidate->high));
+    candidate->cost = candidate->number[VALUE] ? STALE_COST : 0;
+}
+
+/* Predicts the value for differing elements only: equal elements may have other values. */
+static bool predict_stale(const struct subject *subject, const struct candidate *candidate,
+                          const struct element_at *element, uint32_t *word)
+{
+    *word = (uint32_t)candidate->number[VALUE];
+    return elements_word(subject->got, element->at) != element->wanted;
+}
+
+static void describe_stale(const struct subject *subject, const struct candidate *candidate,
+                           struct phrase *phrase)
+{
+    char text[DTYPE_TEXT_MAX];
+    uint32_t at[MLI_MAX_RANK];
+
+    elements_place(subject->got, subject->differing->sample[0], at);
+    dtype_text(subject->got->dtype, elements_at(subject->got, at), text);
+    phrase_add(phrase,
+               candidate->number[VALUE] ? "%s: not written, former bytes of the memory?"
+                                        : "%s: not written, or zeros written there?",
+               text);
+}
+
+static const struct hypothesis hypothesis_stale = {.name = "stale",
+                                                   .zero_is_value = true,
+                                                   .propose = propose_stale,
+                                                   .predict = predict_stale,
+                                                   .describe = describe_stale};
+
+/* Elements are in place, but each value was changed: byte order, sign, saturation, scale. */
+
+enum { CODE = 0, AMOUNT, SCALE_MAX = 8, MODES = 3 };
+
+enum code {
+    BYTES,
+    HALVES,
+    SIGN,
+    SATURATED_S,
+    SATURATED_U,
+    CUT_S,
+    CUT_U,
+    NEGATED,
+    ADDED,
+    TIMES,
+    BY
+};
+
+/* Returns the number that the bits of an integer element stand for. */
+static int64_t number_of(const struct dtype *dtype, uint32_t word)
+{
+    if (dtype->kind != 'i')
+        return word;
+    return dtype->size == 1 ? (int8_t)word : dtype->size == 2 ? (int16_t)word : (int32_t)word;
+}
+
+/* Returns the low `bits` bits as a number with or without a sign. */
+static int64_t cut(int64_t number, int64_t bits, bool is_signed)
+{
+    const int64_t low = number & (((int64_t)1 << bits) - 1);
+
+    return is_signed && low >> (bits - 1) ? low - ((int64_t)1 << bits) : low;
+}
+
+static int64_t saturate(int64_t number, int64_t bits, bool is_signed)
+{
+    const int64_t most = ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
+    const int64_t least = is_signed ? -most - 1 : 0;
+
+    return number < least ? least : number > most ? most : number;
+}
+
+static int64_t recode_number(enum code code, int64_t number, int64_t amount)
+{
+    switch (code) {
+    case SATURATED_S:
+    case SATURATED_U:
+        return saturate(number, amount, code == SATURATED_S);
+    case CUT_S:
+    case CUT_U:
+        return cut(number, amount, code == CUT_S);
+    case NEGATED:
+        return -number;
+    case ADDED:
+        return number + amount;
+    case TIMES:
+        return number * ((int64_t)1 << amount);
+    case BY:
+        return number >> amount;
+    default:
+        return number;
+    }
+}
+
+static bool predict_recoded(const struct subject *subject, const struct candidate *candidate,
+                            const struct element_at *element, uint32_t *word)
+{
+    const struct dtype *dtype = subject->wanted->dtype;
+    const enum code code = (enum code)candidate->number[CODE];
+    const uint32_t bits = dtype->size * 8, wanted = element->wanted;
+
+    if (code == BYTES)
+        *word = __builtin_bswap32(wanted) >> (32 - bits);
+    else if (code == HALVES)
+        *word = wanted << 16 | wanted >> 16;
+    else if (code == SIGN)
+        *word = wanted ^ UINT32_C(1) << (bits - 1);
+    else
+        *word = (uint32_t)recode_number(code, number_of(dtype, wanted), candidate->number[AMOUNT]) &
+                (UINT32_MAX >> (32 - bits));
+    return true;
+}
+
+static struct candidate *propose_code(const struct hypothesis *self, struct proposals *proposals,
+                                      enum code code, int64_t amount)
+{
+    struct candidate *candidate = proposals_add(proposals, self, false);
+
+    candidate->number[CODE] = code;
+    candidate->number[AMOUNT] = amount;
+    return candidate;
+}
+
+static void propose_integers(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct subject *subject = proposals->subject;
+    const struct dtype *dtype = subject->wanted->dtype;
+    const struct differing *differing = subject->differing;
+
+    for (int64_t bits = 4; bits < (int64_t)dtype->size * 8; bits *= 2) {
+        for (enum code code = SATURATED_S; code <= CUT_U; code++)
+            propose_code(self, proposals, code, bits);
+    }
+    propose_code(self, proposals, NEGATED, 0);
+    for (int64_t scale = 1; scale <= SCALE_MAX; scale++) {
+        propose_code(self, proposals, TIMES, scale);
+        propose_code(self, proposals, BY, scale);
+    }
+    for (uint32_t i = 0; i < MODES && i < differing->sample_count; i++) {
+        uint32_t at[MLI_MAX_RANK];
+
+        elements_place(subject->got, differing->sample[i * (differing->sample_count / MODES)], at);
+        const int64_t got = number_of(dtype, elements_word(subject->got, at));
+        const int64_t wanted = number_of(dtype, elements_word(subject->wanted, at));
+        propose_code(self, proposals, ADDED, got - wanted)->cost = dtype->size * 8;
+    }
+}
+
+static void propose_recoded(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct dtype *dtype = proposals->subject->wanted->dtype;
+
+    if (dtype->size > 1)
+        propose_code(self, proposals, BYTES, 0);
+    if (dtype->size == 4)
+        propose_code(self, proposals, HALVES, 0);
+    if (dtype->kind != 'b')
+        propose_code(self, proposals, SIGN, 0);
+    if (dtype->kind == 'i' || dtype->kind == 'u')
+        propose_integers(self, proposals);
+}
+
+static void describe_recoded(const struct subject *subject, const struct candidate *candidate,
+                             struct phrase *phrase)
+{
+    static const char *const formats[] = {
+        [BYTES] = "the wanted value with its bytes reversed: wrong byte order?",
+        [HALVES] = "the wanted value with its 16-bit halves exchanged: wrong byte order?",
+        [SIGN] = "the wanted value with its sign bit inverted: ",
+        [SATURATED_S] = "the wanted value, saturated to int",
+        [SATURATED_U] = "the wanted value, saturated to uint",
+        [CUT_S] = "the wanted value, cut to int",
+        [CUT_U] = "the wanted value, cut to uint",
+        [NEGATED] = "the wanted value, negated",
+        [ADDED] = "the wanted value ",
+        [TIMES] = "the wanted value times ",
+        [BY] = "the wanted value divided by "};
+    const struct dtype *dtype = subject->wanted->dtype;
+    const enum code code = (enum code)candidate->number[CODE];
+    const int64_t amount = candidate->number[AMOUNT];
+
+    phrase_add(phrase, "%s", formats[code]);
+    if (code == SIGN && dtype->kind == 'f')
+        phrase_add(phrase, "negated?");
+    else if (code == SIGN)
+        phrase_add(phrase,
+                   "%" PRIu64 " too much or too little, int%" PRIu32 " against uint%" PRIu32 "?",
+                   UINT64_C(1) << (dtype->size * 8 - 1), dtype->size * 8, dtype->size * 8);
+    else if (code >= SATURATED_S && code <= CUT_U)
+        phrase_add(phrase, "%" PRId64, amount);
+    else if (code == ADDED)
+        phrase_add(phrase, "%c %" PRId64 ": wrong zero_point?", amount < 0 ? '-' : '+',
+                   amount < 0 ? -amount : amount);
+    else if (code == TIMES || code == BY)
+        phrase_add(phrase, "%" PRId64 ": wrong frac_bits or scale?", (int64_t)1 << amount);
+}
+
+static const struct hypothesis hypothesis_recoded = {.name = "recoded",
+                                                     .propose = propose_recoded,
+                                                     .predict = predict_recoded,
+                                                     .describe = describe_recoded};
+
+/* The output has the elements of the source, or of the output before the job, as they were. */
+
+enum { BEFORE = 0 };
+
+static void propose_unmoved(const struct hypothesis *self, struct proposals *proposals)
+{
+    const struct subject *subject = proposals->subject;
+
+    if (subject->before)
+        proposals_add(proposals, self, false)->number[BEFORE] = true;
+    if (subject->source && !subject->moved_as_planned)
+        proposals_add(proposals, self, false)->number[BEFORE] = false;
+}
+
+static bool predict_unmoved(const struct subject *subject, const struct candidate *candidate,
+                            const struct element_at *element, uint32_t *word)
+{
+    uint32_t place[MLI_MAX_RANK];
+
+    if (candidate->number[BEFORE]) {
+        *word = elements_word(subject->before, element->at);
+        return elements_word(subject->got, element->at) != element->wanted; /* others are written */
+    }
+    if (element->index >= elements_count(subject->source))
+        return false;
+    elements_place(subject->source, element->index, place);
+    *word = elements_word(subject->source, place);
+    return true;
+}
+
+static void describe_unmoved(const struct subject *subject, const struct candidate *candidate,
+                             struct phrase *phrase)
+{
+    (void)subject;
+    phrase_add(phrase, candidate->number[BEFORE]
+                           ? "the value that the output had before the job: not written?"
+                           : "that of src in the order of its elements: not moved, only copied?");
+}
+
+static const struct hypothesis hypothesis_unmoved = {.name = "unmoved",
+                                                     .propose = propose_unmoved,
+                                                     .predict = predict_unmoved,
+                                                     .describe = describe_unmoved};
+
+const struct hypothesis *const hypotheses[HYPOTHESES] = {
+    &hypothesis_permuted, &hypothesis_reversed, &hypothesis_shifted, &hypothesis_repeated,
+    &hypothesis_recoded,  &hypothesis_relaid,   &hypothesis_slid,    &hypothesis_fitted,
+    &hypothesis_unmoved,  &hypothesis_stale};
+
+/* Wrong elements at regular places along a dimension: the boundaries of tiles. */
+
+enum { PERIOD_MIN = 4, PERIOD_MAX = 64, STRIPES_MIN = 3, SHOWN = 3 };
+#define STRIPED_BITS_MIN 20
+
+/* Wrong elements of dimension d have coordinates of which the remainder by `period` is from `first`
+ * to `first` + `width` - 1. */
+struct stripes {
+    uint32_t d, period, first, width;
+};
+
+/* Finds the shortest circular run of remainders that has all samples. Returns its width. */
+static uint32_t narrow(const bool *used, uint32_t period, uint32_t *first)
+{
+    uint32_t gap = 0, gap_end = 0, run = 0;
+
+    for (uint32_t i = 0; i < 2 * period; i++) {
+        run = used[i % period] ? 0 : run + 1;
+        if (run > gap && run < period) {
+            gap = run;
+            gap_end = i;
+        }
+    }
+    *first = (gap_end + 1) % period;
+    return period - gap;
+}
+
+static bool find_period(const struct subject *subject, uint32_t d, uint32_t period,
+                        struct stripes *stripes)
+{
+    const struct differing *differing = subject->differing;
+    bool used[PERIOD_MAX] = {false};
+
+    for (uint32_t i = 0; i < differing->sample_count; i++) {
+        uint32_t at[MLI_MAX_RANK];
+
+        elements_place(subject->got, differing->sample[i], at);
+        used[at[d] % period] = true;
+    }
+    stripes->d = d;
+    stripes->period = period;
+    stripes->width = narrow(used, period, &stripes->first);
+    return stripes->width * 4 <= period;
+}
+
+/* Returns whether the remainder of a coordinate is inside the stripes. */
+static bool is_inside(const struct stripes *stripes, uint32_t coordinate)
+{
+    return (coordinate % stripes->period + stripes->period - stripes->first) % stripes->period <
+           stripes->width;
+}
+
+static bool holds(const struct subject *subject, const struct stripes *stripes)
+{
+    uint32_t at[MLI_MAX_RANK] = {0};
+
+    do {
+        if (!is_inside(stripes, at[stripes->d]) &&
+            elements_word(subject->got, at) != elements_word(subject->wanted, at))
+            return false;
+    } while (elements_next(subject->got, at));
+    return true;
+}
+
+/* Returns whether the sample cannot be inside the stripes by accident. */
+static bool is_evident(const struct subject *subject, const struct stripes *stripes)
+{
+    const struct differing *differing = subject->differing;
+    uint32_t bits = 0;
+
+    for (uint32_t ratio = stripes->period / stripes->width; ratio > 1; ratio /= 2)
+        bits++;
+    return (uint64_t)bits * differing->sample_count >= STRIPED_BITS_MIN + PERIOD_MAX / 8;
+}
+
+static bool find_striped(const struct subject *subject, struct stripes *stripes)
+{
+    const struct differing *differing = subject->differing;
+
+    for (uint32_t d = 0; d < subject->got->rank; d++) {
+        const uint32_t most = (differing->high[d] - differing->low[d]) / (STRIPES_MIN - 1);
+
+        /* Try the longest period first: half of a period holds for the same elements. */
+        for (uint32_t period = most < PERIOD_MAX ? most : PERIOD_MAX; period >= PERIOD_MIN;
+             period--) {
+            if (find_period(subject, d, period, stripes) && is_evident(subject, stripes) &&
+                holds(subject, stripes))
+                return true;
+        }
+    }
+    return false;
+}
+
+void striped_add(const struct subject *subject, struct phrase *phrase)
+{
+    struct stripes stripes;
+
+    if (!find_striped(subject, &stripes))
+        return;
+    const uint32_t low = subject->differing->low[stripes.d];
+    phrase_add(phrase, "they are at index ");
+    for (uint32_t i = 0; i < SHOWN; i++)
+        phrase_add(phrase, "%s%" PRIu32, i ? ", " : "", low + i * stripes.period);
+    phrase_add(phrase, ", ... of dimension %" PRIu32 ", every %" PRIu32 " indices", stripes.d,
+               stripes.period);
+    if (stripes.width > 1)
+        phrase_add(phrase, " (%" PRIu32 " wide)", stripes.width);
+    phrase_add(phrase, ": the edges of tiles?");
+}
