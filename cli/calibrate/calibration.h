@@ -3,7 +3,7 @@
  * mlictl calibrate: measures moves on an engine, fits the costs of a target profile to them, and
  * checks the profile with other moves. The data flow:
  *
- *     seed, index -> sweep_move.c   a random move; measure.c times it, sweep.c repeats and chooses
+ *     seed, index -> sweep.c        a random move; timed, repeated and chosen
  *                 -> target/fit     the figures of the profile
  *                 -> profile text   read again, so that the check tests what the file says
  *                 -> check          moves of another seed: predicted and measured
@@ -11,12 +11,13 @@
  * The processor (engines inline and threads) gets the costs of measured_costs.h; a DMA controller
  * gets the figures of the cost model (target/fit/formula_fit.h).
  *
- * kernels.h, the thresholds of libmli's kernels, shares only the command.
+ * kernel_search.h, the thresholds of libmli's kernels, shares only the command.
  */
 #ifndef CLI_CALIBRATE_CALIBRATION_H
 #define CLI_CALIBRATE_CALIBRATION_H
 
 #include "cli/calibrate/sweep.h"
+#include "cli/term/print.h"
 #include "target/fit/formula_fit.h"
 #include "target/profile/target_profile.h"
 
@@ -80,5 +81,14 @@ struct error_filter {
 /** Summarises the errors of the chosen moves. Overwrites calibration->errors. */
 struct error_summary calibration_errors(const struct calibration *calibration,
                                         const struct error_filter *filter);
+
+/* The result of a calibration, for people and as JSON. */
+
+/** Writes the figures, and the errors of the check. `output` is the path of the profile or null. */
+void calibration_text(struct textw *w, const struct calibration *calibration, const char *output);
+
+/** Writes figures and errors as one object. */
+void calibration_json(struct jsonw *w, const struct calibration *calibration, uint64_t seed,
+                      const char *output);
 
 #endif /* CLI_CALIBRATE_CALIBRATION_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/calibrate/calibration_report.h"
+#include "cli/calibrate/calibration.h"
 
 #include <inttypes.h>
 #include <math.h>

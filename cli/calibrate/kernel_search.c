@@ -1,15 +1,235 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/calibrate/kernel_search.h"
-
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#include "cli/calibrate/kernel_race.h"
+#include "cli/calibrate/kernel_search.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "mli_helpers_api.h"
+
+enum { KERNEL_VARIANTS = 8, KERNEL_PASSES_MIN = 3 };
+
+/* A move, and its shortest time with each variant of the tuning. */
+struct kernel_cell {
+    struct kernel_move move;
+    size_t variants;
+    uint64_t least_ns[KERNEL_VARIANTS]; /* for `repeat` moves */
+    uint32_t repeat;                    /* moves in a sample; 0: not measured yet */
+    uint32_t passes;                    /* samples of each variant */
+};
+
+enum {
+    SAMPLE_NS = 100 * 1000, /* duration of the shortest sample */
+    REPEAT_MAX = 4096,
+    TRIES = 3,            /* attempts to take a sample that no other program interrupts */
+    WARM_IN_ONE = 1 << 20 /* bytes that one move brings into the caches; more take two moves */
+};
+
+/* Returns how often other programs have taken the processor from this thread. */
+static long interruptions(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* Moves until the caches are as this move leaves them. Returns 0, or -1 if a move is refused. */
+static int warm_up(struct kernel_cell *cell)
+{
+    const int moves = cell->move.bytes > WARM_IN_ONE ? 2 : 1;
+
+    for (int i = 0; i < moves; i++)
+        if (kernel_move_run(&cell->move) < 0)
+            return -1;
+    return 0;
+}
+
+/* Moves as often as a sample needs. Returns the nanoseconds. */
+static uint64_t sample(struct kernel_cell *cell)
+{
+    const uint64_t begin = clock_ns();
+
+    for (uint32_t i = 0; i < cell->repeat; i++)
+        (void)kernel_move_run(&cell->move);
+    return clock_ns() - begin + 1;
+}
+
+/* Chooses the number of moves in a sample by the time of one. */
+static int choose_repeat(struct kernel_cell *cell)
+{
+    uint64_t ns;
+
+    if (warm_up(cell) < 0)
+        return -1;
+    cell->repeat = 1;
+    ns = sample(cell);
+    cell->repeat = ns >= SAMPLE_NS ? 1 : (uint32_t)(SAMPLE_NS / ns + 1);
+    if (cell->repeat > REPEAT_MAX)
+        cell->repeat = REPEAT_MAX;
+    return 0;
+}
+
+/*
+ * Takes a sample again if another program interrupts it. Returns the shortest time, or 0 if the
+ * move is refused.
+ */
+static uint64_t undisturbed_sample(struct kernel_cell *cell)
+{
+    uint64_t least = 0;
+
+    if (warm_up(cell) < 0)
+        return 0;
+    for (int i = 0; i < TRIES; i++) {
+        const long before = interruptions();
+        const uint64_t ns = sample(cell);
+
+        if (least == 0 || ns < least)
+            least = ns;
+        if (interruptions() == before)
+            break;
+    }
+    return least;
+}
+
+/*
+ * Takes a sample of each variant at another place. Returns 0, or -1 if a move or a tuning is
+ * refused (mli_last_error()).
+ */
+static int kernel_cell_pass(struct kernel_cell *cell, const mli_tuning *variants,
+                            struct kernel_memory *memory)
+{
+    const size_t first = kernel_memory_random(memory) % cell->variants;
+
+    if (!kernel_move_place(&cell->move, memory) || (cell->repeat == 0 && choose_repeat(cell) < 0))
+        return -1;
+    for (size_t i = 0; i < cell->variants; i++) {
+        const size_t v = (first + i) % cell->variants;
+        uint64_t ns;
+
+        if (mli_tuning_set(&variants[v]) != MLI_STATUS_OK)
+            return -1;
+        ns = undisturbed_sample(cell);
+        if (ns == 0)
+            return -1;
+        if (cell->passes == 0 || ns < cell->least_ns[v])
+            cell->least_ns[v] = ns;
+    }
+    cell->passes++;
+    return 0;
+}
+
+/* Returns whether the cell has enough samples. */
+static bool kernel_cell_is_measured(const struct kernel_cell *cell)
+{
+    return cell->passes >= KERNEL_PASSES_MIN;
+}
+
+/* Returns the time with `variant` divided by the time with variant 0. */
+static double kernel_cell_ratio(const struct kernel_cell *cell, size_t variant)
+{
+    return (double)cell->least_ns[variant] / (double)cell->least_ns[0];
+}
+
+/* The sizes that `mlictl calibrate --kernels` measures, apart from the thresholds of streaming. */
+
+const struct kernel_size kernel_sizes[] = {
+    {"avx512_store_ahead",
+     "avx512",
+     false,
+     {256, 1024, 2048},
+     {{"pad HWC, C=32", 1, 384}, {"pad HWC, C=32", 1, 8192}, {"rows of 17 of 64", 4, 384}}},
+    {"avx512_skinny_ahead",
+     "avx512",
+     false,
+     {256, 1024, 2048},
+     {{"HWC to CHW, C=3", 1, 384},
+      {"HWC to CHW, C=3", 4, 2048},
+      {"CHW to HWC, C=3", 1, 384},
+      {"CHW to HWC, C=3", 2, 2048}}},
+    {"avx512_narrow_ahead",
+     "avx512",
+     false,
+     {128, 512, 1024},
+     {{"HWC to CHW, C=5 of 6", 1, 384},
+      {"HWC to CHW, C=5 of 6", 2, 384},
+      {"HWC to CHW, C=5 of 6", 1, 4096}}},
+    {"avx512_stream_ahead",
+     "avx512",
+     true,
+     {256, 1024, 2048, 4096},
+     {{"copy", 1, 16384}, {"copy", 4, 32768}}},
+    {"avx2_store_ahead",
+     "avx2",
+     false,
+     {128, 512, 1024},
+     {{"HWC to CHW, C=3", 1, 384}, {"HWC to CHW, C=3", 2, 384}, {"HWC to CHW, C=3", 1, 4096}}},
+    {"burst_bytes",
+     NULL,
+     false,
+     {1024, 4096, 8192},
+     {{"exchange rows", 1, 4096}, {"exchange rows", 4, 4096}, {"exchange rows", 2, 8192}}},
+    {"planes_bytes",
+     NULL,
+     false,
+     {16384, 65536},
+     {{"pad CHW", 1, 384}, {"pad CHW", 4, 384}, {"pad CHW", 1, 8192}, {"pad CHW", 4, 8192}}},
+    {"gather_lines",
+     NULL,
+     false,
+     {128, 512},
+     {{"gather columns", 1, 384}, {"gather columns", 2, 4096}}},
+    {"second_level_bytes",
+     NULL,
+     false,
+     {524288, 2097152},
+     {{"exchange rows", 1, 768}, {"exchange rows", 4, 768}, {"exchange rows", 2, 1536}}},
+    {"tile_columns",
+     NULL,
+     false,
+     {256, 1024, 2048},
+     {{"transpose", 1, 384},
+      {"transpose", 4, 4096},
+      {"HWC to CHW, C=32", 2, 4096},
+      {"HWC to CHW, C=64", 4, 384}}},
+    {"tile_source_bytes",
+     NULL,
+     false,
+     {12288, 36864, 65536},
+     {{"transpose, powers of two", 1, 384},
+      {"transpose, powers of two", 2, 384},
+      {"transpose, powers of two", 4, 768}}},
+    {"panel_rows",
+     NULL,
+     false,
+     {64, 128},
+     {{"reverse four dimensions", 1, 384},
+      {"reverse four dimensions", 4, 384},
+      {"pad, step 2, HWC to CHW", 2, 384},
+      {"reverse four dimensions", 2, 4096}}},
+    {"stage_bytes",
+     NULL,
+     true,
+     {8192, 24576, 32768},
+     {{"subsample 3", 1, 16384},
+      {"CHW to HWC, C=3", 1, 16384},
+      {"pad HWC, C=3", 2, 16384},
+      {"rows of 17 of 64", 4, 16384}}},
+    {"stage_width",
+     NULL,
+     true,
+     {128, 512},
+     {{"transpose", 1, 16384}, {"transpose", 4, 16384}, {"HWC to CHW, C=32", 2, 16384}}},
+    {"stage_rows",
+     NULL,
+     true,
+     {128, 256},
+     {{"transpose", 1, 16384}, {"transpose", 4, 16384}, {"transpose, powers of two", 2, 16384}}},
+    {NULL},
+};
 
 #define SOURCE_MAX ((size_t)160 << 20)
 #define MIB        ((uint64_t)1 << 20)

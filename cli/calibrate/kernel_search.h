@@ -3,7 +3,7 @@
  * Chooses the tuning of libmli's kernels for this machine. Three parts, each with a share of the
  * time:
  *
- *   1. Sizes: block sizes, stage sizes and prefetch distances (kernel_table.c). Each has a few
+ *   1. Sizes: block sizes, stage sizes and prefetch distances (kernel_sizes[]). Each has a few
  *      candidates and the moves that depend on it.
  *   2. Thresholds of streaming: each move at many sizes, streamed and not.
  *   3. Confirmation: each changed value again, against its default, at other places in memory.
@@ -12,13 +12,18 @@
  * at most an eighth of them lose more than 2 %, and if the confirmation, too, finds a mean gain
  * of at least 3 % and no loss above 3 %.
  *
- * To measure another size, start here: a row in kernel_table.c.
+ * To measure another size, start here: a row in kernel_sizes[] of kernel_search.c.
  */
 #ifndef CLI_KERNEL_SEARCH_H
 #define CLI_KERNEL_SEARCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "cli/calibrate/kernel_moves.h"
+#include "cli/exit_code.h"
+#include "cli/term/print.h"
+#include "mli_tuning.h"
 #include "target/tuning/tuning_file.h"
 
 enum { KERNEL_CANDIDATES = 5, KERNEL_PROBES = 4 };
@@ -67,5 +72,17 @@ struct kernel_progress {
  */
 int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, uint64_t seconds,
                       const struct kernel_progress *progress, struct fault *fault);
+
+/* mlictl calibrate --kernels: measures the thresholds of libmli's kernels on this machine. */
+
+/* The options of the command that concern kernels. */
+struct kernels_request {
+    const char *output; /* path of the file to write; null: print only */
+    uint64_t seconds;   /* time for measuring; 0: the default */
+};
+
+/** Measures, prints the result in the style, and writes the file. Returns the exit code. */
+enum exit_code calibrate_kernels(const struct print_style *style,
+                                 const struct kernels_request *request);
 
 #endif /* CLI_KERNEL_SEARCH_H */

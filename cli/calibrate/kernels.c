@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/calibrate/kernels.h"
+#include "cli/calibrate/kernel_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/calibrate/kernel_search.h"
 #include "cli/file/output.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/grid.h"

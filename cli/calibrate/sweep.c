@@ -1,11 +1,410 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/calibrate/sweep.h"
-
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
+#include "cli/calibrate/sweep.h"
 #include "cli/selftest/draw.h"
+#include "mli_explain.h"
+#include "mli_helpers_api.h"
+
+/* A move in two buffers. Each must have room for SWEEP_SLACK bytes more than the tensor. */
+struct sweep_move {
+    enum sweep_kind kind;
+    mli_tensor src, dst; /* tensors without data */
+    mli_mov_cfg_t cfg;
+    uint32_t src_offset, dst_offset; /* bytes from the beginning of a buffer, which is aligned to
+                                        4096 bytes, to the first element */
+};
+
+/* The time of a move. */
+struct measured_ns {
+    double ns;  /* the shortest of several runs */
+    bool quiet; /* true: the processor was as fast as ever before and after the runs */
+};
+
+enum { MIN_BITS = 10, LINE = 64, PAD_MAX = 8, STEP_MAX = 4 };
+
+const char *sweep_kind_name(enum sweep_kind kind)
+{
+#define SWEEP_KIND_NAME(name) [SWEEP_##name] = #name,
+    static const char *const names[] = {SWEEP_KINDS(SWEEP_KIND_NAME)};
+#undef SWEEP_KIND_NAME
+    return names[kind];
+}
+
+/* Returns a random number from 0 to below 1. */
+static double fraction(struct draw *draw)
+{
+    return (double)(draw_next(draw) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+/* Picks extents with about `elements` elements together, which are divided at random. */
+static void draw_shape(struct draw *draw, mli_tensor *t, double elements)
+{
+    static const uint32_t usual[] = {1, 2, 3, 4, 8, 10, 16, 24, 32, 48, 64, 96, 128, 256, 512};
+    const bool channels = draw_once_in(draw, 2);
+    double share[MLI_MAX_RANK], sum = 0, rest = elements;
+    uint32_t from = 0;
+
+    t->rank = draw_between(draw, 1, MLI_MAX_RANK);
+    if (channels && t->rank > 1) { /* innermost or outermost, as in HWC and CHW */
+        const uint32_t at = draw_once_in(draw, 4) ? 0 : t->rank - 1;
+
+        t->shape[at] = usual[draw_below(draw, sizeof usual / sizeof *usual)];
+        rest /= t->shape[at];
+        from = at + 1; /* marks the dimension */
+    }
+    for (uint32_t d = 0; d < t->rank; d++)
+        sum += share[d] = d + 1 == from ? 0 : 0.1 + fraction(draw);
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (d + 1 != from)
+            t->shape[d] = (uint32_t)fmax(1, exp2(log2(fmax(rest, 1)) * share[d] / sum) + 0.5);
+}
+
+/* Gives a tensor that is not packed a gap after each row of one dimension. */
+static void draw_strides(struct draw *draw, uint32_t rank, const uint32_t *shape, int32_t *stride)
+{
+    const bool gaps = draw_once_in(draw, 4);
+    const uint32_t at = draw_below(draw, rank);
+    uint64_t next = 1;
+
+    for (uint32_t d = rank; gaps && d-- > 0;) {
+        stride[d] = (int32_t)next;
+        next *= shape[d];
+        if (d == at)
+            next += draw_once_in(draw, 2) ? draw_between(draw, 1, 8) : draw_below(draw, shape[d]);
+    }
+}
+
+static void draw_window(struct draw *draw, const mli_tensor *src, mli_mov_cfg_t *cfg)
+{
+    for (uint32_t d = 0; d < src->rank; d++) {
+        if (draw_once_in(draw, 2))
+            continue;
+        cfg->size[d] = draw_between(draw, (src->shape[d] + 3) / 4, src->shape[d]);
+        cfg->offset[d] = draw_below(draw, src->shape[d] - cfg->size[d] + 1);
+    }
+}
+
+static void draw_steps(struct draw *draw, uint32_t rank, mli_mov_cfg_t *cfg)
+{
+    cfg->sub_sample_step[draw_below(draw, rank)] = draw_between(draw, 2, STEP_MAX);
+    if (draw_once_in(draw, 2))
+        cfg->sub_sample_step[draw_below(draw, rank)] = draw_between(draw, 2, STEP_MAX);
+}
+
+static void draw_permutation(struct draw *draw, uint32_t rank, mli_mov_cfg_t *cfg)
+{
+    for (uint32_t i = rank; i-- > 1;) {
+        const uint32_t k = draw_below(draw, i + 1);
+        const uint8_t other = cfg->perm_dim[i];
+
+        cfg->perm_dim[i] = cfg->perm_dim[k];
+        cfg->perm_dim[k] = other;
+    }
+}
+
+static void draw_padding(struct draw *draw, uint32_t rank, mli_mov_cfg_t *cfg)
+{
+    for (int n = 0; n < 2; n++) {
+        const uint32_t d = draw_below(draw, rank), width = draw_between(draw, 1, PAD_MAX);
+
+        cfg->padding_pre[d] = (uint8_t)width;
+        cfg->padding_post[d] = (uint8_t)(draw_once_in(draw, 4) ? 0 : width);
+    }
+}
+
+/* Returns the extent of the move along a dimension of the destination. */
+static uint32_t extent(const struct sweep_move *m, uint32_t dim)
+{
+    const uint32_t d = m->cfg.perm_dim[dim];
+    const uint32_t padded = m->src.shape[d] + m->cfg.padding_pre[d] + m->cfg.padding_post[d];
+    const uint32_t size = m->cfg.size[d] ? m->cfg.size[d] : padded - m->cfg.offset[d];
+
+    return (size - 1) / m->cfg.sub_sample_step[d] + 1;
+}
+
+/* Places the result in a destination that is up to twice as large along one dimension. */
+static void draw_place(struct draw *draw, struct sweep_move *m, uint32_t *whole)
+{
+    const uint32_t d = draw_below(draw, m->src.rank);
+    const uint32_t more = draw_below(draw, whole[d] + 1);
+
+    m->cfg.dst_offset[d] = draw_below(draw, more + 1);
+    whole[d] += more;
+}
+
+static void draw_cfg(struct draw *draw, struct sweep_move *m)
+{
+    enum sweep_kind kind[2] = {m->kind, SWEEP_copy};
+
+    mli_mov_cfg_for_copy(&m->cfg);
+    if (m->kind == SWEEP_combined)
+        for (int i = 0; i < 2; i++)
+            kind[i] = (enum sweep_kind)draw_below(draw, SWEEP_combined);
+    for (int i = 0; i < 2; i++) {
+        if (kind[i] == SWEEP_slice)
+            draw_window(draw, &m->src, &m->cfg);
+        else if (kind[i] == SWEEP_subsample)
+            draw_steps(draw, m->src.rank, &m->cfg);
+        else if (kind[i] == SWEEP_permute)
+            draw_permutation(draw, m->src.rank, &m->cfg);
+        else if (kind[i] == SWEEP_pad)
+            draw_padding(draw, m->src.rank, &m->cfg);
+    }
+    uint32_t whole[MLI_MAX_RANK] = {0};
+    for (uint32_t d = 0; d < m->src.rank; d++)
+        whole[d] = extent(m, d);
+    if (kind[0] == SWEEP_concat || kind[1] == SWEEP_concat)
+        draw_place(draw, m, whole);
+    draw_strides(draw, m->src.rank, whole, m->dst.mem_stride);
+    if (m->dst.mem_stride[0] == 0 && (kind[0] == SWEEP_concat || kind[1] == SWEEP_concat)) {
+        int64_t next = 1;
+
+        for (uint32_t d = m->src.rank; d-- > 0; next *= whole[d])
+            m->dst.mem_stride[d] = (int32_t)next;
+    }
+}
+
+static uint32_t draw_offset(struct draw *draw, uint32_t element)
+{
+    if (draw_once_in(draw, 4))
+        return element * draw_below(draw, SWEEP_SLACK / element);
+    return LINE * draw_below(draw, SWEEP_SLACK / LINE);
+}
+
+/* Returns the bytes from the first to the last element of a tensor; stride 0 means packed. */
+static uint64_t span(const uint32_t *shape, const int32_t *stride, uint32_t rank, uint32_t element)
+{
+    uint64_t last = 0, packed = 1;
+
+    for (uint32_t d = rank; d-- > 0;) {
+        const uint64_t step = stride[d] ? (uint64_t)stride[d] : packed;
+
+        last += step * (shape[d] - 1);
+        packed = step * shape[d];
+    }
+    return (last + 1) * element;
+}
+
+static bool fits(const struct sweep_move *m, uint32_t element, uint64_t bytes)
+{
+    uint32_t shape[MLI_MAX_RANK] = {0};
+
+    for (uint32_t d = 0; d < m->src.rank; d++)
+        shape[d] = extent(m, d) + m->cfg.dst_offset[d];
+    return span(m->src.shape, m->src.mem_stride, m->src.rank, element) <= bytes &&
+           span(shape, m->dst.mem_stride, m->src.rank, element) <= bytes;
+}
+
+/* Makes move `index` of `seed`. Each tensor has at most 2 * max_bytes with its gaps. max_bytes is
+ * at least 2 KiB. */
+static void sweep_move_draw(struct sweep_move *move, uint64_t seed, uint64_t index,
+                            uint64_t max_bytes)
+{
+    static const mli_element_type types[] = {MLI_EL_FX_8, MLI_EL_FX_16, MLI_EL_FP_32};
+    struct draw draw = draw_init(seed, index);
+    const double bits = log2((double)max_bytes) - MIN_BITS;
+    uint32_t type, element;
+
+    do {
+        memset(move, 0, sizeof *move);
+        type = draw_below(&draw, sizeof types / sizeof *types);
+        element = 1u << type;
+        move->kind = (enum sweep_kind)draw_below(&draw, SWEEP_KIND_COUNT);
+        move->src.el_type = types[type];
+        draw_shape(&draw, &move->src, exp2(MIN_BITS + bits * fraction(&draw)) / element);
+        draw_strides(&draw, move->src.rank, move->src.shape, move->src.mem_stride);
+        draw_cfg(&draw, move);
+    } while (!fits(move, element, 2 * max_bytes));
+    move->src_offset = draw_offset(&draw, element);
+    move->dst_offset = draw_offset(&draw, element);
+}
+
+enum { GROUPS = 3, PROBE_BYTES = 8 * 1024, PROBE_COPIES = 16 };
+#define QUIET       1.1              /* the probe is at most a tenth slower than ever */
+#define GROUP_NS    10000.0          /* shortest time of a group of runs */
+#define LONG_NS     100000.0         /* longer moves run once unmeasured, others twice */
+#define ENOUGH_NS   UINT64_C(100000) /* no other group begins after this time */
+#define SRC_ADDRESS (UINT64_C(1) << 32)
+#define DST_ADDRESS (UINT64_C(1) << 33)
+
+uint64_t measure_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Allocates and touches pages: reading untouched pages would read one page of zeros. */
+static uint8_t *allocate(size_t bytes)
+{
+    uint8_t *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, bytes, MADV_NOHUGEPAGE); /* where a file or a memfd has small pages, too */
+    memset(at, 1, bytes);
+    return at;
+}
+
+int measure_init(struct measure *measure, uint64_t max_bytes, struct fault *fault)
+{
+    *measure = (struct measure){.bytes = (size_t)(2 * max_bytes + SWEEP_SLACK),
+                                .src_address = SRC_ADDRESS,
+                                .dst_address = DST_ADDRESS,
+                                .now_ns = measure_now_ns};
+    measure->src = allocate(measure->bytes);
+    measure->dst = measure->src ? allocate(measure->bytes) : NULL;
+    if (measure->dst)
+        return 0;
+    fault_set(fault, FAULT_INTERNAL, NULL, "two buffers of %zu B: %s", measure->bytes,
+              strerror(errno));
+    measure_finish(measure);
+    return -1;
+}
+
+void measure_finish(struct measure *measure)
+{
+    if (measure->src)
+        munmap(measure->src, measure->bytes);
+    if (measure->dst)
+        munmap(measure->dst, measure->bytes);
+    measure->src = measure->dst = NULL;
+}
+
+static void place(mli_tensor *tensor, uint8_t *at, size_t bytes)
+{
+    tensor->data.mem.pi8 = (int8_t *)at;
+    tensor->data.capacity = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
+}
+
+/* Replaces an address of a buffer by that of plans. */
+static uint8_t *moved(const uint8_t *at, const uint8_t *buffer, uint64_t address)
+{
+    return (uint8_t *)(uintptr_t)((uintptr_t)at - (uintptr_t)buffer + address);
+}
+
+/* Gives the tensors of a move their buffers, and sets *plan to its plan. Returns 0 or -1
+ * (refused). */
+static int measure_plan(const struct measure *measure, struct sweep_move *move,
+                        struct mli_plan *plan)
+{
+    mli_explanation explanation;
+
+    place(&move->src, measure->src + move->src_offset, measure->bytes - move->src_offset);
+    place(&move->dst, measure->dst + move->dst_offset, measure->bytes - move->dst_offset);
+    if (mli_mov_explain(&move->src, &move->cfg, &move->dst, &explanation) != MLI_STATUS_OK)
+        return -1;
+    *plan = explanation.plan;
+    plan->box.src = moved(plan->box.src, measure->src, measure->src_address);
+    plan->box.dst = moved(plan->box.dst, measure->dst, measure->dst_address);
+    for (size_t i = 0; i < plan->slabs; i++)
+        plan->slab[i].dst = moved(plan->slab[i].dst, measure->dst, measure->dst_address);
+    return 0;
+}
+
+static int complain(struct fault *fault, const char *call)
+{
+    return fault_set(fault, FAULT_INTERNAL, NULL, "%s: %s", call, mli_last_error());
+}
+
+/* Returns the time that the calling thread has run. Reading this clock takes a system call. */
+static uint64_t thread_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Runs the prepared move several times. Returns the time of one run, or a negative number. */
+static double run(uint64_t (*now_ns)(void), mli_mov_handle_t *handle, uint64_t times)
+{
+    const uint64_t begin = now_ns();
+
+    for (uint64_t i = 0; i < times; i++)
+        if (mli_mov_start(handle, NULL, NULL, NULL) != MLI_STATUS_OK ||
+            mli_mov_wait(handle) != MLI_STATUS_OK)
+            return -1;
+    return (double)(now_ns() - begin) / (double)times;
+}
+
+static double shortest_run(const struct measure *measure, mli_mov_handle_t *handle)
+{
+    uint64_t (*now_ns)(void) = measure->now_ns;
+    double best = run(now_ns, handle, 1);
+
+    if (best >= 0 && best < LONG_NS)
+        best = run(now_ns, handle, 1);
+    else if (measure->by_thread)
+        now_ns = thread_ns;
+    if (best < 0)
+        return -1;
+    const uint64_t times = best < GROUP_NS ? (uint64_t)(GROUP_NS / (best + 1)) + 1 : 1;
+    const uint64_t begin = measure->now_ns();
+
+    for (int i = 0; i < GROUPS && (i == 0 || measure->now_ns() - begin < ENOUGH_NS); i++) {
+        const double ns = run(now_ns, handle, times);
+
+        if (ns < 0)
+            return -1;
+        best = i == 0 || ns < best ? ns : best; /* the first runs were not measured */
+    }
+    return best;
+}
+
+/* Measures the probe. Returns whether the time is near the shortest time. */
+static bool is_quiet(struct measure *measure)
+{
+    static uint8_t from[PROBE_BYTES], to[PROBE_BYTES];
+    const uint64_t begin = measure->now_ns();
+    double ns;
+
+    for (int i = 0; i < PROBE_COPIES; i++) {
+        memcpy(to, from, sizeof to);
+        __asm__ volatile("" : : "r"(to), "r"(from) : "memory"); /* keeps every copy */
+    }
+    ns = (double)(measure->now_ns() - begin);
+    if (measure->probe_ns == 0 || ns < measure->probe_ns)
+        measure->probe_ns = ns;
+    return ns <= QUIET * measure->probe_ns;
+}
+
+/*
+ * Measures a move after measure_plan(). Before and after the runs it measures a probe, a copy in
+ * the first-level cache, which is slower while other programs share the processor. Returns 0, or -1
+ * with the fault.
+ */
+static int measure_move(struct measure *measure, struct sweep_move *move, struct measured_ns *time,
+                        struct fault *fault)
+{
+    mli_mov_handle_t handle;
+
+    if (mli_mov_acquire_handle(1, &handle) != MLI_STATUS_OK)
+        return complain(fault, "mli_mov_acquire_handle");
+    if (mli_mov_prepare(&handle, &move->src, &move->cfg, &move->dst) != MLI_STATUS_OK) {
+        mli_mov_release_handle(&handle);
+        return complain(fault, "mli_mov_prepare");
+    }
+    time->quiet = is_quiet(measure);
+    time->ns = shortest_run(measure, &handle);
+    time->quiet = is_quiet(measure) && time->quiet;
+    mli_mov_release_handle(&handle);
+    if (time->ns >= 0)
+        return 0;
+    return fault_set(fault, FAULT_INTERNAL, NULL,
+                     "the engine failed to move %s of rank %" PRIu32 "; test it with mlictl "
+                     "selftest --engine",
+                     sweep_kind_name(move->kind), move->src.rank);
+}
 
 enum {
     BATCH = 250,

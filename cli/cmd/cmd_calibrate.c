@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/calibrate/calibration_report.h"
-#include "cli/calibrate/kernels.h"
+#include "cli/calibrate/calibration.h"
+#include "cli/calibrate/kernel_search.h"
 #include "cli/command.h"
 #include "cli/engine_arg.h"
 #include "cli/file/output.h"

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/import/case_file.h"
-#include "cli/import/import_report.h"
+#include "cli/import/import.h"
 #include "cli/term/meter.h"
 #include "cli/term/print.h"
 

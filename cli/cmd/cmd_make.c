@@ -6,7 +6,6 @@
 #include "cli/link/embedded.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/make/make_job.h"
-#include "cli/make/make_request.h"
 #include "cli/words.h"
 
 static const struct option make_table[] = {

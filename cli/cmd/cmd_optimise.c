@@ -7,7 +7,7 @@
 #include "cli/file/place.h"
 #include "cli/job/job_rules.h"
 #include "cli/link/embedded.h"
-#include "cli/optimise/optimise_report.h"
+#include "cli/optimise/optimise.h"
 
 static const struct option options_table[] = {
     {"output", 'o', "FILE", "Write the new job file to FILE; - is standard output (default: none).",

@@ -2,8 +2,7 @@
 /* mlictl tile: plans a layer in tiles that fit into a memory, and writes their job file. */
 #include "cli/command.h"
 #include "cli/make/make_job.h"
-#include "cli/tile/tile_outputs.h"
-#include "cli/tile/tile_report.h"
+#include "cli/tile/tile_result.h"
 
 static const struct option options_table[] = {
     {"shape", 0, "LIST",

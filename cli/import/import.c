@@ -1,13 +1,394 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/import/import.h"
-
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/import/given.h"
+#include "cli/file/text.h"
+#include "cli/import/import.h"
 #include "cli/import/move.h"
+#include "cli/import/movement.h"
+#include "cli/tensor/tensor_args.h"
+#include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
+#include "cli/term/print.h"
+
+/* Sets the open dimensions with a name; "*": all open dimensions without another option. Returns
+ * the number of dimensions. */
+static size_t set_dims(struct model *model, const char *name, size_t length, int64_t extent)
+{
+    const bool all = length == 1 && *name == '*';
+    size_t count = 0;
+
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        struct model_tensor *tensor = &model->tensors[i];
+
+        for (uint32_t d = 0; d < tensor->rank; d++) {
+            struct model_dim *dim = &tensor->dims[d];
+
+            if (dim->extent >= 0 || (!all && (!dim->name || strlen(dim->name) != length ||
+                                              memcmp(dim->name, name, length) != 0)))
+                continue;
+            dim->extent = extent;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Reads one --dim. Returns 0, or -1 after printing what is wrong. */
+static int read_dim(struct import_request *request, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    char *end;
+    long long extent;
+
+    errno = 0;
+    extent = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (!equals || equals == text || end == equals + 1 || *end || errno || extent < 1 ||
+        extent > INT32_MAX) {
+        print_error("--dim %s: NAME=N is needed, with N from 1 to %d, such as batch=1", text,
+                    INT32_MAX);
+        return -1;
+    }
+    if (set_dims(&request->model, text, (size_t)(equals - text), extent) == 0 && *text != '*') {
+        print_error("--dim %s: the model has no open dimension of this name, or an earlier --dim "
+                    "has set it",
+                    text);
+        return -1;
+    }
+    return 0;
+}
+
+static int read_dims(struct import_request *request)
+{
+    const char *text, *rest = NULL;
+    size_t at = 0;
+
+    while ((text = options_next(request->options, "dim", &at))) {
+        if (text[0] == '*' && text[1] == '=')
+            rest = text; /* read this option last */
+        else if (read_dim(request, text))
+            return -1;
+    }
+    return rest ? read_dim(request, rest) : 0;
+}
+
+static int read_format(struct import_request *request)
+{
+    size_t format = 0;
+
+    if (options_choice(request->options, "format", &format))
+        return -1;
+    request->format = file_format_of_name(request->path);
+    if (options_get(request->options, "format"))
+        request->format = format == 0 ? FILE_FORMAT_ONNX : FILE_FORMAT_TFLITE;
+    if (request->format == FILE_FORMAT_ONNX || request->format == FILE_FORMAT_TFLITE)
+        return 0;
+    print_error("%s: a name that ends with .onnx or .tflite is needed, or --format", request->path);
+    return -1;
+}
+
+static int read_model(struct import_request *request, struct fault *fault)
+{
+    struct tensor_file file;
+    int result;
+
+    if (tensor_file_open_bare(&file, request->path, request->format, fault))
+        return -1;
+    const uint64_t size = (uint64_t)file.stat.st_size;
+    const int error = size > 0 ? file_map_init(&request->map, file.fd, 0, size) : 0;
+    result = 0;
+    if (size == 0)
+        result =
+            fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: the file is empty", request->path);
+    else if (error)
+        result = fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", request->path, strerror(-error));
+    request->mapped = result == 0;
+    if (result == 0)
+        result = model_read(&request->model, request->format, request->map.pages, size, fault);
+    request->read = result == 0;
+    if (result && request->mapped) {
+        const struct fault why = *fault;
+        fault_set(fault, why.code, NULL, "%s: %s", request->path, why.text);
+    }
+    tensor_file_close(&file);
+    return result;
+}
+
+enum exit_code import_request_init(struct import_request *request, const struct options *options)
+{
+    const struct print_style style = options_style(options);
+    struct fault fault;
+
+    *request = (struct import_request){
+        .options = options,
+        .path = options->arguments[0],
+        .directory = options_get(options, "output"),
+        .data = options_get(options, "data"),
+        .dry_run = options_get(options, "dry-run") != NULL,
+        .list = options_get(options, "list") != NULL,
+        .force = options_get(options, "force") != NULL,
+        .fuse = options_get(options, "fuse") != NULL,
+    };
+    if (!request->directory && !request->dry_run) {
+        print_error("--output DIR is needed, or --dry-run to write nothing");
+        return EXIT_CODE_INVALID;
+    }
+    if (read_format(request))
+        return EXIT_CODE_INVALID;
+    if (read_model(request, &fault))
+        return print_file_failure(&style, request->path, &fault);
+    return read_dims(request) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
+}
+
+void import_request_finish(struct import_request *request)
+{
+    if (request->read)
+        model_finish(&request->model);
+    if (request->mapped)
+        file_map_finish(&request->map);
+    *request = (struct import_request){0};
+}
+
+/* A file of one value, and its tensors. */
+struct given {
+    struct text text;
+    struct model model;
+    bool read;
+};
+
+static void given_finish(struct given *given)
+{
+    if (given->read)
+        model_finish(&given->model);
+    text_finish(&given->text);
+}
+
+/*
+ * Reads the file of value `number` of the graph, which is of this kind. Returns 1, 0 if it does not
+ * exist, or -1. Call given_finish() in all cases.
+ */
+static int given_init(struct given *given, const char *directory, const char *side, size_t number,
+                      enum model_kind kind, struct fault *fault)
+{
+    char *path = NULL;
+    struct fault why;
+    int result = 0;
+
+    *given = (struct given){0};
+    if (asprintf(&path, "%s/%s_%zu.pb", directory, side, number) < 0)
+        return fault_no_memory(fault);
+    if (access(path, F_OK) == 0) {
+        given->read = text_load(&given->text, path, (size_t)MOVEMENT_BYTES_MAX, true, &why) == 0 &&
+                      model_read_value(&given->model, kind, (const uint8_t *)given->text.bytes,
+                                       given->text.length, &why) == 0;
+        result = given->read ? 1 : fault_set(fault, why.code, NULL, "%s: %s", path, why.text);
+    }
+    free(path);
+    return result;
+}
+
+/* Copies type, shape and elements of a tensor. The caller owns the elements. */
+static uint8_t *copy(struct model_tensor *to, const struct given *given, size_t number,
+                     struct fault *fault)
+{
+    const struct model_tensor *from = &given->model.tensors[number];
+    const uint8_t *elements = model_elements(&given->model, from);
+    uint8_t *memory;
+
+    if (!elements) {
+        fault_set(fault, FAULT_INVALID_PARAMS, NULL, "the test data of %.*s: %s", MODEL_WORD_MAX,
+                  to->name, from->refusal ? from->refusal : "it has no elements in the file");
+        return NULL;
+    }
+    memory = malloc((size_t)from->bytes + 1);
+    if (!memory || model_set_shape(to, from->dims, from->rank, fault)) {
+        free(memory);
+        fault_no_memory(fault);
+        return NULL;
+    }
+    memcpy(memory, elements, (size_t)from->bytes);
+    to->dtype = from->dtype;
+    return memory;
+}
+
+/* Makes a tensor of the model a constant. */
+static int set_constant(struct model_tensor *to, const struct given *given, size_t number,
+                        struct fault *fault)
+{
+    uint8_t *memory = copy(to, given, number, fault);
+
+    if (!memory)
+        return -1;
+    free(to->memory);
+    to->memory = memory;
+    to->bytes = given->model.tensors[number].bytes;
+    to->place = MODEL_IN_MEMORY;
+    return 0;
+}
+
+/* Adds `count` tensors to the model as the items of a sequence. */
+static int add_items(struct model *model, size_t sequence, size_t count, struct fault *fault)
+{
+    const size_t first = model->tensor_count;
+    size_t index;
+
+    for (size_t k = 0; k < count; k++) {
+        char *name = NULL;
+        const int length = asprintf(&name, "%s[%zu]", model->tensors[sequence].name, k);
+        const int result = length < 0
+                               ? fault_no_memory(fault)
+                               : model_add_tensor(model, name, (size_t)length, true, &index, fault);
+
+        if (length >= 0)
+            free(name);
+        if (result)
+            return -1;
+    }
+    model->tensors[sequence].first = first;
+    model->tensors[sequence].item_count = count;
+    return 0;
+}
+
+/* Reads one input. Returns the number of its tensors, or -1. */
+static int read_input(struct model *model, const char *directory, size_t number,
+                      struct fault *fault)
+{
+    const size_t index = model->inputs[number];
+    const enum model_kind kind = model->tensors[index].kind;
+    struct given given;
+    int result = given_init(&given, directory, "input", number, kind, fault);
+    const size_t count = result == 1 ? given.model.tensor_count : 0;
+
+    if (result == 1 && kind != MODEL_TENSOR && add_items(model, index, count, fault))
+        result = -1;
+    for (size_t k = 0; result == 1 && k < count; k++) {
+        const size_t to = kind == MODEL_TENSOR ? index : model->tensors[index].first + k;
+
+        if (set_constant(&model->tensors[to], &given, k, fault))
+            result = -1;
+    }
+    given_finish(&given);
+    return result < 0 ? -1 : (int)count;
+}
+
+static bool is_sequence(const struct model *model, size_t tensor)
+{
+    return tensor != MODEL_ABSENT && model->tensors[tensor].kind != MODEL_TENSOR;
+}
+
+/* Replaces a list of one sequence by the list of its items. */
+static int list_items(const struct model *model, size_t **list, size_t *count, size_t sequence)
+{
+    const struct model_tensor *tensor = &model->tensors[sequence];
+
+    *count = 0;
+    for (size_t k = 0; k < tensor->item_count; k++) {
+        if (model_push(list, count, tensor->first + k))
+            return -1;
+    }
+    return 0;
+}
+
+/* Has a node Identity copy the items of its sequence, if they are known. */
+static int copy_items(struct model *model, struct model_node *node, struct fault *fault)
+{
+    size_t from, to;
+
+    if (strcmp(node->op, "Identity") != 0 || node->input_count != 1 || node->output_count != 1)
+        return 0;
+    from = node->inputs[0];
+    to = node->outputs[0];
+    if (!is_sequence(model, from) || to == MODEL_ABSENT || model->tensors[from].item_count == 0 ||
+        model->tensors[to].item_count > 0)
+        return 0;
+    model->tensors[to].kind = model->tensors[from].kind;
+    if (add_items(model, to, model->tensors[from].item_count, fault))
+        return -1;
+    return list_items(model, &node->inputs, &node->input_count, from) ||
+                   list_items(model, &node->outputs, &node->output_count, to)
+               ? fault_no_memory(fault)
+               : 0;
+}
+
+/* Adds the items of the sequences among the outputs of the graph to these outputs. */
+static int list_outputs(struct model *model, struct fault *fault)
+{
+    const size_t count = model->output_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t output = model->outputs[i];
+
+        for (size_t k = 0; is_sequence(model, output) && k < model->tensors[output].item_count;
+             k++) {
+            if (model_push(&model->outputs, &model->output_count, model->tensors[output].first + k))
+                return fault_no_memory(fault);
+        }
+    }
+    return 0;
+}
+
+int given_inputs(struct model *model, const char *directory, size_t *count, struct fault *fault)
+{
+    *count = 0;
+    for (size_t i = 0; i < model->input_count; i++) {
+        const int read =
+            model->inputs[i] == MODEL_ABSENT ? 0 : read_input(model, directory, i, fault);
+
+        if (read < 0)
+            return -1;
+        *count += (size_t)read;
+    }
+    for (size_t i = 0; i < model->node_count; i++) {
+        if (copy_items(model, &model->nodes[i], fault))
+            return -1;
+    }
+    return list_outputs(model, fault);
+}
+
+/* Reads one output. Returns the number of its tensors, or -1. */
+static int read_output(struct element_store *store, const char *directory, size_t number,
+                       struct fault *fault)
+{
+    struct model *model = store->model;
+    const size_t index = model->outputs[number];
+    const enum model_kind kind = model->tensors[index].kind;
+    struct given given;
+    int result = given_init(&given, directory, "output", number, kind, fault);
+    size_t count = result == 1 ? given.model.tensor_count : 0;
+
+    if (kind != MODEL_TENSOR && count != model->tensors[index].item_count)
+        count = 0; /* no node copies this sequence */
+    for (size_t k = 0; result == 1 && k < count; k++) {
+        const size_t to = kind == MODEL_TENSOR ? index : model->tensors[index].first + k;
+        uint8_t *memory = copy(&model->tensors[to], &given, k, fault);
+
+        free(store->expected[to]);
+        store->expected[to] = memory;
+        result = memory ? 1 : -1;
+    }
+    given_finish(&given);
+    return result < 0 ? -1 : (int)count;
+}
+
+int given_outputs(struct element_store *store, const char *directory, size_t *count,
+                  struct fault *fault)
+{
+    const struct model *model = store->model;
+
+    *count = 0;
+    for (size_t i = 0; i < model->output_count; i++) {
+        const int read =
+            model->outputs[i] == MODEL_ABSENT ? 0 : read_output(store, directory, i, fault);
+
+        if (read < 0)
+            return -1;
+        *count += (size_t)read;
+    }
+    return 0;
+}
 
 const char *import_result(const struct import_node *node, const struct movement *movement,
                           char out[IMPORT_RESULT_MAX])

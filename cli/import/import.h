@@ -6,10 +6,59 @@
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
+#include "cli/file/file_map.h"
 #include "cli/import/element_store.h"
-#include "cli/import/import_request.h"
+#include "cli/import/import_output.h"
+#include "cli/import/move.h"
 #include "cli/import/movement.h"
 #include "cli/import/names.h"
+#include "cli/model/model.h"
+#include "cli/options.h"
+#include "cli/term/print.h"
+#include "proto/file/job_file.h"
+#include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
+
+/* The options of `mlictl import`, and its model. */
+
+struct import_request {
+    const struct options *options;
+    const char *path;      /* the model */
+    const char *directory; /* --output; null: only list */
+    const char *data;      /* --data; or null */
+    enum file_format format;
+    bool dry_run, list, force, fuse;
+    struct file_map map;
+    bool mapped;
+    struct model model;
+    bool read;
+};
+
+/**
+ * Reads the options and the model. Returns EXIT_CODE_DONE, or another code after printing why. Call
+ * import_request_finish() in both cases.
+ */
+enum exit_code import_request_init(struct import_request *request, const struct options *options);
+void import_request_finish(struct import_request *request);
+
+/*
+ * The test data of an ONNX model: files input_N.pb and output_N.pb for the inputs and outputs of
+ * its graph. Missing files are no error.
+ *
+ * A sequence of tensors has no length in the model. Its file has: the sequence NAME becomes the
+ * tensors NAME[0], NAME[1], ..., and a node Identity of it copies each of them.
+ */
+
+/**
+ * Makes the inputs of the graph constants, and adds the tensors of its sequences to the model. Sets
+ * *count to the number of tensors that were read. Returns 0, or -1 with a fault that names the
+ * file.
+ */
+int given_inputs(struct model *model, const char *directory, size_t *count, struct fault *fault);
+
+/** Sets the expected elements of the outputs of the graph, after given_inputs(). */
+int given_outputs(struct element_store *store, const char *directory, size_t *count,
+                  struct fault *fault);
 
 enum import_fate {
     IMPORT_OTHER,    /* not data movement, or not possible: list.reason */
@@ -52,5 +101,37 @@ const char *import_result(const struct import_node *node, const struct movement 
                           char out[IMPORT_RESULT_MAX]);
 /** Writes the name of the result that is a tensor; returns null if no movement makes it. */
 const char *import_maker(const struct import *import, size_t tensor, char out[IMPORT_RESULT_MAX]);
+
+enum { CASE_PATH_MAX = 4096 };
+
+/* The file of a tensor. */
+struct case_source {
+    char file[CASE_PATH_MAX]; /* relative to the job file */
+    char *tensor;             /* name in the model; borrowed; or null */
+    enum file_format format;  /* FILE_FORMAT_AUTO: by the file's name */
+    uint64_t offset;          /* of the elements */
+    struct npy_header header; /* type and shape of the stored elements */
+    bool readable;            /* mlictl knows the shape by itself */
+};
+
+/* Writes the case of some nodes: sources, expected results, and the job file. */
+
+/** Writes the case with the first node `root`. Returns 0, or -1 with the fault. */
+int case_file_write(struct import *import, size_t root, struct import_output *output,
+                    struct fault *fault);
+
+/* The list of all nodes: import.json, and lines for people. */
+
+/** Writes the object of import.json and --json. */
+void import_report_json(const struct import *import, struct jsonw *w);
+
+/** Writes cases.txt: the manifest of the cases. */
+void import_report_manifest(const struct import *import, struct textw *text);
+
+/** Prints a line for each node. */
+void import_report_nodes(const struct import *import, const struct print_style *style);
+
+/** Prints the summary. */
+void import_report_summary(const struct import *import, const struct print_style *style);
 
 #endif /* CLI_IMPORT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/import/import_report.h"
+#include "cli/import/import.h"
 
 #include <inttypes.h>
 #include <stdio.h>

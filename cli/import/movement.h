@@ -103,6 +103,13 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
 void movement_list_finish(struct movement_list *list);
 
 /** Returns the product of the first `rank` extents. */
-uint64_t movement_elements(uint32_t rank, const uint64_t *shape);
+static inline uint64_t movement_elements(uint32_t rank, const uint64_t *shape)
+{
+    uint64_t elements = 1;
+
+    for (uint32_t d = 0; d < rank; d++)
+        elements *= shape[d];
+    return elements;
+}
 
 #endif /* CLI_IMPORT_MOVEMENT_H */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/import/node_reader.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/constant.h"
+#include "cli/import/node_reader.h"
+#include "cli/model/model.h"
 
 enum { NAME_SHOWN = 64 };
 
@@ -48,7 +47,8 @@ static bool refuse_shape(struct node_reader *reader, const struct model_tensor *
                        tensor->name);
 }
 
-bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *shape)
+/* Reads the shape of input `i`, which has to have elements that can be moved. */
+static bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *shape)
 {
     const struct model_tensor *tensor;
     uint64_t bytes;
@@ -117,7 +117,8 @@ struct movement *node_movement(struct node_reader *reader, enum movement_kind ki
     return movement;
 }
 
-bool node_add_source(struct node_reader *reader, struct movement *movement, size_t i)
+/* Adds input `i` as a further source. */
+static bool node_add_source(struct node_reader *reader, struct movement *movement, size_t i)
 {
     struct movement_source *more;
     uint64_t shape[MOVEMENT_RANK_MAX] = {0};
@@ -278,4 +279,275 @@ bool node_result(struct node_reader *reader, struct movement *movement, size_t i
 bool node_result_same(struct node_reader *reader, struct movement *movement, size_t i)
 {
     return node_result(reader, movement, i, movement->rank, movement->shape);
+}
+
+/* Movements that both formats have. */
+
+enum { REPEATS_MAX = 1 << 16 };
+
+/* Adds a copy of input `i` in another shape as output 0. */
+static bool node_copy(struct node_reader *reader, size_t i, uint32_t rank, const uint64_t *shape)
+{
+    struct movement *movement = node_movement(reader, MOVEMENT_COPY, i);
+
+    return movement && node_result(reader, movement, 0, rank, shape);
+}
+
+bool node_copy_as_declared(struct node_reader *reader, size_t i)
+{
+    struct node_ints declared;
+    uint64_t shape[MOVEMENT_RANK_MAX];
+
+    if (!node_declared(reader, &declared))
+        return node_refuse(reader, "the model does not have the shape of its output");
+    for (int d = 0; d < declared.count; d++)
+        shape[d] = (uint64_t)declared.values[d];
+    return node_copy(reader, i, (uint32_t)declared.count, shape);
+}
+
+bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
+{
+    struct movement *movement = node_movement(reader, MOVEMENT_TRANSPOSE, 0);
+    uint32_t seen = 0;
+
+    if (!movement)
+        return false;
+    if (perm->count >= 0 && perm->count != (int)movement->rank)
+        return node_refuse(reader, "perm has %d entries for %" PRIu32 " dimensions", perm->count,
+                           movement->rank);
+    for (uint32_t d = 0; d < movement->rank; d++) {
+        const int64_t from = perm->count < 0 ? movement->rank - 1 - d : perm->values[d];
+
+        if (from < 0 || from >= (int64_t)movement->rank || (seen & 1u << from))
+            return node_refuse(reader, "perm is no permutation");
+        seen |= 1u << from;
+        movement->perm[d] = (uint32_t)from;
+        movement->shape[d] = movement->sources[0].shape[from];
+    }
+    return node_result_same(reader, movement, 0);
+}
+
+/* Replaces the one size of -1 by the rest of the extent. */
+static bool complete_sizes(struct node_reader *reader, struct node_ints *sizes, uint64_t extent)
+{
+    int64_t sum = 0;
+    int open = -1;
+
+    for (int k = 0; k < sizes->count; k++) {
+        if (sizes->values[k] == -1 && open < 0)
+            open = k;
+        else if (sizes->values[k] < 0 || __builtin_add_overflow(sum, sizes->values[k], &sum) ||
+                 sum > (int64_t)extent)
+            return node_refuse(reader, "its parts exceed the extent %" PRIu64, extent);
+    }
+    if (open >= 0)
+        sizes->values[open] = (int64_t)extent - sum;
+    else if (sum != (int64_t)extent)
+        return node_refuse(reader, "its parts have %" PRId64 " of %" PRIu64 " elements", sum,
+                           extent);
+    return true;
+}
+
+/* Sets the sizes of equal parts; the last one may be smaller. */
+static void equal_sizes(struct node_ints *sizes, size_t parts, uint64_t extent)
+{
+    const uint64_t size = (extent + parts - 1) / parts;
+
+    sizes->count = (int)parts;
+    for (size_t k = 0; k < parts; k++) {
+        const uint64_t left = extent > k * size ? extent - k * size : 0;
+        sizes->values[k] = (int64_t)(left < size ? left : size);
+    }
+}
+
+bool node_split(struct node_reader *reader, size_t i, int64_t given, struct node_ints *sizes,
+                bool drop)
+{
+    const size_t parts = reader->node->output_count;
+    uint64_t shape[MOVEMENT_RANK_MAX] = {0}, result[MOVEMENT_RANK_MAX];
+    uint32_t rank = 0, axis = 0;
+    int64_t at = 0;
+
+    if (!node_shape(reader, i, &rank, shape) || !node_axis(reader, given, rank, &axis))
+        return false;
+    if (parts == 0 || parts > 2 * MOVEMENT_RANK_MAX)
+        return node_refuse(reader, "%zu outputs; 1 to %d are supported", parts,
+                           2 * MOVEMENT_RANK_MAX);
+    if (sizes->count < 0)
+        equal_sizes(sizes, parts, shape[axis]);
+    if ((size_t)sizes->count != parts)
+        return node_refuse(reader, "%d sizes for %zu outputs", sizes->count, parts);
+    if (!complete_sizes(reader, sizes, shape[axis]))
+        return false;
+    for (size_t k = 0; k < parts; k++) {
+        struct movement *movement;
+        uint32_t kept = 0;
+
+        if (reader->node->outputs[k] != MODEL_ABSENT) {
+            movement = node_movement(reader, MOVEMENT_SLICE, i);
+            if (!movement)
+                return false;
+            for (uint32_t d = 0; d < rank; d++)
+                movement->step[d] = 1;
+            movement->begin[axis] = at;
+            movement->shape[axis] = (uint64_t)sizes->values[k];
+            for (uint32_t d = 0; d < rank; d++) {
+                if (!drop || d != axis)
+                    result[kept++] = movement->shape[d];
+            }
+            if (!node_result(reader, movement, k, kept, result))
+                return false;
+        }
+        at += sizes->values[k];
+    }
+    return true;
+}
+
+/* Inserts an extent of 1. */
+static void insert_one(uint64_t shape[MOVEMENT_RANK_MAX], uint32_t rank, uint32_t axis)
+{
+    memmove(shape + axis + 1, shape + axis, (rank - axis) * sizeof(*shape));
+    shape[axis] = 1;
+}
+
+bool node_concat(struct node_reader *reader, int64_t given, bool stack)
+{
+    struct movement *movement = node_movement(reader, MOVEMENT_CONCAT, 0);
+
+    if (!movement)
+        return false;
+    if (stack && movement->rank == MOVEMENT_RANK_MAX)
+        return node_refuse(reader, "its result has more than %d dimensions", MOVEMENT_RANK_MAX);
+    if (!node_axis(reader, given, movement->rank + stack, &movement->axis))
+        return false;
+    for (size_t k = 1; k < reader->node->input_count; k++) {
+        if (!node_add_source(reader, movement, k))
+            return false;
+    }
+    if (stack) {
+        for (size_t k = 0; k < movement->source_count; k++)
+            insert_one(movement->sources[k].shape, movement->rank, movement->axis);
+        movement->rank++;
+    }
+    memcpy(movement->shape, movement->sources[0].shape, sizeof(movement->shape));
+    movement->shape[movement->axis] = 0;
+    for (size_t k = 0; k < movement->source_count; k++) {
+        for (uint32_t d = 0; d < movement->rank; d++) {
+            if (d == movement->axis)
+                movement->shape[d] += movement->sources[k].shape[d]; /* each is below 2^31 */
+            else if (movement->shape[d] != movement->sources[k].shape[d])
+                return node_refuse(reader, "its inputs differ in dimension %" PRIu32, d);
+        }
+    }
+    return node_result_same(reader, movement, 0);
+}
+
+bool node_tile(struct node_reader *reader, size_t i, const struct node_ints *repeats)
+{
+    struct movement *movement = node_movement(reader, MOVEMENT_TILE, i);
+
+    if (!movement)
+        return false;
+    if (repeats->count != (int)movement->rank)
+        return node_refuse(reader, "%d repeats for %" PRIu32 " dimensions", repeats->count,
+                           movement->rank);
+    for (uint32_t d = 0; d < movement->rank; d++) {
+        if (repeats->values[d] < 0 || repeats->values[d] > REPEATS_MAX)
+            return node_refuse(reader, "%" PRId64 " repeats; at most %d are supported",
+                               repeats->values[d], REPEATS_MAX);
+        movement->shape[d] *= (uint64_t)repeats->values[d]; /* below 2^31 * 2^16 */
+    }
+    return node_result_same(reader, movement, 0);
+}
+
+bool node_expand(struct node_reader *reader, size_t i, const struct node_ints *shape)
+{
+    struct movement *movement = node_movement(reader, MOVEMENT_TILE, i);
+    uint64_t *source;
+
+    if (!movement)
+        return false;
+    if (shape->count > MOVEMENT_RANK_MAX)
+        return node_refuse(reader, "its result has %d dimensions; at most %d can be moved",
+                           shape->count, MOVEMENT_RANK_MAX);
+    source = movement->sources[0].shape;
+    for (; (int)movement->rank < shape->count; movement->rank++)
+        insert_one(source, movement->rank, 0);
+    for (uint32_t d = 0; d < movement->rank; d++) {
+        const int64_t k = (int64_t)d - ((int64_t)movement->rank - shape->count);
+        const int64_t wanted = k < 0 ? 1 : shape->values[k];
+
+        movement->shape[d] = source[d];
+        if (wanted == 1 || wanted == (int64_t)source[d])
+            continue;
+        if (source[d] != 1 || wanted < 0)
+            return node_refuse(reader, "an extent of %" PRIu64 " cannot become %" PRId64, source[d],
+                               wanted);
+        movement->shape[d] = (uint64_t)wanted;
+    }
+    return node_result_same(reader, movement, 0);
+}
+
+bool node_blocks(struct node_reader *reader, enum movement_kind kind, enum movement_layout layout,
+                 int64_t block)
+{
+    struct movement *movement = node_movement(reader, kind, 0);
+    const bool nhwc = layout == MOVEMENT_NHWC;
+    const uint32_t row = nhwc ? 1 : 2, channel = nhwc ? 3 : 1;
+
+    if (!movement)
+        return false;
+    if (movement->rank != 4 || block < 1 || block > REPEATS_MAX)
+        return node_refuse(reader,
+                           "rank %" PRIu32 " and blocks of %" PRId64
+                           "; rank 4 and blocks of 1 to %d are needed",
+                           movement->rank, block, REPEATS_MAX);
+    movement->layout = layout;
+    movement->block = (uint64_t)block;
+    const uint64_t b = movement->block;
+    uint64_t *shape = movement->shape;
+    if (kind == MOVEMENT_DEPTH_TO_SPACE ? shape[channel] % (b * b) != 0
+                                        : shape[row] % b != 0 || shape[row + 1] % b != 0)
+        return node_refuse(reader, "its extents are no multiples of the block");
+    for (uint32_t d = row; d < row + 2; d++)
+        shape[d] = kind == MOVEMENT_DEPTH_TO_SPACE ? shape[d] * b : shape[d] / b;
+    shape[channel] =
+        kind == MOVEMENT_DEPTH_TO_SPACE ? shape[channel] / (b * b) : shape[channel] * b * b;
+    return node_result_same(reader, movement, 0);
+}
+
+bool node_range(struct node_reader *reader, struct movement *movement, uint32_t d, int64_t begin,
+                int64_t end, int64_t step)
+{
+    const int64_t extent = (int64_t)movement->sources[0].shape[d];
+    const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? extent - 1 : extent;
+
+    if (step == 0 || step == INT64_MIN)
+        return node_refuse(reader, "the step of dimension %" PRIu32 " is %" PRId64, d, step);
+    /* Cut begin and end at the ends, as Python does; after that no sum can overflow. */
+    begin = begin < -extent ? low : begin < 0 ? begin + extent : begin;
+    end = end < -extent ? low : end < 0 ? end + extent : end;
+    begin = begin > high ? high : begin;
+    end = end > high ? high : end;
+    const int64_t span = step < 0 ? begin - end : end - begin;
+    movement->begin[d] = begin;
+    movement->step[d] = step;
+    movement->shape[d] =
+        span > 0 ? (uint64_t)(span - 1) / (uint64_t)(step < 0 ? -step : step) + 1 : 0;
+    return true;
+}
+
+bool node_check_mirror(struct node_reader *reader, const struct movement *movement)
+{
+    for (uint32_t d = 0; d < movement->rank; d++) {
+        const int64_t extent = (int64_t)movement->sources[0].shape[d], before = movement->begin[d];
+        const int64_t after = (int64_t)movement->shape[d] - before - extent;
+        const int64_t most = extent - (movement->border == MOVEMENT_REFLECT);
+
+        if (movement->border != MOVEMENT_EDGE && (before > most || after > most))
+            return node_refuse(reader, "the border of dimension %" PRIu32 " exceeds its source", d);
+        if (before < -extent || after < -extent)
+            return node_refuse(reader, "dimension %" PRIu32 " loses more than it has", d);
+    }
+    return true;
 }

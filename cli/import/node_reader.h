@@ -28,16 +28,11 @@ bool node_refuse(struct node_reader *reader, const char *format, ...)
 /** Returns whether the node has input `i`. */
 bool node_has(const struct node_reader *reader, size_t i);
 
-/** Reads the shape of input `i`, which has to have elements that can be moved. */
-bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *shape);
-
 /**
  * Adds a movement of kind `kind` with the source input `i`, and with the rank and the shape of
  * this input. Returns null after a refusal.
  */
 struct movement *node_movement(struct node_reader *reader, enum movement_kind kind, size_t i);
-/** Adds input `i` as a further source. */
-bool node_add_source(struct node_reader *reader, struct movement *movement, size_t i);
 
 /** Reads input `i`, a constant, which messages call `what`. */
 bool node_input_ints(struct node_reader *reader, size_t i, const char *what,
@@ -61,9 +56,6 @@ bool node_result(struct node_reader *reader, struct movement *movement, size_t i
                  const uint64_t *result);
 /** Like node_result(), with the shape of the movement. */
 bool node_result_same(struct node_reader *reader, struct movement *movement, size_t i);
-
-/** Adds a copy of input `i` in another shape as output 0. */
-bool node_copy(struct node_reader *reader, size_t i, uint32_t rank, const uint64_t *shape);
 /** Adds a copy of input `i` in the shape that the model gives output 0. */
 bool node_copy_as_declared(struct node_reader *reader, size_t i);
 /** Reads the shape that the model gives output 0; false without a refusal if it is not known. */

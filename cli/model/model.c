@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/model/model.h"
-
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/onnx.h"
-#include "cli/model/tflite.h"
+#include "cli/model/model.h"
 #include "proto/json/utf8.h"
 
 static const struct model_dtype dtypes[] = {
@@ -19,42 +17,6 @@ static const struct model_dtype dtypes[] = {
 const struct model_dtype *model_dtype(enum model_dtype_id id)
 {
     return &dtypes[id];
-}
-
-bool model_is_format(enum file_format format)
-{
-    return format == FILE_FORMAT_ONNX || format == FILE_FORMAT_PB || format == FILE_FORMAT_TFLITE;
-}
-
-/* Ends a reader with this result. */
-static int complete(struct model *model, int result, struct fault *fault)
-{
-    if (result == 0)
-        result = model_check_constants(model, fault);
-    if (result)
-        model_finish(model);
-    return result;
-}
-
-int model_read(struct model *model, enum file_format format, const uint8_t *bytes, uint64_t size,
-               struct fault *fault)
-{
-    if (format == FILE_FORMAT_PB)
-        return model_read_value(model, MODEL_TENSOR, bytes, size, fault);
-    *model = (struct model){.format = format, .bytes = bytes, .size = size};
-    return complete(
-        model, format == FILE_FORMAT_TFLITE ? tflite_read(model, fault) : onnx_read(model, fault),
-        fault);
-}
-
-int model_read_value(struct model *model, enum model_kind kind, const uint8_t *bytes, uint64_t size,
-                     struct fault *fault)
-{
-    *model = (struct model){.format = FILE_FORMAT_PB, .bytes = bytes, .size = size};
-    return complete(model,
-                    kind == MODEL_TENSOR ? onnx_read_tensor_file(model, fault)
-                                         : onnx_read_items(model, kind, fault),
-                    fault);
 }
 
 static void finish_tensor(struct model_tensor *tensor)
@@ -397,4 +359,64 @@ int model_check_constants(struct model *model, struct fault *fault)
             return -1;
     }
     return 0;
+}
+
+uint64_t model_element_count(const struct model_tensor *tensor)
+{
+    return tensor->dtype && tensor->dtype->size ? tensor->bytes / tensor->dtype->size : 0;
+}
+
+/* Returns element i of a constant with an integer type of up to 8 bytes. */
+static int64_t model_integer_at(const struct model_tensor *tensor, const uint8_t *elements,
+                                uint64_t i)
+{
+    const uint32_t size = tensor->dtype->size;
+    uint64_t bits = 0;
+
+    memcpy(&bits, elements + i * size, size);
+    bits = le64toh(bits);
+    if (tensor->dtype->kind == 'i' && size < 8 && bits >> (size * 8 - 1))
+        bits |= ~UINT64_C(0) << (size * 8);
+    return (int64_t)bits;
+}
+
+static const struct model_tensor *constant(const struct model *model, size_t tensor)
+{
+    if (tensor >= model->tensor_count || !model_elements(model, &model->tensors[tensor]))
+        return NULL;
+    return &model->tensors[tensor];
+}
+
+int model_integers(const struct model *model, size_t index, int64_t *out, int max)
+{
+    const struct model_tensor *tensor = constant(model, index);
+
+    if (!tensor || (tensor->dtype->kind != 'i' && tensor->dtype->kind != 'u') ||
+        tensor->dtype->id == MODEL_BFLOAT16 || tensor->dtype->id == MODEL_FLOAT8 ||
+        model_element_count(tensor) > (uint64_t)max)
+        return -1;
+    const int count = (int)model_element_count(tensor);
+    for (int i = 0; i < count; i++)
+        out[i] = model_integer_at(tensor, model_elements(model, tensor), (uint64_t)i);
+    return count;
+}
+
+float *model_floats(const struct model *model, size_t index, uint32_t *count)
+{
+    const struct model_tensor *tensor = constant(model, index);
+
+    *count = 0;
+    if (!tensor || tensor->dtype->id != MODEL_FLOAT32 || tensor->bytes / 4 > UINT32_MAX / 8)
+        return NULL;
+    float *copy = malloc((size_t)tensor->bytes + 1);
+    if (!copy)
+        return NULL;
+    *count = (uint32_t)(tensor->bytes / 4);
+    for (uint32_t i = 0; i < *count; i++) {
+        uint32_t bits;
+        memcpy(&bits, model_elements(model, tensor) + (size_t)i * 4, sizeof(bits));
+        bits = le32toh(bits);
+        memcpy(&copy[i], &bits, sizeof(bits));
+    }
+    return copy;
 }

@@ -3,15 +3,14 @@
  * A neural network in a file, as a plain graph: tensors, and nodes that compute tensors from
  * tensors. The head of this folder. Data flow:
  *
- *     ONNX bytes   -> protobuf.c   -> onnx.c (graph), onnx_tensor.c (constants) --+
- *     TFLite bytes -> flatbuffer.c -> tflite.c (graph), tflite_options.c ---------+--> struct model
- *     a TensorProto (.pb) -> onnx_tensor.c, onnx_value.c (sequences) -------------+
+ *     ONNX bytes, a TensorProto (.pb) -> protobuf.c   -> onnx.c    -+
+ *     TFLite bytes                    -> flatbuffer.c -> tflite.c  -+-> struct model
  *
  * The readers copy names, shapes and attributes. The elements of constants stay in the bytes of the
  * file wherever they are little-endian and packed there.
  *
  * To add a format, start here: write a reader that fills a struct model with the functions of
- * model.c, call it in model_read(), and add the format to FILE_FORMAT_TABLE
+ * model.c, call it in model_read.c, and add the format to FILE_FORMAT_TABLE
  * (proto/file/tensor_spec.h).
  */
 #ifndef CLI_MODEL_H
@@ -214,5 +213,22 @@ int model_push(size_t **list, size_t *count, size_t index);
 char *model_text(const char *text, size_t length);
 /** Finds the elements of constants contradicted by their shapes, and sets their refusals. */
 int model_check_constants(struct model *model, struct fault *fault);
+
+/* The values of small constants, such as the permutation of a transpose. */
+
+/**
+ * Copies the elements of an integer constant to `out`. Returns their number, or -1 if the tensor is
+ * no constant of an integer type, or has more than `max` elements.
+ */
+int model_integers(const struct model *model, size_t tensor, int64_t *out, int max);
+
+/**
+ * Copies the elements of a float32 constant to a new array, which the caller frees. Returns null,
+ * with *count 0, if the tensor is no such constant, or if there is no memory.
+ */
+float *model_floats(const struct model *model, size_t tensor, uint32_t *count);
+
+/** Returns the number of elements of a constant of `bytes` bytes. */
+uint64_t model_element_count(const struct model_tensor *tensor);
 
 #endif /* CLI_MODEL_H */

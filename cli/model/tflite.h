@@ -16,12 +16,4 @@
  */
 int tflite_read(struct model *model, struct fault *fault);
 
-/* Private to the reader of TFLite. */
-
-/** Returns the name of a builtin operator, or null. */
-const char *tflite_operator(uint32_t code);
-/** Reads the options of an operator as attributes of the node. Returns 0 or -1 (no memory). */
-int tflite_read_options(struct flatbuffer *file, const struct flatbuffer_table *operator,
-                        uint32_t code, struct model_node *node);
-
 #endif /* CLI_MODEL_TFLITE_H */

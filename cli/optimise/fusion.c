@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/fusion.h"
+#include "cli/optimise/program.h"
 
 #include <stdlib.h>
 
-#include "cli/optimise/reach.h"
-#include "cli/optimise/routes.h"
 #include "cli/term/cancel.h"
 
 /* Visits the steps that a route needs. Returns false if `visit` does. */

@@ -13,6 +13,7 @@
 #define CLI_INDEX_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/job/byte_set.h"

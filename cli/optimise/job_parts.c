@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/optimise/reach.h"
+#include "cli/optimise/program.h"
 #include "proto/wire/wire_limits.h"
 
 /* Readers of each step's result; 2 means two or more. */

@@ -4,8 +4,8 @@
  * data flow.
  *
  *     struct optimised result;
- *     if (optimise(&result, &file, &request, &fault) == 0 && result.after.jobs <
- * result.before.jobs)
+ *     if (optimise(&result, &file, &request, &fault) == 0 &&
+ *         result.after.jobs < result.before.jobs)
  *         ... write result.text ...
  *     optimised_finish(&result);
  */
@@ -20,6 +20,7 @@
 #include "cli/optimise/proof.h"
 #include "cli/options.h"
 #include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
 #include "target/profile/target_profile.h"
 
 struct optimise_request {
@@ -68,5 +69,13 @@ void optimised_finish(struct optimised *result);
 
 /** Returns the jobs that stay; all are alive. */
 const struct program *optimised_last(const struct optimised *result);
+
+/* What `mlictl optimise` found in one job file: a table, or an object. */
+
+/** Writes the table, the fused and removed jobs, and the reasons for jobs that stay. */
+void optimise_report_text(struct textw *w, const struct optimised *result);
+
+/** Writes the same as one object, with all jobs. */
+void optimise_report_json(struct jsonw *w, const struct optimised *result);
 
 #endif /* CLI_OPTIMISE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/optimise_report.h"
+#include "cli/optimise/optimise.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,8 +8,7 @@
  *          -> routes.c                 the sources that each step can read instead of intermediate
  *                                     results; reach.c finds the writers of the bytes that it reads
  *          -> fusion.c                chooses a source for each step; the steps that are needed
- *          -> rewrite.c               the text of the new job file; predecessors.c: its "after",
- *                                     fused_job.c: its jobs
+ *          -> rewrite.c               the text of the new job file
  *          -> optimise.c              the same for the new file, until nothing can be saved, also
  *                                     with jobs split into parts (job_parts.c)
  *          -> proof.c                 runs both files on position-coded data and compares
@@ -34,6 +33,8 @@
 #include "cli/optimise/move_form.h"
 #include "proto/file/npy.h"
 #include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/wire_limits.h"
 
 /* X(name, text): why a job or an intermediate result stays. A text with %s has another job. */
 #define KEPT_TABLE(X)                                                                              \
@@ -167,5 +168,80 @@ int program_reload(struct job_file *file, const struct program *p, const struct 
 
 /** Returns the text of a reason; static storage. */
 const char *kept_text(enum kept kept);
+
+/*
+ * Chooses for each step the source that it reads, so that few jobs are needed. A step may read the
+ * source of the step that wrote its own source (a route of its result), and so on upwards, if one
+ * move can do both and nothing has overwritten that source meanwhile. Steps whose result nobody
+ * reads any longer are not needed.
+ */
+
+/** Sets chosen, alive, obstacle and reader of all steps, also again after a change of `needed`.
+ * `raw`: reads .npy files as raw files if a move needs it. Returns 0 or -1 (out of memory, or a
+ * cancel). */
+int fusion_find(struct program *p, bool raw, struct fault *fault);
+
+/**
+ * Writes the jobs that are alive, in the order of execution, with the sources that fusion_find()
+ * chose, and the buffers that they use. `path`: the job file for which relative names are
+ * rewritten; null: that of the program. Returns 0, or -1 with the fault. If a job would need too
+ * many names in "after", sets `needed` of the removed jobs before it, and *again: the caller
+ * chooses again.
+ */
+int rewrite(struct program *p, bool raw, const char *path, struct jsonw *w, bool *again,
+            struct fault *fault);
+
+enum { PIECES_MAX = 64 };
+
+/* Samples of a map that one step wrote. */
+struct piece {
+    size_t step;
+    struct index_box given;
+};
+
+struct reach {
+    enum kept why; /* NOT_KEPT; or why the writers are unknown: the rest is then not filled */
+    size_t count;
+    struct piece pieces[PIECES_MAX]; /* the newest first; disjoint */
+    bool all; /* the pieces have all samples; otherwise the others are zeros or older than all steps
+               */
+};
+
+/** Finds the steps before `before` that wrote what `map` reads of `store`. */
+void reach_find(struct program *p, const struct index_map *map, size_t store, size_t before,
+                struct reach *reach);
+
+/** Returns whether no step in [from, to) writes what `map` reads of `store`. */
+bool reach_is_unchanged(struct program *p, const struct index_map *map, size_t store, size_t from,
+                        size_t to);
+
+/** Returns the index of the first write of a store by step `step` or a later one. */
+size_t reach_first_write(const struct store *store, size_t step);
+
+/**
+ * Finds the routes of a step; those of the earlier steps are known. Sets also the cost and the
+ * obstacle. `raw`: reads .npy files as raw files if a move needs it. Returns 0 or -1 (out of
+ * memory).
+ */
+int routes_find(struct program *p, struct program_step *step, bool raw);
+
+/* The source and the cfg of a step that reads a route. */
+struct fused_move {
+    struct move_source source;
+    struct job_common common; /* cfg and lengths but for the placement */
+    bool free;                /* shape, strides and offset are those of `source` */
+};
+
+/** Finds the move of a route. Returns NOT_KEPT, or the reason why no job can have it. */
+enum kept route_form(const struct program *p, const struct program_step *step,
+                     const struct route *route, bool raw, struct fused_move *move);
+
+/**
+ * Computes the quantisation parameters of the source of a fused move, so that those of the result
+ * stay the same. *quant borrows from the job unless *own: then the caller frees it with
+ * quant_alloc(quant, 0). Returns 0 or -1 (out of memory).
+ */
+int route_quant(const struct program_step *step, const struct fused_move *move, struct quant *quant,
+                bool *own);
 
 #endif /* CLI_PROGRAM_H */

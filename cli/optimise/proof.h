@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/job/produced.h"
+#include "cli/optimise/coded_input.h"
 #include "cli/optimise/program.h"
 #include "cli/options.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/reach.h"
+#include "cli/optimise/program.h"
 
 /* Steps of one comparison of two byte sets. */
 enum { MEET_BUDGET = 10000 };

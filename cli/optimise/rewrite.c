@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/rewrite.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +6,226 @@
 #include <sys/stat.h>
 
 #include "cli/make/relocate.h"
-#include "cli/optimise/fused_job.h"
 #include "cli/optimise/job_parts.h"
-#include "cli/optimise/predecessors.h"
+#include "cli/optimise/program.h"
+#include "cli/tensor/dtype.h"
+#include "cli/tensor/tensor_file.h"
+
+/*
+ * "after" of the jobs that stay. A job that waited for a removed job waits for the predecessors of
+ * the removed job; and a job that overwrites the source of a fused move waits for this move, which
+ * may read it later than the removed job did.
+ */
+
+struct predecessors {
+    size_t *list; /* steps, ascending */
+    size_t count, capacity;
+};
+
+static int add(struct predecessors *to, size_t step)
+{
+    size_t at = to->count;
+
+    while (at > 0 && to->list[at - 1] > step)
+        at--;
+    if (at > 0 && to->list[at - 1] == step)
+        return 0;
+    if (to->count == to->capacity) {
+        const size_t capacity = to->capacity ? 2 * to->capacity : 2;
+        size_t *list = realloc(to->list, capacity * sizeof(*list));
+
+        if (!list)
+            return -1;
+        to->list = list;
+        to->capacity = capacity;
+    }
+    for (size_t i = to->count; i > at; i--)
+        to->list[i] = to->list[i - 1];
+    to->list[at] = step;
+    to->count++;
+    return 0;
+}
+
+/* Adds step `before`, or the predecessors of a removed one. */
+static int add_or_inherit(const struct program *p, const struct predecessors *found,
+                          struct predecessors *to, size_t before)
+{
+    if (p->steps[before].alive)
+        return add(to, before);
+    for (size_t i = 0; i < found[before].count; i++) {
+        if (add(to, found[before].list[i]))
+            return -1;
+    }
+    return 0;
+}
+
+/* Makes the later steps that overwrite the source of a fused move wait for it. */
+static int protect(struct program *p, struct predecessors *found, size_t fused)
+{
+    const struct route *route = &p->steps[fused].routes[p->steps[fused].chosen];
+    const struct store *store = &p->stores[p->steps[route->base].src];
+    const struct byte_set read = index_map_read(&route->map);
+
+    for (size_t i = reach_first_write(store, fused + 1); i < store->write_count; i++) {
+        const struct write *write = &store->writes[i];
+
+        if (p->steps[write->step].alive && write->bytes.begin < byte_set_end(&read) &&
+            read.begin < byte_set_end(&write->bytes) && add(&found[write->step], fused))
+            return -1;
+        if (found[write->step].count > JOB_AFTER_MAX)
+            break;
+    }
+    return 0;
+}
+
+static bool uses_after(const struct program *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->steps[i].job->after_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static int find_all(struct program *p, struct predecessors *found, const size_t *step_of,
+                    size_t *full)
+{
+    for (size_t i = 0; i < p->count && *full == NONE; i++) {
+        const struct program_step *step = &p->steps[i];
+
+        for (size_t k = 0; k < step->job->after_count; k++) {
+            if (add_or_inherit(p, found, &found[i], step_of[p->file->after[step->index][k]]))
+                return -1;
+        }
+        if (step->alive && step->chosen != 0 && protect(p, found, i))
+            return -1;
+        if (found[i].count > JOB_AFTER_MAX)
+            *full = i;
+    }
+    return 0;
+}
+
+/*
+ * Finds the predecessors of each step of the program: (*found)[i] are those of step i, also of a
+ * removed one. Returns 0, or -1 without memory. If a step would have more than JOB_AFTER_MAX, sets
+ * *full to it, else to NONE.
+ */
+static int predecessors_find(struct program *p, struct predecessors **found, size_t *full)
+{
+    size_t *step_of = malloc(p->count * sizeof(*step_of));
+    int status = 0;
+
+    *full = NONE;
+    *found = calloc(p->count, sizeof(**found));
+    if (!step_of || !*found)
+        status = -1;
+    for (size_t i = 0; i < p->count && status == 0; i++)
+        step_of[p->steps[i].index] = i;
+    if (status == 0 && uses_after(p))
+        status = find_all(p, *found, step_of, full);
+    free(step_of);
+    return status;
+}
+
+static void predecessors_finish(struct predecessors *found, size_t count)
+{
+    for (size_t i = 0; found && i < count; i++)
+        free(found[i].list);
+    free(found);
+}
+
+/* Describes the source of a fused move, which reads the file or buffer of another step. */
+static void describe_source(struct tensor_spec *src, const struct program_step *step,
+                            const struct program_step *base, const struct fused_move *move)
+{
+    const struct dtype *dtype = dtype_of_header(&step->header);
+    struct tensor_desc *desc = &src->desc;
+    const struct tensor_spec *own = &step->job->src;
+
+    *src = base->job->src;
+    desc->has_type = own->desc.has_type;
+    desc->type = own->desc.type;
+    if (!desc->has_type && (base->raw_src || move->free ||
+                            npy_default_type(&base->header) != npy_default_type(&step->header))) {
+        desc->has_type = true;
+        desc->type = npy_default_type(&step->header);
+    }
+    src->dtype = NULL;
+    if ((base->raw_src || move->free) && dtype != dtype_of_type(desc->type))
+        src->dtype = dtype->name;
+    if (!move->free)
+        return;
+    if (!src->buffer)
+        src->format = FILE_FORMAT_RAW;
+    src->offset = move->source.address;
+    desc->rank = move->source.rank;
+    memcpy(desc->shape, move->source.shape, sizeof(desc->shape));
+    desc->stride_count = 0;
+    for (uint32_t d = 0; d < desc->rank; d++)
+        desc->strides[d] = (int32_t)(move->source.stride[d] / base->header.item_size);
+    desc->has_strides = false;
+    int32_t packed[MLI_MAX_RANK];
+    tensor_strides(desc->rank, desc->shape, NULL, packed);
+    for (uint32_t d = 0; d < desc->rank; d++) {
+        if (desc->shape[d] > 1 && desc->strides[d] != packed[d])
+            desc->has_strides = true;
+    }
+}
+
+/*
+ * Gives *spec, a borrowed copy of the job of step `number`, the source and the cfg of a route.
+ * `raw` as for fusion_find(). *quant: parameters of the source for the caller to free, or
+ * unchanged. Returns 0 or -1 (out of memory).
+ */
+static int fused_job_take(const struct program *p, bool raw, size_t number,
+                          const struct route *route, struct job_spec *spec, struct quant *quant)
+{
+    const struct program_step *step = &p->steps[number];
+    bool own;
+    const struct program_step *base = &p->steps[route->base];
+    struct job_common *common = &spec->common;
+    struct fused_move move;
+
+    route_form(p, step, route, raw, &move);
+    common->op = JOB_OP_MOV;
+    spec->slice = NULL;
+    memcpy(move.common.cfg.dst_offset, common->cfg.dst_offset, sizeof(common->cfg.dst_offset));
+    memcpy(move.common.cfg.dst_mem_stride, common->cfg.dst_mem_stride,
+           sizeof(common->cfg.dst_mem_stride));
+    move.common.lengths.dst_offset = common->lengths.dst_offset;
+    move.common.lengths.dst_mem_stride = common->lengths.dst_mem_stride;
+    common->cfg = move.common.cfg;
+    common->lengths = move.common.lengths;
+    describe_source(&spec->src, step, base, &move);
+    if (route_quant(step, &move, &spec->src.desc.quant, &own))
+        return -1;
+    if (own)
+        *quant = spec->src.desc.quant;
+    return 0;
+}
+
+/* Gives *spec a part of the step. Its destination becomes a tensor with the shape of the whole
+ * result. Otherwise as fused_job_take(). */
+static int fused_job_take_part(const struct program *p, bool raw, size_t number, size_t part,
+                               struct job_spec *spec, struct quant *quant)
+{
+    const struct program_step *step = &p->steps[number];
+    const struct route route = {.map = split_map(step, part), .base = number};
+    struct tensor_desc *dst = &spec->dst.desc;
+    const uint32_t rank = step->map.rank;
+
+    if (dst->rank == 0) {
+        dst->rank = rank;
+        dst->has_strides = true;
+        dst->stride_count = rank;
+        memcpy(dst->shape, step->dst_shape, sizeof(dst->shape));
+        memcpy(dst->strides, step->dst_strides, sizeof(dst->strides));
+    }
+    for (uint32_t d = 0; d < rank; d++)
+        spec->common.cfg.dst_offset[d] += (uint32_t)step->parts[part].lo[d];
+    spec->common.lengths.dst_offset = (uint8_t)rank;
+    return fused_job_take(p, raw, number, &route, spec, quant);
+}
 
 struct writer {
     struct program *p;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/routes.h"
+#include "cli/optimise/program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/optimise/reach.h"
 
 /* Open routes of writers that one step expands further. */
 enum { EXPANSIONS_MAX = 8 };

@@ -4,12 +4,12 @@
  *
  *     seed, index -> random_move.c        a move; the property tests draw from it too
  *                 -> selftest_case.c      a case: the move, its frames, and how it is carried out
- *                 -> image.c              the bytes of the frames before the move and after it
- *                 -> selftest_transfer.c  the move through the API; flight.c cancels a stuck one
+ *                 -> failure.c            the bytes of the frames before the move and after it
+ *                 -> selftest_transfer.c  the move through the API; cancels a stuck one
  *                 -> failure.c            wrong bytes, and all other failures
  *                 -> round.c              all cases on one engine, in several threads;
  *                                         board_round.c: on a board at a serial line
- *                 -> selftest_report.c    lines, objects; reproduce.c writes a failed case as jobs
+ *                 -> selftest_report.c    lines, objects; a failed case as jobs
  *
  * A frame is a buffer with a tensor in it and guard bytes around the tensor.
  * To add a kind of move, start at MOVE_KINDS in random_move.h; a way to wait, at CASE_MODES here.

@@ -4,7 +4,9 @@
 #define CLI_SELFTEST_REPORT_H
 
 #include "cli/selftest/round.h"
+#include "cli/selftest/selftest_case.h"
 #include "cli/term/print.h"
+#include "proto/json/fault.h"
 
 /* The report over all engines. */
 struct selftest_report {

@@ -3,11 +3,37 @@
 #ifndef CLI_SELFTEST_TRANSFER_H
 #define CLI_SELFTEST_TRANSFER_H
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/selftest/failure.h"
-#include "cli/selftest/flight.h"
+#include "mli_mov_api.h"
+
+/*
+ * A call into the library, watched by another thread: after a timeout the transfer is cancelled; if
+ * the call does not return even then, it is lost.
+ */
+
+struct flight {
+    pthread_mutex_t mutex;
+    bool flying, has_handle;
+    mli_mov_handle_t handle; /* a copy */
+    uint64_t since_ns;
+    bool expired, interrupted; /* the call was cancelled: by the timeout; by the user */
+    uint64_t cancelled_ns;
+};
+
+void flight_init(struct flight *flight);
+void flight_finish(struct flight *flight);
+
+/** Cancels an overdue call; the watching thread calls this repeatedly. Returns whether the call is
+ *  lost. */
+bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt);
+
+uint64_t flight_now_ns(void);
 
 /* The largest number of workers. */
 #define MAILBOXES_MAX 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tile/tile_file.h"
+#include "cli/tile/tile_result.h"
 
 #include <inttypes.h>
 #include <stdio.h>

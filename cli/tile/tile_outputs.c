@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tile/tile_outputs.h"
+#include "cli/tile/tile_result.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,9 +11,6 @@
 
 #include "cli/file/place.h"
 #include "cli/term/cancel.h"
-#include "cli/tile/tile_file.h"
-#include "cli/tile/tile_picture.h"
-#include "cli/tile/tile_timeline.h"
 #include "proto/wire/chrome_trace.h"
 
 static const char *const option_of[] = {

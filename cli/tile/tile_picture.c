@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tile/tile_picture.h"
+#include "cli/tile/tile_result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "cli/explain/svgw.h"
 #include "cli/term/print.h"
-#include "cli/tile/tile_report.h"
 
 enum {
     MARGIN = 24,

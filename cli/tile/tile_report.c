@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tile/tile_report.h"
+#include "cli/tile/tile_result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/term/grid.h"
-#include "cli/tile/tile_file.h"
 #include "proto/wire/tensor_desc.h"
 #include "target/tile/tile_transfer.h"
 

@@ -2,9 +2,7 @@
 /*
  * `mlictl tile`: this folder turns a command line into a plan of tiles and its outputs. Data flow:
  *
- *     options -> tile_request.c   the combination of options
- *                  -> tile_request_layer.c  the tensors and the layer (target/tile/tile_layer.h)
- *                  -> tile_request_board.c  the board, the memory and the objective
+ *     options -> tile_request.c   the tensors, the layer, the board, the memory and the objective
  *             -> tile_result.c    plan, jobs, proof, times
  *                  -> tile_file.c      the job files: of the tiles, and to stitch the results
  *                  -> tile_report.c    tables for people, one JSON object for programs
@@ -13,8 +11,7 @@
  *                                      trace
  *             -> tile_outputs.c   all files, which get their names together at the end
  *
- * To add an option, start here: add it to the table in cmd_tile.c and read it in a file of
- * tile_request_parts.h.
+ * To add an option, start here: add it to the table in cmd_tile.c and read it in tile_request.c.
  */
 #ifndef CLI_TILE_REQUEST_H
 #define CLI_TILE_REQUEST_H

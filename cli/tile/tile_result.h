@@ -3,7 +3,9 @@
 #ifndef CLI_TILE_RESULT_H
 #define CLI_TILE_RESULT_H
 
+#include "cli/file/output.h"
 #include "cli/tile/tile_request.h"
+#include "proto/json/textw.h"
 #include "target/tile/tile_jobs.h"
 
 struct tile_result {
@@ -41,5 +43,97 @@ const char *tile_buffer_name(const struct tile_plan *plan, uint32_t operand, uin
 
 /** Writes the name of an axis: "rows", "columns", "channels", "input channels", or "dim 2". */
 const char *tile_axis_name(const struct tile_layer *layer, uint32_t axis, char out[TILE_NAME_MAX]);
+
+/* Writes the job file that moves the tiles of a plan, and the job file that stitches results. */
+
+/**
+ * Writes the text of the job file that moves the tiles. File names become relative to `path`, the
+ * job file; if it is "-", they stay as they are. Returns 0, or -1 with the fault.
+ */
+int tile_file_jobs(struct textw *text, const struct tile_result *result, const char *path,
+                   struct fault *fault);
+
+/** Writes the text of the job file that stitches results, likewise. */
+int tile_file_stitch(struct textw *text, const struct tile_result *result, const char *path,
+                     struct fault *fault);
+
+enum { TILE_PATH_MAX = 4096 };
+/** Writes the path of a tile's file in the directory of --tiles: "DIR/in_3.npy". Returns `out`. */
+const char *tile_file_path(const char *directory, const char *operand, uint64_t number,
+                           char out[TILE_PATH_MAX]);
+
+/** Returns the name of an operand in the names of files: "in", "second", "weights" or "out". */
+const char *tile_file_word(const struct tile_layer *layer, uint32_t operand);
+
+/* The files of --output, --stitch, --svg, --timeline and --trace, and the directory of --tiles. */
+
+/* X(name, option) */
+#define TILE_FILE_TABLE(X)                                                                         \
+    X(JOBS, "output")                                                                              \
+    X(STITCH, "stitch")                                                                            \
+    X(SVG, "svg")                                                                                  \
+    X(TIMELINE, "timeline")                                                                        \
+    X(TRACE, "trace")
+
+enum tile_file {
+#define TILE_FILE_ENUM(name, option) TILE_FILE_##name,
+    TILE_FILE_TABLE(TILE_FILE_ENUM)
+#undef TILE_FILE_ENUM
+        TILE_FILES_MAX
+};
+
+struct tile_outputs {
+    const struct tile_result *result;
+    const char *path[TILE_FILES_MAX]; /* or null; "-": standard output */
+    struct output file[TILE_FILES_MAX];
+    struct textw text[TILE_FILES_MAX];
+    bool made;            /* the directory of --tiles is new */
+    const char *at_fault; /* the file that the fault is about, or null */
+};
+
+/** Returns whether an output is "-": then nothing else is printed. */
+bool tile_outputs_on_stdout(const struct options *options);
+
+/**
+ * Creates all files without their names, and writes them. Refuses "-" for two outputs or with
+ * --json, and two uses of one file; files of the tiles count, too. Borrows the result. Returns 0,
+ * or -1 with the fault. Finish with tile_outputs_finish() in both cases.
+ */
+int tile_outputs_init(struct tile_outputs *outputs, const struct tile_result *result,
+                      struct fault *fault);
+
+/** Gives all files their names, and prints the output that is "-". Returns 0 or -1. */
+int tile_outputs_commit(struct tile_outputs *outputs, struct fault *fault);
+
+/** Removes what has no name yet. */
+void tile_outputs_finish(struct tile_outputs *outputs);
+
+/* All tiles of a plan on the tensor, as SVG. */
+
+/**
+ * Draws the plane of rows and columns of the first input with its tiles: what each tile loads is
+ * filled, so a halo that several tiles load is darker, and the padding is outside the tensor's
+ * frame. Ranges of further axes are strips beside the plane.
+ */
+void tile_picture(struct textw *w, const struct tile_result *result);
+
+/* A plan of tiles for people and for programs. */
+
+/** Writes tables: the layer, the tiles, the buffers, the traffic, and the time on a board. */
+void tile_report_text(struct textw *w, const struct tile_result *result);
+
+/** Writes one object with the members of mlictl-tile(1). */
+void tile_report_json(struct jsonw *w, const struct tile_result *result);
+
+/** Writes the layer in one line, such as "3x3 window: (56, 56, 64) -> (54, 54, 64) sa8". */
+void tile_report_layer(struct textw *w, const struct tile_result *result);
+
+/* The schedule of a plan as a drawing and as a trace. */
+
+/** Draws the schedule as SVG. The request has a board. Returns 0, or -1 with the fault. */
+int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault);
+
+/** Writes the schedule as a trace for Perfetto, likewise. */
+int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault);
 
 #endif /* CLI_TILE_RESULT_H */

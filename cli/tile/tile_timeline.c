@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tile/tile_timeline.h"
+#include "cli/tile/tile_result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/explain/timeline.h"
-#include "cli/tile/tile_report.h"
 
 enum { BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
 

@@ -8,12 +8,11 @@
  *      both) and, if the number of iterations is not a product of two legal counts, a remainder.
  *      The remainders make up to 2^loops parts of the box.
  *   2. The runs of each part are split likewise, or without loops if descriptors without loops
- * allow longer runs. The cutter takes the way with the fewest pieces.
+ *      allow longer runs. The cutter takes the way with the fewest pieces.
  *   3. A piece takes the loops with the largest counts. One piece is made for each iteration of the
  *      other loops.
  *
- * Pieces are numbered and made one at a time; nothing is allocated. The lower bound is in
- * box_cutter_bound.c.
+ * Pieces are numbered and made one at a time; nothing is allocated.
  */
 #ifndef TARGET_BOX_CUTTER_H
 #define TARGET_BOX_CUTTER_H
@@ -22,7 +21,22 @@
 #include <stdint.h>
 
 #include "mli_engine.h"
-#include "target/controller/cut_limits.h"
+#include "mli_plan.h"
+
+/* The limits of a descriptor, and the checked arithmetic with them (box_cutter.h). */
+
+/* Limits of a descriptor. No limit: UINT64_MAX. */
+struct cut_limits {
+    uint32_t loops;          /* at most MLI_MAX_RANK */
+    uint64_t count_max;      /* iterations of a loop, at least 2 */
+    uint64_t run_max;        /* bytes of a run in a descriptor with loops */
+    uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
+    uint64_t step_max;       /* bytes of a step */
+    uint64_t gap_max;        /* bytes from the end of a run to the next run, or back */
+    uint64_t bytes_max;      /* bytes of a descriptor */
+    uint32_t granularity;    /* runs and steps are multiples of this power of two */
+    uint32_t alignment;      /* addresses are multiples of this power of two */
+};
 
 enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
 
@@ -41,12 +55,6 @@ struct cut_block {
     uint64_t row, run;
     uint32_t axes;
     struct cut_axis axis[CUT_AXES_MAX];
-};
-
-/* A way to split the runs of a part. */
-struct cut_runs {
-    uint64_t run; /* maximum bytes of one piece of a run */
-    bool loops;   /* descriptors may have loops */
 };
 
 /* The state of cutting one box. Plain data; may be copied. */

@@ -12,9 +12,9 @@
  *     a legal piece     -> controller_NAME.c  encodes it: fields by name, and the bytes in memory
  *
  * To add a controller, start here: write controller_NAME.c with a struct controller, list it in
- * controller.c, add its word to profile_controller_words and conf/profile.schema.json, a profile to
- * conf/profiles with a source for each limit, and a decoder to tests/target that is written from
- * the controller's manual, not from the encoder.
+ * encoder.h and descriptor_list.c, add its word to profile_controller_words and
+ * conf/profile.schema.json, a profile to conf/profiles with a source for each limit, and a decoder
+ * to tests/target that is written from the controller's manual, not from the encoder.
  */
 #ifndef TARGET_CONTROLLER_H
 #define TARGET_CONTROLLER_H
@@ -121,14 +121,6 @@ struct mli_channel_caps list_caps(const struct target_profile *profile);
 
 /** Returns the controller of a profile; null for PROFILE_BOXES. */
 const struct controller *controller_of(const struct target_profile *profile);
-
-/**
- * Append a field. People see `value` in decimal, or in hexadecimal with controller_add_hex().
- */
-void controller_add(struct controller_descriptor *out, const char *name, uint64_t value);
-void controller_add_hex(struct controller_descriptor *out, const char *name, uint64_t value);
-/** Appends a little-endian word of 8, 16, 32 or 64 bits to the bytes. */
-void controller_put(struct controller_descriptor *out, unsigned bits, uint64_t value);
 
 /* The part of the board that moves a piece. */
 enum mover { MOVER_CONTROLLER, MOVER_CORE };

@@ -12,8 +12,7 @@
  */
 #include <stdio.h>
 
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     WORD = 4,            /* bytes */

@@ -5,8 +5,7 @@
  * signed stride from the end of a row to the next row on each side. Zeros are copied from memory:
  * the controller's "ignore" bit for the source does not write zeros.
  */
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     BLOCK_SIZE = 32,

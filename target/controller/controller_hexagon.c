@@ -5,8 +5,7 @@
  * descriptor that fills: zeros are copied from the block of zeros. A 2-D descriptor reads that
  * block as contiguous rows, because V68 refuses a stride below the width.
  */
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     LENGTH_MAX = 0xffffff, /* bytes of a linear descriptor */

@@ -4,8 +4,7 @@
  * writes the registers of a channel for each run, and waits. The bytes are the registers from
  * offset 0 on, in the order of their addresses. Write Control last.
  */
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     RECORD_SIZE = 32,

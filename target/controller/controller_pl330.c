@@ -21,8 +21,7 @@
  * A field is an instruction with its operand; for DMALD, DMAST, DMASTZ and DMANOP it is the number
  * of times that the instruction is repeated.
  */
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     ITERATIONS_MAX = 256, /* iterations of a loop */

@@ -8,8 +8,7 @@
  * controller count the elements whose bytes are in memory; the driver (boards/drivers/zdma) masks
  * the interrupt.
  */
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 
 enum {
     ELEMENT_SIZE = 32,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/controller/controller.h"
+#include "target/controller/encoder.h"
 
 /* Reasons why the core moves bytes. */
 static const char not_reached[] = "the controller does not reach the memory";
@@ -14,6 +15,19 @@ static const char too_short[] = "the run is shorter than the controller's minimu
 static const char run_limit[] =
     "the controller's maximum run is shorter than the required alignment";
 static const char head_or_tail[] = "the run does not begin or end where the controller can";
+
+static const struct controller *const controllers[] = {
+    &controller_zdma,  &controller_bcm2835, &controller_pdma,
+    &controller_pl330, &controller_hexagon, &controller_aie,
+};
+
+const struct controller *controller_of(const struct target_profile *profile)
+{
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
+        if (controllers[i]->kind == profile->dma.controller)
+            return controllers[i];
+    return NULL;
+}
 
 static uint64_t or_no_limit(uint64_t limit)
 {

@@ -1,7 +1,365 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
 #include "target/cost/measured_cost.h"
 
-#include <math.h>
+enum {
+    LINE = 64,
+    PAGE = 4096,
+    SHORT_ROW = 16,
+    MIDDLE_ROW = 64,
+    NARROW = 64, /* bytes: libmli merges narrower rows and columns of a transpose with a loop */
+};
+
+struct loop {
+    double count, step;
+};
+
+/* One side of a box: the loops around a run. */
+struct side {
+    uint64_t address;
+    double run;
+    size_t loops;
+    struct loop loop[MLI_MAX_RANK];
+};
+
+static double rows_of(const struct side *side)
+{
+    double rows = 1;
+
+    for (size_t i = 0; i < side->loops; i++)
+        rows *= side->loop[i].count;
+    return rows;
+}
+
+/* Estimates the number of lines that all rows touch, from the offsets at which rows can begin. */
+static double touched(const struct side *side)
+{
+    uint64_t steps = LINE;
+    double sum = 0;
+    int offsets = 0;
+
+    for (size_t i = 0; i < side->loops; i++)
+        steps |= (uint64_t)side->loop[i].step;
+    const uint64_t grain = steps & -steps;
+    for (uint64_t offset = side->address % grain; offset < LINE; offset += grain, offsets++)
+        sum += floor(((double)offset + side->run - 1) / LINE) + 1;
+    if (grain >= LINE)
+        sum = floor(((double)(side->address % LINE) + side->run - 1) / LINE) + 1, offsets = 1;
+    return rows_of(side) * sum / offsets;
+}
+
+struct side_numbers {
+    double rows, touched, lines, pages, span;
+};
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double blocks(double bytes, double size)
+{
+    return ceil(bytes / size);
+}
+
+/* Returns the bytes from the first to the last byte. */
+static double span_of(const struct side *side)
+{
+    double span = side->run;
+
+    for (size_t i = 0; i < side->loops; i++)
+        span += (side->loop[i].count - 1) * side->loop[i].step;
+    return span;
+}
+
+/* Sorts loops by their steps, the smallest first. */
+static void sort(struct loop *loop, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct loop moved = loop[i];
+        size_t k = i;
+
+        for (; k > 0 && loop[k - 1].step > moved.step; k--)
+            loop[k] = loop[k - 1];
+        loop[k] = moved;
+    }
+}
+
+/*
+ * Estimates the number of different aligned units that a side touches: loops with small steps fill
+ * a range; loops with larger steps repeat the range.
+ */
+static double different(const struct side *side, double unit)
+{
+    struct loop loop[MLI_MAX_RANK];
+    double range = side->run, times = 1;
+    size_t i = 0;
+
+    memcpy(loop, side->loop, sizeof loop);
+    sort(loop, side->loops);
+    for (; i < side->loops && loop[i].step <= range + unit - 1; i++)
+        range += (loop[i].count - 1) * loop[i].step;
+    for (; i < side->loops; i++)
+        times *= loop[i].count;
+    return smaller(((range - 1) / unit + 1) * times, (span_of(side) - 1) / unit + 1);
+}
+
+static struct side_numbers numbers_of(const struct side *side)
+{
+    struct side_numbers n = {.rows = rows_of(side), .span = span_of(side)};
+
+    n.touched = touched(side);
+    n.lines = smaller(different(side, LINE), n.touched);
+    n.pages = different(side, PAGE);
+    return n;
+}
+
+static struct side side_of_box(const struct mli_copy_box *box, bool read)
+{
+    struct side side = {
+        (uintptr_t)(read ? box->src : box->dst), (double)box->run, box->loops, {{0, 0}}};
+
+    for (size_t i = 0; i < box->loops; i++)
+        side.loop[i] =
+            (struct loop){(double)box->loop[i].count,
+                          (double)(read ? box->loop[i].src_step : box->loop[i].dst_step)};
+    return side;
+}
+
+static struct side side_of_slab(const struct mli_fill_slab *slab)
+{
+    struct side side = {(uintptr_t)slab->dst, (double)slab->run, slab->loops, {{0, 0}}};
+
+    for (size_t i = 0; i < slab->loops; i++)
+        side.loop[i] = (struct loop){(double)slab->loop[i].count, (double)slab->loop[i].step};
+    return side;
+}
+
+/* The arguments of a kernel call, in loops of the box. */
+struct kernel {
+    double calls, planes, stores;
+    double rows, columns; /* of a call; transposes: in bytes */
+    double merged_rows, merged_columns;
+};
+
+/* Returns 0 .. 3 for elements of 1, 2, 4 and 8 bytes, else 4. */
+static unsigned kernel_for(size_t run)
+{
+    return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
+}
+
+/* Returns the first loop with this source step, or the number of loops. */
+static size_t contiguous_loop(const struct mli_copy_box *box)
+{
+    size_t i = 0;
+
+    while (i < box->loops && box->loop[i].src_step != box->run)
+        i++;
+    return i;
+}
+
+/* Returns the count of the first free loop with this step, and takes the loop; else 1. */
+static double take(const struct mli_copy_box *box, uint32_t *taken, double step, bool read)
+{
+    for (size_t i = 0; i < box->loops; i++) {
+        const size_t own = read ? box->loop[i].src_step : box->loop[i].dst_step;
+
+        if (*taken & 1u << i || (double)own != step)
+            continue;
+        *taken |= 1u << i;
+        return (double)box->loop[i].count;
+    }
+    return 1;
+}
+
+static void describe_transpose(struct kernel *k, const struct mli_copy_box *box)
+{
+    const size_t row = contiguous_loop(box), column = box->loops - 1;
+    const double elem = (double)box->run, width = (double)box->loop[column].count * elem;
+    const double height = (double)box->loop[row].count * elem;
+    uint32_t taken = 1u << row | 1u << column;
+
+    k->merged_rows = k->merged_columns = 1;
+    if (width < NARROW)
+        k->merged_columns = take(box, &taken, width, false);
+    if (height < NARROW || k->merged_columns > 1)
+        k->merged_rows = take(box, &taken, height, true);
+    k->rows = height * k->merged_rows;
+    k->columns = width * k->merged_columns;
+    k->calls = 1;
+    for (size_t i = 0; i < box->loops; i++)
+        k->calls *= taken & 1u << i ? 1 : (double)box->loop[i].count;
+    k->stores = k->calls * smaller(k->rows / elem * blocks(k->columns, LINE),
+                                   k->columns / elem * blocks(k->rows, LINE));
+}
+
+static void describe_nest(struct kernel *k, const struct mli_copy_box *box, double rows,
+                          bool gather)
+{
+    const double inner = box->loops > 0 ? (double)box->loop[box->loops - 1].count : 1;
+
+    k->calls = rows / inner;
+    k->planes = box->loops > 1 ? k->calls / (double)box->loop[box->loops - 2].count : 0;
+    k->rows = gather ? 1 : inner;
+    k->columns = gather ? inner * (double)box->run : (double)box->run;
+    k->stores = (gather ? k->calls : rows) * blocks(k->columns, LINE);
+}
+
+static enum move_class describe_kernel(struct kernel *k, const struct mli_copy_box *box,
+                                       double rows)
+{
+    const unsigned elem = kernel_for(box->run);
+    const bool spread =
+        box->loops == 0 || elem == 4 || box->loop[box->loops - 1].dst_step != box->run;
+
+    *k = (struct kernel){0};
+    if (box->run == 0)
+        return MOVE_CLASS_ZEROS;
+    if (!spread && contiguous_loop(box) < box->loops) {
+        describe_transpose(k, box);
+        return (enum move_class)(MOVE_CLASS_TRANSPOSE_1 + elem);
+    }
+    describe_nest(k, box, rows, !spread);
+    if (!spread)
+        return (enum move_class)(MOVE_CLASS_GATHER_1 + elem);
+    if (box->loops == 0)
+        return MOVE_CLASS_ROW;
+    return box->run <= SHORT_ROW    ? MOVE_CLASS_SHORT_ROWS
+           : box->run <= MIDDLE_ROW ? MOVE_CLASS_MIDDLE_ROWS
+                                    : MOVE_CLASS_LONG_ROWS;
+}
+
+/* Returns the largest power of two, at most `most`, that divides the number. */
+static double power_in(uint64_t number, uint64_t most)
+{
+    number |= most;
+    return (double)(number & -number);
+}
+
+static void set_loops(double *number, const struct mli_copy_box *box)
+{
+    for (size_t i = 0; i < MLI_MAX_RANK; i++) {
+        const bool used = i < box->loops;
+        const struct mli_copy_loop loop =
+            used ? box->loop[box->loops - 1 - i] : (struct mli_copy_loop){0};
+
+        number[NUMBER_COUNT_1 + i] = (double)loop.count;
+        number[NUMBER_SRC_STEP_1 + i] = (double)loop.src_step;
+        number[NUMBER_DST_STEP_1 + i] = (double)loop.dst_step;
+        if (i >= 2)
+            continue;
+        number[NUMBER_SRC_POWER_1 + i] = used ? power_in(loop.src_step, PAGE) : 0;
+        number[NUMBER_DST_POWER_1 + i] = used ? power_in(loop.dst_step, PAGE) : 0;
+    }
+    if (box->loops > 0) {
+        number[NUMBER_SRC_GAP_1] = number[NUMBER_SRC_STEP_1] - (double)box->run;
+        number[NUMBER_DST_GAP_1] = number[NUMBER_DST_STEP_1] - (double)box->run;
+    }
+    if (box->loops > 1)
+        number[NUMBER_DST_GAP_2] =
+            number[NUMBER_DST_STEP_2] - (double)box->run * number[NUMBER_COUNT_1];
+}
+
+static void set_addresses(double *number, const struct mli_copy_box *box)
+{
+    const uint64_t src = (uintptr_t)box->src, dst = (uintptr_t)box->dst;
+
+    number[NUMBER_SRC_OFFSET] = (double)(src % LINE);
+    number[NUMBER_DST_OFFSET] = (double)(dst % LINE);
+    number[NUMBER_SRC_ALIGNMENT] = power_in(src, LINE);
+    number[NUMBER_DST_ALIGNMENT] = power_in(dst, LINE);
+    number[NUMBER_PAGE_DISTANCE] = (double)((src - dst) % PAGE);
+}
+
+static void set_kernel(struct move_numbers *n, const struct kernel *k)
+{
+    double *number = n->number;
+
+    n->figure[MEASURED_PLANE] = k->planes;
+    n->figure[MEASURED_CALL] = k->calls;
+    n->figure[MEASURED_STORE] = k->stores;
+    number[NUMBER_CALLS] = k->calls;
+    number[NUMBER_KERNEL_ROWS] = k->rows;
+    number[NUMBER_KERNEL_COLUMNS] = k->columns;
+    number[NUMBER_MERGED_ROWS] = k->merged_rows;
+    number[NUMBER_MERGED_COLUMNS] = k->merged_columns;
+    number[NUMBER_ROWS_REST] = fmod(k->rows, LINE);
+    number[NUMBER_COLUMNS_REST] = fmod(k->columns, LINE);
+}
+
+static void set_sides(struct move_numbers *n, const struct side_numbers *read,
+                      const struct side_numbers *written)
+{
+    double *number = n->number;
+
+    n->figure[MEASURED_ROW] = number[NUMBER_ROWS] = read->rows;
+    n->level[MEASURED_READ] = number[NUMBER_READ] = read->touched;
+    n->level[MEASURED_WRITTEN] = number[NUMBER_WRITTEN] = written->touched;
+    n->level[MEASURED_READ_LINES] = number[NUMBER_READ_LINES] = read->lines;
+    n->level[MEASURED_WRITTEN_LINES] = number[NUMBER_WRITTEN_LINES] = written->lines;
+    number[NUMBER_READ_PAGES] = read->pages;
+    number[NUMBER_WRITTEN_PAGES] = written->pages;
+    if (read->span > 0)
+        number[NUMBER_READ_DENSITY] = read->lines * LINE / read->span;
+    if (written->span > 0)
+        number[NUMBER_WRITTEN_DENSITY] = written->lines * LINE / written->span;
+}
+
+static void set_zeros(struct move_numbers *n, const struct mli_plan *plan)
+{
+    double *number = n->number;
+
+    n->figure[MEASURED_SLAB] = number[NUMBER_SLABS] = (double)plan->slabs;
+    for (size_t i = 0; i < plan->slabs; i++) {
+        const struct side side = side_of_slab(&plan->slab[i]);
+        const struct side_numbers zeros = numbers_of(&side);
+
+        n->figure[MEASURED_ZERO_ROW] += zeros.rows;
+        n->figure[MEASURED_ZERO_STORE] += zeros.rows * blocks(side.run, LINE);
+        n->level[MEASURED_ZERO_LINES] += zeros.lines;
+        number[NUMBER_ZERO_BYTES] += zeros.rows * side.run;
+        number[i == 0 ? NUMBER_FIRST_ZEROS : NUMBER_LAST_ZEROS] = side.run;
+        number[NUMBER_LAST_ZERO_LOOPS] = (double)side.loops;
+        number[NUMBER_ZERO_COUNT] = side.loops > 0 ? side.loop[side.loops - 1].count : 0;
+        number[NUMBER_ZERO_STEP] = side.loops > 0 ? side.loop[side.loops - 1].step : 0;
+        number[NUMBER_LARGEST_ZEROS] = fmax(number[NUMBER_LARGEST_ZEROS], zeros.rows * side.run);
+    }
+    number[NUMBER_ZERO_LINES] = n->level[MEASURED_ZERO_LINES];
+    number[NUMBER_ZERO_ROWS] = n->figure[MEASURED_ZERO_ROW];
+}
+
+void move_numbers(struct move_numbers *n, const struct mli_plan *plan)
+{
+    const struct mli_copy_box *box = &plan->box;
+    struct side_numbers read = {0}, written = {0};
+    struct kernel kernel;
+
+    *n = (struct move_numbers){0};
+    if (box->run > 0) {
+        const struct side from = side_of_box(box, true), to = side_of_box(box, false);
+
+        read = numbers_of(&from);
+        written = numbers_of(&to);
+        set_loops(n->number, box);
+    }
+    set_addresses(n->number, box);
+    n->class = describe_kernel(&kernel, box, read.rows);
+    set_kernel(n, &kernel);
+    set_sides(n, &read, &written);
+    set_zeros(n, plan);
+    if (2 * n->number[NUMBER_ZERO_BYTES] > (double)plan->bytes)
+        n->class = MOVE_CLASS_ZEROS;
+    n->figure[MEASURED_START] = 1;
+    n->figure[MEASURED_LOOP] = n->number[NUMBER_LOOPS] = box->run > 0 ? (double)box->loops : 0;
+    n->number[NUMBER_CLASS] = n->class;
+    n->number[NUMBER_RUN] = (double)box->run;
+    n->number[NUMBER_RUN_REST] = (double)(box->run % LINE);
+    n->number[NUMBER_BYTES] = (double)plan->bytes;
+    n->number[NUMBER_FOOTPRINT] =
+        fmax(LINE, LINE * (read.lines + written.lines + n->level[MEASURED_ZERO_LINES]));
+}
 
 struct footprint_weights measured_weights(const struct measured_costs *costs, double footprint)
 {
@@ -59,8 +417,9 @@ void measured_formula(struct measured_time *time, const struct measured_costs *c
     time->total = time->start + time->calls + time->rows + time->read + time->written;
 }
 
-double measured_tree(const struct measured_costs *costs, uint32_t tree,
-                     const struct move_numbers *numbers)
+/* Returns the logarithm of the factor of a tree for a move. */
+static double measured_tree(const struct measured_costs *costs, uint32_t tree,
+                            const struct move_numbers *numbers)
 {
     const struct tree_node *node = &costs->node[costs->tree[tree]];
 

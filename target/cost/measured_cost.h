@@ -10,7 +10,38 @@
 #ifndef TARGET_MEASURED_COST_H
 #define TARGET_MEASURED_COST_H
 
-#include "target/cost/move_numbers.h"
+#include "mli_plan.h"
+#include "target/profile/measured_costs.h"
+
+/*
+ * A plan in numbers, for the costs of a processor (target/profile/measured_costs.h): what the plan
+ * asks of the caches, and which kernel of libmli moves it. All numbers follow from the plan;
+ * nothing is measured or accessed. docs/profiles.md has the meaning of each number.
+ *
+ *   line       an aligned block of 64 bytes; page: of 4096 bytes
+ *   read       lines that the rows of the source touch; a line counts for each row
+ *   read_lines different lines of the source
+ *   call       a call of the kernel, for the innermost loop or loops
+ *   store      a store of 64 bytes or less
+ *
+ * The classes of moves follow libmli's choice of a kernel from the geometry of the copy box:
+ *
+ *   zeros        more than half of the bytes are zeros
+ *   row          one contiguous run
+ *   *-rows       runs that are apart: of at most 16, of at most 64, or of more bytes
+ *   gather-E     elements of E bytes that are apart in the source and contiguous in the destination
+ *   transpose-E  as gather, where another loop of the elements is contiguous in the source
+ */
+
+struct move_numbers {
+    enum move_class class;
+    double figure[MEASURED_FIGURES]; /* factors of the figures; START: always 1 */
+    double level[MEASURED_LEVELS];   /* factors of the figures of a footprint */
+    double number[MOVE_NUMBERS];     /* for trees; FORMULA is 0 */
+};
+
+/** Computes the numbers of a plan. */
+void move_numbers(struct move_numbers *numbers, const struct mli_plan *plan);
 
 /* The parts of a time, in cycles. */
 struct measured_time {
@@ -32,10 +63,6 @@ struct footprint_weights measured_weights(const struct measured_costs *costs, do
 /** Computes the time by the formula alone. */
 void measured_formula(struct measured_time *time, const struct measured_costs *costs,
                       const struct move_numbers *numbers);
-
-/** Returns the logarithm of the factor of a tree for a move. */
-double measured_tree(const struct measured_costs *costs, uint32_t tree,
-                     const struct move_numbers *numbers);
 
 /** Computes the time of a plan. */
 void measured_time(struct measured_time *time, const struct measured_costs *costs,

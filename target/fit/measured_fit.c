@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/fit/measured_fit.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "target/cost/measured_cost.h"
+#include "target/fit/measured_fit.h"
 #include "target/fit/relative_fit.h"
-#include "target/fit/tree_fit.h"
 
 enum {
     CLASS_LEAST = 20, /* fewest moves of a class */
@@ -20,7 +18,8 @@ static const uint64_t footprints[] = {UINT64_C(1) << 13, UINT64_C(1) << 15, UINT
                                       UINT64_C(1) << 25, UINT64_C(1) << 27};
 _Static_assert(sizeof footprints / sizeof *footprints == MEASURED_FOOTPRINTS_MAX, "footprints");
 
-static const struct tree_rules rules = {.trees = 100, .ends = 60, .least = 8, .rate = 0.15};
+static const struct tree_rules measured_rules = {
+    .trees = 100, .ends = 60, .least = 8, .rate = 0.15};
 
 static void set_factors(double factor[UNKNOWNS], const struct measured_costs *costs,
                         const struct move_numbers *n)
@@ -103,7 +102,7 @@ static int fit_trees(struct measured_costs *costs, const struct measured_move *m
                 values[i * MOVE_NUMBERS + k] = (float)numbers[i].number[k];
             errors[i] = (float)log(moves[i].cycles / fmax(time.total, 1e-3));
         }
-        result = tree_fit(costs, &(struct tree_samples){count, values, errors}, &rules);
+        result = tree_fit(costs, &(struct tree_samples){count, values, errors}, &measured_rules);
     }
     free(values);
     free(errors);
@@ -126,5 +125,246 @@ int measured_fit(struct measured_costs *costs, const struct measured_move *moves
     if (result == 0)
         result = fit_trees(costs, moves, numbers, count);
     free(numbers);
+    return result;
+}
+
+enum { BINS = 250, ENDS_MAX = 128 };
+#define LARGE_ERROR 0.3 /* logarithm; larger errors count as this one */
+#define FEW         3.0 /* samples that are added to each end as if their error were 0 */
+
+/* The samples, sorted into bins by each number, and grouped by the ends of the current tree. */
+struct growth {
+    const struct tree_samples *samples;
+    const struct tree_rules *rules;
+    uint8_t *bins;   /* [number][sample] */
+    float *cuts;     /* [number][bin]: least number of the bin */
+    float *rest;     /* [sample]: error that is left */
+    uint32_t *order; /* samples, those of each end together */
+    uint32_t *spare; /* for sorting */
+};
+
+/* An end of the current tree with its best question. */
+struct end {
+    uint32_t begin, count; /* in growth.order */
+    uint16_t node;
+    double mean, gain;
+    uint8_t number, bin; /* the question: the number is in a bin before this one */
+};
+
+struct sums {
+    double error[BINS], weight[BINS];
+};
+
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Chooses the bins of a number so that they have about as many samples each. */
+static void make_bins(struct growth *g, size_t number, float *sorted)
+{
+    const size_t count = g->samples->count;
+    float *cut = g->cuts + number * BINS;
+    size_t bins = 1;
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = g->samples->numbers[i * MOVE_NUMBERS + number];
+    qsort(sorted, count, sizeof *sorted, compare);
+    cut[0] = -INFINITY;
+    for (size_t i = 1; i < BINS; i++) {
+        const float value = sorted[count * i / BINS];
+
+        if (value > sorted[0] && value > cut[bins - 1])
+            cut[bins++] = value;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float value = g->samples->numbers[i * MOVE_NUMBERS + number];
+        size_t low = 0, high = bins;
+
+        while (high - low > 1) {
+            const size_t middle = (low + high) / 2;
+
+            if (value < cut[middle])
+                high = middle;
+            else
+                low = middle;
+        }
+        g->bins[number * count + i] = (uint8_t)low;
+    }
+    while (bins < BINS)
+        cut[bins++] = INFINITY;
+}
+
+static void add_to_sums(struct sums *sums, const struct growth *g, const struct end *end,
+                        size_t number)
+{
+    const uint8_t *bin = g->bins + number * g->samples->count;
+
+    memset(sums, 0, sizeof *sums);
+    for (uint32_t i = end->begin; i < end->begin + end->count; i++) {
+        const uint32_t sample = g->order[i];
+        const double error = (double)g->rest[sample];
+        const double weight = fabs(error) > LARGE_ERROR ? LARGE_ERROR / fabs(error) : 1;
+
+        sums->error[bin[sample]] += weight * error;
+        sums->weight[bin[sample]] += weight;
+    }
+}
+
+/* Finds the best question about one number. */
+static void try_number(const struct growth *g, struct end *end, size_t number)
+{
+    const double least = (double)g->rules->least;
+    double error = 0, weight = 0, all_errors = 0, all_weights = 0;
+    struct sums sums;
+
+    add_to_sums(&sums, g, end, number);
+    for (size_t i = 0; i < BINS; i++) {
+        all_errors += sums.error[i];
+        all_weights += sums.weight[i];
+    }
+    end->mean = all_errors / (all_weights + FEW);
+    for (size_t i = 1; i < BINS; i++) {
+        error += sums.error[i - 1];
+        weight += sums.weight[i - 1];
+        const double other = all_errors - error, others = all_weights - weight;
+
+        if (weight < least || others < least)
+            continue;
+        const double gain = error * error / (weight + 1) + other * other / (others + 1) -
+                            all_errors * all_errors / (all_weights + 1);
+        if (gain > end->gain) {
+            end->gain = gain;
+            end->number = (uint8_t)number;
+            end->bin = (uint8_t)i;
+        }
+    }
+}
+
+static void find_question(const struct growth *g, struct end *end)
+{
+    end->gain = 0;
+    for (size_t number = 0; number < MOVE_NUMBERS; number++)
+        try_number(g, end, number);
+}
+
+/* Groups the samples of an end by the answer to its question. Returns the number of "yes". */
+static uint32_t divide(struct growth *g, const struct end *end)
+{
+    const uint8_t *bin = g->bins + end->number * g->samples->count;
+    uint32_t yes = 0, no = 0;
+
+    for (uint32_t i = end->begin; i < end->begin + end->count; i++) {
+        const uint32_t sample = g->order[i];
+
+        if (bin[sample] < end->bin)
+            g->order[end->begin + yes++] = sample;
+        else
+            g->spare[no++] = sample;
+    }
+    memcpy(g->order + end->begin + yes, g->spare, no * sizeof *g->order);
+    return yes;
+}
+
+/* Replaces the end by a question with two ends. */
+static void ask(struct growth *g, struct measured_costs *costs, struct end *end, struct end *other)
+{
+    struct tree_node *node = &costs->node[end->node];
+    const uint32_t yes = divide(g, end);
+
+    node->number = end->number;
+    node->value = g->cuts[end->number * BINS + end->bin];
+    node->yes = (uint16_t)costs->nodes++;
+    node->no = (uint16_t)costs->nodes++;
+    *other = (struct end){.begin = end->begin + yes, .count = end->count - yes, .node = node->no};
+    *end = (struct end){.begin = end->begin, .count = yes, .node = node->yes};
+    find_question(g, end);
+    find_question(g, other);
+}
+
+/* Writes the factor of an end and takes it from the errors of its samples. */
+static void finish_end(struct growth *g, struct measured_costs *costs, const struct end *end)
+{
+    const float step = (float)(g->rules->rate * end->mean);
+
+    costs->node[end->node] = (struct tree_node){.number = TREE_END, .value = step};
+    for (uint32_t i = end->begin; i < end->begin + end->count; i++)
+        g->rest[g->order[i]] -= step;
+}
+
+static void grow_tree(struct growth *g, struct measured_costs *costs)
+{
+    struct end ends[ENDS_MAX] = {
+        {.count = (uint32_t)g->samples->count, .node = (uint16_t)costs->nodes}};
+    uint32_t count = 1;
+
+    costs->tree[costs->trees++] = (uint16_t)costs->nodes++;
+    find_question(g, &ends[0]);
+    while (count < g->rules->ends && count < ENDS_MAX) {
+        uint32_t best = 0;
+
+        for (uint32_t i = 1; i < count; i++)
+            if (ends[i].gain > ends[best].gain)
+                best = i;
+        if (!(ends[best].gain > 0))
+            break;
+        ask(g, costs, &ends[best], &ends[count]);
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        finish_end(g, costs, &ends[i]);
+}
+
+static int growth_init(struct growth *g)
+{
+    const size_t count = g->samples->count;
+    float *sorted = calloc(count, sizeof *sorted);
+
+    g->bins = calloc(count, MOVE_NUMBERS * sizeof *g->bins);
+    g->cuts = calloc(MOVE_NUMBERS, BINS * sizeof *g->cuts);
+    g->rest = calloc(count, sizeof *g->rest);
+    g->order = calloc(count, sizeof *g->order);
+    g->spare = calloc(count, sizeof *g->spare);
+    if (!sorted || !g->bins || !g->cuts || !g->rest || !g->order || !g->spare) {
+        free(sorted);
+        return -1;
+    }
+    for (size_t i = 0; i < MOVE_NUMBERS; i++)
+        make_bins(g, i, sorted);
+    for (size_t i = 0; i < count; i++) {
+        g->rest[i] = g->samples->errors[i];
+        g->order[i] = (uint32_t)i;
+    }
+    free(sorted);
+    return 0;
+}
+
+static void growth_finish(struct growth *g)
+{
+    free(g->bins);
+    free(g->cuts);
+    free(g->rest);
+    free(g->order);
+    free(g->spare);
+}
+
+int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
+             const struct tree_rules *rules)
+{
+    struct growth g = {.samples = samples, .rules = rules};
+    int result;
+
+    costs->trees = costs->nodes = 0;
+    if (samples->count < (size_t)2 * rules->least || samples->count == 0)
+        return 0;
+    result = growth_init(&g);
+    for (uint32_t i = 0; result == 0 && i < rules->trees && i < MEASURED_TREES_MAX; i++) {
+        if (costs->nodes + 2 * rules->ends > MEASURED_NODES_MAX)
+            break;
+        grow_tree(&g, costs);
+    }
+    growth_finish(&g);
     return result;
 }

@@ -10,7 +10,7 @@
  * factor.
  *
  * To add a class of move, a figure or a number, start here: extend its table, compute it in
- * target/cost/move_numbers.c, and add it to docs/profiles.md and conf/profile.schema.json.
+ * target/cost/measured_cost.c, and add it to docs/profiles.md and conf/profile.schema.json.
  */
 #ifndef TARGET_MEASURED_COSTS_H
 #define TARGET_MEASURED_COSTS_H
@@ -20,7 +20,6 @@
 
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "target/profile/profile_cost.h"
 
 /* X(name, key): the classes of moves, by the kernel that moves most bytes. */
 #define MOVE_CLASS_TABLE(X)                                                                        \
@@ -79,7 +78,8 @@ enum measured_level {
         MEASURED_LEVELS
 };
 
-/* X(name, key): the numbers of a move that trees ask for; move_numbers.h has their meaning. */
+/* X(name, key): the numbers of a move that trees ask for; target/cost/measured_cost.h has their
+ * meaning. */
 #define MOVE_NUMBER_TABLE(X)                                                                       \
     X(FORMULA, "formula")                                                                          \
     X(CLASS, "class")                                                                              \
@@ -167,6 +167,9 @@ struct tree_node {
 };
 enum { TREE_END = 255 };
 
+/* A cost in millionths of a cycle. The file has cycles, as 12 or "0.125". */
+typedef uint64_t profile_cost;
+
 struct measured_class {
     bool present;
     profile_cost single[MEASURED_FIGURES];
@@ -202,5 +205,22 @@ size_t measured_tree_read(struct measured_costs *measured, const char *text);
 /** Writes the text of a tree. Returns its length, or 0 if it does not fit in `size` bytes. */
 size_t measured_tree_write(const struct measured_costs *measured, uint32_t tree, char *out,
                            size_t size);
+
+/* A cost: a number of cycles with up to six digits after the point. */
+#define PROFILE_CYCLE    UINT64_C(1000000)
+#define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that do not fit */
+
+enum { PROFILE_COST_TEXT_MAX = 24 };
+/** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
+const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
+
+/** The same for people: writes PROFILE_COST_MAX as "> 18446744073709". */
+const char *profile_cost_words(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
+
+/** Reads an integer or a string with a decimal fraction. Returns 0, or -1 with the fault filled. */
+int profile_cost_read(const struct json *value, profile_cost *out);
+
+/** Writes a cost in the form that profile_cost_read() accepts. */
+void profile_cost_write(struct jsonw *w, const char *key, profile_cost cost);
 
 #endif /* TARGET_MEASURED_COSTS_H */

@@ -25,7 +25,6 @@
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 #include "target/profile/measured_costs.h"
-#include "target/profile/profile_cost.h"
 
 enum {
     PROFILE_NAME_MAX = 32,        /* bytes of a name with the zero byte */

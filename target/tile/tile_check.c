@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/tile/tile_check.h"
+#include "target/tile/tile_jobs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  *     tile_candidates_find()   some 10 000 plans, by a formula of their rows
  *       -> sample              the listed plans: the cost model for one transfer of each tensor
- *         -> schedule          the best of these: the cost model for all jobs (tile_time.h)
+ *         -> schedule          the best of these: the cost model for all jobs
  *
  * Objectives: the shortest time, or the least traffic. The shortest time prefers plans near the
  * least traffic if they take at most CHOICE_SLOWER percent longer.
@@ -13,15 +13,58 @@
 #ifndef TARGET_TILE_CHOICE_H
 #define TARGET_TILE_CHOICE_H
 
-#include "target/tile/tile_time.h"
+#include "target/cost/cost.h"
+#include "target/tile/tile_jobs.h"
+
+/*
+ * The time of a plan on a board: each load and store by the cost model (target/cost/cost.h), the
+ * kernels by a given number of cycles, all of them in the schedule of target/cost/schedule.h. Jobs
+ * are placed in their order on the DMA channels, kernels on the core.
+ */
+
+/* A plan on a board. */
+struct tile_board {
+    const struct target_profile *profile;
+    const struct profile_memory *inside;  /* the memory of the buffers */
+    const struct profile_memory *outside; /* the memory of the operands */
+    uint32_t channels;                    /* DMA channels, 1 to MLI_MOV_MAX_CHANNELS */
+    profile_cost call;                    /* cost of each call of a kernel */
+    profile_cost compute;                 /* cost of a kernel for each element of the output */
+};
+
+struct tile_slot {
+    profile_cost start, end;
+    uint32_t channel; /* of a load or store */
+};
+
+struct tile_times {
+    struct tile_slot *slot;              /* for each job */
+    profile_cost end;                    /* end of the last job */
+    profile_cost loads, stores, kernels; /* sums */
+    profile_cost busy;                   /* loads and stores, divided by the channels */
+    profile_cost bus;                    /* time in which loads and stores need the whole bus */
+};
+
+/** Returns the largest memory that the DMA controller reaches, besides `inside` if there is one. */
+const struct profile_memory *tile_board_outside(const struct target_profile *profile,
+                                                const struct profile_memory *inside);
+
+/** Returns the bytes that all operands need outside. */
+uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_board *board);
+
+/** Returns the bytes that the memory outside has for operands. */
+uint64_t tile_board_room(const struct tile_board *board, const struct tile_memory *buffers);
+
+/**
+ * Places all jobs. Operands that do not fit outside are behind all memories of the board, which
+ * changes no cost. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
+ * refuses (a tensor above 4 GiB). Finish with tile_times_finish().
+ */
+int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
+                    const struct tile_board *board, struct fault *fault);
+void tile_times_finish(struct tile_times *times);
 
 enum tile_objective { TILE_LEAST_TIME, TILE_LEAST_TRAFFIC };
-
-enum {
-    CHOICE_SLOWER = 3,      /* percent of time that a plan near the least traffic may cost */
-    CHOICE_JOBS = 4 * 1000, /* jobs that are scheduled for one list of plans */
-    CHOICE_JOBS_ONE = 2 * CHOICE_JOBS /* jobs of the first plan of a list */
-};
 
 /* A plan and its time. */
 struct tile_timed {

@@ -4,7 +4,7 @@
  * measured on a machine. mlid and mlictl read them. The data flow:
  *
  *     file -> tuning_file.c  checks the text, fills struct tuning_file
- *          -> tuning_load.c  compares the machine (machine.c), hands the tuning to the library
+ *          -> tuning_load.c  compares the machine, hands the tuning to the library
  *
  * conf/tuning.schema.json is the schema. "values" has the members of MLI_TUNING_TABLE: to add a
  * member, start in libmli/src/exec/tuning.h.
@@ -12,12 +12,32 @@
 #ifndef TARGET_TUNING_FILE_H
 #define TARGET_TUNING_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mli_tuning.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "target/tuning/machine.h"
+
+/* The machine that a tuning was measured on: its processor and the caches that Linux reports. */
+
+enum { MACHINE_CPU_MAX = 128 };
+
+struct machine {
+    char cpu[MACHINE_CPU_MAX]; /* model of the processor; "unknown" if it is not reported */
+    mli_caches caches;         /* bytes; 0: not reported */
+};
+
+/**
+ * Reads the machine: the caches from sys/devices/system/cpu/cpu0 below `root` ("" for the running
+ * system), the model from the processor itself or, on AArch64, from the same folder. Files that are
+ * missing or have another form count as not reported.
+ */
+void machine_read(struct machine *machine, const char *root);
+
+/** Returns whether two machines have equal processors and caches. */
+bool machine_is(const struct machine *a, const struct machine *b);
 
 /* A member of mli_tuning, without `size`. */
 struct tuning_field {

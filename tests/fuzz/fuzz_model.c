@@ -6,7 +6,7 @@
  */
 #include "cli/import/element.h"
 #include "cli/import/move.h"
-#include "cli/model/constant.h"
+#include "cli/model/model.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/apply_moves.h"
 

@@ -65,7 +65,8 @@ ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
     return read_at("pread64", fd, buffer, size, offset);
 }
 
-/* The name of pread() under _FORTIFY_SOURCE. */
+/* The name of pread() under _FORTIFY_SOURCE. Headers declare it only for optimised code. */
+ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room);
 ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room)
 {
     return size > room ? -1 : read_at("pread64", fd, buffer, size, offset);

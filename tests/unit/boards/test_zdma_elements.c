@@ -6,7 +6,7 @@
 
 #include "boards/drivers/zdma/zdma_engine.h"
 #include "boards/drivers/zdma/zdma_registers.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 #include "tests/unit/boards/zdma_model.h"
 #include "tests/unit/port/moves.h"
 

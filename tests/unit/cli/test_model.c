@@ -2,7 +2,6 @@
 /* The wire formats of models, byte by byte. */
 #include <string.h>
 
-#include "cli/model/constant.h"
 #include "cli/model/flatbuffer.h"
 #include "cli/model/model.h"
 #include "cli/model/protobuf.h"

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "target/controller/controller_limits.h"
-#include "target/controller/controllers.h"
+#include "target/controller/encoder.h"
 #include "tests/support/unit.h"
 
 /* Returns a copy of contiguous bytes between addresses of the board. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/import/inference.h"
-
+/* Shapes and types of results of operators that compute something, for models without them. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/import/movement.h"
 #include "cli/import/names.h"
+#include "cli/import/node_reader.h"
+#include "cli/model/model.h"
 #include "cli/model/onnx.h"
 
 /* Operators of ONNX with a result of the shape of the first input. */
@@ -117,7 +121,13 @@ static int broadcast(const struct model *model, const struct model_node *node,
     return model_set_shape(to, common + MODEL_RANK_MAX - rank, rank, &fault);
 }
 
-int inference_complete(struct model *model, const struct model_node *node)
+/*
+ * Completes the shape and the type of the first output of a node, if its operator computes each
+ * element from elements of its inputs: the nodes behind it may move data. Does nothing for other
+ * operators, or if the model has the shape.
+ * Returns 0, or -1 (no memory).
+ */
+static int inference_complete(struct model *model, const struct model_node *node)
 {
     const struct model_tensor *from = input(model, node, 0);
     const bool same = name_is_one_of(unary, node->op);
@@ -135,4 +145,50 @@ int inference_complete(struct model *model, const struct model_node *node)
     if (!same)
         return broadcast(model, node, to);
     return from->has_shape ? model_set_shape(to, from->dims, from->rank, &fault) : 0;
+}
+
+/* Operators that run other graphs of the model, which are not read. */
+static const char *const bodies[] = {"If",    "Loop", "Scan",      "IF",
+                                     "WHILE", "CALL", "CALL_ONCE", NULL};
+
+void movement_list_finish(struct movement_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->movements[i].sources);
+    free(list->movements);
+    *list = (struct movement_list){0};
+}
+
+/* Returns whether the operator belongs to the standard operators of the format. */
+static bool is_own(const struct model_node *node)
+{
+    return !node->domain || !*node->domain || strcmp(node->domain, "ai.onnx") == 0;
+}
+
+int movement_read(struct model *model, const struct model_node *node, struct movement_list *list)
+{
+    const struct node_operator *operator= model->format == FILE_FORMAT_TFLITE ? tflite_operators
+                                                                              : onnx_operators;
+    struct node_reader reader = {.model = model, .node = node, .list = list};
+    bool read = false;
+
+    *list = (struct movement_list){0};
+    while (operator->name &&(strcmp(operator->name, node->op) != 0 || !is_own(node)))
+        operator++;
+    if (!operator->name) {
+        snprintf(list->reason, sizeof(list->reason), "%.*s: %s", MODEL_WORD_MAX,
+                 *node->op ? node->op : "a node without an operator",
+                 name_is_one_of(bodies, node->op) ? "its graphs are not read"
+                                                  : "not data movement");
+        return inference_complete(model, node);
+    }
+    read = operator->read(&reader);
+    if (read && list->count == 0)
+        read = node_refuse(&reader, "it has no output");
+    if (!read) { /* a node becomes a case as a whole, or not at all */
+        for (size_t i = 0; i < list->count; i++)
+            free(list->movements[i].sources);
+        list->count = 0;
+    }
+    return reader.no_memory ? -1 : 0;
 }

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/controller/controller.h"
-
 #include <assert.h>
 #include <stdio.h>
 
-#include "target/controller/controllers.h"
-
-static const struct controller *const controllers[] = {
-    &controller_zdma,  &controller_bcm2835, &controller_pdma,
-    &controller_pl330, &controller_hexagon, &controller_aie,
-};
-
-const struct controller *controller_of(const struct target_profile *profile)
-{
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
-        if (controllers[i]->kind == profile->dma.controller)
-            return controllers[i];
-    return NULL;
-}
+#include "target/controller/encoder.h"
 
 static void add_field(struct controller_descriptor *out, const char *name, uint64_t value, bool hex)
 {
