@@ -14,7 +14,6 @@
 #include "daemon/job/target_board.h"
 #include "daemon/memory/mapping.h"
 #include "daemon/memory/sigbus.h"
-#include "daemon/net/client.h"
 #include "daemon/net/net.h"
 #include "mli_engine.h"
 

@@ -21,8 +21,8 @@
  * The loop's thread owns all state. Two files cross threads: job/completions.c starts and ends
  * transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
  *
- * To add an RPC method, start in net/call.h; a key of the configuration, in config/config.h; a job
- * check or limit, in job/jobs.h; a number in the statistics, in net/stats.h.
+ * To add an RPC method, start in net/net.h; a key of the configuration, in config/config.h; a job
+ * check or limit, in job/jobs.h; a number in the statistics, in net/net.h.
  */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H

@@ -6,8 +6,7 @@
 #include "bench/calls/longest.h"
 #include "daemon/config/config.h"
 #include "daemon/job/jobs.h"
-#include "daemon/net/client.h"
-#include "daemon/net/stats.h"
+#include "daemon/net/net.h"
 
 enum { USERS = 4096, FIRST_UID = 1000, CALLS = 100 };
 

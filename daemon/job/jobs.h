@@ -154,6 +154,14 @@ static inline bool jobs_are_taken(const struct jobs *jobs)
     return !jobs->stopping && !jobs->draining;
 }
 
+/** Returns the phase that clients see: serving, draining or drained. */
+static inline enum service_phase jobs_phase(const struct jobs *jobs)
+{
+    if (jobs_are_taken(jobs))
+        return PHASE_SERVING;
+    return jobs->count > 0 ? PHASE_DRAINING : PHASE_DRAINED;
+}
+
 /** Sends an event if a subscriber or the trace wants events of this kind. `ending` as in
  * events_fill(). */
 static inline void events_send(struct jobs *jobs, const struct task *task, enum event_kind kind,

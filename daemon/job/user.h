@@ -35,14 +35,14 @@ struct user {
     struct link entries;     /* jobs and records, for registry.h, in the order of their numbers */
     struct shelf shelf;      /* records of the user, for history.h */
     struct link subscribers; /* clients that subscribed to the jobs of the user
-                                (daemon/net/subscriptions.h) */
+                                (daemon/net/net.h) */
     struct link connections; /* open connections (struct client, by of_user) */
     uint32_t clients;        /* number of open connections */
     uint32_t jobs;           /* tasks */
-    size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/intake.c) */
+    size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/client.c) */
     bool crowded;       /* true: a connection waits until waiting_fds is lower */
     struct buffer_account account;
-    uint64_t reply_bytes; /* unread and expected replies of all connections (net/backlog.h) */
+    uint64_t reply_bytes; /* unread and expected replies of all connections (net/net.h) */
     uint64_t jobs_done, bytes_moved; /* sums since the first connection */
     struct log_rate log_rates[LOG_KINDS];
 };
@@ -80,7 +80,7 @@ struct flow {
     uint32_t unfinished;     /* number of tasks in `tasks` */
     struct link watches;     /* list of struct watch (task.h), called for each task that ends */
     struct link subscribers; /* clients that subscribed to the jobs of the flow
-                                (daemon/net/subscriptions.h) */
+                                (daemon/net/net.h) */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     struct buffer_account account;

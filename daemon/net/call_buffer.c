@@ -2,8 +2,6 @@
 /* Handlers of the methods buffer.*. */
 #include <inttypes.h>
 
-#include "daemon/net/call.h"
-#include "daemon/net/client.h"
 #include "daemon/net/net.h"
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/job_calls.h"

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/listener.h"
-
+/*
+ * Accepts connections, and refuses them with a reason if there is no room. limits.clients
+ * connections are divided among the users:
+ *
+ *     +------------------------------------------------+----------+
+ *     | open to every user, up to his quota or share   | reserved |
+ *     +------------------------------------------------+----------+
+ *                                       root and mlid's own user only,
+ *                                       when the open slots are refused
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,8 +19,8 @@
 #include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
+#include "daemon/base/uid.h"
 #include "daemon/config/identity.h"
-#include "daemon/net/client.h"
 #include "daemon/net/net.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
@@ -95,6 +103,58 @@ static bool turn_away_with_reserve(struct listener *listener)
     return fd >= 0;
 }
 
+enum { RESERVED_PART = 4 }; /* at most a quarter of limits.clients is reserved */
+
+static uint32_t reserved_max(const struct config *config)
+{
+    const uint32_t most = config->clients / RESERVED_PART;
+
+    return config->clients_reserved < most ? config->clients_reserved : most;
+}
+
+static int refuse_slot(const struct net *net, uid_t uid, uint32_t quota, uint32_t own,
+                       struct fault *fault)
+{
+    const uint32_t max = net->config->clients;
+
+    if (net->slots[SLOT_OPEN] >= max - reserved_max(net->config))
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "limits.clients: the service has %" PRIu32 " of %" PRIu32
+                         " connections; the rest is reserved for root and the service's user: "
+                         "try again when another client has left",
+                         net_clients(net), max);
+    if (quota != QUOTA_SHARE)
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "quotas: user %u has %" PRIu32 " connections; at most %" PRIu32
+                         " are allowed; close one first",
+                         (unsigned)uid, own, quota);
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "limits.clients: user %u has %" PRIu32 " of %" PRIu32
+                     " connections; the rest is kept for other users: close one first, or have "
+                     "quotas allow this user more clients",
+                     (unsigned)uid, own, max);
+}
+
+/* Chooses a slot for a new connection of a user. Returns 0, or -1 with *fault filled (LIMIT). */
+static int choose_slot(const struct net *net, uid_t uid, enum slot *slot, struct fault *fault)
+{
+    const struct config *config = net->config;
+    const uint32_t reserved = reserved_max(config), quota = config_quota(config, uid)->clients;
+    const struct user *user = user_find(&net->jobs->users, uid);
+    const uint32_t own = user ? user->clients : 0;
+
+    if (quota_allows(quota, own, net->slots[SLOT_OPEN], config->clients - reserved)) {
+        *slot = SLOT_OPEN;
+        return 0;
+    }
+    if (uid_is_master(uid) && net->slots[SLOT_RESERVED] < reserved &&
+        net_clients(net) < config->clients) {
+        *slot = SLOT_RESERVED;
+        return 0;
+    }
+    return refuse_slot(net, uid, quota, own, fault);
+}
+
 /* Chooses a slot for the connection. Returns 0, or -1 with *fault filled. */
 static int judge(const struct net *net, int fd, enum slot *slot, struct fault *fault)
 {
@@ -105,7 +165,7 @@ static int judge(const struct net *net, int fd, enum slot *slot, struct fault *f
     if (!access_allows(&net->config->access, peer.uid))
         return fault_set(fault, FAULT_FORBIDDEN, NULL, "access.uids: user %u is not served here",
                          (unsigned)peer.uid);
-    return slots_choose(net, peer.uid, slot, fault);
+    return choose_slot(net, peer.uid, slot, fault);
 }
 
 static void welcome(struct net *net, int fd)

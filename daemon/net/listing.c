@@ -8,12 +8,8 @@
 
 #include "daemon/base/chores.h"
 #include "daemon/base/seam.h"
-#include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
-#include "daemon/net/call.h"
-#include "daemon/net/client.h"
 #include "daemon/net/net.h"
-#include "daemon/net/pending.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
@@ -161,7 +157,6 @@ static void drop(struct pending *pending)
 {
     struct listing *listing = (struct listing *)(void *)pending /* its first member */;
 
-    listing->client->listing = false;
     destroy(listing);
 }
 
@@ -189,9 +184,7 @@ static void finish(struct listing *listing)
     struct client *client = listing->client;
 
     answer_text(&listing->pending.answer, &listing->w);
-    client->listing = false;
-    if (client_takes_input(client)) /* handles the lines that waited */
-        chore_add(client->net->chores, &client->more_lines);
+    client_end_listing(client); /* the lines that waited are handled */
     pending_remove(&listing->pending);
     destroy(listing);
 }
@@ -255,8 +248,8 @@ static const struct ended *listing_answer(struct call *call, struct job_list_que
     } else {
         put_off(listing, next);
     }
-    call->client->listing = true;
-    return pending_add(&listing->pending, call, drop);
+    client_begin_listing(call->client);
+    return pending_add(&listing->pending, call, 0, drop);
 }
 
 const struct ended *job_list_call(struct call *call)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/net/net.h"
 
-#include "daemon/job/jobs.h"
-#include "daemon/net/client.h"
-#include "daemon/net/drain.h"
-#include "daemon/net/submit.h"
-
 /*
  * Sends the replies of a round together. Before that, held requests that have room now are handled,
  * so that their replies go out too.
@@ -99,6 +94,8 @@ void net_init(struct net *net, const struct net_setup *setup)
         .event = on_event,
         .context = net,
     };
+    net->handle = call_handle;
+    net->unsubscribe = subscriptions_remove;
     link_init(&net->clients);
     link_init(&net->unsent);
     link_init(&net->full);
@@ -127,7 +124,7 @@ void net_finish(struct net *net)
 
 void net_end_clients(struct net *net)
 {
-    net->clients_to_end = slots_used(&net->slots);
+    net->clients_to_end = net_clients(net);
     on_ending(&net->ending);
 }
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/stats.h"
-
+/* The numbers of daemon.stats and of the metrics. */
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/job/jobs.h"
-#include "daemon/job/task.h"
-#include "daemon/net/client.h"
-#include "daemon/net/drain.h"
 #include "daemon/net/net.h"
 #include "mli_mov_api.h"
 
@@ -190,7 +185,7 @@ static void fill_memories(struct daemon_stats *stats, const struct board *board)
 void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *viewer)
 {
     memset(stats, 0, sizeof *stats);
-    stats->phase = drain_phase(net->jobs);
+    stats->phase = jobs_phase(net->jobs);
     stats->uptime_ms = (uv_hrtime() - net->stats.started) / NS_PER_MS;
     stats->jobs.submitted = net->jobs->totals.submitted;
     stats->jobs.done = net->jobs->totals.done;
@@ -200,7 +195,7 @@ void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *
     stats->bytes_moved = net->jobs->totals.bytes_moved;
     stats->queued = net->jobs->queued;
     stats->moving = net->jobs->moving;
-    stats->clients.now = slots_used(&net->slots);
+    stats->clients.now = net_clients(net);
     stats->clients.accepted = net->last_client;
     stats->clients.turned_away = net->turned_away;
     stats->events_dropped = net->subscriptions.dropped;

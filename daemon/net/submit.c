@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers of job.submit, job.prepare, job.start and job.release. */
-#include "daemon/net/submit.h"
-
+/*
+ * Requests that make jobs, and the replies to them when the jobs have ended: job.submit,
+ * job.prepare, job.start and job.release. Also job.status and job.cancel.
+ */
 #include <inttypes.h>
 
 #include "daemon/job/admit.h"
 #include "daemon/job/dispatch.h"
-#include "daemon/job/jobs.h"
 #include "daemon/job/prepared.h"
-#include "daemon/net/call.h"
-#include "daemon/net/client.h"
-#include "daemon/net/refusal.h"
+#include "daemon/job/refs.h"
+#include "daemon/net/net.h"
 #include "proto/wire/job_calls.h"
-#include "proto/wire/rpc.h"
 
 static struct submission *submission_of(struct task *task)
 {
@@ -22,13 +20,6 @@ static struct submission *submission_of(struct task *task)
 uint64_t submission_reply_max(const struct task *task)
 {
     return task->work->prepared ? 0 : backlog_of_result(task->work->operands.quant.count);
-}
-
-/* The reply is in the client's outbox, or no longer needed. */
-static void unexpect(struct submission *submission)
-{
-    backlog_unexpect(submission->answer.client, submission->reply_bytes);
-    submission->reply_bytes = 0;
 }
 
 void submission_ended(struct task *task, const struct ending *ending)
@@ -41,17 +32,6 @@ void submission_ended(struct task *task, const struct ending *ending)
         answer_fault(&submission->answer, ending->fault);
     else
         answer_result(&submission->answer, ending->result);
-    unexpect(submission);
-}
-
-void submission_leave(struct task *task)
-{
-    struct submission *submission = submission_of(task);
-
-    if (submission->answer.due)
-        unexpect(submission);
-    submission->answer.due = false;
-    task_leave_session(task);
 }
 
 /* Replies with the request's fault, and remembers it for the job's name. */
@@ -74,9 +54,7 @@ static const struct ended *accept_job(struct call *call, struct task *task)
         ended = answer_accepted(&call->answer, task->entry.number, task->state);
         task_leave_session(task);
     } else {
-        ended = answer_defer(&call->answer, &submission->answer);
-        submission->reply_bytes = submission_reply_max(task);
-        backlog_expect(call->client, submission->reply_bytes);
+        ended = answer_defer(&call->answer, &submission->answer, submission_reply_max(task));
     }
     dispatch_run(call->client->net->jobs);
     return ended;
@@ -149,5 +127,64 @@ const struct ended *job_release_call(struct call *call)
     w = answer_begin(&call->answer, 0);
     if (w)
         jsonw_uint(w, "prepared", number);
+    return answer_end(&call->answer, w);
+}
+
+/* Requests about one job. */
+
+/* Returns the job that the params name, or NULL with the request's fault filled. */
+static struct entry *find(struct call *call)
+{
+    struct rpc_request *request = call->request;
+    struct entry *entry;
+    struct job_ref ref;
+
+    if (job_ref_params_read(&request->params, &ref) < 0)
+        return NULL;
+    entry =
+        refs_find(&call->client->session, &ref, &(struct ref_place){"job", -1}, &request->fault);
+    job_ref_finish(&ref);
+    return entry;
+}
+
+const struct ended *job_status_call(struct call *call)
+{
+    const struct entry *entry;
+    struct job_info info;
+    struct jsonw *w;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    entry = find(call);
+    if (!entry)
+        return call_refuse(call);
+    entry_info(entry, &info);
+    w = answer_begin(&call->answer, 0);
+    if (w)
+        job_info_write_members(w, &info);
+    return answer_end(&call->answer, w);
+}
+
+const struct ended *job_cancel_call(struct call *call)
+{
+    struct job_brief brief;
+    struct entry *entry;
+    struct jsonw *w;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    entry = find(call);
+    if (!entry)
+        return call_refuse(call);
+    brief = (struct job_brief){.job = entry->number, .state = entry_state(entry)};
+    if (!entry->ended) {
+        if (brief.state != JOB_STATE_RUNNING)
+            brief.state = JOB_STATE_CANCELLED;
+        task_cancel(entry_task(entry));
+        dispatch_run(call->client->net->jobs);
+    }
+    w = answer_begin(&call->answer, 0);
+    if (w)
+        job_brief_write_members(w, &brief);
     return answer_end(&call->answer, w);
 }

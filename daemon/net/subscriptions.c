@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/subscriptions.h"
-
-#include "daemon/job/jobs.h"
-#include "daemon/job/task.h"
-#include "daemon/net/call.h"
-#include "daemon/net/client.h"
+/* events.subscribe: sends the events of jobs to the clients that subscribed to them. */
 #include "daemon/net/net.h"
-#include "proto/wire/rpc.h"
 
 enum { NS_PER_MS = 1000 * 1000, PROGRESS = 1 << EVENT_PROGRESS };
 
@@ -59,7 +53,7 @@ static void send_to(struct subscriptions *all, struct client *client, struct eve
         jsonw_reset(w);
         event_write_line(w, event);
     }
-    if (jsonw_text(w) && client_send_event(client, w->data, w->length)) {
+    if (jsonw_text(w) && client_send_event(client, w)) {
         subscription->dropped = 0;
         return;
     }
@@ -179,13 +173,6 @@ void subscriptions_spread(struct net *net, const struct task *task, struct event
     if (event->kind == EVENT_STARTED && (jobs_of(all)->events.subscribed & PROGRESS) &&
         !all->ticking)
         begin_ticking(all);
-}
-
-void subscription_init(struct subscription *subscription)
-{
-    *subscription = (struct subscription){.events = 0};
-    link_init(&subscription->link);
-    link_init(&subscription->in_scope);
 }
 
 void subscriptions_remove(struct client *client)

@@ -12,7 +12,7 @@
  * To add a method, start here: add it to RPC_METHOD_TABLE and, if it takes no params, to
  * takes_params() in rpc.c. Add a structure for its params, with a read and a write function, to
  * job_calls.h, buffer_calls.h or daemon_calls.h, and its section to PROTOCOL.md. The service's half
- * starts in daemon/net/call.h, the C client's in client/src/client_state.h. Params and results with
+ * starts in daemon/net/net.h, the C client's in client/src/client_state.h. Params and results with
  * structures of their own are tested by tests/unit/proto/test_calls.c and tests/fuzz/fuzz_rpc.c. To
  * add an event, start in events.h; to add an error, in proto/json/fault.h; to add a member of jobs,
  * in job_common.h.

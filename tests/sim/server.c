@@ -7,7 +7,7 @@
 #include <uv.h>
 
 #include "daemon/memory/sigbus.h"
-#include "daemon/net/stats.h"
+#include "daemon/net/net.h"
 #include "daemon/ops/descriptors.h"
 #include "daemon/service.h"
 #include "tests/sim/fiber.h"

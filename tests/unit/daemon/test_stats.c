@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the cost of daemon.stats: a user does not pay for the connections of other users. */
-#include "daemon/net/stats.h"
+#include "daemon/net/net.h"
 
 #include <stdlib.h>
 
 #include "daemon/config/config.h"
 #include "daemon/job/jobs.h"
-#include "daemon/net/client.h"
 #include "tests/support/unit.h"
 #include "tests/unit/daemon/costs.h"
 
