@@ -14,7 +14,7 @@
  *
  * A job goes this way:
  *
- *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/admit.c (memory/ maps its
+ *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/jobs.c (memory/ maps its
  *     tensors) --> job/dispatch.c (a queue, then channels) --> job/completions.c --> libmli
  *     --> job/completions.c --> job/task.c --> net/submit.c --> socket
  *

@@ -29,7 +29,7 @@ static struct scene_memory begin(void)
     if (!clients)
         err(1, "%d clients", USERS);
     for (uint32_t i = 0; i < USERS; i++) {
-        const struct peer peer = {.uid = FIRST_UID + i};
+        const struct credentials peer = {.uid = FIRST_UID + i};
 
         flows[i] = flow_create(&jobs.users, i + 1, &peer);
         if (!flows[i])

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/completions.h"
-
 #include <assert.h>
 #include <time.h>
 
-#include "daemon/job/dispatch.h"
 #include "daemon/job/jobs.h"
-#include "daemon/job/task.h"
 #include "mli_mov_api.h"
 
 enum {
@@ -17,7 +13,7 @@ enum {
 /*
  * Running tasks, by the cookie of their callbacks. The loop's thread sets an entry before it starts
  * the transfer and clears it when the callback has returned. Each running task has at least one
- * channel of the process's only pool (dma_pool.h), so that there are enough entries.
+ * channel of the process's only pool (hardware.h), so that there are enough entries.
  */
 static struct task *running[MLI_MOV_MAX_CHANNELS];
 
@@ -52,7 +48,7 @@ static void hand_over(struct task *task)
         task->ended_before = latest;
     while (!atomic_compare_exchange_weak_explicit(&completions->list, &latest, task,
                                                   memory_order_release, memory_order_relaxed));
-    /* hand_back() waits for the return of this call before it frees the task. */
+    /* completions_end() waits for the return of this call before it frees the task. */
     if (!seen)
         uv_async_send(&completions->ended);
 }
@@ -150,30 +146,7 @@ bool completions_start(struct task *task)
     return atomic_load_explicit(&completions->list, memory_order_relaxed) != NULL;
 }
 
-void completions_cancel(struct task *task)
-{
-    if (task->state == JOB_STATE_RUNNING)
-        (void)mli_mov_cancel(&task->handle);
-}
-
-static void hand_back(struct completions *completions, struct task *task)
-{
-    /*
-     * Wait until the callback has returned: only then may cookie, handle and service be reused or
-     * freed. Usually it has returned already.
-     */
-    (void)mli_mov_synchronise(&task->handle);
-    (void)mli_mov_get_status(&task->handle, &task->end.transfer);
-    running[task->cookie] = NULL;
-    if (--completions->running == 0) {
-        uv_unref((uv_handle_t *)&completions->ended);
-        uv_idle_stop(&completions->poll);
-    }
-    dispatch_done(task);
-}
-
-/* Empties the list. Returns its tasks in the order in which they ended. */
-static struct task *take_ended(struct completions *completions)
+struct task *completions_take(struct completions *completions)
 {
     struct task *latest = atomic_exchange_explicit(&completions->list, NULL, memory_order_acquire);
     struct task *first = NULL;
@@ -188,13 +161,20 @@ static struct task *take_ended(struct completions *completions)
     return first;
 }
 
-void completions_collect(struct completions *completions)
+void completions_end(struct task *task)
 {
-    struct task *task = take_ended(completions), *next;
+    struct completions *completions = &task->jobs->completions;
 
-    for (; task; task = next) {
-        next = task->ended_before;
-        hand_back(completions, task);
+    /*
+     * Wait until the callback has returned: only then may cookie, handle and service be reused or
+     * freed. Usually it has returned already.
+     */
+    (void)mli_mov_synchronise(&task->handle);
+    (void)mli_mov_get_status(&task->handle, &task->end.transfer);
+    running[task->cookie] = NULL;
+    if (--completions->running == 0) {
+        uv_unref((uv_handle_t *)&completions->ended);
+        uv_idle_stop(&completions->poll);
     }
 }
 
@@ -203,25 +183,14 @@ void completions_resume(struct completions *completions)
     uv_async_send(&completions->ended);
 }
 
-/*
- * Handles all tasks that have ended, because libuv joins several sends into one call. Tasks that
- * end meanwhile wake the loop again, so that it does its other work first.
- */
-static void on_ended(uv_async_t *ended)
+int completions_init(struct jobs *jobs, uv_loop_t *loop, uv_async_cb on_ended)
 {
-    struct completions *completions = ended->data;
-
-    completions_collect(completions);
-    dispatch_run(LINK_OWNER(completions, struct jobs, completions));
-}
-
-int completions_init(struct completions *completions, uv_loop_t *loop)
-{
+    struct completions *completions = &jobs->completions;
     const int error = uv_async_init(loop, &completions->ended, on_ended);
 
     if (error < 0)
         return error;
-    completions->ended.data = completions;
+    completions->ended.data = jobs;
     uv_unref((uv_handle_t *)&completions->ended);
     uv_idle_init(loop, &completions->poll); /* cannot fail */
     completions->running = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The history: records of ended jobs, for job.wait, job.status, job.list and "after".
+ * The registry of jobs, and the history: records of ended jobs, for job.wait, job.status, job.list
+ * and "after".
  *
  * Each user has up to `limits.history` records, with up to HISTORY_QUANT_MAX bytes of per-axis
  * parameters. A record is delivered when the result was sent to a client; the record of a detached
@@ -21,44 +22,67 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/base/hash_table.h"
 #include "daemon/base/link.h"
-#include "daemon/job/registry.h"
+#include "daemon/job/user.h"
 #include "proto/json/fault.h"
 #include "proto/wire/job_info.h"
 #include "proto/wire/job_result.h"
+
+/*
+ * The registry finds jobs by number and by name: tasks and records of ended jobs.
+ * Both embed an entry. No call walks more than one chain of a hash table.
+ */
+struct entry {
+    struct hash_node by_number;
+    struct hash_node by_name; /* in the table only for the latest job with the name */
+    struct link of_user;      /* in the list user->entries */
+    struct link of_all;       /* in the list registry->entries */
+    struct user *user;
+    uint64_t number;
+    uint64_t client;  /* number of the connection that submitted the job */
+    const char *name; /* borrowed from the owner; null: no name */
+    bool ended;       /* true: the entry is in a struct record; false: it is in a struct task */
+};
+
+struct registry {
+    struct hash_table by_number, by_name;
+    struct link entries; /* entries in the order of their numbers, like user->entries */
+};
+
+void registry_init(struct registry *registry);
+/** Frees an empty registry. */
+void registry_finish(struct registry *registry);
+
+/**
+ * Adds an entry. Its number must be higher than all numbers before. The name then finds this entry,
+ * and no longer an earlier entry of the same connection.
+ */
+void registry_add(struct registry *registry, struct entry *entry);
+/** Replaces `from` by `to`, which must have the number, connection, user and name (or no name) of
+ * `from`. */
+void registry_replace(struct registry *registry, struct entry *from, struct entry *to);
+/**
+ * Removes an entry; does nothing if the entry is not in the registry. If the name found this entry,
+ * the name finds nothing afterwards: an earlier job with that name would be the wrong one.
+ */
+void registry_remove(struct registry *registry, struct entry *entry);
+/** Makes registry_find_name() return null for this name, until an entry with that name is added. */
+void registry_hide_name(struct registry *registry, uint64_t client, const char *name);
+
+/** Returns the job with this number, or NULL. */
+struct entry *registry_find(const struct registry *registry, uint64_t number);
+/** Returns the latest job with this name and connection, or NULL. */
+struct entry *registry_find_name(const struct registry *registry, uint64_t client,
+                                 const char *name);
+
+/* The history. */
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
     HISTORY_QUANT_MIN = 4096,            /* bytes that a record with few parameters counts */
     HISTORY_SHARES = 16                  /* full histories that all users together may have */
 };
-
-/* Lists of records, each with the oldest first. */
-struct shelf_lists {
-    struct link delivered;   /* records of jobs whose result the client got */
-    struct link undelivered; /* records of detached jobs that no job.wait has reported */
-};
-
-struct shelf {
-    struct shelf_lists all;
-    struct shelf_lists heavy;    /* the records with per-axis parameters */
-    uint32_t count, undelivered; /* number of records, and of undelivered records among them */
-    uint64_t quant_bytes;
-    struct link in_history;         /* in the shelves of the history, while count > 0 */
-    struct link by_count, by_quant; /* in the ranks of the history */
-};
-
-static inline void shelf_init(struct shelf *shelf)
-{
-    *shelf = (struct shelf){.count = 0};
-    link_init(&shelf->all.delivered);
-    link_init(&shelf->all.undelivered);
-    link_init(&shelf->heavy.delivered);
-    link_init(&shelf->heavy.undelivered);
-    link_init(&shelf->in_history);
-    link_init(&shelf->by_count);
-    link_init(&shelf->by_quant);
-}
 
 /* The record of an ended job. Owns `result.dst.quant`. */
 struct record {

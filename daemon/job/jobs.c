@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/jobs.h"
+/* The job room as a whole: its start and end, the sessions of connections, and admission. */
+#include <inttypes.h>
 
 #include "daemon/base/log.h"
-#include "daemon/job/after.h"
-#include "daemon/job/task.h"
+#include "daemon/job/jobs.h"
+#include "daemon/job/locate.h"
+#include "proto/json/json.h"
+#include "proto/wire/job.h"
 
 /* Forgets records beyond a lowered limits.history. */
 static void on_trimming(struct chore *chore)
@@ -106,7 +109,7 @@ static void on_ending(struct chore *chore)
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores)
 {
-    const int error = completions_init(&jobs->completions, loop);
+    const int error = dispatch_init(jobs, loop);
 
     if (error < 0)
         return error;
@@ -126,19 +129,15 @@ int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
     history_init(&jobs->history, &jobs->registry, config->history);
     chore_init(&jobs->trimming, on_trimming);
     chore_init(&jobs->ending, on_ending);
-    deadlines_init(&jobs->deadlines, loop);
-    watchdog_init(&jobs->watchdog, loop);
     return 0;
 }
 
 void jobs_close(struct jobs *jobs)
 {
-    deadlines_close(&jobs->deadlines);
-    watchdog_close(&jobs->watchdog);
     chore_remove(&jobs->trimming);
     chore_remove(&jobs->ending);
     log_all_dropped(jobs);
-    completions_close(&jobs->completions);
+    dispatch_close(jobs);
 }
 
 void jobs_finish(struct jobs *jobs)
@@ -194,7 +193,7 @@ bool jobs_have_room(const struct jobs *jobs, const struct flow *flow)
 }
 
 int session_init(struct session *session, struct jobs *jobs, uint64_t number,
-                 const struct peer *peer)
+                 const struct credentials *peer)
 {
     session->flow = flow_create(&jobs->users, number, peer);
     if (!session->flow)
@@ -244,4 +243,94 @@ void session_remember_refused(struct session *session, const char *name, const s
     record->first_channel = -1;
     registry_add(&jobs->registry, &record->entry);
     history_add(&jobs->history, record);
+}
+
+/* Admission: makes a task from the params and descriptors of job.submit. */
+
+int admit_check_serving(const struct jobs *jobs, struct fault *fault)
+{
+    if (jobs->stopping)
+        return fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
+    if (jobs->draining)
+        return fault_set(fault, FAULT_SHUTTING_DOWN, NULL,
+                         "the service is %s and takes no new jobs",
+                         jobs->count > 0 ? "draining" : "drained");
+    return 0;
+}
+
+int admit_check_channels(const struct jobs *jobs, const struct job *job, struct fault *fault)
+{
+    if (job->common.channels <= jobs->config->channels)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, "/channels",
+                     "channels: %" PRIu32 " given; the service has %" PRIu32
+                     " (option --channels of mlid, and of mlictl run and batch)",
+                     job->common.channels, jobs->config->channels);
+}
+
+static int locate(struct task *task, const int *fds, size_t count, struct fault *fault)
+{
+    struct board_use use;
+    const struct located_job located = {
+        .job = &task->work->job,
+        .operands = &task->work->operands,
+        .buffers = &task->session->buffers,
+        .fds = fds,
+        .fd_count = count,
+        .bytes_max = task->jobs->config->job_bytes,
+        .uid = task->flow->user->uid,
+        .user = PLACES_OF_JOB,
+        /* task_accept() gives the task the next number, before another job arrives. */
+        .board = session_use_board(task->session, BOARD_JOB, task->jobs->last_job + 1, &use),
+    };
+
+    return locate_job(&task->places, &located, fault);
+}
+
+static int fill(struct task *task, const struct json *params, const int *fds, size_t count)
+{
+    struct fault *fault = params->fault;
+    struct job *job;
+
+    task->work = work_create();
+    if (!task->work)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
+    job = &task->work->job;
+    if (job_wire_read(params, (uint32_t)count, job) < 0 ||
+        admit_check_channels(task->jobs, job, fault) < 0 ||
+        operands_init(&task->work->operands, job, fault) < 0 ||
+        locate(task, fds, count, fault) < 0 ||
+        after_init(task, task->session, &job->after, fault) < 0)
+        return -1;
+    task->priority = job->common.priority;
+    task->detached = job->detach;
+    task_set_timeout(task, job->common.timeout_ms);
+    return 0;
+}
+
+struct task *admit(struct session *session, const struct json *params, const int *fds, size_t count)
+{
+    struct task *task;
+
+    if (admit_check_serving(session->jobs, params->fault) < 0)
+        return NULL;
+    task = task_create(session);
+    if (!task) {
+        fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a job");
+        return NULL;
+    }
+    if (fill(task, params, fds, count) < 0) {
+        task_destroy(task);
+        return NULL;
+    }
+    return task;
+}
+
+void admit_accept(struct task *task)
+{
+    task_accept(task);
+    deadline_add(&task->jobs->deadlines, task);
+    if (task->waits == 0)
+        task_queue(task);
+    events_send(task->jobs, task, EVENT_QUEUED, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/prepared.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "daemon/base/seam.h"
-#include "daemon/job/admit.h"
-#include "daemon/job/after.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/locate.h"
-#include "daemon/job/task.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/job_calls.h"
 

@@ -98,7 +98,7 @@ void users_finish(struct users *users)
 
 /* Flows */
 
-struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer)
+struct flow *flow_create(struct users *users, uint64_t number, const struct credentials *peer)
 {
     struct flow *flow = seam.calloc(1, sizeof *flow);
 

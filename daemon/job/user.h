@@ -10,9 +10,35 @@
 #include "daemon/base/hash_table.h"
 #include "daemon/base/link.h"
 #include "daemon/base/log.h"
-#include "daemon/job/history.h"
 #include "daemon/job/scheduler.h"
 #include "daemon/memory/buffer.h"
+
+/* Lists of records, each with the oldest first. */
+struct shelf_lists {
+    struct link delivered;   /* records of jobs whose result the client got */
+    struct link undelivered; /* records of detached jobs that no job.wait has reported */
+};
+
+struct shelf {
+    struct shelf_lists all;
+    struct shelf_lists heavy;    /* the records with per-axis parameters */
+    uint32_t count, undelivered; /* number of records, and of undelivered records among them */
+    uint64_t quant_bytes;
+    struct link in_history;         /* in the shelves of the history, while count > 0 */
+    struct link by_count, by_quant; /* in the ranks of the history */
+};
+
+static inline void shelf_init(struct shelf *shelf)
+{
+    *shelf = (struct shelf){.count = 0};
+    link_init(&shelf->all.delivered);
+    link_init(&shelf->all.undelivered);
+    link_init(&shelf->heavy.delivered);
+    link_init(&shelf->heavy.undelivered);
+    link_init(&shelf->in_history);
+    link_init(&shelf->by_count);
+    link_init(&shelf->by_quant);
+}
 
 /* All users, one struct user for each uid: those with connections, jobs or records, and the last
  * USERS_KEPT others. */
@@ -32,8 +58,8 @@ struct user {
     uid_t uid;
     bool master;             /* cached result of uid_is_master() */
     uint32_t holders;        /* number of connections, jobs and records of the user */
-    struct link entries;     /* jobs and records, for registry.h, in the order of their numbers */
-    struct shelf shelf;      /* records of the user, for history.h */
+    struct link entries;     /* jobs and records (struct entry), in the order of their numbers */
+    struct shelf shelf;      /* records of the user (history.c) */
     struct link subscribers; /* clients that subscribed to the jobs of the user
                                 (daemon/net/net.h) */
     struct link connections; /* open connections (struct client, by of_user) */
@@ -61,7 +87,7 @@ struct user *user_hold(struct users *users, uid_t uid);
 void user_drop(struct user *user);
 
 /* The process at the other end of a connection (SO_PEERCRED). */
-struct peer {
+struct credentials {
     pid_t pid;
     uid_t uid;
 };
@@ -78,7 +104,7 @@ struct flow {
     uint32_t jobs;           /* tasks */
     struct link tasks;       /* tasks that have not ended, in the order of their numbers */
     uint32_t unfinished;     /* number of tasks in `tasks` */
-    struct link watches;     /* list of struct watch (task.h), called for each task that ends */
+    struct link watches;     /* list of struct watch, called for each task that ends */
     struct link subscribers; /* clients that subscribed to the jobs of the flow
                                 (daemon/net/net.h) */
     struct lanes lanes;
@@ -89,7 +115,7 @@ struct flow {
 };
 
 /** Creates a flow, held once. Returns NULL if out of memory. */
-struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer);
+struct flow *flow_create(struct users *users, uint64_t number, const struct credentials *peer);
 /** Adds the connection's number, pid and uid to a log line. */
 void flow_log(const struct flow *flow, struct log_line *line);
 void flow_hold(struct flow *flow);

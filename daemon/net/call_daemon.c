@@ -9,8 +9,6 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/seam.h"
-#include "daemon/job/dispatch.h"
-#include "daemon/job/watchdog.h"
 #include "daemon/net/net.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
@@ -189,7 +187,7 @@ static void end(struct net *net)
 {
     struct jobs *jobs = net->jobs;
 
-    watchdog_pardon(&jobs->watchdog);
+    dispatch_pardon(jobs);
     if (jobs->draining) {
         jobs->draining = false;
         held_check_again(&net->held);

@@ -17,9 +17,6 @@
 #include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
-#include "daemon/job/completions.h"
-#include "daemon/job/dispatch.h"
-#include "daemon/job/task.h"
 #include "daemon/net/net.h"
 #include "mli_helpers_api.h"
 #include "proto/json/fault.h"
@@ -667,7 +664,7 @@ static void cancel_running(struct client *client)
             continue;
         leave_task(task);
         if (!task->ended) /* if the task has ended, its transfer is cancelled already */
-            completions_cancel(task);
+            task_stop(task);
     }
 }
 
@@ -919,7 +916,7 @@ static struct client *allocate(struct net *net, int fd)
     outbox_init(&client->out);
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length);
     if (session_init(&client->session, net->jobs, net->last_client + 1,
-                     &(struct peer){.pid = ucred.pid, .uid = ucred.uid}) == 0) {
+                     &(struct credentials){.pid = ucred.pid, .uid = ucred.uid}) == 0) {
         if (frame_init(&client->in, PROTO_LINE_MAX) == 0)
             return client;
         session_finish(&client->session);

@@ -8,7 +8,6 @@
 
 #include "daemon/base/chores.h"
 #include "daemon/base/seam.h"
-#include "daemon/job/refs.h"
 #include "daemon/net/net.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"

@@ -48,7 +48,6 @@
 #include "daemon/base/log.h"
 #include "daemon/config/config.h"
 #include "daemon/job/jobs.h"
-#include "daemon/job/task.h"
 #include "daemon/net/bind.h"
 #include "daemon/net/outbox.h"
 #include "mli_mov_api.h"

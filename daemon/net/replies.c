@@ -16,7 +16,6 @@
 #include "daemon/base/numbered.h"
 #include "daemon/base/seam.h"
 #include "daemon/job/operands.h"
-#include "daemon/job/prepared.h"
 #include "daemon/net/net.h"
 #include "proto/wire/job_ref.h"
 

@@ -5,10 +5,6 @@
  */
 #include <inttypes.h>
 
-#include "daemon/job/admit.h"
-#include "daemon/job/dispatch.h"
-#include "daemon/job/prepared.h"
-#include "daemon/job/refs.h"
 #include "daemon/net/net.h"
 #include "proto/wire/job_calls.h"
 

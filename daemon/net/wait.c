@@ -11,7 +11,6 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/job/history.h"
-#include "daemon/job/refs.h"
 #include "daemon/net/net.h"
 #include "proto/wire/job_calls.h"
 

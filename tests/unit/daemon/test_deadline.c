@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the heap of deadlines: its order, and its cost with many deadlines. */
-#include "daemon/job/deadline.h"
+#include "daemon/job/jobs.h"
 
 #include <stdlib.h>
 
 #include "daemon/base/seam.h"
-#include "daemon/job/task.h"
 #include "tests/support/unit.h"
 #include "tests/unit/daemon/costs.h"
 
@@ -15,11 +14,17 @@ static uv_loop_t loop;
 static struct deadlines deadlines;
 static struct task *tasks;
 
+/* Not called: all deadlines are far. */
+static void on_passed(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
 static int setup(void **state)
 {
     (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
-    deadlines_init(&deadlines, &loop);
+    deadlines_init(&deadlines, &loop, on_passed);
     tasks = calloc(MANY, sizeof *tasks);
     assert_non_null(tasks);
     assert_int_equal(deadlines_reserve(&deadlines, 1), 0);

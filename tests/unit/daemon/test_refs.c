@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests finding the job that a request names, and the descriptions of tasks and records. */
-#include "daemon/job/refs.h"
+#include "daemon/job/jobs.h"
 
 #include <string.h>
 #include <uv.h>
 
 #include "daemon/job/history.h"
-#include "daemon/job/jobs.h"
-#include "daemon/job/task.h"
 #include "tests/support/unit.h"
 
 enum { ALICE = 1000, BOB = 1001, ROOT = 0, CLIENT = 7, BYTES = 24 };
@@ -22,7 +20,7 @@ static struct session session;
 
 static int setup(void **state)
 {
-    const struct peer peer = {.uid = ALICE};
+    const struct credentials peer = {.uid = ALICE};
 
     (void)state;
     users_init(&users);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests finding jobs by number and by name. */
-#include "daemon/job/registry.h"
+#include "daemon/job/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>

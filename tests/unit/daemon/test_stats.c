@@ -42,7 +42,7 @@ static int teardown(void **state)
 static void connect_users(uint32_t users)
 {
     for (; count < users; count++) {
-        const struct peer peer = {.uid = UID + count};
+        const struct credentials peer = {.uid = UID + count};
         struct client *client = &clients[count];
 
         client->session.flow = flow_create(&jobs.users, count + 1, &peer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests loading the target profile of the configuration, and its channels. */
-#include "daemon/job/target_board.h"
+#include "daemon/job/hardware.h"
 
 #include <errno.h>
 #include <stdlib.h>

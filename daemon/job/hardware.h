@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The board of the service: the memories of the configured target profile (daemon/memory/board.h),
- * and libmli's active profile.
+ * What the service takes for itself: libmli's pool of DMA channels (a process has one pool; one
+ * service at a time has it), and the board, which is the memories of the configured target profile
+ * (daemon/memory/board.h) with libmli's active profile.
  */
-#ifndef DAEMON_TARGET_BOARD_H
-#define DAEMON_TARGET_BOARD_H
+#ifndef DAEMON_HARDWARE_H
+#define DAEMON_HARDWARE_H
 
 #include "daemon/config/config.h"
 #include "daemon/memory/board.h"
+
+/**
+ * Sets the engine and takes the configured channels. Returns 0; or, with *fault filled and nothing
+ * taken, -EBUSY (another service or other code in this process holds channels), -EINVAL (the
+ * configured engine or channels do not exist), or -ENOMEM (the system has too few resources).
+ */
+int dma_pool_take(const struct config *config, struct fault *fault);
+
+/** Gives the channels back. No transfer may hold a channel. */
+void dma_pool_give_back(void);
 
 /** Returns the DMA channels of the configured profile; 0 without one that can be loaded. */
 uint32_t target_board_channels(const struct config *config);
@@ -25,4 +36,4 @@ int target_board_create(const struct config *config, struct board **out);
 /** Frees the board and restores libmli's default profile. Accepts NULL. */
 void target_board_destroy(struct board *board);
 
-#endif /* DAEMON_TARGET_BOARD_H */
+#endif /* DAEMON_HARDWARE_H */
