@@ -27,7 +27,7 @@
  *      carries a descriptor.
  *   4. Describe it in proto/PROTOCOL.md, with an example (the test mlid_protocol runs it; a member
  *      whose value differs from run to run is listed at the end of PROTOCOL.md and in VARYING in
- *      tests/integration/daemon/examples.py), and in man/mlid-protocol.7.scd.
+ *      tests/integration/daemon/examples.py).
  *   5. Test it in tests/unit/daemon, and add it to the lists of methods in test_memory.c there, and
  *      in test_bad_input.py and test_bad_lines.py in tests/integration/daemon.
  *
