@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/report_html/html_text.h"
+#include "cli/report_html/html.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,25 +4,39 @@
  * because the totals come first and the cases are sorted by name.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/file/output.h"
 #include "cli/report/report.h"
-#include "cli/report_html/html_durations.h"
-#include "cli/report_html/html_failure.h"
-#include "cli/report_html/html_page.h"
-#include "cli/report_html/html_text.h"
+#include "cli/report/shard.h"
+#include "cli/report_html/html.h"
 #include "cli/term/print.h"
+#include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "proto/wire/build_id.h"
 
-enum {
-    EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
-    EVIDENCE_CASES_MAX = 200,     /* failures with evidence */
-    FAILURES_BYTES_MAX = 4 << 20, /* all failures; further ones have a row only */
-    NAME_MAX_SHOWN = 240
+/* Facts about the run for the environment. Strings may be NULL. */
+struct html_run {
+    const char *engine, *profile, *socket, *host;
+    bool merged; /* the results come from state files */
+    time_t begin;
+};
+
+/* A case as a row of the table. */
+struct html_row {
+    const char *name;
+    const char *status; /* a word of html_verdict() */
+    uint64_t ns;
+    uint32_t attempts;
+    size_t failure; /* number of the failure in the page, from 1; 0: the page has no failure of the
+                       case */
 };
 
 /* A row of the table, and the text of its failure. */
@@ -47,19 +61,445 @@ struct html {
     bool failed; /* out of memory */
 };
 
-static void destroy(void *state)
-{
-    struct html *html = state;
+enum { BAR = 26, GAP = 4, HEIGHT = 110, BASE = 18 };
 
-    for (size_t i = 0; i < html->count; i++) {
-        free(html->entries[i].name);
-        free(html->entries[i].failure);
+/* Lower ends of the bins of a decade, in tenths of its beginning. */
+static const unsigned tenths[DURATIONS_PER_DECADE] = {10, 18, 32, 56};
+
+enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240 };
+
+enum {
+    EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
+    EVIDENCE_CASES_MAX = 200,     /* failures with evidence */
+    FAILURES_BYTES_MAX = 4 << 20, /* all failures; further ones have a row only */
+    NAME_MAX_SHOWN = 240
+};
+
+enum { OPEN_ROWS_MAX = 200, TIME_MAX = PRINT_TEXT_MAX };
+
+/* The durations of cases as a drawing: the number of cases for each range of times. */
+
+/* Returns the first duration of a bin in ns; bin 0 begins at 0. */
+static uint64_t begin_of(size_t bin)
+{
+    uint64_t ns = 1000;
+
+    if (bin == 0)
+        return 0;
+    for (size_t decade = 1; decade <= (bin - 1) / DURATIONS_PER_DECADE; decade++)
+        ns *= 10;
+    return ns * tenths[(bin - 1) % DURATIONS_PER_DECADE] / 10;
+}
+
+void durations_add(struct durations *durations, uint64_t ns)
+{
+    size_t bin = 0;
+
+    while (bin + 1 < DURATIONS_BINS && ns >= begin_of(bin + 1))
+        bin++;
+    durations->count[bin]++;
+    durations->all++;
+}
+
+/* Finds the first and last bin with cases, and the largest number. */
+static size_t find_range(const struct durations *durations, size_t *first, size_t *last)
+{
+    size_t most = 0;
+
+    *first = DURATIONS_BINS;
+    for (size_t bin = 0; bin < DURATIONS_BINS; bin++) {
+        const size_t count = durations->count[bin];
+
+        if (count == 0)
+            continue;
+        *first = *first < bin ? *first : bin;
+        *last = bin;
+        most = count > most ? count : most;
     }
-    free(html->entries);
-    output_finish(&html->output);
-    textw_finish(&html->notes);
-    free(html->path);
-    free(html);
+    return most;
+}
+
+static void write_bar(struct textw *w, const struct durations *durations, size_t bin, size_t x,
+                      size_t most)
+{
+    const size_t count = durations->count[bin];
+    const size_t height = count ? 2 + count * (HEIGHT - 2) / most : 0;
+    char from[PRINT_TEXT_MAX];
+
+    textw_printf(
+        w,
+        "<rect x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"><title>%zu case%s from %s on"
+        "</title></rect>",
+        x, BASE + HEIGHT - height, BAR, height, count, print_s(count),
+        print_time(from, begin_of(bin)));
+    if (count)
+        textw_printf(w, "<text x=\"%zu\" y=\"%zu\" text-anchor=\"middle\">%zu</text>", x + BAR / 2,
+                     BASE + HEIGHT - height - 4, count);
+}
+
+/* Writes the time at the left edge of a bin. */
+static void write_tick(struct textw *w, size_t bin, size_t x)
+{
+    char from[PRINT_TEXT_MAX];
+
+    textw_printf(w, "<text x=\"%zu\" y=\"%d\" text-anchor=\"middle\">%s</text>", x,
+                 BASE + HEIGHT + 16, print_time(from, begin_of(bin)));
+}
+
+void durations_write(struct textw *w, const struct durations *durations)
+{
+    size_t first, last = 0, x = 30;
+
+    if (durations->all == 0)
+        return;
+    const size_t most = find_range(durations, &first, &last);
+    const size_t width = 60 + (last - first + 1) * (BAR + GAP);
+    textw_printf(
+        w,
+        "<section class=\"times\" aria-labelledby=\"times\"><h2 id=\"times\">Durations</h2>\n"
+        "<svg viewBox=\"0 0 %zu %d\" width=\"%zu\" role=\"img\" aria-label=\"Number of cases for "
+        "each range of durations\">",
+        width, BASE + HEIGHT + 24, width);
+    for (size_t bin = first; bin <= last; bin++, x += BAR + GAP) {
+        write_bar(w, durations, bin, x, most);
+        if (bin > 0 && (bin - 1) % DURATIONS_PER_DECADE == 0)
+            write_tick(w, bin, x);
+    }
+    if (last < DURATIONS_BINS - 1 && last % DURATIONS_PER_DECADE == 0)
+        write_tick(w, last + 1, x);
+    textw_printf(w, "</svg></section>\n");
+}
+
+/* A case that did not pass, or passed late, as a part of the page that opens and closes. */
+
+/* Returns the class of a status in the page: its word. */
+static const char *html_status(const struct case_result *result)
+{
+    return case_status_word(result->status);
+}
+
+/* Writes the mark and word of a status, which do not depend on colours. */
+static void html_verdict(struct textw *w, const char *status)
+{
+    static const char *const marks[][2] = {{"passed", "\xe2\x9c\x93"}, {"flaky", "~"},
+                                           {"failed", "\xe2\x9c\x97"}, {"error", "!"},
+                                           {"updated", "+"},           {"not-run", "-"}};
+
+    textw_printf(w, "<span class=\"verdict\">");
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strcmp(status, marks[i][0]) == 0)
+            textw_printf(w, "<span aria-hidden=\"true\">%s</span> ", marks[i][1]);
+    }
+    textw_printf(w, "%s</span>", strcmp(status, "not-run") == 0 ? "not run" : status);
+}
+
+static void write_failure_fact(struct textw *w, const char *name, const char *value)
+{
+    textw_printf(w, "<li><span class=\"key\">%s</span> ", name);
+    html_short(w, value, SHORT_MAX);
+    textw_printf(w, "</li>");
+}
+
+static void write_failure_facts(struct textw *w, const struct case_result *result)
+{
+    char text[PRINT_TEXT_MAX];
+
+    textw_printf(w, "<ul class=\"facts\">");
+    write_failure_fact(w, "job file", result->file);
+    if (result->pointer && *result->pointer)
+        write_failure_fact(w, "member", result->pointer);
+    if (result->reason != CASE_WHY_NONE)
+        write_failure_fact(w, "reason", case_reason_word(result->reason));
+    textw_printf(w, "<li><span class=\"key\">attempts</span> %" PRIu32 "</li>", result->attempts);
+    write_failure_fact(w, "duration", print_time(text, result->ns));
+    write_failure_fact(w, "moved", print_bytes(text, result->bytes));
+    if (result->kept)
+        write_failure_fact(w, "kept case", result->kept);
+    if (result->rerun_reason)
+        write_failure_fact(w, "ran again", result->rerun_reason);
+    textw_printf(w, "</ul>\n");
+}
+
+static void write_command(struct textw *w, const char *command)
+{
+    textw_printf(w, "<h4>Reproduce</h4>\n<pre class=\"command\" tabindex=\"0\"><code>");
+    html_text(w, command);
+    textw_printf(w, "</code></pre>\n");
+}
+
+/* Writes the beginning of the message, without the path of the result. */
+static void write_brief(struct textw *w, const struct case_result *result)
+{
+    const char *message = result->message ? result->message : case_reason_word(result->reason);
+    const char *end = strstr(message, RESULT_GIVEN);
+    char *brief = end ? strndup(message, (size_t)(end - message)) : strdup(message);
+
+    if (!brief) {
+        w->failed = true;
+        return;
+    }
+    html_short(w, brief, BRIEF_MAX);
+    free(brief);
+}
+
+static void write_summary(struct textw *w, const struct case_result *result)
+{
+    textw_printf(w, "<summary>");
+    html_verdict(w, html_status(result));
+    textw_printf(w, " <span class=\"name\">");
+    html_short(w, result->name, SHORT_MAX);
+    textw_printf(w, "</span> <span class=\"brief\">");
+    write_brief(w, result);
+    textw_printf(w, "</span></summary>\n");
+}
+
+static void html_failure(struct textw *w, const struct case_result *result, size_t number,
+                         bool evidence)
+{
+    textw_printf(w, "<details class=\"failure %s\" id=\"f%zu\">", html_status(result), number);
+    write_summary(w, result);
+    textw_printf(w, "<div class=\"body\">\n");
+    if (result->message && strlen(result->message) > BRIEF_MAX) {
+        textw_printf(w, "<p class=\"message\">");
+        html_short(w, result->message, evidence ? MESSAGE_MAX : SHORT_MAX);
+        textw_printf(w, "</p>\n");
+    }
+    write_failure_facts(w, result);
+    if (result->rerun_command)
+        write_command(w, result->rerun_command);
+    if (evidence && result->kept)
+        html_evidence(w, result->kept, number);
+    textw_printf(w, "</div></details>\n");
+}
+
+/* The frame of the page: head, totals, environment, and the table of all cases. */
+
+static void write_head(struct textw *w)
+{
+    textw_printf(w,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                 "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                 "<title>mlictl batch</title>\n<style>",
+                 html_page_style_hash, html_page_script_hash);
+    textw_printf(w, "%s</style>\n</head>\n<body>\n", html_page_style);
+    textw_printf(w, "<a class=\"skip\" href=\"#failures\">To the failures</a>\n");
+}
+
+/* Returns the number of cases that are not good. */
+static size_t count_bad(const struct batch_summary *summary, bool flaky_is_good)
+{
+    size_t bad = 0;
+
+    for (int status = 0; status < CASE_STATUS_COUNT; status++)
+        if (!case_status_is_good((enum case_status)status, flaky_is_good))
+            bad += summary->count[status];
+    return bad;
+}
+
+/* Writes the heading. Flaky cases count only if nothing else explains the exit code. */
+static void write_heading(struct textw *w, const struct batch_summary *summary)
+{
+    const size_t ended = batch_summary_ended(summary), failed = count_bad(summary, true),
+                 bad = failed ? failed : count_bad(summary, false);
+    const bool good = summary->exit == EXIT_CODE_DONE;
+
+    textw_printf(w, "<header class=\"%s\">\n<h1>mlictl batch: ", good ? "good" : "bad");
+    if (good)
+        textw_printf(w, "all cases are good");
+    else if (summary->exit == EXIT_CODE_STOPPED)
+        textw_printf(w, "interrupted");
+    else if (bad)
+        textw_printf(w, "%zu of %zu cases %s", bad, ended, failed ? "failed" : "are flaky");
+    else
+        textw_printf(w, "%zu case%s did not run", summary->not_run, print_s(summary->not_run));
+    textw_printf(w, "</h1>\n");
+}
+
+static const char *time_text(char out[TIME_MAX], time_t at)
+{
+    struct tm utc;
+
+    out[0] = '\0';
+    if (gmtime_r(&at, &utc))
+        strftime(out, TIME_MAX, "%Y-%m-%d %H:%M:%S UTC", &utc);
+    return out;
+}
+
+/* Writes the line below the heading: "12 cases in 1.2 s, 2026-11-23 09:00:00 UTC, host". */
+static void write_facts(struct textw *w, const struct html_run *run,
+                        const struct batch_outline *outline, const struct batch_summary *summary)
+{
+    const size_t ended = batch_summary_ended(summary);
+    char duration[PRINT_TEXT_MAX], when[TIME_MAX], shard[SHARD_TEXT_MAX];
+
+    textw_printf(w, "<p class=\"run\">%zu case%s in %s, %s", ended, print_s(ended),
+                 print_time(duration, summary->ns), time_text(when, run->begin));
+    if (outline->shard.count)
+        textw_printf(w, ", shard %s", shard_text(shard, &outline->shard));
+    if (outline->resumed)
+        textw_printf(w, ", %zu reused", outline->resumed);
+    if (summary->predicted > 0)
+        textw_printf(w, "; on the board %s by the model, transfers measured here: %s",
+                     print_time(duration, summary->predicted_ns),
+                     print_time(when, summary->transfers_ns));
+    textw_printf(w, "</p>\n");
+}
+
+static void write_total(struct textw *w, const char *status, size_t count)
+{
+    textw_printf(w, "<li class=\"%s%s\"><strong>%zu</strong> ", status, count ? "" : " none",
+                 count);
+    html_verdict(w, status);
+    textw_printf(w, "</li>\n");
+}
+
+static void write_totals(struct textw *w, const struct batch_summary *summary)
+{
+    textw_printf(w, "<ul class=\"totals\" aria-label=\"Numbers of cases\">\n");
+    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
+        if (summary->count[status] > 0 || status == CASE_PASSED || status == CASE_FAILED)
+            write_total(w, case_status_word((enum case_status)status), summary->count[status]);
+    }
+    if (summary->not_run > 0)
+        write_total(w, "not-run", summary->not_run);
+    textw_printf(w, "</ul>\n");
+}
+
+/* Writes everything before the failures. */
+static void write_begin(struct textw *w, const struct html_run *run,
+                        const struct batch_outline *outline, const struct batch_summary *summary)
+{
+    write_head(w);
+    write_heading(w, summary);
+    write_facts(w, run, outline, summary);
+    write_totals(w, summary);
+    textw_printf(w, "</header>\n<nav class=\"controls\" id=\"controls\" hidden></nav>\n<main>\n");
+}
+
+static void write_row(struct textw *w, const struct html_row *row)
+{
+    char duration[PRINT_TEXT_MAX];
+
+    textw_printf(w, "<tr class=\"%s\"><td>", row->status);
+    if (row->failure)
+        textw_printf(w, "<a href=\"#f%zu\">", row->failure);
+    html_text(w, row->name);
+    textw_printf(w, "%s<td>", row->failure ? "</a>" : "");
+    html_verdict(w, row->status);
+    textw_printf(w, "<td data-ns=\"%" PRIu64 "\">%s<td>%" PRIu32 "\n", row->ns,
+                 row->attempts ? print_time(duration, row->ns) : "", row->attempts);
+}
+
+/* Writes the table of all cases, which is closed at first if it is long. */
+static void write_table(struct textw *w, const struct html_row *rows, size_t count)
+{
+    textw_printf(w,
+                 "<section aria-labelledby=\"all\"><h2 id=\"all\">All cases</h2>\n"
+                 "<details class=\"all\"%s><summary>Show or hide %zu</summary>\n<div "
+                 "class=\"wide\"><table class=\"cases\">"
+                 "<caption>Cases by name</caption><thead><tr><th scope=\"col\">case</th>"
+                 "<th scope=\"col\">verdict</th><th scope=\"col\">duration</th>"
+                 "<th scope=\"col\">attempts</th></tr></thead><tbody>\n",
+                 count <= OPEN_ROWS_MAX ? " open" : "", count);
+    for (size_t i = 0; i < count; i++)
+        write_row(w, &rows[i]);
+    textw_printf(w, "</tbody></table></div></details></section>\n");
+}
+
+static void write_fact(struct textw *w, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    textw_printf(w, "<li><span class=\"key\">%s</span> ", name);
+    html_short(w, value, 1000);
+    textw_printf(w, "</li>\n");
+}
+
+static void write_machine(struct textw *w)
+{
+    struct utsname machine;
+    char text[sizeof(machine.sysname) + sizeof(machine.release) + sizeof(machine.machine) + 4];
+    char processors[24];
+
+    if (uname(&machine))
+        return;
+    snprintf(text, sizeof(text), "%s %s %s", machine.sysname, machine.release, machine.machine);
+    snprintf(processors, sizeof(processors), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    write_fact(w, "host", machine.nodename);
+    write_fact(w, "system", text);
+    write_fact(w, "processors", processors);
+}
+
+static void write_environment(struct textw *w, const struct html_run *run)
+{
+    char when[TIME_MAX], version[80];
+    char *here = realpath(".", NULL);
+
+    snprintf(version, sizeof(version), "%s, build %s", mli_version(), build_id());
+    textw_printf(
+        w, "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment</h2>\n"
+           "<ul class=\"facts\">\n");
+    write_fact(w, "mlictl", version);
+    write_fact(w, run->merged ? "merged" : "began", time_text(when, run->begin));
+    write_fact(w, "engine, with its options", run->engine);
+    write_fact(w, "profile", run->profile);
+    write_fact(w, "socket", run->socket);
+    write_fact(w, "service", run->host);
+    write_machine(w);
+    write_fact(w, "directory", here);
+    write_fact(w, "MLI_CPU_MASK", getenv("MLI_CPU_MASK"));
+    write_fact(w, "MLI_STREAM_MIN", getenv("MLI_STREAM_MIN"));
+    textw_printf(w, "</ul></section>\n");
+    free(here);
+}
+
+/* Writes the environment and the end of the page. */
+static void write_end(struct textw *w, const struct html_run *run)
+{
+    write_environment(w, run);
+    textw_printf(
+        w, "</main>\n<footer><p>Written by <code>mlictl batch --html</code>. Times are of the last "
+           "attempt.</p></footer>\n<script>");
+    textw_printf(w, "%s</script>\n</body>\n</html>\n", html_page_script);
+}
+
+/* The report. */
+
+/* Adds an empty entry. Returns null if memory is out. */
+static struct entry *add(struct html *html, const char *name, const char *status)
+{
+    if (html->count == html->capacity) {
+        const size_t capacity = html->capacity ? 2 * html->capacity : 64;
+        struct entry *entries = realloc(html->entries, capacity * sizeof(*entries));
+
+        if (!entries) {
+            html->failed = true;
+            return NULL;
+        }
+        html->entries = entries;
+        html->capacity = capacity;
+    }
+    struct entry *entry = &html->entries[html->count];
+    *entry = (struct entry){.row.status = status, .name = strdup(name)};
+    html->failed |= !entry->name;
+    html->count += entry->name != NULL;
+    return entry->name ? entry : NULL;
+}
+
+/* Keeps the text of a failure. Takes the memory of `w`. */
+static void keep(struct html *html, struct entry *entry, struct textw *w)
+{
+    if (w->failed) {
+        html->failed = true;
+        textw_finish(w);
+        return;
+    }
+    entry->failure = w->data;
+    html->failure_bytes += w->length;
 }
 
 /* Creates the directory, unless it exists, and begins the page in it. */
@@ -78,6 +518,21 @@ static int begin_page(struct html *html, const char *directory, struct fault *fa
         output_check_markup(&html->output, "a report", fault))
         return -1;
     return 0;
+}
+
+static void destroy(void *state)
+{
+    struct html *html = state;
+
+    for (size_t i = 0; i < html->count; i++) {
+        free(html->entries[i].name);
+        free(html->entries[i].failure);
+    }
+    free(html->entries);
+    output_finish(&html->output);
+    textw_finish(&html->notes);
+    free(html->path);
+    free(html);
 }
 
 static int create(const struct report_style *style, void **state)
@@ -117,37 +572,13 @@ static void begin(void *state, const struct batch_outline *outline)
         html->run.engine = mli_mov_engine_name();
 }
 
-/* Adds an empty entry. Returns null if memory is out. */
-static struct entry *add(struct html *html, const char *name, const char *status)
+static void note(void *state, const char *text)
 {
-    if (html->count == html->capacity) {
-        const size_t capacity = html->capacity ? 2 * html->capacity : 64;
-        struct entry *entries = realloc(html->entries, capacity * sizeof(*entries));
+    struct html *html = state;
 
-        if (!entries) {
-            html->failed = true;
-            return NULL;
-        }
-        html->entries = entries;
-        html->capacity = capacity;
-    }
-    struct entry *entry = &html->entries[html->count];
-    *entry = (struct entry){.row.status = status, .name = strdup(name)};
-    html->failed |= !entry->name;
-    html->count += entry->name != NULL;
-    return entry->name ? entry : NULL;
-}
-
-/* Keeps the text of a failure. Takes the memory of `w`. */
-static void keep(struct html *html, struct entry *entry, struct textw *w)
-{
-    if (w->failed) {
-        html->failed = true;
-        textw_finish(w);
-        return;
-    }
-    entry->failure = w->data;
-    html->failure_bytes += w->length;
+    textw_printf(&html->notes, "<li>");
+    html_text(&html->notes, text);
+    textw_printf(&html->notes, "</li>\n");
 }
 
 static void add_failure(struct html *html, struct entry *entry, const struct case_result *result)
@@ -190,15 +621,6 @@ static void not_run(void *state, const char *name, const char *file)
     (void)add(state, name, "not-run");
 }
 
-static void note(void *state, const char *text)
-{
-    struct html *html = state;
-
-    textw_printf(&html->notes, "<li>");
-    html_text(&html->notes, text);
-    textw_printf(&html->notes, "</li>\n");
-}
-
 /* A missing shard is a failure without a case. */
 static void gap(void *state, const char *name, const char *text)
 {
@@ -225,17 +647,16 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static int write_text(struct html *html, struct textw *w, uint64_t *offset, struct fault *fault)
+/* Returns the rows of all entries; null if memory is out. */
+static struct html_row *make_rows(const struct html *html)
 {
-    int status = 0;
+    struct html_row *rows = calloc(html->count + 1, sizeof(*rows));
 
-    if (w->failed || html->failed)
-        status = fault_no_memory(fault);
-    else if (w->length > 0)
-        status = output_write(&html->output, w->data, w->length, *offset, fault);
-    *offset += w->length;
-    textw_reset(w);
-    return status;
+    for (size_t i = 0; rows && i < html->count; i++) {
+        rows[i] = html->entries[i].row;
+        rows[i].name = html->entries[i].name;
+    }
+    return rows;
 }
 
 static void write_notes(struct html *html, struct textw *w)
@@ -259,6 +680,19 @@ static void write_limits(const struct html *html, struct textw *w)
                      html->without_text);
 }
 
+static int write_text(struct html *html, struct textw *w, uint64_t *offset, struct fault *fault)
+{
+    int status = 0;
+
+    if (w->failed || html->failed)
+        status = fault_no_memory(fault);
+    else if (w->length > 0)
+        status = output_write(&html->output, w->data, w->length, *offset, fault);
+    *offset += w->length;
+    textw_reset(w);
+    return status;
+}
+
 static int write_failures(struct html *html, struct textw *w, uint64_t *offset, struct fault *fault)
 {
     textw_printf(w,
@@ -278,18 +712,6 @@ static int write_failures(struct html *html, struct textw *w, uint64_t *offset, 
     return 0;
 }
 
-/* Returns the rows of all entries; null if memory is out. */
-static struct html_row *make_rows(const struct html *html)
-{
-    struct html_row *rows = calloc(html->count + 1, sizeof(*rows));
-
-    for (size_t i = 0; rows && i < html->count; i++) {
-        rows[i] = html->entries[i].row;
-        rows[i].name = html->entries[i].name;
-    }
-    return rows;
-}
-
 static int write_page(struct html *html, const struct batch_summary *summary, struct textw *w,
                       struct fault *fault)
 {
@@ -299,12 +721,12 @@ static int write_page(struct html *html, const struct batch_summary *summary, st
     struct html_row *rows = make_rows(html);
     if (!rows)
         return fault_no_memory(fault);
-    html_page_begin(w, &html->run, &html->outline, summary);
+    write_begin(w, &html->run, &html->outline, summary);
     write_notes(html, w);
     int status = write_failures(html, w, &offset, fault);
     durations_write(w, &html->durations);
-    html_page_table(w, rows, html->count);
-    html_page_end(w, &html->run);
+    write_table(w, rows, html->count);
+    write_end(w, &html->run);
     free(rows);
     if (status == 0)
         status = write_text(html, w, &offset, fault);

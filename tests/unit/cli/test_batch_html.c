@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "cli/report/report.h"
-#include "cli/report_html/html_durations.h"
-#include "cli/report_html/html_text.h"
+#include "cli/report_html/html.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 
