@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/attempt.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/batch/golden.h"
+#include "cli/batch/attempt.h"
+#include "cli/batch/connector.h"
+#include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
+#include "cli/file/output.h"
 #include "cli/file/text.h"
 #include "cli/job/execute.h"
 #include "cli/report/fingerprint.h"
@@ -14,6 +17,157 @@
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "proto/file/file_limits.h"
+#include "proto/file/npy.h"
+
+/* The results of the attempts of a trial. */
+struct tally {
+    uint32_t passed, attempts;
+    uint64_t ns, bytes;                  /* time and moved bytes of the last attempt */
+    uint64_t predicted_ns, transfers_ns; /* as in struct case_result, of the last attempt */
+    struct fingerprint fingerprint;      /* fingerprint of the last attempt */
+    bool failed;
+    struct attempt failure; /* the first failed attempt */
+};
+
+/* Golden files, for --update-golden. */
+
+/* Returns whether a new golden file or digest would make the job pass. */
+static bool golden_would_help(const struct outcome *outcome)
+{
+    return outcome->verdict == VERDICT_MISMATCH || outcome->verdict == VERDICT_NO_GOLDEN;
+}
+
+/* Writes the elements of a raw output without gaps, row by row. */
+static int write_elements(struct output *golden, const struct tensor_file *whole, uint64_t offset,
+                          struct fault *fault)
+{
+    const struct npy_header *header = &whole->header;
+    uint32_t at[MLI_MAX_RANK] = {0}, last = header->rank - 1;
+    size_t item = header->item_size, row = header->shape[last] * item;
+    uint8_t *packed = malloc(row);
+    int status = 0;
+
+    if (!packed)
+        return fault_no_memory(fault);
+    while (status == 0) {
+        int64_t from = 0;
+
+        for (uint32_t d = 0; d < last; d++)
+            from += (int64_t)at[d] * whole->strides[d];
+        for (uint32_t i = 0; i < header->shape[last]; i++)
+            memcpy(packed + i * item,
+                   whole->data + (from + (int64_t)i * whole->strides[last]) * (int64_t)item, item);
+        status = output_write(golden, packed, row, offset, fault);
+        offset += row;
+        uint32_t d = last;
+        while (d-- > 0 && ++at[d] == header->shape[d])
+            at[d] = 0;
+        if (d == UINT32_MAX)
+            break;
+    }
+    free(packed);
+    return status;
+}
+
+static int write_npy(struct output *golden, const struct tensor_file *whole, struct fault *fault)
+{
+    char bytes[NPY_FORMAT_SIZE];
+    struct npy_header header = whole->header;
+
+    header.fortran_order = false;
+    if (npy_format(&header, bytes, sizeof(bytes)))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header is too long");
+    if (output_write(golden, bytes, sizeof(bytes), 0, fault))
+        return -1;
+    return write_elements(golden, whole, sizeof(bytes), fault);
+}
+
+/* Writes the output in the format of the golden file: with or without a .npy header. */
+static int write_content(struct output *golden, const struct resolved *r, struct fault *fault)
+{
+    enum file_format format = tensor_spec_format(&r->job->expect.golden);
+    bool npy = format == FILE_FORMAT_NPY;
+    struct tensor_file whole = r->whole;
+
+    whole.fd = r->output.fd;
+    if (format == whole.format)
+        return output_copy(golden, whole.fd, (uint64_t)whole.stat.st_size, fault);
+    if (tensor_file_map(&whole, fault))
+        return -1;
+    int status = npy ? write_npy(golden, &whole, fault)
+                     : output_write(golden, whole.data, tensor_file_content(&whole), 0, fault);
+    if (status == 0)
+        status = tensor_file_check(&whole, fault);
+    whole.fd = -1; /* whole.fd belongs to the output */
+    tensor_file_close(&whole);
+    return status;
+}
+
+/* Only a regular file is replaced, never the target of a symbolic link. */
+static int check_place(const char *path, struct fault *fault)
+{
+    struct stat status;
+    char shown[PRINT_PATH_MAX];
+
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s cannot be written: it exists and is not a regular file",
+                         print_path(shown, path));
+    return 0;
+}
+
+static int write_file(const struct resolved *r, const char *path, bool fresh, struct fault *fault)
+{
+    struct output golden;
+    int status = check_place(path, fault);
+
+    if (status)
+        return -1;
+    if (output_init(&golden, path, NULL, fault) || write_content(&golden, r, fault) ||
+        output_commit_synced(&golden, fresh, fault))
+        status = -1;
+    output_finish(&golden);
+    return status;
+}
+
+/*
+ * Writes the output as GOLDEN.new, or as the golden file if this does not exist; writes nothing for
+ * a digest. *text becomes the part of a message that reports this (heap; NULL if out of memory).
+ * Returns 0 or -1.
+ */
+static int golden_write(const struct resolved *r, char **text, struct fault *fault)
+{
+    char *path = NULL, shown[PRINT_PATH_MAX];
+    struct fault ignored;
+    bool fresh = r->expect.fd < 0;
+
+    *text = NULL;
+    if (r->job->expect.kind != EXPECT_FILE) {
+        *text = strdup("to accept the result, put the digest after \"got\" into the job file");
+        return 0;
+    }
+    enum file_format format = tensor_spec_format(&r->job->expect.golden);
+    if (file_format_is_archive(format))
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "a golden tensor in a .%s file cannot be updated; give it a file of its own",
+            file_format_word(format));
+    if (asprintf(&path, "%s%s", r->expect_path, fresh ? "" : ".new") < 0)
+        return fault_no_memory(fault);
+    int status = write_file(r, path, fresh, fault);
+    const char *done = "written to", *next = fresh ? "" : "; rename it to accept it";
+    if (status && fresh && check_place(path, &ignored) == 0 && access(path, F_OK) == 0) {
+        status = 0;
+        done = "another case has just written";
+        next = "; run again to compare";
+    }
+    if (status == 0 && asprintf(text, "%s %s%s", done, print_path(shown, path), next) < 0)
+        *text = NULL;
+    free(path);
+    return status;
+}
+
+/* The result of an attempt. */
 
 /*
  * Returns whether a fault is about a file of a job. The code of such a fault is that of any
@@ -166,6 +320,8 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
     }
 }
 
+/* An attempt. */
+
 /* Called for a job that did not pass, before its files are closed. */
 static void on_failure(void *context, const struct resolved *resolved,
                        const struct outcome *outcome)
@@ -304,8 +460,9 @@ static int load(struct attempt *attempt, const struct batch_case *batch_case)
     return -1;
 }
 
-void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
-                 struct daemon_link *link, const struct attempt_plan *plan)
+/* Runs the case over `link`. Afterwards the connection may be lost even if the attempt ended. */
+static void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
+                        struct daemon_link *link, const struct attempt_plan *plan)
 {
     uint64_t begin_ns = clock_ns();
 
@@ -325,7 +482,12 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
         attempt->end = ATTEMPT_INTERRUPTED;
 }
 
-void attempt_finish(struct attempt *attempt)
+static bool attempt_passed(const struct attempt *attempt)
+{
+    return attempt->end == ATTEMPT_ENDED && attempt->result.status == CASE_PASSED;
+}
+
+static void attempt_finish(struct attempt *attempt)
 {
     case_result_finish(&attempt->result);
     evidence_finish(&attempt->evidence);
@@ -333,4 +495,153 @@ void attempt_finish(struct attempt *attempt)
     buffer_places_finish(&attempt->places);
     produced_finish(&attempt->produced);
     job_file_finish(&attempt->file);
+}
+
+/* A trial: all attempts at one case until its verdict. */
+
+/* Connects the link if necessary. Returns 0, or -1 with trial->end set. */
+static int connect(struct trial *trial, const struct connector *connector, struct daemon_link *link)
+{
+    if (daemon_link_connected(link))
+        return 0;
+    daemon_link_finish(link);
+    if (connector_open(connector, link, &trial->fault) == 0)
+        return 0;
+    trial->end = cancel_requested() ? ATTEMPT_INTERRUPTED : ATTEMPT_LOST;
+    return -1;
+}
+
+/* Adds the path of the kept result to the message. */
+static void add_given(struct case_result *result, const char *given)
+{
+    char *message = NULL;
+
+    if (!result->message || asprintf(&message, "%s" RESULT_GIVEN "%s", result->message, given) < 0)
+        return;
+    free(result->message);
+    result->message = message;
+}
+
+static void keep(struct trial *trial, const struct batch_case *batch_case,
+                 const struct trial_plan *plan, const struct attempt *failure)
+{
+    enum case_status status = trial->result.status;
+
+    if (!plan->keeping.directory || !failure->evidence.job ||
+        (status != CASE_FAILED && status != CASE_ERROR))
+        return;
+    struct kept kept;
+    trial->complains =
+        kept_save(&plan->keeping, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
+    trial->result.kept = kept.job;
+    if (kept.job)
+        trial->result.rerun_command = connector_rerun_command(plan->options, kept.job);
+    if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
+        add_given(&trial->result, kept.given);
+    free(kept.given);
+    /* Give no result: the continued run must report what an uninterrupted run would. */
+    if (trial->complains && cancel_requested())
+        trial->end = ATTEMPT_INTERRUPTED;
+}
+
+/* Adds an attempt to the tally, which owns its members. Returns whether another one follows. */
+static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
+{
+    uint32_t failures = ++tally->attempts - tally->passed;
+
+    tally->ns = attempt->result.ns;
+    tally->bytes = attempt->result.bytes;
+    tally->predicted_ns = attempt->result.predicted_ns;
+    tally->transfers_ns = attempt->result.transfers_ns;
+    fingerprint_finish(&tally->fingerprint);
+    tally->fingerprint = attempt->result.fingerprint;
+    attempt->result.fingerprint = (struct fingerprint){0}; /* The tally owns the fingerprint now. */
+    if (attempt_passed(attempt)) {
+        attempt_finish(attempt);
+        return ++tally->passed < plan->repeat;
+    }
+    if (tally->failed) {
+        attempt_finish(attempt);
+    } else {
+        tally->failed = true;
+        tally->failure = *attempt;
+    }
+    return failures <= plan->retries;
+}
+
+static void attempt_all(struct trial *trial, struct tally *tally,
+                        const struct batch_case *batch_case, const struct trial_plan *plan,
+                        const struct connector *connector, struct daemon_link *link)
+{
+    struct attempt attempt;
+
+    do {
+        if (connect(trial, connector, link))
+            return;
+        if (plan->repeat_now)
+            atomic_store_explicit(plan->repeat_now, tally->passed + 1, memory_order_relaxed);
+        attempt_run(&attempt, batch_case, link, &plan->attempt);
+        trial->end = attempt.end;
+        if (attempt.end != ATTEMPT_ENDED) {
+            trial->fault = attempt.lost;
+            attempt_finish(&attempt);
+            return;
+        }
+    } while (count(tally, plan, &attempt));
+}
+
+static void conclude(struct trial *trial, struct tally *tally, const struct batch_case *batch_case,
+                     const struct trial_plan *plan)
+{
+    struct case_result *result = &trial->result;
+
+    result->name = strdup(batch_case->name);
+    result->file = strdup(batch_case->file);
+    if (!result->name || !result->file) {
+        trial->end = ATTEMPT_LOST;
+        fault_no_memory(&trial->fault);
+        return;
+    }
+    result->status = CASE_PASSED;
+    result->attempts = tally->attempts;
+    result->ns = tally->ns;
+    result->bytes = tally->bytes;
+    result->predicted_ns = tally->predicted_ns;
+    result->transfers_ns = tally->transfers_ns;
+    result->fingerprint = tally->fingerprint;
+    result->fingerprint.setup = plan->setup;
+    tally->fingerprint = (struct fingerprint){0};
+    if (batch_case->rerun_reason)
+        result->rerun_reason = strdup(batch_case->rerun_reason);
+    if (batch_case->verdict) {
+        result->status = CASE_ERROR;
+        result->reason = batch_case->reason;
+        result->message = strdup(batch_case->verdict);
+    }
+    if (!tally->failed)
+        return;
+    struct case_result *failure = &tally->failure.result;
+    result->status = tally->passed == plan->repeat ? CASE_FLAKY : failure->status;
+    result->reason = failure->reason;
+    result->message = failure->message;
+    result->pointer = failure->pointer;
+    result->difference = failure->difference;
+    *failure = (struct case_result){0}; /* The tally owns the strings of the result now. */
+    keep(trial, batch_case, plan, &tally->failure);
+}
+
+void trial_run(struct trial *trial, const struct batch_case *batch_case,
+               const struct trial_plan *plan, const struct connector *connector,
+               struct daemon_link *link)
+{
+    struct tally tally = {0};
+
+    *trial = (struct trial){.end = ATTEMPT_ENDED};
+    if (!batch_case->verdict)
+        attempt_all(trial, &tally, batch_case, plan, connector, link);
+    if (trial->end == ATTEMPT_ENDED)
+        conclude(trial, &tally, batch_case, plan);
+    if (tally.failed)
+        attempt_finish(&tally.failure);
+    fingerprint_finish(&tally.fingerprint);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One attempt at a case: reads the job file and runs its jobs, one at a time, until a job fails.
+ * One attempt at a case reads the job file and runs its jobs, one at a time, until a job fails. A
+ * trial is all attempts at a case until its verdict.
  */
 #ifndef CLI_BATCH_ATTEMPT_H
 #define CLI_BATCH_ATTEMPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/batch/cases.h"
+#include "cli/batch/connector.h"
 #include "cli/batch/kept.h"
 #include "cli/explain/timeline.h"
 #include "cli/job/job_files.h"
@@ -49,15 +52,27 @@ struct attempt {
     struct buffer_places places; /* of the buffers of `file`, with a profile */
 };
 
-/** Runs the case over `link`. Afterwards the connection may be lost even if the attempt ended. */
-void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
-                 struct daemon_link *link, const struct attempt_plan *plan);
+/* A trial: all attempts at one case until its verdict. */
+struct trial_plan {
+    struct attempt_plan attempt;
+    uint32_t repeat;               /* attempts that must pass */
+    uint32_t retries;              /* attempts that may fail */
+    atomic_uint *repeat_now;       /* set to the number of each attempt that begins; or NULL */
+    struct keeping keeping;        /* directory for failed cases */
+    const struct options *options; /* options of the command line, for connector_rerun_command() */
+    struct run_setup setup;        /* setup of the run, for the fingerprints of results */
+};
 
-static inline bool attempt_passed(const struct attempt *attempt)
-{
-    return attempt->end == ATTEMPT_ENDED && attempt->result.status == CASE_PASSED;
-}
+struct trial {
+    enum attempt_end end;
+    struct case_result result; /* if the trial ended; case_result_finish() when done */
+    struct fault fault;        /* why the connection is lost, or why the case was not kept */
+    bool complains;            /* true: the case was not kept */
+};
 
-void attempt_finish(struct attempt *attempt);
+/** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */
+void trial_run(struct trial *trial, const struct batch_case *batch_case,
+               const struct trial_plan *plan, const struct connector *connector,
+               struct daemon_link *link);
 
 #endif /* CLI_BATCH_ATTEMPT_H */

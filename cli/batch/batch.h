@@ -46,6 +46,16 @@
 #include "cli/report/shard.h"
 #include "cli/report/state_file.h"
 
+struct batch_settings;
+
+/* The settings of mlictl batch, as its options give them. */
+
+/**
+ * Reads the options, and refuses those that cannot be combined. Returns 0, or -1 after a message.
+ * The settings borrow strings of the options.
+ */
+int batch_settings_read(struct batch_settings *settings, const struct options *options);
+
 /* The options of `mlictl batch` that select cases and control how they run. */
 struct batch_settings {
     uint32_t workers;

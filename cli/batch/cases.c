@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/cases.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <search.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/manifest.h"
+#include "cli/batch/cases.h"
 #include "cli/file/text.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/file/file_limits.h"
+#include "proto/file/job_file.h"
+#include "proto/json/json.h"
 
 static const char ending[] = ".json";
 
-bool case_is_job_file(const char *path)
+struct walk {
+    struct cases *cases;
+    size_t root;   /* length of the path prefix that is left out of case names */
+    void *visited; /* tree of struct place_id */
+    struct fault *fault;
+};
+
+struct place_id {
+    dev_t device;
+    ino_t inode;
+};
+
+static const char blanks[] = " \t\r";
+
+/* Returns whether the path ends in ".json". */
+static bool case_is_job_file(const char *path)
 {
     size_t length = strlen(path), wanted = sizeof(ending) - 1;
 
@@ -83,6 +100,296 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
     drop(added);
     return fault_no_memory(fault);
 }
+
+/* Directories: their job files, with those of subdirectories. */
+
+/* Returns the directory without trailing slashes. Heap; NULL if out of memory. */
+static char *trim(const char *directory)
+{
+    size_t length = strlen(directory);
+
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    return strndup(directory, length);
+}
+
+static int no_memory(const struct walk *walk)
+{
+    return fault_no_memory(walk->fault);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct place_id *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+/* Adds a directory to the visited directories; *fresh becomes true if it was not visited before.
+ * Returns 0 or -1. */
+static int visit(struct walk *walk, const struct stat *status, bool *fresh)
+{
+    struct place_id *id = malloc(sizeof(*id));
+
+    if (!id)
+        return no_memory(walk);
+    *id = (struct place_id){status->st_dev, status->st_ino};
+    struct place_id **node = tsearch(id, &walk->visited, compare_ids);
+    *fresh = node && *node == id;
+    if (!*fresh)
+        free(id);
+    return node ? 0 : no_memory(walk);
+}
+
+static int skip_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int add(struct walk *walk, const char *path, const struct text *text)
+{
+    return cases_add(walk->cases, path + walk->root, path, text ? text->bytes : NULL,
+                     text ? text->length : 0, walk->fault);
+}
+
+static char *join(const char *directory, const char *name)
+{
+    char *path = NULL;
+    const char *slash = strcmp(directory, "/") == 0 ? "" : "/";
+
+    if (strcmp(directory, ".") == 0)
+        return strdup(name);
+    return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
+}
+
+static bool has_member_of_job(const struct json *value)
+{
+    static const char *const keys[] = {"op", "src", "dst", "jobs", "defaults"};
+
+    for (size_t i = 0; json_is_object(value) && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        struct json member = json_member(value, keys[i]);
+
+        if (json_present(&member))
+            return true;
+    }
+    return false;
+}
+
+bool cases_is_job_text(const char *text, size_t length)
+{
+    struct fault fault;
+    struct json root, item = {0};
+
+    if (json_parse(text, length, &job_file_limits, &root, &fault))
+        return true;
+    bool found = has_member_of_job(&root);
+    while (!found && json_is_array(&root) && json_next(&root, &item))
+        found = has_member_of_job(&item);
+    json_free(&root);
+    return found;
+}
+
+static int add_file(struct walk *walk, const char *path)
+{
+    struct text text = {0};
+    struct fault why;
+    int status = 0;
+
+    if (text_load(&text, path, JOB_FILE_BYTES_MAX, true, &why))
+        status = add(walk, path, NULL);
+    else if (cases_is_job_text(text.bytes, text.length))
+        status = add(walk, path, &text);
+    text_finish(&text);
+    return status;
+}
+
+static int read_directory(struct walk *walk, const char *directory, bool below);
+
+static int add_entry(struct walk *walk, const char *path, const struct dirent *entry)
+{
+    struct stat status;
+    bool fresh = false;
+    bool job_file = case_is_job_file(entry->d_name);
+
+    if (entry->d_type == DT_REG)
+        return job_file ? add_file(walk, path) : 0;
+    int lost = stat(path, &status);
+    if (lost && entry->d_type == DT_DIR)
+        return add(walk, path, NULL);
+    if (lost || !S_ISDIR(status.st_mode))
+        return job_file ? add_file(walk, path) : 0;
+    if (visit(walk, &status, &fresh))
+        return -1;
+    return fresh ? read_directory(walk, path, true) : 0;
+}
+
+/* Reads all names first, so only one directory is open at any depth. */
+static int read_directory(struct walk *walk, const char *directory, bool below)
+{
+    struct dirent **entries;
+    char shown[PRINT_PATH_MAX];
+    int count = scandir(directory, &entries, skip_hidden, by_bytes);
+
+    if (count < 0 && errno == ENOMEM)
+        return no_memory(walk);
+    if (count < 0 && below)
+        return add(walk, directory, NULL);
+    if (count < 0)
+        return fault_set(walk->fault, FAULT_INVALID_PARAMS, NULL, "%s: %s",
+                         print_path(shown, directory), strerror(errno));
+    int status = 0;
+    for (int i = 0; i < count; i++) {
+        char *path = status ? NULL : join(directory, entries[i]->d_name);
+
+        if (status == 0 && cancel_requested())
+            status = cancel_fault(walk->fault);
+        else if (status == 0)
+            status = path ? add_entry(walk, path, entries[i]) : no_memory(walk);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+/*
+ * Adds every *.json below `directory` that cases_is_job_text() accepts, named by its path below
+ * `directory`. Adds unreadable files and subdirectories too, as cases that fail. Follows links, but
+ * reads no directory twice. Returns 0, or -1 if `directory` itself cannot be read, on ^C, or
+ * if out of memory.
+ */
+static int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault)
+{
+    struct walk walk = {.cases = cases, .fault = fault};
+    struct stat except, own;
+    bool fresh;
+    int status = 0;
+    char *root = trim(directory);
+
+    if (!root)
+        return no_memory(&walk);
+    if (strcmp(root, ".") != 0)
+        walk.root = strlen(root) + (strcmp(root, "/") != 0);
+    if (cases->except && stat(cases->except, &except) == 0)
+        status = visit(&walk, &except, &fresh);
+    if (status == 0 && stat(root, &own) == 0)
+        status = visit(&walk, &own, &fresh);
+    if (status == 0)
+        status = read_directory(&walk, root, false);
+    tdestroy(walk.visited, free);
+    free(root);
+    return status;
+}
+
+/* Manifests: lists of cases, one path on each line. */
+
+int manifest_refuse(const struct manifest *manifest, const char *why)
+{
+    return fault_set(manifest->fault, FAULT_INVALID_PARAMS, NULL, "%s:%zu: %s", manifest->shown,
+                     manifest->line, why);
+}
+
+/* Returns the length of the line up to a comment: a # at the beginning or after a blank. */
+static size_t before_comment(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '#' && (i == 0 || strchr(blanks, line[i - 1])))
+            return i;
+    }
+    return length;
+}
+
+static int add_line_entry(const struct manifest *manifest, const char *entry)
+{
+    struct stat status;
+    char *file = NULL;
+    int prefix = entry[0] == '/' ? 0 : manifest->prefix;
+
+    if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
+        return fault_no_memory(manifest->fault);
+    int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
+                     ? cases_add_directory(manifest->cases, file, manifest->fault)
+                     : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
+    free(file);
+    return result;
+}
+
+int manifest_take_line(const struct manifest *manifest, const char *line, size_t length)
+{
+    if (memchr(line, '\0', length))
+        return manifest_refuse(manifest,
+                               "the line has a zero byte, so the file is not a manifest; names of "
+                               "job files end in .json");
+    length = before_comment(line, length);
+    while (length > 0 && strchr(blanks, line[length - 1]))
+        length--;
+    while (length > 0 && strchr(blanks, *line)) {
+        line++;
+        length--;
+    }
+    if (length == 0)
+        return 0;
+    if (length >= PATH_MAX)
+        return manifest_refuse(manifest, "the path is longer than 4095 bytes");
+    char *entry = strndup(line, length);
+    int status = entry ? add_line_entry(manifest, entry) : fault_no_memory(manifest->fault);
+    free(entry);
+    return status;
+}
+
+static int take_lines(struct manifest *manifest, const struct text *text)
+{
+    const char *line = text->bytes;
+    size_t left = text->length;
+
+    while (left > 0) {
+        const char *newline = memchr(line, '\n', left);
+        size_t length = newline ? (size_t)(newline - line) : left;
+
+        manifest->line++;
+        if (cancel_requested())
+            return cancel_fault(manifest->fault);
+        if (manifest_take_line(manifest, line, length))
+            return -1;
+        length += newline != NULL;
+        line += length;
+        left -= length;
+    }
+    return 0;
+}
+
+/* Adds the cases of the manifest `path`; "-" is standard input. Returns 0, or -1. */
+static int manifest_add(struct cases *cases, const char *path, struct fault *fault)
+{
+    struct text text = {0};
+    struct fault why;
+    char shown[PRINT_PATH_MAX];
+    bool standard_input = strcmp(path, "-") == 0;
+    const char *slash = strrchr(path, '/');
+    struct manifest manifest = {.cases = cases,
+                                .shown = standard_input ? "stdin" : print_path(shown, path),
+                                .path = path,
+                                .prefix = slash ? (int)(slash - path) + 1 : 0,
+                                .fault = fault};
+    int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
+                                : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
+
+    if (status)
+        fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
+    else
+        status = take_lines(&manifest, &text);
+    text_finish(&text);
+    return status;
+}
+
+/* All cases. */
 
 int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
 {

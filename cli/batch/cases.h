@@ -2,9 +2,9 @@
 /*
  * The cases of a batch: each is a job file with a name.
  *
- *     PATH -> directory: its job files, with subdirectories (directory.c)
+ *     PATH -> directory: its job files, with subdirectories
  *          -> *.json: one job file
- *          -> any other file, or "-": a manifest (manifest.h)
+ *          -> any other file, or "-": a manifest, with a path on each line
  */
 #ifndef CLI_BATCH_CASES_H
 #define CLI_BATCH_CASES_H
@@ -55,14 +55,6 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
 /** Adds a case, which `cases` owns from then on. Returns 0, or -1 if out of memory. */
 int cases_append(struct cases *cases, struct batch_case *batch_case);
 
-/**
- * Adds every *.json below `directory` that cases_is_job_text() accepts, named by its path below
- * `directory`. Adds unreadable files and subdirectories too, as cases that fail. Follows links, but
- * reads no directory twice. Returns 0, or -1 if `directory` itself cannot be read, on ^C, or
- * if out of memory.
- */
-int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault);
-
 /** Sorts the cases by name. Returns 0, or -1 if two cases have one name. */
 int cases_sort(struct cases *cases, struct fault *fault);
 
@@ -74,9 +66,6 @@ void cases_finish(struct cases *cases);
 
 /** Returns the digest of the job file of a case, which is read on the first call; 0: unreadable. */
 uint64_t case_digest(struct batch_case *batch_case);
-
-/** Returns whether the path ends in ".json". */
-bool case_is_job_file(const char *path);
 
 /**
  * Returns whether a text from a *.json file is a case: invalid JSON, or an object (also in an
@@ -99,5 +88,21 @@ int cases_check_filter(const struct options *options);
  * "!"; and it matches no pattern after a "!".
  */
 bool cases_filter_selects(const struct options *options, const char *name);
+
+/* A list of cases, one path on each line, that is being read. */
+struct manifest {
+    struct cases *cases; /* gets the cases */
+    const char *shown;   /* path of the manifest in messages */
+    int prefix;          /* length of the directory in `path`, with the slash */
+    const char *path;
+    size_t line; /* number of the current line, from 1 */
+    struct fault *fault;
+};
+
+/** Adds the cases of one line: none if it is empty or a comment. Returns 0, or -1. */
+int manifest_take_line(const struct manifest *manifest, const char *line, size_t length);
+
+/** Sets manifest->fault to "PATH:LINE: why". Returns -1. */
+int manifest_refuse(const struct manifest *manifest, const char *why);
 
 #endif /* CLI_BATCH_CASES_H */

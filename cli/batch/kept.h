@@ -2,17 +2,17 @@
 /*
  * The directory DIR of --keep, which holds failed cases. Each kept case runs on any machine.
  *
- *     DIR/.kept          list of the directories that mlictl batch has made (kept_list.c)
+ *     DIR/.kept          list of the directories that mlictl batch has made
  *     DIR/.kept-files    large files that kept cases share by hard links, while a run lasts
- *     DIR/a/b/           the kept case a/b (kept_case.c)
+ *     DIR/a/b/           the kept case a/b
  *         job.json              the failed job alone, with the names of the files below
  *         source.*, golden.*    copies of the files that it reads; of a buffer, its bytes
  *         out.*                 its output; for an update, the tensor before the update; for a
  *                               buffer, its bytes
  *         given.*               the result of the failed job
  *
- * kept_directory.c makes the directories, kept_cleaner.c removes those of earlier runs. Both write
- * and remove only directories that are in the list, and follow no symbolic links below DIR.
+ * A run writes and removes only directories that are in the list, and follows no symbolic links
+ * below DIR.
  */
 #ifndef CLI_BATCH_KEPT_H
 #define CLI_BATCH_KEPT_H
@@ -22,7 +22,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "cli/file/text.h"
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
@@ -66,8 +65,6 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
 
 void evidence_finish(struct evidence *evidence);
 
-/* Kept cases: kept_case.c */
-
 /* The paths of the files of a kept case; heap strings, owned by this struct. */
 struct kept {
     char *job;
@@ -87,43 +84,11 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
  */
 char *kept_place(const char *directory, const char *name);
 
-/* The directories in DIR: kept_directory.c and kept_cleaner.c */
-
-#define KEPT_POOL ".kept-files"
-
 /** Returns the origin of the cases that a run keeps: digests of working directory and PATHs. */
 uint64_t kept_origin(char *const *paths, size_t count);
 
-/**
- * Opens the directory `place` of a case; keeping->directory must exist. Creates missing directories
- * and adds them to the list. Refuses symbolic links, and an existing directory that is not in the
- * list. Returns a descriptor, or -1.
- */
-int kept_open(const struct keeping *keeping, const char *place, struct fault *fault);
-
-/** Removes the files of a kept case from its open directory, and no other files. */
-void kept_forget(int fd);
-
-/* Flags to open a directory for the *at() functions. */
-#define KEPT_DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
-
-/**
- * Opens an existing directory below the open directory `root`, or its parent directory if `parent`
- * is set. Follows no links. Returns a descriptor, or -1 with errno.
- */
-int kept_walk(int root, const char *place, bool parent);
-
-/** Removes a directory below `root` if it is empty. Returns 0, or -1 with errno. */
-int kept_remove_empty(int root, const char *place);
-
-/** Removes the directory `place` of a case if it is empty. */
-void kept_abandon(const struct keeping *keeping, const char *place);
-
 /** Returns whether `file` is in a listed directory: later runs replace and remove such files. */
 bool kept_holds(const char *directory, const char *file);
-
-/** Opens DIR/.kept-files; creates it if `make` is set. Returns a descriptor or -1. */
-int kept_open_pool(const char *directory, bool make);
 
 /* A case of the run, for kept_clean(). */
 struct kept_case {
@@ -142,52 +107,5 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
 
 /** Removes DIR/.kept-files when a run has ended; the hard links in kept cases stay. */
 void kept_end(const char *directory);
-
-/* The list DIR/.kept: kept_list.c */
-
-/*
- * Each line has a path relative to DIR, a tab, and the origin: 8 hexadecimal digits of the working
- * directory of the run, then 8 digits of its PATHs.
- */
-enum { KEPT_ORIGIN_DIGITS = 16 };
-
-struct kept_line {
-    const char *place;  /* path relative to DIR */
-    const char *origin; /* digits of the origin; empty: unknown */
-};
-
-struct kept_list {
-    int root;     /* descriptor of DIR; borrowed */
-    int fd;       /* descriptor of DIR/.kept, with the lock */
-    bool is_ours; /* mlictl batch has also made DIR */
-    struct text text;
-    struct kept_line *lines; /* sorted by place, without duplicates; borrow from the text */
-    size_t count;
-};
-
-/**
- * Opens the list of the open directory `root` and takes its lock; with `make` creates a missing
- * list.
- * Does not read the lines. Returns 0, or -1 with errno. kept_list_close() is legal in both cases.
- */
-int kept_list_open(struct kept_list *list, int root, bool make);
-/** Reads the lines; ignores lines that lead out of DIR. Returns 0, or -1 with errno. */
-int kept_list_read(struct kept_list *list);
-/** Returns whether the lines that were read have the directory. */
-bool kept_list_has(const struct kept_list *list, const char *place);
-/**
- * Appends a line for a directory of the run; a new list also gets keeping->is_ours. Returns 0, or
- * -1 with errno.
- */
-int kept_list_add(struct kept_list *list, const char *place, const struct keeping *keeping);
-/**
- * Replaces the file by the lines of `list`, or removes it if there are no lines. If writing fails,
- * the file stays as it is.
- */
-void kept_list_write(struct kept_list *list);
-void kept_list_close(struct kept_list *list);
-
-/** Writes the digits of an origin. */
-void kept_list_origin(uint64_t origin, char out[KEPT_ORIGIN_DIGITS + 1]);
 
 #endif /* CLI_BATCH_KEPT_H */

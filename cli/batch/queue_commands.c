@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/case_inputs.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/queue_command.h"
+#include "cli/batch/resume.h"
 #include "cli/file/text.h"
 #include "cli/report/report.h"
 #include "cli/term/cancel.h"

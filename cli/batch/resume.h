@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/batch/cases.h"
 #include "cli/batch/kept.h"
@@ -43,5 +44,15 @@ const struct case_result *resume_find(const struct resume *resume, struct batch_
 
 /** Reports how many of the cases have a rerun_reason, in one line for each reason. */
 void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count);
+
+/* The checksum of all files that a case reads, with which machines compare their cases. */
+
+/** Returns the checksum of the job file and the files in the fingerprint, without the setup. */
+uint64_t case_inputs_of(const struct fingerprint *fingerprint);
+
+/** Reads the job file `path`, and the files that its jobs read. Sets *inputs to their checksum.
+ * Returns 0, or -1 if the job file cannot be read. */
+int case_inputs_read(const char *path, struct contents *contents, uint64_t *inputs,
+                     struct fault *fault);
 
 #endif /* CLI_BATCH_RESUME_H */

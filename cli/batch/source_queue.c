@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/source_queue.h"
-
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/case_inputs.h"
+#include "cli/batch/attempt.h"
 #include "cli/batch/queue_command.h"
-#include "cli/batch/workers.h"
+#include "cli/batch/resume.h"
+#include "cli/batch/source.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 

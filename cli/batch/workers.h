@@ -21,29 +21,6 @@
 
 enum { WORKERS_MAX = 256 };
 
-/* A trial: all attempts at one case until its verdict. */
-struct trial_plan {
-    struct attempt_plan attempt;
-    uint32_t repeat;               /* attempts that must pass */
-    uint32_t retries;              /* attempts that may fail */
-    atomic_uint *repeat_now;       /* set to the number of each attempt that begins; or NULL */
-    struct keeping keeping;        /* directory for failed cases */
-    const struct options *options; /* options of the command line, for connector_rerun_command() */
-    struct run_setup setup;        /* setup of the run, for the fingerprints of results */
-};
-
-struct trial {
-    enum attempt_end end;
-    struct case_result result; /* if the trial ended; case_result_finish() when done */
-    struct fault fault;        /* why the connection is lost, or why the case was not kept */
-    bool complains;            /* true: the case was not kept */
-};
-
-/** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */
-void trial_run(struct trial *trial, const struct batch_case *batch_case,
-               const struct trial_plan *plan, const struct connector *connector,
-               struct daemon_link *link);
-
 struct workers_plan {
     struct trial_plan trial;
     const struct connector *connector;

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
-#include "cli/batch/batch_settings.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
 #include "cli/batch/queue_command.h"
-#include "cli/batch/source_input.h"
-#include "cli/batch/source_queue.h"
+#include "cli/batch/source.h"
 #include "cli/batch/workers.h"
 #include "cli/command.h"
 #include "cli/file/descriptor_limit.h"

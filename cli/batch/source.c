@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/source_input.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <search.h>
@@ -8,12 +6,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/batch/source.h"
 #include "cli/exit_code.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
-/* A line with its comment; its path is shorter (manifest.c). */
+/* A line with its comment; its path is shorter (cases.c). */
 enum { BUFFER_SIZE = 64 * 1024, WAIT_MS = 100 };
+
+static enum source_answer take_listed(void *context, struct batch_case **out, struct fault *fault)
+{
+    struct source_list *list = context;
+    const size_t index = atomic_fetch_add_explicit(&list->next, 1, memory_order_relaxed);
+
+    (void)fault;
+    if (index >= list->count)
+        return SOURCE_END;
+    *out = list->cases[index];
+    return SOURCE_CASE;
+}
+
+struct case_source source_list_of(struct source_list *list)
+{
+    return (struct case_source){.take = take_listed, .context = list};
+}
+
+/* Lines of standard input. */
 
 static enum source_answer lost(struct fault *fault)
 {
