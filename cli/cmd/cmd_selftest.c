@@ -13,7 +13,6 @@
 #include "cli/engine_arg.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
-#include "cli/selftest/selftest_report.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"

@@ -8,7 +8,6 @@
 #include "cli/import/names.h"
 #include "cli/import/node_reader.h"
 #include "cli/model/model.h"
-#include "cli/model/onnx.h"
 
 /* Operators of ONNX with a result of the shape of the first input. */
 static const char *const unary[] = {"Abs",

@@ -231,4 +231,33 @@ float *model_floats(const struct model *model, size_t tensor, uint32_t *count);
 /** Returns the number of elements of a constant of `bytes` bytes. */
 uint64_t model_element_count(const struct model_tensor *tensor);
 
+/*
+ * ONNX models, and files of one value (.pb): a tensor, or a sequence of tensors. The numbers of
+ * fields and types are those of onnx.proto
+ * (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+ */
+
+/** Reads the graph of a ModelProto; see model_read(). The model may be incomplete on failure. */
+int onnx_read(struct model *model, struct fault *fault);
+/** Reads a TensorProto as a model of one constant; its name may be missing in the file. */
+int onnx_read_tensor_file(struct model *model, struct fault *fault);
+/** Reads the tensors of a SequenceProto or OptionalProto as constants "[0]", "[1]", ... */
+int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fault);
+
+/* Private to the reader of ONNX. */
+/** Returns the type with the number of TensorProto.DataType; null: undefined. */
+const struct model_dtype *onnx_dtype(uint64_t number);
+
+/*
+ * TensorFlow Lite models: FlatBuffers with the identifier TFL3. The ids of fields, operators and
+ * types are those of version 3 of the schema
+ * (https://github.com/tensorflow/tflite-micro/blob/main/tensorflow/lite/schema/schema.fbs).
+ */
+
+/**
+ * Reads the first subgraph, which is the main one; see model_read(). Names of tensors become
+ * unique. The model may be incomplete on failure.
+ */
+int tflite_read(struct model *model, struct fault *fault);
+
 #endif /* CLI_MODEL_H */

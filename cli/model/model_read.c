@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/model/model.h"
-#include "cli/model/onnx.h"
-#include "cli/model/tflite.h"
 
 bool model_is_format(enum file_format format)
 {

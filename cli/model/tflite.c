@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/tflite.h"
+#include "cli/model/flatbuffer.h"
+#include "cli/model/model.h"
 
 /* The operators of TFLite, and the options of those that move data. */
 

@@ -11,7 +11,7 @@
 #include "cli/file/descriptor_limit.h"
 #include "cli/job/execute.h"
 #include "cli/link/embedded.h"
-#include "cli/optimise/proof.h"
+#include "cli/optimise/optimise.h"
 #include "cli/term/cancel.h"
 #include "daemon/service.h"
 

@@ -3,7 +3,17 @@
 #ifndef CLI_SELFTEST_ROUND_H
 #define CLI_SELFTEST_ROUND_H
 
-#include "cli/selftest/selftest_transfer.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/selftest/failure.h"
+#include "cli/selftest/selftest_case.h"
+#include "cli/term/print.h"
+#include "mli_mov_api.h"
+#include "proto/json/fault.h"
 
 /* The options of all rounds. */
 struct round_plan {
@@ -68,5 +78,103 @@ struct round_progress {
  */
 void round_progress_show(struct round_progress *progress, const struct round *round);
 void round_progress_clear(struct round_progress *progress);
+
+/* A case, carried out through the public API on the current engine. */
+
+/*
+ * A call into the library, watched by another thread: after a timeout the transfer is cancelled; if
+ * the call does not return even then, it is lost.
+ */
+
+struct flight {
+    pthread_mutex_t mutex;
+    bool flying, has_handle;
+    mli_mov_handle_t handle; /* a copy */
+    uint64_t since_ns;
+    bool expired, interrupted; /* the call was cancelled: by the timeout; by the user */
+    uint64_t cancelled_ns;
+};
+
+void flight_init(struct flight *flight);
+void flight_finish(struct flight *flight);
+
+/** Cancels an overdue call; the watching thread calls this repeatedly. Returns whether the call is
+ *  lost. */
+bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt);
+
+uint64_t flight_now_ns(void);
+
+/* The largest number of workers. */
+#define MAILBOXES_MAX 64
+
+/*
+ * Counts the calls of a completion callback. Each worker has one; the cookie names the mailbox and
+ * the transfer, so that a late or a second call is noticed.
+ */
+struct mailbox {
+    sem_t called;
+    uint32_t number;
+    uint32_t sequence;          /* makes each cookie different */
+    _Atomic int32_t cookie;     /* the registered cookie */
+    mli_mov_handle_t *handle;   /* handle of the worker's transfer */
+    uint32_t chain;             /* starts that the callback makes */
+    atomic_bool over;           /* true: the last call has come */
+    _Atomic uint32_t calls;     /* number of calls with the right cookie */
+    _Atomic uint32_t strays;    /* number of calls with a wrong cookie */
+    _Atomic uint32_t early;     /* number of calls before mli_mov_isdone() was true */
+    _Atomic uint32_t unstarted; /* number of starts by the callback that were refused */
+};
+
+/* The arguments and the results of one case. */
+struct transfer {
+    const struct move_case *c;
+    struct flight *flight;
+    struct mailbox *mailbox;
+    const atomic_bool *stop; /* true: wait for channels no longer */
+    uint32_t channels;       /* channels of the pool */
+    uint64_t timeout_ns;
+    struct failure *failure;
+
+    mli_tensor src, dst; /* tensors whose data is allocated */
+    mli_mov_handle_t handle;
+    uint64_t moving_ns;   /* time from start to done */
+    uint64_t starts;      /* number of starts on channels */
+    uint64_t busy_claims; /* claims that were refused because too few channels were free */
+    bool interrupted;     /* true: the user stopped the test; the case has no result */
+};
+
+/** Returns the mailbox of worker 0 .. MAILBOXES_MAX - 1. Static storage. */
+struct mailbox *mailbox_of(uint32_t worker);
+
+/** Moves images->src to images->dst. Returns 0, or -1 with t->failure or t->interrupted set. */
+int transfer_run(struct transfer *t, const struct images *images);
+
+/* The report of a selftest: failures as they occur, then a line or an object for each engine. */
+
+/* The report over all engines. */
+struct selftest_report {
+    struct print_style style;
+    bool channels;        /* true: print statistics of channels */
+    const char *keep;     /* directory for a failed case; null: named after seed and index */
+    const char *defaults; /* options that reproduce the cases: " --mode poll" */
+    const char *host;     /* URL of the board; null: this process */
+    char *kept;           /* the job file of the first failed case; null: not written */
+    const char *kept_engine;
+};
+
+void selftest_report_init(struct selftest_report *report, const struct print_style *style);
+void selftest_report_finish(struct selftest_report *report);
+
+/** Prints a failure and writes its case as a job file; `report`: a struct selftest_report. Fits
+ *  round->on_failure. */
+void selftest_report_failure(void *report, const struct round *round,
+                             const struct failure *failure);
+
+/** Prints the result of a round. */
+void selftest_report_round(const struct selftest_report *report, const struct round *round);
+
+/** Prints that an engine is not available. */
+void selftest_report_skipped(const struct selftest_report *report, const struct round *round,
+                             const char *why);
 
 #endif /* CLI_SELFTEST_ROUND_H */

@@ -8,7 +8,7 @@
 
 #include "cli/file/output.h"
 #include "cli/selftest/failure.h"
-#include "cli/selftest/selftest_report.h"
+#include "cli/selftest/round.h"
 #include "proto/file/job_file.h"
 
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,

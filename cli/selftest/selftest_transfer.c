@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/selftest/selftest_transfer.h"
+#include "cli/selftest/round.h"
 #include "mli_helpers_api.h"
 #include "mli_kernels_api.h"
 

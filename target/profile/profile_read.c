@@ -10,7 +10,6 @@
 #include "proto/json/json_file.h"
 #include "proto/json/members.h"
 #include "proto/json/number.h"
-#include "target/profile/profile_read.h"
 #include "target/profile/target_profile.h"
 
 static bool is_power_of_two(uint64_t number)
@@ -134,7 +133,8 @@ static int profile_check_dma(const struct profile_dma *dma, const struct json *o
     return 0;
 }
 
-int profile_check(const struct target_profile *profile, const struct json *root)
+/* Checks the rules for the profile as a whole. Returns 0, or -1 with the fault. */
+static int profile_check(const struct target_profile *profile, const struct json *root)
 {
     struct json strict = json_member(root, "strict");
     bool vector = false;

@@ -9,7 +9,13 @@
 #include <string.h>
 
 #include "target/tile/tile_estimate.h"
-#include "target/tile/tile_search.h"
+#include "target/tile/tile_plan.h"
+
+/* One way to divide an axis. */
+struct tile_division {
+    struct tile_cut cut;
+    uint64_t elements[TILE_OPERANDS]; /* elements that all tiles need, added up */
+};
 
 /* The ways to divide an axis, those with the largest tiles first. */
 struct tile_divisions {
