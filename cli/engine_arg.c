@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/words.h"
+#include "cli/options.h"
 #include "mli_engine.h"
 #include "proto/json/nearest.h"
 

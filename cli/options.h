@@ -122,4 +122,17 @@ struct print_style options_style(const struct options *options);
 /** Prints the table as help. */
 void options_help(const struct option *table);
 
+/* Lists of words. An option or an argument takes one word of a list. */
+
+enum { WORDS_TEXT_MAX = 256 };
+
+/** Writes "npy, raw or npz", cut to WORDS_TEXT_MAX. Returns `out`. */
+const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words);
+
+/**
+ * Returns the index of a word in the list, which ends with null; or -1 after printing that the word
+ * is unknown, and the nearest word. `what` names the option in the message, as "--format".
+ */
+int words_find(const char *what, const char *given, const char *const *words);
+
 #endif /* CLI_OPTIONS_H */

@@ -4,9 +4,9 @@
 #ifndef CLI_BATCH_QUEUE_COMMAND_H
 #define CLI_BATCH_QUEUE_COMMAND_H
 
-#include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/queue/queue.h"
+#include "cli/term/exit_code.h"
 
 #define QUEUE_OPTIONS                                                                              \
     {"queue", 0, "URL", "Run the cases of the queue at redis://HOST/NAME (default: none)."},       \

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/batch/source.h"
-#include "cli/exit_code.h"
 #include "cli/term/cancel.h"
+#include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 
 /* A line with its comment; its path is shorter (cases.c). */

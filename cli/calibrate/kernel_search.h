@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "cli/calibrate/kernel_moves.h"
-#include "cli/exit_code.h"
+#include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 #include "mli_tuning.h"
 #include "target/tuning/tuning_file.h"

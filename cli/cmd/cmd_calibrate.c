@@ -13,7 +13,7 @@
 
 #include "cli/calibrate/calibration.h"
 #include "cli/calibrate/kernel_search.h"
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
 #include "cli/file/output.h"
 #include "cli/link/tuning_choice.h"

@@ -1,17 +1,617 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl completion: prints the completion script of a shell. */
+/*
+ * mlictl completion: prints the completion script of a shell, written from the tables of commands
+ * and options (command.h, options.h). To add a shell, write its completion_NAME(), and list it in
+ * `shells` and `writers` below and in conf/meson.build.
+ */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "cli/command.h"
-#include "cli/completion/completion.h"
-#include "cli/words.h"
+#include "cli/cmd/command.h"
+#include "cli/options.h"
+#include "mli_mov_api.h"
+#include "target/profile/profile_load.h"
+
+/*
+ * Helper functions, the same for all commands. bash splits words at "=" and ":", so "--name=value"
+ * arrives as three words. compopt fails outside a completion, as in a test that calls the function.
+ */
+static const char helpers_bash[] =
+    "# bash completion for mlictl, as `mlictl completion bash` prints it\n"
+    "# shellcheck shell=bash\n"
+    "\n"
+    "# WORDS: offers the words that begin with $current\n"
+    "_mlictl_words()\n"
+    "{\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$current\")\n"
+    "}\n"
+    "\n"
+    "# WORDS: offers words after the last comma\n"
+    "_mlictl_list()\n"
+    "{\n"
+    "    local before=''\n"
+    "    [[ $current == *,* ]] && before=${current%,*},\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$1\" -- \"${current##*,}\")\n"
+    "}\n"
+    "\n"
+    "# [ENDING]: offers files with the ending, and directories\n"
+    "_mlictl_files()\n"
+    "{\n"
+    "    compopt -o filenames 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(\n"
+    "        [[ $1 ]] && compgen -d -- \"$current\"\n"
+    "        compgen -f -X \"!*$1\" -- \"$current\"\n"
+    "    )\n"
+    "}\n"
+    "\n"
+    "# WORDS: offers the words, and files\n"
+    "_mlictl_words_or_files()\n"
+    "{\n"
+    "    local words\n"
+    "    _mlictl_words \"$1\"\n"
+    "    words=(\"${COMPREPLY[@]}\")\n"
+    "    _mlictl_files\n"
+    "    COMPREPLY+=(\"${words[@]}\")\n"
+    "}\n"
+    "\n"
+    "_mlictl_directories()\n"
+    "{\n"
+    "    compopt -o filenames 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen -d -- \"$current\")\n"
+    "}\n"
+    "\n";
+
+static const char beginning_bash[] =
+    "_mlictl()\n"
+    "{\n"
+    "    local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    local command='' ended='' i\n"
+    "    COMPREPLY=()\n"
+    "    if [[ $current == = ]]; then\n"
+    "        current=\n"
+    "    elif [[ $option == = ]]; then\n"
+    "        option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    elif [[ $option == : ]]; then\n"
+    "        return # inside an address, or the options of an engine\n"
+    "    fi\n"
+    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "        case ${COMP_WORDS[i]} in\n"
+    "        --)\n"
+    "            ended=yes\n"
+    "            ;;\n";
+
+/* "--name", or "-n | --name" as a pattern. */
+static void write_pattern(FILE *out, const struct option *option)
+{
+    if (option->letter)
+        fprintf(out, "-%c | ", option->letter);
+    fprintf(out, "--%s", option->name);
+}
+
+/* Writes the options with values that are allowed before the command, to skip their values. */
+static void write_skipping(FILE *out)
+{
+    bool first = true;
+
+    fputs("        ", out);
+    for (const struct option *o = command_leading; o->name; o++) {
+        if (!o->value)
+            continue;
+        fputs(first ? "" : " | ", out);
+        write_pattern(out, o);
+        first = false;
+    }
+    fputs(")\n", out);
+}
+
+static const char middle[] =
+    "            [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))\n"
+    "            ((i++))\n"
+    "            while [[ ${COMP_WORDS[i + 1]} == : ]]; do ((i += 2)); done\n"
+    "            ;;\n"
+    "        -*) ;;\n"
+    "        *)\n"
+    "            [[ $command ]] || command=${COMP_WORDS[i]}\n"
+    "            ;;\n"
+    "        esac\n"
+    "    done\n"
+    "    [[ $ended ]] && option=\n"
+    "    case $command in\n";
+
+/* Returns whether write_words() writes words for a value that may be a file. */
+static bool has_words(const struct value *value)
+{
+    return value->words || value->kind == VALUE_PROFILE;
+}
+
+static void write_engines(FILE *out)
+{
+    const char *name;
+
+    for (int i = 0; (name = mli_mov_engine_at(i)); i++)
+        fprintf(out, "%s%s", i ? " " : "", name);
+}
+
+static void write_profiles(FILE *out)
+{
+    for (const struct profile_text *p = profile_built_in; p->name; p++)
+        fprintf(out, "%s%s", p > profile_built_in ? " " : "", p->name);
+}
+
+/* Writes the names of all commands, and "help". */
+static void write_commands(FILE *out)
+{
+    for (size_t i = 0; command_at(i); i++)
+        fprintf(out, "%s ", command_at(i)->name);
+    fputs("help", out);
+}
+
+/* Writes the possible words of a value: commands, engines of this build, built-in target profiles,
+ * or the words of the option's table. */
+static void write_words(FILE *out, const struct value *value)
+{
+    if (value->kind == VALUE_COMMAND)
+        write_commands(out);
+    else if (value->kind == VALUE_ENGINE)
+        write_engines(out);
+    else if (value->kind == VALUE_PROFILE)
+        write_profiles(out);
+    for (size_t i = 0; value->words && value->words[i]; i++)
+        fprintf(out, "%s%s", i ? " " : "", value->words[i]);
+}
+
+/* Writes the call that offers the values; null: no values. */
+static void write_value_bash(FILE *out, const struct value *value)
+{
+    if (!value) {
+        fputs(":", out);
+        return;
+    }
+    switch (value->kind) {
+    case VALUE_FILE:
+    case VALUE_PROFILE:
+        fputs(has_words(value) ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
+        if (!has_words(value))
+            break;
+        write_words(out, value);
+        fputs("\"", out);
+        break;
+    case VALUE_JOB_FILE:
+        fputs("_mlictl_files .json", out);
+        break;
+    case VALUE_DIRECTORY:
+        fputs("_mlictl_directories", out);
+        break;
+    case VALUE_ENGINE:
+    case VALUE_COMMAND:
+    case VALUE_WORD:
+    case VALUE_WORDS:
+        fputs(value->kind == VALUE_WORDS ? "_mlictl_list \"" : "_mlictl_words \"", out);
+        write_words(out, value);
+        fputs("\"", out);
+        break;
+    }
+}
+
+static void write_options_bash(FILE *out, const struct option *table)
+{
+    for (const struct option *o = table; o->name; o++)
+        fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
+}
+
+/* Offers the first argument after the command. */
+static void write_arguments_bash(FILE *out, const struct value *arguments,
+                                 const struct value *first)
+{
+    if (first) {
+        fputs("if [[ $option == \"$command\" ]]; then\n                ", out);
+        write_value_bash(out, first);
+        fputs("\n                return\n            fi\n            ", out);
+    }
+    write_value_bash(out, arguments);
+}
+
+/* Writes the case of a command: the values of its options, the options, the arguments. */
+static void write_case(FILE *out, const struct option *table, const struct value *arguments,
+                       const struct value *first)
+{
+    fputs("        case $option in\n", out);
+    for (const struct option *o = table; o->name; o++) {
+        if (!o->value)
+            continue;
+        fputs("        ", out);
+        write_pattern(out, o);
+        fputs(")\n            ", out);
+        write_value_bash(out, o->takes);
+        fputs("\n            return\n            ;;\n", out);
+    }
+    fputs("        esac\n"
+          "        if [[ $current == -* && ! $ended ]]; then\n"
+          "            _mlictl_words \"",
+          out);
+    write_options_bash(out, table);
+    fputs("\"\n        else\n            ", out);
+    write_arguments_bash(out, arguments, first);
+    fputs("\n        fi\n        ;;\n", out);
+}
+
+static const char end_bash[] = "    esac\n"
+                               "}\n"
+                               "complete -F _mlictl mlictl\n";
+
+/* Writes the script of a shell. */
+static void completion_bash(FILE *out)
+{
+    static const struct value commands = {VALUE_COMMAND, NULL};
+    static const struct option none = {0};
+
+    fputs(helpers_bash, out);
+    fputs(beginning_bash, out);
+    write_skipping(out);
+    fputs(middle, out);
+    fputs("    \"\")\n", out);
+    write_case(out, command_leading, &commands, NULL);
+    fputs("    help)\n", out);
+    write_case(out, &none, &commands, NULL);
+    for (size_t i = 0; command_at(i); i++) {
+        fprintf(out, "    %s)\n", command_at(i)->name);
+        write_case(out, command_at(i)->options, command_at(i)->takes, command_at(i)->first);
+    }
+    fputs(end_bash, out);
+}
+
+static const char beginning_zsh[] =
+    "#compdef mlictl\n"
+    "# zsh completion for mlictl, as `mlictl completion zsh` prints it\n";
+
+/* Writes a text inside a single-quoted specification of _arguments. */
+static void write_inner(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
+    }
+}
+
+static void write_descriptions(FILE *out)
+{
+    fputs("\n_mlictl_commands()\n{\n    local -a commands=(\n", out);
+    for (size_t i = 0; command_at(i); i++) {
+        fprintf(out, "        '%s:", command_at(i)->name);
+        write_inner(out, command_at(i)->summary);
+        fputs("'\n", out);
+    }
+    fputs("        'help:options and examples of a command'\n"
+          "    )\n"
+          "    _describe -t commands command commands\n"
+          "}\n"
+          "\n"
+          "_mlictl_help()\n"
+          "{\n"
+          "    _arguments '1:command:_mlictl_commands'\n"
+          "}\n",
+          out);
+}
+
+static const char next_line[] = " \\\n        ";
+
+/* Writes the action that offers the values. For an option without listed values, writes " ": zsh
+ * then shows only the name of the value. */
+static void write_action(FILE *out, const struct value *value)
+{
+    if (!value) {
+        fputs(" ", out);
+        return;
+    }
+    switch (value->kind) {
+    case VALUE_FILE:
+    case VALUE_PROFILE:
+        if (!has_words(value)) {
+            fputs("_files", out);
+            break;
+        }
+        fputs("_alternative \"words:word:(", out);
+        write_words(out, value);
+        fputs(")\" \"files:file:_files\"", out);
+        break;
+    case VALUE_JOB_FILE:
+        fputs("_files -g \"*.json\"", out);
+        break;
+    case VALUE_DIRECTORY:
+        fputs("_files -/", out);
+        break;
+    case VALUE_WORDS:
+        fputs("_sequence compadd - ", out);
+        write_words(out, value);
+        break;
+    case VALUE_ENGINE:
+    case VALUE_COMMAND:
+    case VALUE_WORD:
+        fputs("(", out);
+        write_words(out, value);
+        fputs(")", out);
+        break;
+    }
+}
+
+/* '(-e --engine)'{-e+,--engine=}'[help]:SPEC:action' */
+static void write_option(FILE *out, const struct option *o)
+{
+    fputs(next_line, out);
+    if (o->repeats)
+        fputs("'*'", out);
+    else if (o->letter)
+        fprintf(out, "'(-%c --%s)'", o->letter, o->name);
+    if (o->letter)
+        fprintf(out, "{-%c%s,--%s%s}'[", o->letter, o->value ? "+" : "", o->name,
+                o->value ? "=" : "");
+    else
+        fprintf(out, "'--%s%s[", o->name, o->value ? "=" : "");
+    write_inner(out, o->help);
+    fputs("]", out);
+    if (o->value) {
+        fputs(":", out);
+        write_inner(out, o->value);
+        fputs(":", out);
+        write_action(out, o->takes);
+    }
+    fputs("'", out);
+}
+
+static void write_argument(FILE *out, const char *which, const struct value *value)
+{
+    if (!value)
+        return;
+    fprintf(out, "%s'%s:argument:", next_line, which);
+    write_action(out, value);
+    fputs("'", out);
+}
+
+static void write_function(FILE *out, const struct command *command)
+{
+    fprintf(out, "\n_mlictl_%s()\n{\n    _arguments -s -S", command->name);
+    for (const struct option *o = command->options; o->name; o++)
+        write_option(out, o);
+    write_argument(out, "1", command->first);
+    write_argument(out, "*", command->takes);
+    fputs("\n}\n", out);
+}
+
+/* After the command, $words begins with it. A sourced file calls compdef; a file that zsh has found
+ * in $fpath is the body of the function, and calls it. */
+static const char end_zsh[] = "    case $state in\n"
+                              "    arguments)\n"
+                              "        curcontext=${curcontext%:*:*}:mlictl-$words[1]:\n"
+                              "        (( $+functions[_mlictl_$words[1]] )) && "
+                              "_mlictl_$words[1] && ret=0\n"
+                              "        ;;\n"
+                              "    esac\n"
+                              "    return ret\n"
+                              "}\n"
+                              "\n"
+                              "if [[ $funcstack[1] == _mlictl ]]; then\n"
+                              "    _mlictl \"$@\"\n"
+                              "else\n"
+                              "    compdef _mlictl mlictl\n"
+                              "fi\n";
+
+static void completion_zsh(FILE *out)
+{
+    fputs(beginning_zsh, out);
+    write_descriptions(out);
+    for (size_t i = 0; command_at(i); i++)
+        write_function(out, command_at(i));
+    fputs("\n_mlictl()\n"
+          "{\n"
+          "    local curcontext=$curcontext state state_descr line ret=1\n"
+          "    local -A opt_args\n"
+          "    _arguments -s -S -C",
+          out);
+    for (const struct option *o = command_leading; o->name; o++)
+        write_option(out, o);
+    fputs(" \\\n        '1:command:_mlictl_commands' \\\n"
+          "        '*::argument:->arguments' && ret=0\n",
+          out);
+    fputs(end_zsh, out);
+}
+
+/* Conditions of the `complete` lines: the command of the line, and the place of the cursor. */
+static const char helpers_fish[] =
+    "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
+    "\n"
+    "# Prints the command of the line, if it has one.\n"
+    "function __mlictl_command\n"
+    "    set -l skip no\n"
+    "    for word in (commandline -opc)[2..-1]\n"
+    "        if test $skip = yes\n"
+    "            set skip no\n"
+    "            continue\n"
+    "        end\n"
+    "        switch $word\n"
+    "            case ";
+
+static const char helpers_end[] =
+    "\n"
+    "                set skip yes\n"
+    "            case '-*'\n"
+    "            case '*'\n"
+    "                echo $word\n"
+    "                return\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "\n"
+    "# COMMAND: succeeds if the command line has COMMAND; '': no command\n"
+    "function __mlictl_is\n"
+    "    test \"$(__mlictl_command)\" = \"$argv[1]\"\n"
+    "end\n"
+    "\n"
+    "# COMMAND: succeeds if the first argument of COMMAND is next\n"
+    "function __mlictl_begins\n"
+    "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] = $argv[1]\n"
+    "end\n"
+    "\n"
+    "# COMMAND: succeeds if a later argument of COMMAND is next\n"
+    "function __mlictl_goes_on\n"
+    "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] != $argv[1]\n"
+    "end\n"
+    "\n"
+    "# WORDS: prints the words, each after the entries of the current token up to its last comma\n"
+    "function __mlictl_list\n"
+    "    set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r "
+    "'.*,')\n"
+    "    printf '%s\\n' \"$before\"$argv\n"
+    "end\n"
+    "\n"
+    "complete -c mlictl -f\n";
+
+static void write_condition(FILE *out, const char *condition, const char *command)
+{
+    fprintf(out, "complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
+}
+
+static bool takes_file(const struct value *value)
+{
+    return value && (value->kind == VALUE_FILE || value->kind == VALUE_PROFILE);
+}
+
+/* Writes the options of `complete` that offer the values. */
+static void write_value_fish(FILE *out, const struct value *value)
+{
+    if (!value)
+        return;
+    switch (value->kind) {
+    case VALUE_FILE:
+    case VALUE_PROFILE:
+        fputs(" -F", out);
+        if (!has_words(value))
+            break;
+        fputs(" -a '", out);
+        write_words(out, value);
+        fputs("'", out);
+        break;
+    case VALUE_JOB_FILE:
+        fputs(" -k -a '(__fish_complete_suffix .json)'", out);
+        break;
+    case VALUE_DIRECTORY:
+        fputs(" -a '(__fish_complete_directories)'", out);
+        break;
+    case VALUE_WORDS:
+        fputs(" -a '(__mlictl_list ", out);
+        write_words(out, value);
+        fputs(")'", out);
+        break;
+    case VALUE_ENGINE:
+    case VALUE_COMMAND:
+    case VALUE_WORD:
+        fputs(" -a '", out);
+        write_words(out, value);
+        fputs("'", out);
+        break;
+    }
+}
+
+/*
+ * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a
+ * single quote becomes `quote`.
+ */
+static void write_quoted(FILE *out, const char *text, const char *special, const char *escape,
+                         const char *quote)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs(quote, out);
+        else
+            fprintf(out, "%s%c", strchr(special, *text) ? escape : "", *text);
+    }
+    fputc('\'', out);
+}
+
+static void write_text(FILE *out, const char *text)
+{
+    write_quoted(out, text, "\\", "\\", "\\'");
+}
+
+static void write_options_fish(FILE *out, const char *command, const struct option *table)
+{
+    for (const struct option *o = table; o->name; o++) {
+        write_condition(out, "is", command);
+        if (o->letter)
+            fprintf(out, " -s %c", o->letter);
+        fprintf(out, " -l %s", o->name);
+        if (o->value) {
+            fputs(takes_file(o->takes) ? " -r" : " -x", out);
+            write_value_fish(out, o->takes);
+        }
+        if (*o->help) {
+            fputs(" -d ", out);
+            write_text(out, o->help);
+        }
+        fputs("\n", out);
+    }
+}
+
+static void write_arguments_fish(FILE *out, const char *condition, const char *command,
+                                 const struct value *value)
+{
+    if (!value)
+        return;
+    write_condition(out, condition, command);
+    write_value_fish(out, value);
+    fputs("\n", out);
+}
+
+static void write_command(FILE *out, const struct command *command)
+{
+    fputs("\n", out);
+    write_condition(out, "is", "");
+    fprintf(out, " -a %s -d ", command->name);
+    write_text(out, command->summary);
+    fputs("\n", out);
+    write_options_fish(out, command->name, command->options);
+    write_arguments_fish(out, command->first ? "goes_on" : "is", command->name, command->takes);
+    write_arguments_fish(out, "begins", command->name, command->first);
+}
+
+static void completion_fish(FILE *out)
+{
+    static const struct value commands = {VALUE_COMMAND, NULL};
+
+    fputs(helpers_fish, out);
+    for (const struct option *o = command_leading; o->name; o++) {
+        if (!o->value)
+            continue;
+        if (o->letter)
+            fprintf(out, "-%c ", o->letter);
+        fprintf(out, "--%s ", o->name);
+    }
+    fputs(helpers_end, out);
+    write_options_fish(out, "", command_leading);
+    write_condition(out, "is", "");
+    fputs(" -a help -d 'options and examples of a command'\n", out);
+    write_arguments_fish(out, "is", "help", &commands);
+    for (size_t i = 0; command_at(i); i++)
+        write_command(out, command_at(i));
+}
+
+static void (*const writers[])(FILE *) = {completion_bash, completion_zsh, completion_fish};
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static void (*const writers[])(FILE *) = {completion_bash, completion_zsh, completion_fish};
 static const struct value shell_value = {VALUE_WORD, shells};
 
 static const struct option options_table[] = {
     OPTIONS_COMMON,
+};
+
+static const struct example examples[] = {
+    {"in this bash or zsh, for a mlictl that is not installed", "source <(mlictl completion bash)"},
+    {"for fish, as a file for its completions directory", "mlictl completion fish > mlictl.fish"},
+    {0},
 };
 
 static enum exit_code completion(const struct options *options)
@@ -24,12 +624,6 @@ static enum exit_code completion(const struct options *options)
     writers[shell](stdout);
     return EXIT_CODE_DONE;
 }
-
-static const struct example examples[] = {
-    {"in this bash or zsh, for a mlictl that is not installed", "source <(mlictl completion bash)"},
-    {"for fish, as a file for its completions directory", "mlictl completion fish > mlictl.fish"},
-    {0},
-};
 
 const struct command cmd_completion = {
     .name = "completion",

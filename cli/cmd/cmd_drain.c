@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl drain, resume: a daemon refuses new jobs, and accepts them again. */
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 
 static const struct option drain_options[] = {
     {"no-wait", 0, NULL, "Do not wait for the jobs under way."},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
 #include "cli/explain/c_code.h"
 #include "cli/explain/explain.h"

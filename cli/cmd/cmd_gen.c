@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/file/output.h"
 #include "cli/tensor/pattern.h"
 #include "cli/tensor/tensor_args.h"

@@ -2,7 +2,7 @@
 /* mlictl import: makes test cases of the nodes of a model that move data. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/import/import.h"
 #include "cli/term/meter.h"
 #include "cli/term/print.h"

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "boards/link/board_link.h"
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/term/clock_ns.h"
 
 static const struct option options_table[] = {

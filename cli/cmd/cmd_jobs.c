@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/words.h"
+#include "cli/options.h"
 
 static const char *const state_words[] = {
 #define STATE_WORD(name, word) word,

@@ -2,11 +2,11 @@
 /* mlictl make: writes a job file from a command line. mlictl mov, permute: run such a job. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/link/embedded.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/make/make_job.h"
-#include "cli/words.h"
+#include "cli/options.h"
 
 static const struct option make_table[] = {
     MAKE_MOV_OPTIONS,

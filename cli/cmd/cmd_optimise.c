@@ -2,7 +2,7 @@
 /* mlictl optimise: fuses chains of moves, and proves that the outputs stay the same. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/file/output.h"
 #include "cli/file/place.h"
 #include "cli/job/job_rules.h"

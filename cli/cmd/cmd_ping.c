@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl ping: whether a daemon answers, and after how long. */
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/term/clock_ns.h"
 
 static const struct option options_table[] = {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/file/text.h"
 #include "cli/term/grid.h"
 #include "cli/term/print.h"

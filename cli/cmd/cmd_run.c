@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl run: runs jobs on a service inside this process. */
 #include "boards/link/board_address.h"
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"

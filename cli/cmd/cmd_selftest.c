@@ -9,7 +9,7 @@
 
 #include "boards/link/board_round.h"
 #include "boards/link/serial_board.h"
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/job/job_print.h"
 
 static const struct option options_table[] = {

@@ -2,7 +2,7 @@
 /* mlictl submit: runs jobs on a daemon. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/job/detach.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl tile: plans a layer in tiles that fit into a memory, and writes their job file. */
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/make/make_job.h"
 #include "cli/tile/tile_result.h"
 

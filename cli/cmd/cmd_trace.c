@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/file/output.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl validate: checks jobs without moving data. */
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"

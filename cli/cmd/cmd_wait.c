@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/command.h"
 #include "cli/job/job_print.h"
 #include "cli/term/clock_ns.h"
 #include "proto/wire/wire_limits.h"

@@ -101,7 +101,7 @@ static void write_line(struct textw *w, const struct canvas *canvas, int y)
     textw_printf(w, "%s\n", role != CANVAS_PLAIN ? colour_end(stdout) : "");
 }
 
-/* Writes the lines without trailing spaces, with colours if stdout has any (colour.h). */
+/* Writes the lines without trailing spaces, with colours if stdout has any (terminal.h). */
 static void canvas_write(struct textw *w, const struct canvas *canvas)
 {
     w->failed = w->failed || canvas->failed;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* System calls, made again if a signal interrupts them. Network file systems wait for the server.
+/*
+ * System calls on files, made again if a signal interrupts them: network file systems wait for the
+ * server. Also the limit on open files.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
@@ -21,5 +23,28 @@ int write_bytes(int fd, const void *bytes, size_t size, off_t offset);
 
 /** Calls ftruncate(). */
 int set_size(int fd, off_t size);
+
+/*
+ * Syncs files to storage, so that they survive a power cut. A file needs both functions: its
+ * content is synced before the file gets its name, and then the name.
+ */
+
+/**
+ * Syncs the content of an open file. Returns 0 or an errno. A file system that cannot sync
+ * (EINVAL, ENOTSUP) is no error.
+ */
+int storage_sync(int fd);
+
+/**
+ * Syncs the names in a directory, which may be open with O_PATH. If the directory cannot be read,
+ * syncs all of the file system of `fd`, an open file in this directory. Returns as storage_sync().
+ */
+int storage_sync_names(int directory, int fd);
+
+/** Like storage_sync_names(), for the directory `path`. */
+int storage_sync_names_of(const char *path, int fd);
+
+/** Raises the limit on open files to the largest that is allowed. Does nothing if that fails. */
+void descriptor_limit_raise(void);
 
 #endif /* CLI_CALLS_H */

@@ -15,11 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/file/calls.h"
 #include "cli/file/place.h"
-#include "cli/file/storage.h"
 #include "cli/term/cancel.h"
+#include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 
 enum {

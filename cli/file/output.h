@@ -4,8 +4,9 @@
  * place. On file systems without O_TMPFILE, it has a hidden name that output_finish() removes.
  * output_init_memory() makes an output in memory, which never gets a name.
  *
- * The other files of this folder: place.h (which file a path means), regular.h (opening, locking
- * and hashing regular files), text.h (reading a whole file), near_file.h (hints for missing files).
+ * The other files of this folder: place.h (which file a path means, hints for missing files),
+ * regular.h (opening, locking and hashing regular files, files in memory), text.h (reading a whole
+ * file), file_map.h (mapping one), calls.h (system calls).
  * To add a kind of output, start here, with an output_init_... function.
  */
 #ifndef CLI_OUTPUT_H

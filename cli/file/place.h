@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place of a file that need not exist: its directory and its name, for any form of the path. */
+/*
+ * The place of a file that need not exist: its directory and its name, for any form of the path.
+ * And a hint for the message about a missing file.
+ */
 #ifndef CLI_PLACE_H
 #define CLI_PLACE_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "cli/term/print.h"
 
 struct place {
     dev_t device; /* device of the directory */
@@ -32,5 +37,14 @@ bool place_same(const struct place *a, const struct place *b);
 
 /** Returns whether two paths mean the same file, which need not exist. */
 bool place_same_file(const char *a, const char *b);
+
+enum { NEAR_FILE_MAX = 64 + PRINT_PATH_MAX };
+
+/**
+ * Writes a hint for a path without a file. For a symbolic link: "; it is a link to TARGET, which
+ * does not exist". Else "; did you mean NAME?" with the most similar name in the directory, or ""
+ * if no name is similar. Returns `out`.
+ */
+const char *near_file(char out[NEAR_FILE_MAX], const char *path);
 
 #endif /* CLI_PLACE_H */

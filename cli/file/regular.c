@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/file/regular.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/file/calls.h"
+#include "cli/file/regular.h"
 #include "cli/term/cancel.h"
 
 enum { PAUSE_MIN_MS = 1, PAUSE_MAX_MS = 16, CHUNK_BYTES = 1 << 18 };
@@ -77,4 +77,34 @@ int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault)
         SHA256Final(digest, &sha);
     free(chunk);
     return status;
+}
+
+bool memory_file_fits(uint64_t size, char half[PRINT_TEXT_MAX])
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    print_bytes(half, memory / 2);
+    return size <= memory / 2;
+}
+
+int memory_file_create(struct fault *fault)
+{
+    int fd = memfd_create("mlictl-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        fault_set(fault, FAULT_IO_ERROR, NULL, "memfd_create: %s", strerror(errno));
+    return fd;
+}
+
+int memory_file_write(int fd, const void *bytes, size_t size, struct fault *fault)
+{
+    for (const char *at = bytes; size > 0;) {
+        ssize_t put = write(fd, at, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "it cannot be kept in memory: %s",
+                             strerror(put < 0 ? errno : EIO));
+        at += put;
+        size -= (size_t)put;
+    }
+    return 0;
 }

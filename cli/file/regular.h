@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regular files: opened without side effects, locked, hashed. */
+/* Regular files: opened without side effects, locked, hashed. And files in memory. */
 #ifndef CLI_REGULAR_H
 #define CLI_REGULAR_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "cli/term/print.h"
 #include "proto/file/sha256_text.h"
 #include "proto/json/fault.h"
 
@@ -28,5 +31,19 @@ int regular_lock(int fd, struct fault *fault);
 
 /** Computes the SHA-256 of the whole file; ^C ends it. Returns 0, or -1 with the fault. */
 int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault);
+
+/* Files in memory (memfds), for copies of tensors that cannot be moved where they are. */
+
+/**
+ * Returns whether a copy of `size` bytes takes at most half of the memory: a larger one would
+ * starve other programs. Writes this half as text.
+ */
+bool memory_file_fits(uint64_t size, char half[PRINT_TEXT_MAX]);
+
+/** Creates an empty file that can be sealed. Returns a descriptor, or -1 with the fault. */
+int memory_file_create(struct fault *fault);
+
+/** Appends bytes to the file. Returns 0, or -1 with the fault. */
+int memory_file_write(int fd, const void *bytes, size_t size, struct fault *fault);
 
 #endif /* CLI_REGULAR_H */

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/file/calls.h"
-#include "cli/file/near_file.h"
+#include "cli/file/place.h"
 #include "cli/term/cancel.h"
+#include "cli/term/exit_code.h"
 
 enum { FIRST_BYTES = 16 * 1024 };
 

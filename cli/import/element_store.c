@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/file/regular.h"
 #include "cli/file/text.h"
 #include "cli/import/element_store.h"
 #include "cli/import/movement.h"
 #include "cli/tensor/pattern.h"
+#include "cli/term/exit_code.h"
 
 void stored_header(const struct model_dtype *dtype, uint32_t rank, const uint64_t *shape,
                    struct npy_header *header)

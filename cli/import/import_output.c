@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/file/calls.h"
 #include "cli/file/output.h"
+#include "cli/term/exit_code.h"
 
 enum { NAME_BYTES = 256 };
 

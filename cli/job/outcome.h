@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/exit_code.h"
+#include "cli/diagnose/compare.h"
 #include "cli/job/explained_board.h"
 #include "cli/job/resolve.h"
-#include "cli/tensor/compare.h"
+#include "cli/term/exit_code.h"
 #include "proto/wire/job_result.h"
 
 enum verdict {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/diagnose/compare.h"
 #include "cli/file/regular.h"
-#include "cli/tensor/compare.h"
 #include "proto/json/json.h"
 #include "proto/wire/rpc.h"
 

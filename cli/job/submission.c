@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/tensor/little_endian.h"
+#include "cli/tensor/tensor_file.h"
 
 int submission_check_rules(const struct job_rules *rules, const struct job_file *file,
                            const struct resolved *r, struct fault *fault)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/engine_arg.h"
-#include "cli/exit_code.h"
 #include "cli/link/memory_limit.h"
+#include "cli/term/exit_code.h"
 #include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_mov_api.h"

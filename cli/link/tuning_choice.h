@@ -3,8 +3,8 @@
 #ifndef CLI_TUNING_CHOICE_H
 #define CLI_TUNING_CHOICE_H
 
-#include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/term/exit_code.h"
 
 /** Option of the commands that move in this process. */
 #define TUNING_OPTION                                                                              \

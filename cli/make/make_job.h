@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "cli/exit_code.h"
+#include "cli/term/exit_code.h"
 #include "cli/options.h"
 #include "proto/file/job_file.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exit_code.h"
+#include "cli/term/exit_code.h"
 #include "proto/file/file_limits.h"
 
 /* A path, split into names that point into `text`. */

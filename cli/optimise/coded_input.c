@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/file/calls.h"
-#include "cli/file/memory_file.h"
 #include "cli/file/regular.h"
 #include "cli/term/cancel.h"
 

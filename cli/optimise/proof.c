@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/file/calls.h"
-#include "cli/file/descriptor_limit.h"
 #include "cli/job/execute.h"
 #include "cli/link/embedded.h"
 #include "cli/optimise/optimise.h"

@@ -33,10 +33,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/report/result.h"
-#include "cli/term/escaped.h"
+#include "cli/term/exit_code.h"
+#include "cli/term/print.h"
 #include "proto/json/textw.h"
 
 struct batch_report;

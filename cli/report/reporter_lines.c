@@ -6,7 +6,6 @@
 
 #include "cli/report/report.h"
 #include "cli/term/cancel.h"
-#include "cli/term/colour.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 

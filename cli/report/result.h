@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/exit_code.h"
 #include "cli/report/fingerprint.h"
 #include "cli/report/shard.h"
+#include "cli/term/exit_code.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 

@@ -11,13 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/file/calls.h"
 #include "cli/file/output.h"
-#include "cli/file/storage.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
+#include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 
 /* UNSYNCED_MAX: at most as many bytes are lost together, less than the reader takes as one line. */

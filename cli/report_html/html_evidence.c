@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/diagnose/compare.h"
 #include "cli/explain/picture_svg.h"
 #include "cli/file/text.h"
 #include "cli/job/explained.h"
@@ -13,7 +14,6 @@
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"
 #include "cli/report_html/html.h"
-#include "cli/tensor/compare.h"
 #include "proto/json/textw.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/term/escaped.h"
+#include "cli/term/print.h"
 #include "proto/json/utf8.h"
 
 static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])

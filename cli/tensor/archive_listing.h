@@ -3,7 +3,7 @@
 #ifndef CLI_ARCHIVE_LISTING_H
 #define CLI_ARCHIVE_LISTING_H
 
-#include "cli/exit_code.h"
+#include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 #include "proto/file/tensor_list.h"
 #include "proto/file/tensor_spec.h"

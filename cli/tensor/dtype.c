@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/words.h"
+#include "cli/options.h"
 #include "proto/file/tensor_spec.h"
 
 static const struct dtype dtypes[] = {

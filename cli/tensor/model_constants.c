@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/file/file_map.h"
-#include "cli/file/memory_file.h"
+#include "cli/file/regular.h"
 #include "cli/model/model.h"
 
 struct model_constants {

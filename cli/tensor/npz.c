@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/file/memory_file.h"
+#include "cli/file/regular.h"
 #include "cli/tensor/zip_directory.h"
 #include "cli/tensor/zip_member.h"
 #include "cli/term/cancel.h"

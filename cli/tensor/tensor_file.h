@@ -7,9 +7,10 @@
  *                             constants of models (model_constants.c)
  *          -> struct tensor_file: `header` and `strides` describe the elements of any format
  *               -> cli/job        moves them
- *               -> compare.c, compare_archives.c, difference_text.c   diff them (cli/diagnose)
- *               -> corner.c, archive_listing.c   show them
- *          little_endian.c   replaces a big-endian file by a copy before its elements are used
+ *               -> cli/diagnose   diffs them
+ *               -> cli/cmd/cmd_show.c, archive_listing.c   show them
+ *
+ * A big-endian file is replaced by a copy before its elements are used (little_endian_replace()).
  *
  * tensor_args.c reads the options that describe a file, dtype.c converts elements, pattern.c
  * generates them.
@@ -108,14 +109,29 @@ int tensor_file_map(struct tensor_file *file, struct fault *fault);
  */
 int tensor_file_check(const struct tensor_file *file, struct fault *fault);
 
-/** Computes the bytes from the first element to the end of the last. False: they exceed 63 bits. */
-bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes);
-
 /**
  * Computes the strides in elements: given[d], or, if `given` is null or given[d] is 0, the next
  * inner stride times its extent (innermost: 1). Returns false if a stride exceeds 31 bits.
  */
 bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
                     int32_t strides[MLI_MAX_RANK]);
+
+/*
+ * Big-endian .npy files. All other code sees little-endian elements, on every host: before the
+ * first access to the elements, a big-endian file is replaced by a little-endian copy in memory.
+ */
+
+/**
+ * Copies a big-endian .npy file, header included, into a little-endian file in memory of the same
+ * size. Refuses files above half of the memory; ^C ends the copy. Returns a descriptor, which the
+ * caller closes, or -1 with the fault.
+ */
+int little_endian_copy(const struct tensor_file *file, struct fault *fault);
+
+/**
+ * Replaces the descriptor of a big-endian file by that of little_endian_copy(). Does nothing for
+ * other files. Returns 0, or -1 with the fault.
+ */
+int little_endian_replace(struct tensor_file *file, struct fault *fault);
 
 #endif /* CLI_TENSOR_FILE_H */

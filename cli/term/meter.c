@@ -8,7 +8,7 @@
 
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
-#include "cli/term/escaped.h"
+#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)

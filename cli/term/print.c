@@ -1,15 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/term/print.h"
-
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/term/cancel.h"
+#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
+#include "proto/json/utf8.h"
+
+#define ESCAPED_BAD 0xfffdU /* U+FFFD, the code of bytes that are not UTF-8 */
+
+bool escaped_is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX])
+{
+    (void)out;
+    return escaped_is_control(code) ? "?" : NULL;
+}
+
+void escaped_write(struct textw *w, const char *text, escaped_rule rule)
+{
+    const char *end = text + strlen(text), *plain = text;
+    while (text < end) {
+        char out[ESCAPED_MAX];
+        size_t size = utf8_char(text, (size_t)(end - text));
+        const char *instead = rule(size ? utf8_decode(text, size) : ESCAPED_BAD, out);
+        if (size == 0 && !instead)
+            instead = "\xef\xbf\xbd";
+        if (size == 0)
+            size = 1;
+        if (instead) {
+            textw_printf(w, "%.*s%s", (int)(text - plain), plain, instead);
+            plain = text + size;
+        }
+        text += size;
+    }
+    textw_printf(w, "%s", plain);
+}
 
 static bool output_lost; /* memory was short for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
@@ -216,7 +253,8 @@ void print_lost(void)
     print_error("out of memory");
 }
 
-void print_note_error(int error)
+/* Records the errno of a failed write to stdout; print_flush() reports the first error. */
+static void print_note_error(int error)
 {
     if (!output_error)
         output_error = error;
@@ -328,4 +366,71 @@ const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms)
         return out;
     }
     return print_time(out, ms * 1000000);
+}
+
+enum { PARTING_MS = 1000 };
+
+struct stream {
+    int fd;
+    bool given_up;
+};
+
+/* Waits until the descriptor accepts bytes. Returns false one second after a cancel. */
+static bool wait_for_room(struct stream *stream)
+{
+    while (!stream->given_up) {
+        bool parting = cancel_requested();
+        struct pollfd polled[] = {{.fd = stream->fd, .events = POLLOUT},
+                                  {.fd = cancel_fd(), .events = POLLIN}};
+        int ready = poll(polled, parting ? 1 : 2, parting ? PARTING_MS : -1);
+        if (ready > 0 && polled[0].revents)
+            return true;
+        stream->given_up = ready == 0 || (ready < 0 && errno != EINTR);
+        if (ready < 0 && stream->given_up && stream->fd == STDOUT_FILENO)
+            print_note_error(errno);
+    }
+    return false;
+}
+
+/* Writes at most PIPE_BUF bytes at a time: a pipe that polls as writable has room for them, so that
+ * write() does not block. */
+static ssize_t put(void *cookie, const char *bytes, size_t size)
+{
+    struct stream *stream = cookie;
+    size_t done = 0;
+    while (done < size) {
+        if (!wait_for_room(stream)) {
+            errno = EINTR;
+            break;
+        }
+        size_t want = size - done < PIPE_BUF ? size - done : PIPE_BUF;
+        ssize_t written = write(stream->fd, bytes + done, want);
+        if (written > 0)
+            done += (size_t)written;
+        else if (written == 0 || (errno != EINTR && errno != EAGAIN)) {
+            if (stream->fd == STDOUT_FILENO)
+                print_note_error(written == 0 ? EIO : errno);
+            break;
+        }
+    }
+    return (ssize_t)done;
+}
+
+static FILE *open_stream(struct stream *stream)
+{
+    static const cookie_io_functions_t functions = {.write = put};
+    return fopencookie(stream, "w", functions);
+}
+
+int streams_init(void)
+{
+    static struct stream output = {.fd = STDOUT_FILENO}, error = {.fd = STDERR_FILENO};
+    FILE *out = open_stream(&output), *err = open_stream(&error);
+    if (!out || !err)
+        return -ENOMEM;
+    setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+    setvbuf(err, NULL, _IONBF, 0);
+    stdout = out;
+    stderr = err;
+    return 0;
 }

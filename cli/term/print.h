@@ -4,13 +4,13 @@
  * as one JSON object per line; error messages go to stderr in both cases. Control characters in
  * texts become '?'. Data flow:
  *
- *     print.c  -> lines and JSON, coloured by colour.c, above the live line of terminal.c
- *     grid.c   -> tables; escaped.c -> names and texts in other formats (JUnit, logs)
+ *     print.c  -> lines and JSON, coloured, above the live line of terminal.c; names and texts,
+ *                 escaped for other formats (JUnit, logs)
+ *     grid.c   -> tables
  *     meter.c  -> the progress of one operation, as a live line
- *     streams.c replaces stdout and stderr, so that a cancel (cancel.c) interrupts blocked writes
  *
  * To add a form of output that several commands need, start here. A colour role is added in
- * colour.h, a short text such as print_bytes() below.
+ * terminal.h, a short text such as print_bytes() below.
  */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/exit_code.h"
-#include "cli/term/colour.h"
+#include "cli/term/exit_code.h"
+#include "cli/term/terminal.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 #include "proto/json/textw.h"
@@ -74,9 +74,6 @@ void print_text(struct textw *w);
 /** Reports on stderr that there is no memory for output. From then on, print_flush() fails. */
 void print_lost(void);
 
-/** Records the errno of a failed write to stdout; print_flush() reports the first error. */
-void print_note_error(int error);
-
 /** Flushes stdout. Returns 0, or -1 after an error message if any output was lost. */
 int print_flush(void);
 
@@ -99,5 +96,33 @@ const char *print_s(uint64_t count);
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns);
 /** Writes the time since an event: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h". */
 const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms);
+
+/* Standard output and error that a cancel can interrupt, even if their readers do not read. */
+
+/**
+ * Replaces stdout and stderr by streams that wait for their readers only until a cancel. A reader
+ * that does not make room within a second after the cancel gets no more output. Call it after
+ * cancel_init(). Returns 0 or -errno.
+ */
+int streams_init(void);
+
+/* Texts of any bytes (names, messages), escaped by the rules of an output format. */
+
+enum { ESCAPED_MAX = 16 };
+
+/**
+ * Returns the replacement of a character, in static storage or in `out`, or null to write the
+ * character unchanged.
+ */
+typedef const char *(*escaped_rule)(uint32_t code, char out[ESCAPED_MAX]);
+
+/** Writes a text, with the characters that the rule replaces. */
+void escaped_write(struct textw *w, const char *text, escaped_rule rule);
+
+/** Returns whether a character is a control character: U+0000 to U+001F, U+007F to U+009F. */
+bool escaped_is_control(uint32_t code);
+
+/** The rule of terminals and logs: control characters, also newlines, become '?'. */
+const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX]);
 
 #endif /* CLI_PRINT_H */

@@ -2,7 +2,7 @@
 /* The command line of mlictl as it is, without what main() does to the process. */
 #define main mlictl_main
 int mlictl_main(int argc, char **argv);
-#include "cli/main.c"
+#include "cli/cmd/main.c"
 #undef main
 
 #include <stdlib.h>

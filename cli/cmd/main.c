@@ -16,7 +16,7 @@
  *          -> exit code (exit_code.h)
  *
  * Folders: batch/ many jobs as test cases. calibrate/ measured figures of this machine. cmd/ the
- * commands, one file each. completion/ scripts for shells. explain/ a job as numbers, text or
+ * commands, one file each. explain/ a job as numbers, text or
  * picture. file/ outputs that appear atomically. import/ cases of models. job/ jobs of job files.
  * link/ connections to a daemon. make/ a job from a command line. optimise/ chains of moves as
  * fewer moves. proxy/ the remote end of -H. queue/ cases that machines share. report/ the results
@@ -34,12 +34,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/cmd/command.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/term/cancel.h"
-#include "cli/term/colour.h"
 #include "cli/term/print.h"
-#include "cli/term/streams.h"
+#include "cli/term/terminal.h"
 #include "libmli/port/ports.h"
 #include "mli_helpers_api.h"
 #include "proto/json/nearest.h"

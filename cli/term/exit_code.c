@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/exit_code.h"
+#include "cli/term/exit_code.h"
 
 #include <errno.h>
 

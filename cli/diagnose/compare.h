@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparison of two tensors, bit by bit. */
-#ifndef CLI_COMPARE_H
-#define CLI_COMPARE_H
+#ifndef CLI_DIAGNOSE_COMPARE_H
+#define CLI_DIAGNOSE_COMPARE_H
 
 #include <stdint.h>
 
@@ -132,4 +132,4 @@ void difference_print(const struct print_style *style, const char *before, bool 
 /** Writes a difference as member `key`; null for DIFFERENCE_NONE. */
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference);
 
-#endif /* CLI_COMPARE_H */
+#endif /* CLI_DIAGNOSE_COMPARE_H */

@@ -11,8 +11,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/term/exit_code.h"
 
 /* A command line that works, and its purpose; the help shows both. */
 struct example {
