@@ -1,19 +1,302 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/moves/lines.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/moves/bench_clock.h"
 #include "bench/moves/evict.h"
-#include "bench/moves/lines_tiles.h"
+#include "bench/moves/lines.h"
+
+/*
+ * The cache lines of a placed job in some order: tiles of the destination, each with its pieces of
+ * the source. Padding is written and has no source.
+ */
+
+/* An order in which tiles are moved. */
+struct lines_way {
+    uint32_t dst_bytes; /* bytes of a tile that are contiguous in the destination */
+    uint32_t src_bytes; /* bytes of a tile that are contiguous in the source */
+    uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
+    bool by_source;     /* true: tiles in the order of the source; false: of the destination */
+    bool streamed;      /* true: stores of lines bypass the caches */
+    bool ahead;         /* true: the lines of the next tile are prefetched during a tile */
+};
+
+/* A run of bytes; `at` counts from the beginning of the tile. */
+struct lines_span {
+    int32_t at;
+    uint32_t bytes;
+};
+
+/* Tiles of one form; one array holds the loads and the stores. */
+struct lines_form {
+    uint32_t count[CASE_RANK], inside_at[CASE_RANK], inside[CASE_RANK];
+    struct lines_span *loads, *stores;
+    uint32_t load_count, store_count;
+};
+
+struct lines_tile {
+    const uint8_t *src; /* source of the first element that is not padding */
+    uint8_t *dst;
+    uint32_t form;
+};
+
+enum { LINES_FORMS = 81 /* three forms for each dimension */ };
+
+struct lines_tiles {
+    struct lines_tile *at;
+    size_t count;
+    struct lines_form form[LINES_FORMS];
+    uint32_t forms;
+};
+
+/* The order of a form, in dimensions of the destination. */
+struct lines_shape {
+    uint32_t extent[CASE_RANK]; /* extent of a tile in each dimension */
+    uint32_t dim[CASE_RANK];    /* order of the dimensions, the outermost first */
+};
+
+enum { LINES_TILES_LINE = 64 };
+
+/* The dimensions of the destination, those with the largest steps first. */
+static void sort_dims(const struct job *j, bool by_source, uint32_t dims[CASE_RANK])
+{
+    for (uint32_t i = 0; i < j->rank; i++) {
+        uint32_t at = i;
+
+        for (; by_source && at > 0; at--) {
+            const struct axis *a = &j->axis[i], *before = &j->axis[dims[at - 1]];
+
+            if (before->from * before->step >= a->from * a->step)
+                break;
+            dims[at] = dims[at - 1];
+        }
+        dims[at] = i;
+    }
+}
+
+/* Enlarges a tile in these dimensions, the last dimension first, until it has the wanted bytes. */
+static void grow(const struct job *j, const uint32_t dims[CASE_RANK], size_t wanted,
+                 uint32_t extent[CASE_RANK])
+{
+    size_t bytes = j->elem;
+
+    for (uint32_t i = j->rank; i-- > 0 && bytes < wanted;) {
+        const size_t need = (wanted + bytes - 1) / bytes, all = j->axis[dims[i]].count;
+        const uint32_t some = (uint32_t)(need < all ? need : all);
+
+        extent[dims[i]] = some > extent[dims[i]] ? some : extent[dims[i]];
+        bytes *= some;
+    }
+}
+
+static struct lines_shape lines_shape(const struct job *j, const struct lines_way *way)
+{
+    struct lines_shape shape = {{1, 1, 1, 1}, {0}};
+
+    sort_dims(j, false, shape.dim);
+    grow(j, shape.dim, way->dst_bytes, shape.extent);
+    sort_dims(j, true, shape.dim);
+    grow(j, shape.dim, way->src_bytes, shape.extent);
+    sort_dims(j, way->by_source, shape.dim);
+    return shape;
+}
+
+/* Writes the spans of one side of a form. With a null array, only counts them. */
+struct spans {
+    struct lines_span *at;
+    uint32_t count;
+    int64_t end;
+};
+
+/* A gap of less than a line after the last span contains no whole line. */
+static void add_span(struct spans *s, int64_t at, uint32_t bytes)
+{
+    if (s->count == 0 || at - s->end >= LINES_TILES_LINE || at < s->end - LINES_TILES_LINE) {
+        if (s->at)
+            s->at[s->count] = (struct lines_span){(int32_t)at, bytes};
+        s->count++;
+    } else if (s->at) {
+        struct lines_span *last = &s->at[s->count - 1];
+
+        last->bytes = (uint32_t)(at + bytes - last->at);
+    }
+    s->end = at + bytes;
+}
+
+/* A side of a tile: its counts and steps in bytes, those with the largest steps first. */
+struct side {
+    uint32_t rank, elem;
+    uint32_t count[CASE_RANK];
+    int64_t step[CASE_RANK];
+};
+
+static void add_spans(struct spans *s, const struct side *side, uint32_t dim, int64_t at)
+{
+    if (dim == CASE_RANK || dim == side->rank) {
+        add_span(s, at, side->elem);
+        return;
+    }
+    for (uint32_t i = 0; i < side->count[dim]; i++)
+        add_spans(s, side, dim + 1, at + i * side->step[dim]);
+}
+
+static void sides(const struct job *j, const struct lines_form *form, struct side *src,
+                  struct side *dst)
+{
+    uint32_t dims[CASE_RANK];
+
+    sort_dims(j, true, dims);
+    src->rank = dst->rank = j->rank;
+    src->elem = dst->elem = j->elem;
+    for (uint32_t i = 0; i < j->rank; i++) {
+        const struct axis *a = &j->axis[dims[i]];
+
+        src->count[i] = form->inside[dims[i]];
+        src->step[i] = a->from * a->step * j->elem;
+        dst->count[i] = form->count[i];
+        dst->step[i] = j->axis[i].to * j->elem;
+    }
+}
+
+static int64_t reach(const struct side *side)
+{
+    int64_t last = 0;
+
+    for (uint32_t i = 0; i < side->rank; i++)
+        last += side->count[i] * side->step[i];
+    return last;
+}
+
+static int fill_form(const struct job *j, struct lines_form *form)
+{
+    struct side src, dst;
+    struct spans loads = {0}, stores = {0};
+
+    sides(j, form, &src, &dst);
+    if (reach(&src) > INT32_MAX || reach(&dst) > INT32_MAX)
+        return -1;
+    add_spans(&loads, &src, 0, 0);
+    add_spans(&stores, &dst, 0, 0);
+    form->load_count = loads.count;
+    form->store_count = stores.count;
+    form->loads = calloc(loads.count + stores.count + 1, sizeof(*form->loads));
+    if (!form->loads)
+        return -1;
+    form->stores = form->loads + loads.count;
+    loads = (struct spans){form->loads, 0, 0};
+    stores = (struct spans){form->stores, 0, 0};
+    add_spans(&loads, &src, 0, 0);
+    add_spans(&stores, &dst, 0, 0);
+    return 0;
+}
+
+/* Returns the number of the form, or -1 on failure. */
+static int find_form(struct lines_tiles *t, const struct job *j, const struct lines_form *like)
+{
+    for (uint32_t i = 0; i < t->forms; i++) {
+        const struct lines_form *f = &t->form[i];
+
+        if (memcmp(f->count, like->count, sizeof(f->count)) == 0 &&
+            memcmp(f->inside_at, like->inside_at, sizeof(f->inside_at)) == 0 &&
+            memcmp(f->inside, like->inside, sizeof(f->inside)) == 0)
+            return (int)i;
+    }
+    if (t->forms == LINES_FORMS)
+        return -1;
+    t->form[t->forms] = *like;
+    if (fill_form(j, &t->form[t->forms]))
+        return -1;
+    return (int)t->forms++;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Fills the tile that begins at these coordinates. */
+static int add_tile(struct lines_tiles *t, const struct job *j, const uint32_t first[CASE_RANK],
+                    const uint32_t extent[CASE_RANK], struct lines_tile *tile)
+{
+    struct lines_form form = {0};
+    int number;
+
+    tile->src = j->src;
+    tile->dst = j->dst;
+    for (uint32_t i = 0; i < j->rank; i++) {
+        const struct axis *a = &j->axis[i];
+        const uint32_t end = least(first[i] + extent[i], a->count),
+                       from = first[i] > a->inside_at ? first[i] : a->inside_at,
+                       until = least(end, a->inside_at + a->inside);
+
+        form.count[i] = end - first[i];
+        form.inside_at[i] = from - first[i];
+        form.inside[i] = until > from ? until - from : 0;
+        tile->dst += (int64_t)(a->at + first[i]) * a->to * j->elem;
+        tile->src += (a->first + (int64_t)from * a->step) * a->from * j->elem;
+    }
+    number = find_form(t, j, &form);
+    tile->form = (uint32_t)number;
+    return number < 0 ? -1 : 0;
+}
+
+/* Returns the i-th tile in the order that takes `count` tiles from `places` in turns. */
+static size_t in_turns(size_t i, size_t count, size_t places)
+{
+    const size_t rounds = count / places;
+
+    return i < rounds * places ? i % places * rounds + i / places : i;
+}
+
+static void lines_tiles_finish(struct lines_tiles *t)
+{
+    for (uint32_t i = 0; i < t->forms; i++)
+        free(t->form[i].loads);
+    free(t->at);
+    memset(t, 0, sizeof(*t));
+}
+
+/*
+ * Makes the tiles. Returns 0, or -1 if there is no memory or a tile exceeds the range of its spans.
+ */
+static int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way)
+{
+    const struct lines_shape shape = lines_shape(j, way);
+    const uint32_t *extent = shape.extent;
+    uint32_t first[CASE_RANK] = {0};
+    size_t count = 1;
+
+    memset(t, 0, sizeof(*t));
+    for (uint32_t i = 0; i < j->rank; i++)
+        count *= (j->axis[i].count + extent[i] - 1) / extent[i];
+    t->at = calloc(count, sizeof(*t->at));
+    if (!t->at)
+        return -1;
+    t->count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t rest = in_turns(i, count, way->places);
+
+        for (uint32_t d = j->rank; d-- > 0;) {
+            const uint32_t dim = shape.dim[d],
+                           n = (j->axis[dim].count + extent[dim] - 1) / extent[dim];
+
+            first[dim] = (uint32_t)(rest % n) * extent[dim];
+            rest /= n;
+        }
+        if (add_tile(t, j, first, extent, &t->at[i])) {
+            lines_tiles_finish(t);
+            return -1;
+        }
+    }
+    return 0;
+}
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { LINE = 64, RUNS = 3 /* runs of each order that is tried */, TURNS = 8 };
+enum { LINES_LINE = 64, RUNS = 3 /* runs of each order that is tried */, TURNS = 8 };
 
 /* Shorter single runs take too little time to be measured. */
 #define SHORT_NS 100000.0
@@ -23,7 +306,7 @@ struct lines {
     struct lines_way way;
 };
 
-static struct lines_way chosen = {LINE, LINE, 1, false, false, false};
+static struct lines_way chosen = {LINES_LINE, LINES_LINE, 1, false, false, false};
 
 #if defined(__x86_64__)
 
@@ -35,14 +318,14 @@ static const char *lines_open(void)
 /* Returns the first line of a span that is read. */
 static inline uintptr_t line_of(const uint8_t *p)
 {
-    return (uintptr_t)p & ~(uintptr_t)(LINE - 1);
+    return (uintptr_t)p & ~(uintptr_t)(LINES_LINE - 1);
 }
 
 /* Returns the first line that begins in a written span, so that each line is written once, even if
  * several tiles share it. */
 static inline uintptr_t line_from(const uint8_t *p)
 {
-    return line_of(p + LINE - 1);
+    return line_of(p + LINES_LINE - 1);
 }
 
 __attribute__((target("prfchw"))) static void fetch(const struct lines_tile *tile,
@@ -51,13 +334,14 @@ __attribute__((target("prfchw"))) static void fetch(const struct lines_tile *til
     for (uint32_t i = 0; i < form->load_count; i++) {
         const uint8_t *at = tile->src + form->loads[i].at;
 
-        for (uintptr_t p = line_of(at); p < (uintptr_t)at + form->loads[i].bytes; p += LINE)
+        for (uintptr_t p = line_of(at); p < (uintptr_t)at + form->loads[i].bytes; p += LINES_LINE)
             __builtin_prefetch((const void *)p, 0);
     }
     for (uint32_t i = 0; !streamed && i < form->store_count; i++) {
         const uint8_t *at = tile->dst + form->stores[i].at;
 
-        for (uintptr_t p = line_from(at); p < (uintptr_t)at + form->stores[i].bytes; p += LINE)
+        for (uintptr_t p = line_from(at); p < (uintptr_t)at + form->stores[i].bytes;
+             p += LINES_LINE)
             __builtin_prefetch((const void *)p, 1);
     }
 }
@@ -68,7 +352,7 @@ __attribute__((target("avx512f"))) static void load(const struct lines_tile *til
     for (uint32_t i = 0; i < form->load_count; i++) {
         const uint8_t *at = tile->src + form->loads[i].at;
 
-        for (uintptr_t p = line_of(at); p < (uintptr_t)at + form->loads[i].bytes; p += LINE) {
+        for (uintptr_t p = line_of(at); p < (uintptr_t)at + form->loads[i].bytes; p += LINES_LINE) {
             const __m512i line = _mm512_load_si512((const void *)p);
 
             __asm__ volatile("" ::"v"(line));
@@ -86,10 +370,10 @@ __attribute__((target("avx512f"))) static void store(const struct lines_tile *ti
         const uintptr_t end = (uintptr_t)at + form->stores[i].bytes;
 
         if (streamed) {
-            for (uintptr_t p = line_from(at); p < end; p += LINE)
+            for (uintptr_t p = line_from(at); p < end; p += LINES_LINE)
                 _mm512_stream_si512((void *)p, line);
         } else {
-            for (uintptr_t p = line_from(at); p < end; p += LINE)
+            for (uintptr_t p = line_from(at); p < end; p += LINES_LINE)
                 _mm512_store_si512((void *)p, line);
         }
     }
@@ -219,7 +503,7 @@ void lines_choose(const struct job *job, bool cold)
 {
     static const uint32_t dst_bytes[] = {64, 256, 1024, 4096}, src_bytes[] = {1, 64, 256, 1024};
     const bool stream = cold && can_stream(job);
-    struct lines_way best = {LINE, LINE, 1, false, stream, false}, way;
+    struct lines_way best = {LINES_LINE, LINES_LINE, 1, false, stream, false}, way;
     struct lines_shape shapes[SHAPES];
     int count = 0;
     double ns = 0;

@@ -7,6 +7,7 @@
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
 
+#include "bench/moves/bench_job.h"
 #include "bench/moves/bench_peer.h"
 
 /* Tries many orders for a placed job; lines_peer then runs the fastest. */
@@ -22,4 +23,4 @@ const char *lines_way_name(char name[LINES_WAY]);
  * cannot run. */
 extern const struct peer lines_peer;
 
-#endif
+#endif /* BENCH_LINES_H */

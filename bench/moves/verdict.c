@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/moves/known.h"
+#include "bench/moves/bench_cases.h"
 
 /* The tolerance of comparisons: two runs of the same program may differ by up to this factor. */
 #define TOLERANCE 1.03
