@@ -303,27 +303,26 @@ void options_help(const struct option *table)
     }
 }
 
-static bool is_allowed(const char *const *allowed, const char *name)
+int options_only(const struct options *options, unsigned use, const char *command)
 {
-    while (*allowed && strcmp(*allowed, name) != 0)
-        allowed++;
-    return *allowed != NULL;
-}
-
-int options_only(const struct options *options, const char *const *allowed, const char *command)
-{
+    const struct option *refused = NULL;
     struct textw w;
+    size_t left = 0;
 
     for (const struct option *o = options->table; o->name; o++) {
-        if (!options->values[o - options->table] || is_allowed(allowed, o->name))
-            continue;
-        textw_init(&w);
-        for (size_t i = 0; allowed[i]; i++)
-            textw_printf(&w, "%s--%s", i == 0 ? "" : allowed[i + 1] ? ", " : " and ", allowed[i]);
-        print_error("--%s cannot be combined with %s; its options are %s", o->name, command,
-                    w.failed ? "in its manual" : w.data);
-        textw_finish(&w);
-        return -1;
+        left += (o->uses & use) != 0;
+        if (!refused && options->values[o - options->table] && !(o->uses & use))
+            refused = o;
     }
-    return 0;
+    if (!refused)
+        return 0;
+    textw_init(&w);
+    for (const struct option *o = options->table; o->name; o++) {
+        if (o->uses & use)
+            textw_printf(&w, "--%s%s", o->name, --left > 1 ? ", " : left == 1 ? " and " : "");
+    }
+    print_error("--%s cannot be combined with %s; its options are %s", refused->name, command,
+                w.failed ? "in its manual" : w.data);
+    textw_finish(&w);
+    return -1;
 }

@@ -51,7 +51,10 @@ struct option {
     const char *help;
     bool repeats;              /* may be given several times: options_next() */
     const struct value *takes; /* kind of the value; null: a number, a name, any text */
+    unsigned uses;             /* bits that the command defines, such as for options_only() */
 };
+
+#define OPTION_EVERY_USE (~0U)
 
 /* A parsed command line. */
 struct options {
@@ -86,10 +89,10 @@ const char *options_next(const struct options *options, const char *name, size_t
 bool options_has(const struct option *table, const char *name);
 
 /**
- * Checks that no option was given but those in `allowed`, which ends with null. Returns 0, or -1
- * after printing the options of `command`, for example "batch merge".
+ * Checks that no option was given but those with the bit `use`. Returns 0, or -1 after printing the
+ * options of `command`, for example "batch merge".
  */
-int options_only(const struct options *options, const char *const *allowed, const char *command);
+int options_only(const struct options *options, unsigned use, const char *command);
 
 /** Returns the number of words of the option at words[0], with its value; -1: not in the table. */
 int options_word(const struct option *table, char *const *words);
@@ -112,8 +115,8 @@ struct print_style options_style(const struct options *options);
 
 /** Options of every command; they end its table. */
 #define OPTIONS_COMMON                                                                             \
-    {"json", 0, NULL, "Print results as JSON, one object per line."},                              \
-        {"quiet", 'q', NULL, "Print no line for a success."},                                      \
+    {"json", 0, NULL, "Print results as JSON, one object per line.", .uses = OPTION_EVERY_USE},    \
+        {"quiet", 'q', NULL, "Print no line for a success.", .uses = OPTION_EVERY_USE},            \
         {"help", 'h', NULL, "Print this help."},                                                   \
     {                                                                                              \
         NULL                                                                                       \

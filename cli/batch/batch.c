@@ -71,21 +71,16 @@ static int check_files(const struct options *options)
 /* Refuses options that a worker of a queue does not have, and options of a queue without one. */
 static int check_queue(const struct options *options)
 {
-    static const char *const others[] = {"resume", "rerun", "shard",  "filter",       "list",
-                                         "lease",  "again", "remove", "update-golden"};
-    static const char *const own[] = {"password-file", "root",  "follow", "reconnect",
-                                      "lease",         "again", "remove"};
     const bool queue = given(options, "queue");
-    const char *const *names = queue ? others : own;
-    const size_t count = queue ? sizeof(others) / sizeof(others[0]) : sizeof(own) / sizeof(own[0]);
+    const unsigned form = queue ? IN_WORKER : IN_RUN;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!given(options, names[i]))
+    for (const struct option *o = options->table; o->name; o++) {
+        if (!options->values[o - options->table] || !(o->uses & BATCH_FORMS) || o->uses & form)
             continue;
         if (queue)
-            print_error("--%s cannot be combined with a worker of --queue", names[i]);
+            print_error("--%s cannot be combined with a worker of --queue", o->name);
         else
-            print_error("--%s requires --queue URL", names[i]);
+            print_error("--%s requires --queue URL", o->name);
         return -1;
     }
     if (!queue || options->argument_count == 0)
@@ -136,7 +131,7 @@ static void read_keep(struct batch_settings *settings, const struct options *opt
     const char *directory = options_get(options, "keep");
     bool none = directory && strcmp(directory, "none") == 0;
 
-    settings->keep = directory && !none ? directory : "batch-failed";
+    settings->keep = directory && !none ? directory : BATCH_KEEP;
     settings->trial.keeping =
         (struct keeping){.directory = none ? NULL : settings->keep,
                          .is_ours = access(settings->keep, F_OK) != 0,

@@ -11,22 +11,14 @@
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
  *     kept.h         --keep: copies failed cases into directories of their own
- *     queue_command.h  the commands for a queue on a Redis server
+ *     queue_commands.c the commands for a queue on a Redis server
+ *     batch_options.h  the options of the command and all its forms
  *     batch.h        one run: decides which cases run and records their results
  *
  * cli/report has the results as plain data, the state file and the reports (report.h). It includes
  * no header of this folder; tests/source/check_includes.py checks that.
  *
- * To add a batch option, start here:
- *   1. Add a row to options_table in cli/cmd/cmd_batch.c. --help and completion use that table.
- *   2. Add a member to struct batch_settings below and set it in batch_settings_read().
- *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
- *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
- *   4. If `mlictl batch merge` accepts the option, add its name to its list in cli/report/merge.c;
- *      the lists of enqueue, collect and status are in queue_commands.c.
- *   5. Describe it in man/mlictl-batch.1.scd and test it in tests/integration/test_batch*.py.
- *
- * To add a form of report, start in cli/report/report.h.
+ * To add a batch option, start in batch_options.h; a form of report, in cli/report/report.h.
  */
 #ifndef CLI_BATCH_BATCH_H
 #define CLI_BATCH_BATCH_H
@@ -37,6 +29,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "cli/batch/batch_options.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/source.h"
 #include "cli/batch/workers.h"
@@ -45,16 +38,6 @@
 #include "cli/report/report.h"
 #include "cli/report/shard.h"
 #include "cli/report/state_file.h"
-
-struct batch_settings;
-
-/* The settings of mlictl batch, as its options give them. */
-
-/**
- * Reads the options, and refuses those that cannot be combined. Returns 0, or -1 after a message.
- * The settings borrow strings of the options.
- */
-int batch_settings_read(struct batch_settings *settings, const struct options *options);
 
 /* The options of `mlictl batch` that select cases and control how they run. */
 struct batch_settings {
@@ -70,6 +53,12 @@ struct batch_settings {
     bool queue; /* --queue: a queue on a server has the cases */
     bool open;  /* true: the lines of standard input are the cases */
 };
+
+/**
+ * Reads the options, and refuses those that cannot be combined. Returns 0, or -1 after a message.
+ * The settings borrow strings of the options.
+ */
+int batch_settings_read(struct batch_settings *settings, const struct options *options);
 
 /* One run. A single thread uses it; only repeat_now is shared with the workers. */
 struct batch {
@@ -130,5 +119,16 @@ struct workers_callbacks batch_callbacks(struct batch *batch);
 enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole);
 
 void batch_finish(struct batch *batch);
+
+/* The commands for a queue: queue_commands.c, or queue_absent.c in a build without hiredis. */
+
+/** Opens the queue of the options; `shown` becomes its URL without the password. Hides the password
+ * in the command line of the process. Returns 0, or -1 with the fault filled. */
+int batch_queue_open(const struct options *options, struct queue **queue,
+                     char shown[QUEUE_SHOWN_MAX], struct fault *fault);
+
+enum exit_code batch_enqueue(const struct options *options);
+enum exit_code batch_show_status(const struct options *options);
+enum exit_code batch_collect(const struct options *options);
 
 #endif /* CLI_BATCH_BATCH_H */

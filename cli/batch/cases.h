@@ -73,13 +73,6 @@ uint64_t case_digest(struct batch_case *batch_case);
  */
 bool cases_is_job_text(const char *text, size_t length);
 
-#define FILTER_OPTION                                                                              \
-    {                                                                                              \
-        "filter", 0, "GLOB",                                                                       \
-            "Run the cases that match GLOB, and none that match !GLOB (default: all).",            \
-            .repeats = true                                                                        \
-    }
-
 /** Checks the patterns of --filter. Returns 0, or -1 after printing an error. */
 int cases_check_filter(const struct options *options);
 

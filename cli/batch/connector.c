@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/batch_options.h"
 #include "cli/link/embedded.h"
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
@@ -47,22 +48,17 @@ void connector_finish(struct connector *connector)
     connector->service = NULL;
 }
 
-/*
- * Options that choose the service, and options that cannot change the result of a case that passes:
- * they select cases, choose reports or concern failed cases. Any other option may change a result.
- */
+/* Options that choose the service. Of the others, those that are not BATCH_NEUTRAL may change the
+ * result of a case that passes. */
 static const char *const of_service[] = {"engine", "channels", "profile", "socket", "host", NULL};
-static const char *const of_no_result[] = {
-    "jobs",  "filter",        "shard",  "list",          "retries", "fail-fast", "resume",
-    "rerun", "update-golden", "queue",  "password-file", "root",    "follow",    "reconnect",
-    "lease", "again",         "remove", "keep",          "tap",     "junit",     "html",
-    "flaky", "verbose",       "json",   "quiet",         "help",    NULL};
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool is_of_service(const char *name)
 {
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
+    for (size_t i = 0; of_service[i]; i++) {
+        if (strcmp(of_service[i], name) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Adds the terminating zero too: "a", "bc" and "ab", "c" must differ. */
@@ -87,7 +83,7 @@ static uint64_t sum_options(const struct options *options)
     for (size_t i = 0; options->table[i].name; i++) {
         const char *name = options->table[i].name;
 
-        if (!options->values[i] || is_one_of(name, of_service) || is_one_of(name, of_no_result))
+        if (!options->values[i] || options->table[i].uses & BATCH_NEUTRAL || is_of_service(name))
             continue;
         add_text(&x, name);
         add_text(&x, options->values[i]);
@@ -195,17 +191,16 @@ static void quote(struct textw *w, const char *word)
 
 char *connector_rerun_command(const struct options *options, const char *job_file)
 {
-    static const char *const names[] = {"engine", "channels", "profile", "socket", "host"};
     struct textw command;
 
     textw_init(&command);
     textw_printf(&command, "mlictl %s ", connector_is_embedded(options) ? "run" : "submit");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = options_get(options, names[i]);
+    for (size_t i = 0; of_service[i]; i++) {
+        const char *value = options_get(options, of_service[i]);
 
         if (!value)
             continue;
-        textw_printf(&command, "--%s ", names[i]);
+        textw_printf(&command, "--%s ", of_service[i]);
         quote(&command, value);
         textw_printf(&command, " ");
     }

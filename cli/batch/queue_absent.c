@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replaces queue_commands.c and source_queue.c in a build without hiredis. */
-#include "cli/batch/queue_command.h"
+#include "cli/batch/batch.h"
 #include "cli/batch/source.h"
 
 static int refuse(const struct options *options, struct fault *fault)

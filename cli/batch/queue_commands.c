@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
-#include "cli/batch/queue_command.h"
 #include "cli/batch/resume.h"
 #include "cli/file/text.h"
 #include "cli/report/report.h"
@@ -272,15 +272,12 @@ static int enqueue(const struct options *options, const struct cases *cases, uin
 
 enum exit_code batch_enqueue(const struct options *options)
 {
-    static const char *const allowed[] = {"queue",  "password-file", "root", "lease", "reconnect",
-                                          "filter", "again",         "json", "quiet", NULL};
     const struct print_style style = options_style(options);
-    const char *keep = options_get(options, "keep");
-    struct cases cases = {.except = keep ? keep : "batch-failed"};
+    struct cases cases = {.except = BATCH_KEEP};
     struct fault fault;
     uint64_t lease = LEASE_S;
 
-    if (options_only(options, allowed, "batch enqueue") || cases_check_filter(options) ||
+    if (cases_check_filter(options) ||
         options_uint(options, "lease", LEASE_MIN_S, LEASE_MAX_S, &lease))
         return EXIT_CODE_INVALID;
     if (options->argument_count < 2) {
@@ -351,8 +348,6 @@ static void print_status_json(const char *shown, const struct queue_status *stat
 
 enum exit_code batch_show_status(const struct options *options)
 {
-    static const char *const allowed[] = {"queue", "password-file", "reconnect",
-                                          "json",  "quiet",         NULL};
     const struct print_style style = options_style(options);
     char shown[QUEUE_SHOWN_MAX];
     struct queue_status status = {0};
@@ -360,8 +355,6 @@ enum exit_code batch_show_status(const struct options *options)
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
 
-    if (options_only(options, allowed, "batch status"))
-        return EXIT_CODE_INVALID;
     if (batch_queue_open(options, &queue, shown, &fault) || queue_status(queue, &status, &fault))
         code = print_failure(&style, NULL, &fault);
     else if (style.json)
@@ -558,14 +551,10 @@ static enum exit_code collect(struct collection *collection, uint64_t timeout_ms
 
 enum exit_code batch_collect(const struct options *options)
 {
-    static const char *const allowed[] = {"queue",  "password-file", "reconnect",
-                                          "remove", "timeout",       BATCH_REPORT_OPTION_NAMES,
-                                          "json",   "quiet",         NULL};
     struct collection collection = {.options = options};
     uint64_t timeout = 0;
 
-    if (options_only(options, allowed, "batch collect") ||
-        options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
+    if (options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
         return EXIT_CODE_INVALID;
     enum exit_code code = batch_report_create(options, &collection.report);
     if (code == EXIT_CODE_DONE)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/batch/attempt.h"
-#include "cli/batch/queue_command.h"
+#include "cli/batch/batch.h"
 #include "cli/batch/resume.h"
 #include "cli/batch/source.h"
 #include "cli/term/cancel.h"

@@ -7,7 +7,6 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
-#include "cli/batch/queue_command.h"
 #include "cli/batch/source.h"
 #include "cli/batch/workers.h"
 #include "cli/cmd/command.h"
@@ -17,39 +16,6 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/report/report.h"
 #include "cli/term/print.h"
-
-static const struct option options_table[] = {
-    {"jobs", 'j', "N",
-     "Run at most N cases at a time (default: number of processors; 1 with -H or --profile)."},
-    FILTER_OPTION,
-    {"shard", 0, "I/N", "Run shard I of N; auto and auto/N read the environment (default: all)."},
-    {"list", 0, NULL, "Print the names of the selected cases; run nothing."},
-    {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0)."},
-    {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1)."},
-    {"fail-fast", 0, NULL, "Begin no further case after the first failure."},
-    {"timeout", 0, "MS",
-     "Limit each attempt at a case, or the wait of collect, to MS ms (default: none)."},
-    {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",
-     .takes = &value_file},
-    {"rerun", 0, NULL, "Rerun the cases of --resume STATE that did not pass."},
-    {"update-golden", 0, NULL, "Write results that differ beside their golden files, as *.new."},
-    {"keep", 0, "DIR", "Keep failed cases in DIR; none keeps nothing (default: batch-failed).",
-     .takes = &value_directory},
-    BATCH_REPORT_OPTIONS,
-    QUEUE_OPTIONS,
-    EMBEDDED_OPTIONS("all that the engine has"),
-    EMBEDDED_LIMIT_OPTION,
-    PROFILE_OPTION,
-    TUNING_OPTION,
-    {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
-     .takes = &value_file},
-    {"host", 'H', "URL",
-     "Run on the daemon at ssh://[user@]host[:port], or on the board at qemu:BOARD or serial:PATH "
-     "(default: none)."},
-    OPTIONS_COMMON,
-};
-
-_Static_assert(sizeof(options_table) / sizeof(options_table[0]) <= OPTIONS_MAX, "OPTIONS_MAX");
 
 static enum exit_code fail(const struct options *options, const struct fault *fault)
 {
@@ -256,25 +222,25 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
 static bool run_subcommand(const struct options *options, enum exit_code *code)
 {
     static const struct {
-        const char *name;
-        bool queue; /* of a queue */
+        const char *name; /* with "batch " */
+        unsigned form;
         enum exit_code (*run)(const struct options *options);
-    } commands[] = {{"merge", false, batch_merge},
-                    {"enqueue", true, batch_enqueue},
-                    {"status", true, batch_show_status},
-                    {"collect", true, batch_collect}};
+    } forms[] = {{"batch merge", IN_MERGE, batch_merge},
+                 {"batch enqueue", IN_ENQUEUE, batch_enqueue},
+                 {"batch status", IN_STATUS, batch_show_status},
+                 {"batch collect", IN_COLLECT, batch_collect}};
+    const char *first = options->argument_count > 0 ? options->arguments[0] : "";
 
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (options->argument_count == 0 || strcmp(options->arguments[0], commands[i].name) != 0)
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (strcmp(first, forms[i].name + strlen("batch ")) != 0)
             continue;
-        if (!commands[i].queue || options_get(options, "queue")) {
-            *code = commands[i].run(options);
-            return true;
-        }
-        print_error("batch %s requires --queue URL; to run the cases of a directory with this "
-                    "name, write ./%s",
-                    commands[i].name, commands[i].name);
         *code = EXIT_CODE_INVALID;
+        if (forms[i].form != IN_MERGE && !options_get(options, "queue"))
+            print_error("%s requires --queue URL; to run the cases of a directory with this name, "
+                        "write ./%s",
+                        forms[i].name, first);
+        else if (options_only(options, forms[i].form, forms[i].name) == 0)
+            *code = forms[i].run(options);
         return true;
     }
     return false;
@@ -319,7 +285,7 @@ const struct command cmd_batch = {
         "batch\n"
         "--queue URL` on any machine runs them, `mlictl batch collect --queue URL` reports the\n"
         "results, and `mlictl batch status --queue URL` shows what waits.\n",
-    .options = options_table,
+    .options = batch_options,
     .takes = &value_file, /* manifests and state files have any name */
     .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", "enqueue", "collect",
                                                                      "status", NULL}},

@@ -339,11 +339,9 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
 
 enum exit_code batch_merge(const struct options *options)
 {
-    static const char *const allowed[] = {BATCH_REPORT_OPTION_NAMES, "json", "quiet", NULL};
     struct merge merge = {.style = options_style(options)};
 
-    if (options_only(options, allowed, "batch merge") ||
-        batch_report_flaky(options, &merge.flaky_is_good))
+    if (batch_report_flaky(options, &merge.flaky_is_good))
         return EXIT_CODE_INVALID;
     if (options->argument_count < 2) {
         print_error("usage: mlictl batch merge [options] STATE...; see mlictl batch --help");

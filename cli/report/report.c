@@ -123,8 +123,6 @@ static void find_run(const struct options *options, struct report_style *style)
     const char *first = options->argument_count > 0 ? options->arguments[0] : "";
 
     style->merged = strcmp(first, "merge") == 0 || strcmp(first, "collect") == 0;
-    if (!options_has(options->table, "engine")) /* a table of a test */
-        return;
     style->engine = options_get(options, "engine");
     style->profile = options_get(options, "profile");
     style->socket = options_get(options, "socket");

@@ -22,8 +22,7 @@
  * To add a form of report, start here:
  *   1. Write reporter_NAME.c with a struct reporter; reporter_tap.c is a short example.
  *   2. Declare it below and add it to forms[] in report.c, with the condition that selects it.
- *   3. Add its option to BATCH_REPORT_OPTIONS, BATCH_REPORT_OPTION_NAMES and struct report_style,
- * and to of_no_result in cli/batch/connector.c.
+ *   3. Add its option to the table of cli/batch/batch_options.c, and to struct report_style.
  *   4. Test it in tests/unit/cli/test_batch_report.c.
  */
 #ifndef CLI_REPORT_H
@@ -43,21 +42,6 @@ struct batch_report;
 
 /* The values of --flaky. */
 extern const struct value batch_report_flaky_value;
-
-/** Options for reports, of batch and merge, besides --json and --quiet. */
-#define BATCH_REPORT_OPTIONS                                                                       \
-    {"tap", 0, NULL, "Write TAP version 13 to standard output."},                                  \
-        {"junit", 0, "FILE", "Write JUnit XML to FILE; - is standard output (default: none).",     \
-         .takes = &value_file},                                                                    \
-        {"html", 0, "DIR", "Write a page to DIR/index.html (default: none).",                      \
-         .takes = &value_directory},                                                               \
-        {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",           \
-         .takes = &batch_report_flaky_value},                                                      \
-    {                                                                                              \
-        "verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal."      \
-    }
-
-#define BATCH_REPORT_OPTION_NAMES "tap", "junit", "html", "flaky", "verbose"
 
 /** Reads --flaky. Returns 0, or -1 after printing an error. */
 int batch_report_flaky(const struct options *options, bool *is_good);
@@ -92,7 +76,7 @@ void batch_report_destroy(struct batch_report *report);
 
 /**
  * `mlictl batch merge`: makes one report of the state files of all shards (merge.c). `options` are
- * those of `mlictl batch`; the first argument is "merge". Refuses options that control a run.
+ * those of `mlictl batch`; the first argument is "merge".
  */
 enum exit_code batch_merge(const struct options *options);
 

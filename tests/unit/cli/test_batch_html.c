@@ -6,15 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/batch/batch_options.h"
 #include "cli/report/report.h"
 #include "cli/report_html/html.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
-
-static const struct option table[] = {
-    BATCH_REPORT_OPTIONS,
-    OPTIONS_COMMON,
-};
 
 static char directory[] = "/tmp/mlictl-html-XXXXXX";
 
@@ -50,7 +46,7 @@ static struct batch_report *create(void)
     struct batch_report *report;
     struct options options;
 
-    assert_int_equal(options_parse(&options, table, 2, argv), 0);
+    assert_int_equal(options_parse(&options, batch_options, 2, argv), 0);
     assert_int_equal(batch_report_create(&options, &report), EXIT_CODE_DONE);
     return report;
 }
@@ -195,7 +191,7 @@ static void test_a_file_of_another_kind_stays(void **state)
     assert_non_null(file);
     fputs("{}", file);
     fclose(file);
-    assert_int_equal(options_parse(&options, table, 2, argv), 0);
+    assert_int_equal(options_parse(&options, batch_options, 2, argv), 0);
     assert_int_equal(batch_report_create(&options, &report), EXIT_CODE_INVALID);
     batch_report_destroy(report);
     assert_non_null(strstr(capture_errors(), "--html page/index.html"));

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/batch/batch_options.h"
 #include "cli/report/report.h"
 #include "cli/report/state_file.h"
 #include "tests/unit/cli/capture.h"
@@ -123,11 +124,6 @@ static void test_state(void **state)
                           CASE("\xef\xbf\xbd", ",\"name_bytes\":\"61ff\"") CASE("a", BASIS));
 }
 
-static const struct option table[] = {
-    BATCH_REPORT_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static void report_cases(struct batch_report *report)
 {
     const struct batch_outline outline = {.total = 2, .selected = 2};
@@ -157,7 +153,7 @@ static bool make_report(const void *how)
     bool well;
 
     capture_begin();
-    assert_int_equal(options_parse(&options, table, *word ? 1 : 0, &word), 0);
+    assert_int_equal(options_parse(&options, batch_options, *word ? 1 : 0, &word), 0);
     well = batch_report_create(&options, &report) == EXIT_CODE_DONE;
     if (well)
         report_cases(report);

@@ -5,14 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/batch/batch_options.h"
 #include "cli/report/report.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
-
-static const struct option table[] = {
-    BATCH_REPORT_OPTIONS,
-    OPTIONS_COMMON,
-};
 
 static char directory[] = "/tmp/mlictl-report-XXXXXX";
 
@@ -43,7 +39,7 @@ static enum exit_code create(const char *line, struct batch_report **report)
         if (*word)
             argv[argc++] = word;
     }
-    assert_int_equal(options_parse(&options, table, argc, argv), 0);
+    assert_int_equal(options_parse(&options, batch_options, argc, argv), 0);
     return batch_report_create(&options, report);
 }
 

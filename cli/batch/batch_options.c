@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/batch/batch_options.h"
+
+#include "cli/link/embedded.h"
+#include "cli/link/tuning_choice.h"
+#include "cli/report/report.h"
+
+/* The options of the macros have no forms: a run and a worker take them, and each may change the
+ * result of a case. */
+const struct option batch_options[] = {
+    {"jobs", 'j', "N",
+     "Run at most N cases at a time (default: number of processors; 1 with -H or --profile).",
+     .uses = IN_RUN | IN_WORKER | BATCH_NEUTRAL},
+    {"filter", 0, "GLOB",
+     "Run the cases that match GLOB, and none that match !GLOB (default: all).",
+     .uses = IN_RUN | IN_ENQUEUE | BATCH_NEUTRAL, .repeats = true},
+    {"shard", 0, "I/N", "Run shard I of N; auto and auto/N read the environment (default: all).",
+     .uses = IN_RUN | BATCH_NEUTRAL},
+    {"list", 0, NULL, "Print the names of the selected cases; run nothing.",
+     .uses = IN_RUN | BATCH_NEUTRAL},
+    {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0).",
+     .uses = IN_RUN | IN_WORKER | BATCH_NEUTRAL},
+    {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1).",
+     .uses = IN_RUN | IN_WORKER},
+    {"fail-fast", 0, NULL, "Begin no further case after the first failure.",
+     .uses = IN_RUN | IN_WORKER | BATCH_NEUTRAL},
+    {"timeout", 0, "MS",
+     "Limit each attempt at a case, or the wait of collect, to MS ms (default: none).",
+     .uses = IN_RUN | IN_WORKER | IN_COLLECT},
+    {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",
+     .uses = IN_RUN | BATCH_NEUTRAL, .takes = &value_file},
+    {"rerun", 0, NULL, "Rerun the cases of --resume STATE that did not pass.",
+     .uses = IN_RUN | BATCH_NEUTRAL},
+    {"update-golden", 0, NULL, "Write results that differ beside their golden files, as *.new.",
+     .uses = IN_RUN | BATCH_NEUTRAL},
+    {"keep", 0, "DIR", "Keep failed cases in DIR; none keeps nothing (default: batch-failed).",
+     .uses = IN_RUN | IN_WORKER | BATCH_NEUTRAL, .takes = &value_directory},
+    {"tap", 0, NULL, "Write TAP version 13 to standard output.", .uses = BATCH_REPORT},
+    {"junit", 0, "FILE", "Write JUnit XML to FILE; - is standard output (default: none).",
+     .uses = BATCH_REPORT, .takes = &value_file},
+    {"html", 0, "DIR", "Write a page to DIR/index.html (default: none).", .uses = BATCH_REPORT,
+     .takes = &value_directory},
+    {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",
+     .uses = BATCH_REPORT, .takes = &batch_report_flaky_value},
+    {"verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal.",
+     .uses = BATCH_REPORT},
+    {"queue", 0, "URL", "Run the cases of the queue at redis://HOST/NAME (default: none).",
+     .uses = IN_WORKER | IN_ENQUEUE | IN_STATUS | IN_COLLECT | BATCH_NEUTRAL},
+    {"password-file", 0, "FILE",
+     "Read the password of the queue from FILE (default: $MLI_QUEUE_PASSWORD).",
+     .uses = IN_WORKER | IN_ENQUEUE | IN_STATUS | IN_COLLECT | BATCH_NEUTRAL, .takes = &value_file},
+    {"root", 0, "DIR", "Read the cases of a queue below DIR (default: .).",
+     .uses = IN_WORKER | IN_ENQUEUE | BATCH_NEUTRAL, .takes = &value_directory},
+    {"follow", 0, NULL, "Wait for further cases at the end of the queue.",
+     .uses = IN_WORKER | BATCH_NEUTRAL},
+    {"reconnect", 0, "S", "Stop S s after the queue was lost (default: 30 s).",
+     .uses = IN_WORKER | IN_ENQUEUE | IN_STATUS | IN_COLLECT | BATCH_NEUTRAL},
+    {"lease", 0, "S", "Set the time until enqueued cases are handed out again (default: 30 s).",
+     .uses = IN_ENQUEUE | BATCH_NEUTRAL},
+    {"again", 0, NULL, "Run the enqueued cases again that did not pass.",
+     .uses = IN_ENQUEUE | BATCH_NEUTRAL},
+    {"remove", 0, NULL, "Remove the queue after collect has reported all its cases.",
+     .uses = IN_COLLECT | BATCH_NEUTRAL},
+    EMBEDDED_OPTIONS("all that the engine has"),
+    EMBEDDED_LIMIT_OPTION,
+    PROFILE_OPTION,
+    TUNING_OPTION,
+    {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
+     .takes = &value_file},
+    {"host", 'H', "URL",
+     "Run on the daemon at ssh://[user@]host[:port], or on the board at qemu:BOARD or serial:PATH "
+     "(default: none)."},
+    OPTIONS_COMMON,
+};
+
+_Static_assert(sizeof(batch_options) / sizeof(batch_options[0]) <= OPTIONS_MAX, "OPTIONS_MAX");

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of mlictl batch: one table for all forms of the command. Each row also says which
+ * forms take the option, and whether --resume runs cases again when its value changes.
+ *
+ * To add an option, start here:
+ *   1. Add a row to the table in batch_options.c: name, letter, argument, help and, in `uses`, the
+ *      forms of the command that take it; and BATCH_NEUTRAL if it cannot change the result of a
+ *      case that passes. Help, completion, --resume, merge and the forms for queues read the table.
+ *   2. Read its value where it matters, with options_get() or, if it is a number, options_uint().
+ *      What a whole run needs is read once, in batch_settings_read().
+ *   3. Describe it in man/mlictl-batch.1.scd, and say in python/mli/_batch_options.py whether the
+ *      plugin of pytest takes it: the tests mlictl_man and python compare both with the table.
+ *   4. Test it in tests/integration/test_batch.py.
+ */
+#ifndef CLI_BATCH_OPTIONS_H
+#define CLI_BATCH_OPTIONS_H
+
+#include "cli/options.h"
+
+/* The column `uses` of batch_options[]. */
+enum {
+    /* Forms of the command that take the option; none: a run and a worker. */
+    IN_RUN = 1,     /* mlictl batch PATH... */
+    IN_WORKER = 2,  /* mlictl batch --queue URL */
+    IN_MERGE = 4,   /* mlictl batch merge */
+    IN_ENQUEUE = 8, /* mlictl batch enqueue --queue URL */
+    IN_STATUS = 16,
+    IN_COLLECT = 32,
+    BATCH_FORMS = 63,
+    /* Its value cannot change the result of a case that passes. Otherwise --resume runs all cases
+     * again when it changes. */
+    BATCH_NEUTRAL = 64,
+    BATCH_REPORT = IN_RUN | IN_WORKER | IN_MERGE | IN_COLLECT | BATCH_NEUTRAL
+};
+
+extern const struct option batch_options[];
+
+#define BATCH_KEEP "batch-failed" /* the default of --keep */
+
+#endif /* CLI_BATCH_OPTIONS_H */
