@@ -5,7 +5,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/job/job_print.h"
 #include "cli/options.h"
 
 static const char *const state_words[] = {

@@ -2,13 +2,13 @@
 /* mlictl run: runs jobs on a service inside this process. */
 #include "boards/link/board_address.h"
 #include "cli/cmd/command.h"
-#include "cli/job/execute.h"
-#include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"
-#include "cli/job/sequence.h"
+#include "cli/job/outcome.h"
 #include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"
 #include "cli/link/tuning_choice.h"
+#include "cli/run/execute.h"
+#include "cli/run/sequence.h"
 #include "daemon/service.h"
 
 enum { CHANNELS_MIN = 4 };

@@ -5,7 +5,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/job/job_print.h"
 
 static const struct option options_table[] = {
     DAEMON_LINK_OPTIONS,

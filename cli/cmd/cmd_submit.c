@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "cli/cmd/command.h"
-#include "cli/job/detach.h"
-#include "cli/job/execute.h"
-#include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"
-#include "cli/job/sequence.h"
+#include "cli/job/outcome.h"
 #include "cli/link/daemon_link.h"
+#include "cli/run/execute.h"
+#include "cli/run/sequence.h"
 #include "proto/wire/daemon_calls.h"
 
 static const struct option options_table[] = {

@@ -8,7 +8,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/job/job_print.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"

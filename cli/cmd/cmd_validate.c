@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl validate: checks jobs without moving data. */
 #include "cli/cmd/command.h"
-#include "cli/job/execute.h"
-#include "cli/job/job_limits.h"
-#include "cli/job/job_report.h"
 #include "cli/job/job_rules.h"
+#include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/races.h"
 #include "cli/job/resolve.h"
-#include "cli/job/sequence.h"
 #include "cli/job/staging.h"
+#include "cli/run/execute.h"
+#include "cli/run/job_limits.h"
+#include "cli/run/sequence.h"
 
 static const struct option options_table[] = {
     LIMITS_OPTIONS,

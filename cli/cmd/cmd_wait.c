@@ -6,7 +6,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/job/job_print.h"
 #include "cli/term/clock_ns.h"
 #include "proto/wire/wire_limits.h"
 

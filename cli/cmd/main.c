@@ -6,22 +6,33 @@
  *          -> cmd/cmd_NAME.c
  *               jobs (run, submit, validate, batch, explain, mov, permute, make)
  *                 job/job_files.c reads JOB.json -> job/resolve.c opens the tensors and plans the
- *                 output -> job/execute.c sends the job over link/ to a daemon, or to the service
+ *                 output -> run/execute.c sends the job over link/ to a daemon, or to the service
  *                 inside this process (link/embedded.c) -> job/outcome.c compares the output with
- *                 "expect" -> job/job_report.c prints a line or an object
+ *                 "expect" and prints a line or an object
  *               a daemon (info, ping, jobs, wait, ...)
  *                 cmd/session.c connects, calls and prints
  *               tensor files (gen, show, diff)
  *                 tensor/ and file/
- *          -> exit code (exit_code.h)
+ *          -> exit code (term/exit_code.h)
  *
- * Folders: batch/ many jobs as test cases. calibrate/ measured figures of this machine. cmd/ the
- * commands, one file each. explain/ a job as numbers, text or
- * picture. file/ outputs that appear atomically. import/ cases of models. job/ jobs of job files.
- * link/ connections to a daemon. make/ a job from a command line. optimise/ chains of moves as
- * fewer moves. proxy/ the remote end of -H. queue/ cases that machines share. report/ the results
- * of a batch: state file, merge, reports. selftest/ random moves on every engine. tensor/ tensor
- * files. model/ readers of models. term/ output for people, and ^C. tile/ layers in tiles.
+ * Folders, in layers: a folder includes headers only of those below its line.
+ *
+ *     cmd          main.c, the commands: one file each
+ *     batch        many jobs as test cases
+ *     import       cases of models
+ *     tile         layers in tiles             optimise    chains of moves as fewer moves
+ *     make         a job from a command line   report_html the report as a page
+ *     report       state file, merge, reports
+ *     explain      a job as text or picture    run         jobs sent to a service
+ *     link         connections to a service    calibrate   measured figures of this machine
+ *     boards/link  boards at serial lines
+ *     job          jobs of job files           selftest    random moves on every engine
+ *     diagnose     differences of tensors
+ *     tensor       tensor files
+ *     model        readers of models
+ *     file         outputs that appear atomically          queue       cases that machines share
+ *     .            options.c, engine_arg.c
+ *     term         output for people, ^C, exit codes
  *
  * To add a command, start at command.h. To add an option, add it to the options_table of the
  * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/outcome.h"
-
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/file/regular.h"
+#include "cli/job/outcome.h"
 #include "cli/term/cancel.h"
+#include "mli_helpers_api.h"
 #include "proto/file/expectation.h"
 
 void outcome_finish(struct outcome *outcome)
@@ -231,4 +233,324 @@ void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome
     compare_outlines(&resolved->whole, &resolved->expect, &outcome->difference);
     if (outcome->difference.kind != DIFFERENCE_NONE)
         conclude(outcome);
+}
+
+enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
+
+static const char *op_name(const struct job_spec *job)
+{
+    return job->common.op == JOB_OP_PERMUTE ? "permute" : "mov";
+}
+
+void job_report_label(char *out, size_t size, const struct job_file *file,
+                      const struct job_spec *job)
+{
+    if (job->common.name)
+        snprintf(out, size, "%s", job->common.name);
+    else
+        snprintf(out, size, "%s%s%s", file->path, *job->pointer ? "#" : "", job->pointer);
+}
+
+static const char *label(char out[LABEL_MAX], const struct job_file *file,
+                         const struct job_spec *job)
+{
+    job_report_label(out, LABEL_MAX, file, job);
+    return out;
+}
+
+/* Returns the words before the name of the output. */
+static const char *arrow(const struct job_spec *job)
+{
+    if (job->dst.buffer)
+        return "into buffer";
+    return job->dst.update ? "into" : "->";
+}
+
+static const char *output_name(const struct job_spec *job)
+{
+    return job->dst.buffer ? job->dst.buffer : job->dst.file;
+}
+
+static const char *state_name(const struct outcome *outcome)
+{
+    static const char *const states[] = {[EXIT_CODE_DONE] = "done",
+                                         [EXIT_CODE_FAILED] = "failed",
+                                         [EXIT_CODE_INVALID] = "invalid",
+                                         [EXIT_CODE_LOST] = "lost",
+                                         [EXIT_CODE_STOPPED] = "stopped"};
+
+    if (outcome->skipped)
+        return "skipped";
+    if (outcome->difference.kind != DIFFERENCE_NONE)
+        return "mismatch";
+    if (outcome->exit == EXIT_CODE_DONE && outcome->detached)
+        return "submitted";
+    if (outcome->exit == EXIT_CODE_DONE && outcome->validated)
+        return "valid";
+    return states[outcome->exit];
+}
+
+enum parameter { SCALE, SCALE_FRAC_BITS, ZERO_POINT };
+
+static int entry_of(const struct quant *quant, enum parameter parameter, uint32_t i)
+{
+    switch (parameter) {
+    case SCALE:
+        return quant->scale[i];
+    case SCALE_FRAC_BITS:
+        return quant->scale_frac_bits[i];
+    default:
+        return quant->zero_point[i];
+    }
+}
+
+/* Writes the first ENTRIES_SHOWN entries of a per-axis array. */
+static int entries_text(char *out, size_t size, const struct quant *quant, enum parameter parameter)
+{
+    static const char *const names[] = {"scale", "scale_frac_bits", "zero_point"};
+    int length = snprintf(out, size, ", %s [", names[parameter]);
+    uint32_t shown = quant->count > ENTRIES_SHOWN ? ENTRIES_SHOWN : quant->count;
+
+    for (uint32_t i = 0; i < shown; i++)
+        length += snprintf(out + length, size - (size_t)length, "%s%d", i ? ", " : "",
+                           entry_of(quant, parameter, i));
+    length +=
+        snprintf(out + length, size - (size_t)length, "%s]", quant->count > shown ? ", ..." : "");
+    return length;
+}
+
+/* Writes the parameters of a result. Returns false if the result has no parameters. */
+static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
+{
+    if (quant->has_frac_bits) {
+        snprintf(out, QUANT_TEXT_MAX, "frac_bits %d", quant->frac_bits);
+        return true;
+    }
+    if (quant->count == 0)
+        return false;
+    if (quant->axis < 0) {
+        snprintf(out, QUANT_TEXT_MAX, "scale %d, scale_frac_bits %d, zero_point %d",
+                 quant->scale[0], quant->scale_frac_bits[0], quant->zero_point[0]);
+        return true;
+    }
+    int length = snprintf(out, QUANT_TEXT_MAX, "axis %" PRId32 ", %" PRIu32 " entries", quant->axis,
+                          quant->count);
+    for (int parameter = SCALE; parameter <= ZERO_POINT; parameter++)
+        length += entries_text(out + length, (size_t)(QUANT_TEXT_MAX - length), quant,
+                               (enum parameter)parameter);
+    return true;
+}
+
+static void print_moved(const struct print_style *style, const struct job_file *file,
+                        const struct job_spec *job, const struct outcome *outcome)
+{
+    const struct job_result *result = &outcome->result;
+    char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
+    char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
+    const char *type = element_type_name(result->dst.type);
+    bool expected = outcome->verdict == VERDICT_SAME;
+
+    snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
+             label(name, file, job), op_name(job),
+             print_shape(from, outcome->src.rank, outcome->src.shape),
+             print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
+             print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
+             result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
+             output_name(job), expected ? ", " : "");
+    print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
+    /* Print parameters only if the job has some. */
+    bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
+    if (quantised && !job->dst.params && quant_text(parameters, &result->dst.quant))
+        print_line(style, "    %s", parameters);
+}
+
+static void print_refused(const struct print_style *style, const struct job_file *file,
+                          const struct job_spec *job, const struct outcome *outcome)
+{
+    char name[LABEL_MAX], before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+
+    snprintf(before, sizeof(before), "%s: ", label(name, file, job));
+    snprintf(rest, sizeof(rest), ": %s: %s", expectation_error_name(&outcome->fault),
+             outcome->fault.text);
+    print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
+}
+
+/* Returns the name of the golden file, as "cases/golden.npz[w]"; null: a digest is expected. */
+static const char *golden_name(const struct job_file *file, const struct tensor_spec *ref,
+                               char out[TENSOR_FILE_SHOWN_MAX])
+{
+    if (!ref->file)
+        return NULL;
+    char *path = job_file_path(file, ref->file);
+    print_path(out, path ? path : ref->file);
+    free(path);
+    return ref->tensor ? tensor_file_name(out, ref->tensor) : out;
+}
+
+/* Prints a sentence about the result of a job, if there is one. */
+static void complain_about(const struct job_file *file, const struct job_spec *job,
+                           const char *sentence)
+{
+    struct fault mismatch;
+
+    if (!*sentence)
+        return;
+    fault_set(&mismatch, FAULT_INTERNAL, "/expect", "%s", sentence);
+    fault_prefix(&mismatch, job->pointer);
+    print_fault(file->path, &mismatch);
+}
+
+/* Prints the failure, with the file and the place in the file. */
+static void complain(const struct job_file *file, const struct job_spec *job,
+                     const struct outcome *outcome)
+{
+    if (outcome->fault.code != FAULT_NONE && outcome->verdict != VERDICT_REFUSED_AS_EXPECTED)
+        print_fault(file->path, &outcome->fault);
+    if (outcome->difference.kind == DIFFERENCE_NONE)
+        return;
+    char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
+    difference_expected(&outcome->difference, golden_name(file, &job->expect.golden, golden), text);
+    complain_about(file, job, text);
+    complain_about(file, job, outcome->difference.diagnosis.text);
+    complain_about(file, job, outcome->difference.diagnosis.places);
+}
+
+/* Writes a tensor of the job; `header` is null if it has not been read. */
+static void json_side(struct jsonw *w, const char *key, const struct tensor_spec *ref,
+                      const struct npy_header *header)
+{
+    jsonw_object_begin(w, key);
+    jsonw_string(w, ref->buffer ? "buffer" : "file", ref->buffer ? ref->buffer : ref->file);
+    if (ref->tensor)
+        jsonw_string(w, "tensor", ref->tensor);
+    if (ref->params)
+        jsonw_string(w, "params", ref->params);
+    if (ref->update)
+        jsonw_bool(w, "update", true);
+    if (header) {
+        jsonw_string(w, "dtype", dtype_of_header(header)->name);
+        print_json_shape(w, "shape", header->rank, header->shape);
+        jsonw_uint(w, "bytes", header->data_size);
+    }
+    jsonw_object_end(w);
+}
+
+/* Errors that the protocol has no code for: a skipped job, and a missing expected error. */
+static void json_own_error(struct jsonw *w, const char *name, const struct fault *fault)
+{
+    jsonw_object_begin(w, "error");
+    jsonw_string(w, "name", name);
+    jsonw_string(w, "pointer", fault->pointer);
+    jsonw_string(w, "message", fault->text);
+    jsonw_object_end(w);
+}
+
+static void json_error(struct jsonw *w, const struct outcome *outcome)
+{
+    if (outcome->skipped)
+        json_own_error(w, "SKIPPED", &outcome->fault);
+    else if (outcome->verdict == VERDICT_NOT_REFUSED)
+        json_own_error(w, "NOT_REFUSED", &outcome->fault);
+    else if (outcome->fault.code != FAULT_NONE)
+        print_json_fault(w, "error", &outcome->fault);
+}
+
+/* Writes the expectation and whether the job met it. Writes nothing if there is no verdict. */
+static void json_expect(struct jsonw *w, const struct expectation *expect,
+                        const struct outcome *outcome)
+{
+    enum verdict verdict = outcome->verdict;
+    bool refused = verdict == VERDICT_REFUSED;
+
+    if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
+        (refused && expect->kind != EXPECT_ERROR))
+        return;
+    struct expectation shown = *expect; /* borrows its strings */
+    shown.golden.format = FILE_FORMAT_AUTO;
+    jsonw_object_begin(w, "expect");
+    expectation_write_members(w, &shown);
+    jsonw_bool(w, "same", verdict == VERDICT_SAME || verdict == VERDICT_REFUSED_AS_EXPECTED);
+    if (expect->kind != EXPECT_ERROR)
+        difference_json(w, "difference", &outcome->difference);
+    jsonw_object_end(w);
+}
+
+void job_report_json(const struct job_file *file, const struct job_spec *job,
+                     const struct outcome *outcome)
+{
+    struct jsonw w;
+
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", file->path);
+    jsonw_string(&w, "pointer", job->pointer);
+    if (job->common.name)
+        jsonw_string(&w, "name", job->common.name);
+    jsonw_string(&w, "op", op_name(job));
+    jsonw_string(&w, "state", state_name(outcome));
+    jsonw_uint(&w, "exit", outcome->exit);
+    if (outcome->described)
+        jsonw_string(&w, "type", element_type_name(outcome->type));
+    json_side(&w, "src", &job->src, outcome->described ? &outcome->src : NULL);
+    json_side(&w, "dst", &job->dst, outcome->described ? &outcome->dst : NULL);
+    if (outcome->detached)
+        jsonw_uint(&w, "job", outcome->detached);
+    if (outcome->moved)
+        job_result_write(&w, "result", &outcome->result);
+    if (outcome->remarks.count > 0)
+        board_remarks_json(&w, "remarks", &outcome->remarks);
+    json_expect(&w, &job->expect, outcome);
+    json_error(&w, outcome);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static void print_remarks(const struct print_style *style, const struct board_remarks *remarks)
+{
+    for (uint32_t i = 0; i < remarks->count; i++)
+        print_line(style, "    remark %s: %s", board_remark_word(remarks->list[i].kind),
+                   remarks->list[i].text);
+}
+
+void job_report_outcome(const struct print_style *style, const struct job_file *file,
+                        const struct job_spec *job, const struct outcome *outcome)
+{
+    char name[LABEL_MAX];
+
+    if (outcome->moved)
+        print_moved(style, file, job, outcome);
+    else if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED)
+        print_refused(style, file, job, outcome);
+    else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
+        print_line(style, "%s: job %" PRIu64 " %s %s", label(name, file, job), outcome->detached,
+                   arrow(job), output_name(job));
+    print_remarks(style, &outcome->remarks);
+    complain(file, job, outcome);
+    if (style->json)
+        job_report_json(file, job, outcome);
+    fflush(stdout); /* a reader of a pipe sees each job when it ends */
+}
+
+void job_report_validated(const struct print_style *style, const struct job_file *file,
+                          const struct job_spec *job, const struct outcome *outcome)
+{
+    char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
+    const char *error = job->expect.error;
+    char before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+
+    if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED) {
+        print_refused(style, file, job, outcome);
+    } else if (outcome->exit == EXIT_CODE_DONE) {
+        snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s%s%s", op_name(job),
+                 print_shape(from, outcome->src.rank, outcome->src.shape),
+                 print_shape(to, outcome->dst.rank, outcome->dst.shape),
+                 element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
+                 arrow(job), output_name(job), error ? ", to fail with " : "", error ? error : "");
+        snprintf(before, sizeof(before), "%s: ", label(name, file, job));
+        print_coloured(style, before, COLOUR_GOOD, "valid", rest);
+    }
+    print_remarks(style, &outcome->remarks);
+    complain(file, job, outcome);
+    if (style->json)
+        job_report_json(file, job, outcome);
 }

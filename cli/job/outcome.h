@@ -19,6 +19,7 @@
 #include "cli/job/explained_board.h"
 #include "cli/job/resolve.h"
 #include "cli/term/exit_code.h"
+#include "cli/term/print.h"
 #include "proto/wire/job_result.h"
 
 enum verdict {
@@ -83,5 +84,23 @@ int outcome_find_difference(struct resolved *resolved, struct tensor_file *outpu
 
 /** Compares dtype and shape of a planned output with the golden file. */
 void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome);
+
+/* The outcome of a job, printed as lines for people or as an object. */
+
+/** Writes a job's name; a nameless job has its file, and its place if the file has several jobs. */
+void job_report_label(char *out, size_t size, const struct job_file *file,
+                      const struct job_spec *job);
+
+/** Prints the outcome of a job that `run` or `submit` carried out. */
+void job_report_outcome(const struct print_style *style, const struct job_file *file,
+                        const struct job_spec *job, const struct outcome *outcome);
+
+/** Prints the outcome of a job that `validate` checked. */
+void job_report_validated(const struct print_style *style, const struct job_file *file,
+                          const struct job_spec *job, const struct outcome *outcome);
+
+/** Prints only the object. */
+void job_report_json(const struct job_file *file, const struct job_spec *job,
+                     const struct outcome *outcome);
 
 #endif /* CLI_OUTCOME_H */

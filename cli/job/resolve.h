@@ -4,8 +4,8 @@
  * checks everything that can be checked before data moves, and begins the output. Tensors in
  * buffers of the job file are described only: they have no file, path and output.
  *
- *     struct job_spec -> resolve.c         src, before, expect: opened and described
- *                     -> resolve_layout.c  whole: the output as it will be
+ *     struct job_spec -> src, before, expect: opened and described
+ *                     -> whole: the output as it will be
  *                     -> output, params: begun, not yet in place
  *                     -> wire: the job as sent, with a descriptor for each tensor in a file
  */
@@ -58,11 +58,5 @@ int resolved_produce(const struct resolved *resolved, struct produced *produced,
 
 /** Closes everything and drops outputs that were not committed. */
 void resolved_finish(struct resolved *resolved);
-
-/**
- * Part of resolved_plan(): computes `result`, `whole` and wire.dst from the inputs and the job's
- * cfg. Returns 0 or -1.
- */
-int resolved_find_layout(struct resolved *resolved, struct fault *fault);
 
 #endif /* CLI_RESOLVE_H */

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cli/file/calls.h"
-#include "cli/job/execute.h"
 #include "cli/link/embedded.h"
 #include "cli/optimise/optimise.h"
+#include "cli/run/execute.h"
 #include "cli/term/cancel.h"
 #include "daemon/service.h"
 

@@ -68,10 +68,32 @@ RULES = [
     (r"cli/.*", "never", r"daemon/(?!(service|config/config|memory/sigbus)\.h).*",
      "mlictl embeds the service, and shares the process's only handler of SIGBUS"),
     (r"cli/report(_html)?/.*", "never",
-     r"cli/batch/.*|cli/link/.*|cli/job/(execute|sequence)\.h|mli_client\.h|daemon/service\.h",
+     r"cli/(batch|link|run)/.*|mli_client\.h|daemon/service\.h",
      "reports do not know whether anything runs"),
     (r"daemon/.*", "never", r"libmli/src/.*|cli/.*|client/.*", "the service uses the public API"),
 ]
+
+# The folders of mlictl in layers, the lowest first: a file includes headers of its own folder and of lower lines. "cli": the
+# files in cli itself. cli/cmd/main.c draws the layers.
+LAYERS = (
+    "cli/term",
+    "cli",
+    "cli/file cli/queue",
+    "cli/model",
+    "cli/tensor",
+    "cli/diagnose",
+    "cli/job cli/selftest",
+    "boards/link",
+    "cli/link cli/calibrate",
+    "cli/explain cli/run",
+    "cli/report",
+    "cli/report_html cli/make",
+    "cli/tile cli/optimise",
+    "cli/import",
+    "cli/batch",
+    "cli/cmd",
+)
+LAYER = {folder: height for height, line in enumerate(LAYERS) for folder in line.split()}
 
 # Headers that are included without a path: the public headers, as programs include them, and a
 # generated header.
@@ -95,6 +117,14 @@ def broken_rules(name, included):
             yield reason
 
 
+def breaks_layers(name, included):
+    """Returns whether the file `name` of mlictl includes a header of a folder that is not below its own."""
+    own, other = (path.rpartition("/")[0] for path in (name, included))
+    if own not in LAYER:
+        return own.startswith("cli/")
+    return other in LAYER and other != own and LAYER[other] >= LAYER[own]
+
+
 def include_errors(root, path):
     name = path.relative_to(root).as_posix()
     text = path.read_text()
@@ -103,6 +133,8 @@ def include_errors(root, path):
         if match[1] == '"' and "/" not in match[2] and not re.fullmatch(WITHOUT_PATH, match[2]):
             yield f"{place}: write its path from the root"
         yield from (f"{place}: {reason}" for reason in broken_rules(name, match[2]))
+        if breaks_layers(name, match[2]):
+            yield f"{place}: its folder is not in a lower layer (LAYERS in this test)"
 
 
 def duplicate_headers(root, paths):

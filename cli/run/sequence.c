@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/sequence.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/job_report.h"
+#include "cli/job/outcome.h"
+#include "cli/run/sequence.h"
 #include "cli/term/cancel.h"
 
 /* The result of a job, for the later jobs of the file. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/job_buffers.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "boards/link/board_link.h"
+#include "cli/run/job_buffers.h"
 
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault)
 {

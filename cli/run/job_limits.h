@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The limits of a service for one job, for commands that check jobs without running them. */
-#ifndef CLI_JOB_LIMITS_H
-#define CLI_JOB_LIMITS_H
+#ifndef CLI_RUN_JOB_LIMITS_H
+#define CLI_RUN_JOB_LIMITS_H
 
 #include <stdint.h>
 
@@ -37,9 +37,6 @@ struct job_limits {
  */
 int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault);
 
-/** Returns the bytes that a job maps: those of source and destination that are in files. */
-uint64_t job_limits_job_bytes(const struct explained *explained);
-
 /** Refuses a file with buffers that exceed a limit. Returns 0, or -1 with the fault. */
 int job_limits_check_buffers(const struct job_limits *limits, const struct job_file *file,
                              struct fault *fault);
@@ -48,4 +45,4 @@ int job_limits_check_buffers(const struct job_limits *limits, const struct job_f
 int job_limits_check(const struct job_limits *limits, const struct resolved *resolved,
                      const struct explained *explained, struct fault *fault);
 
-#endif /* CLI_JOB_LIMITS_H */
+#endif /* CLI_RUN_JOB_LIMITS_H */

@@ -3,16 +3,16 @@
  * The jobs of a command line, in order. All files are read and checked before the first job begins.
  * A job with a failed predecessor is skipped; all others still run.
  */
-#ifndef CLI_SEQUENCE_H
-#define CLI_SEQUENCE_H
+#ifndef CLI_RUN_SEQUENCE_H
+#define CLI_RUN_SEQUENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/job/execute.h"
 #include "cli/job/job_files.h"
 #include "cli/options.h"
+#include "cli/run/execute.h"
 #include "cli/term/print.h"
 
 struct sequence {
@@ -58,4 +58,4 @@ uint32_t sequence_channels(const struct sequence *sequence);
         "fail-fast", 0, NULL, "Stop at the first job that fails."                                  \
     }
 
-#endif /* CLI_SEQUENCE_H */
+#endif /* CLI_RUN_SEQUENCE_H */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/job_limits.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "boards/link/board_link.h"
-#include "cli/job/job_buffers.h"
+#include "cli/run/job_buffers.h"
+#include "cli/run/job_limits.h"
 #include "proto/file/file_limits.h"
 #include "proto/wire/inline_payload.h"
 
@@ -76,7 +75,8 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
     return 0;
 }
 
-uint64_t job_limits_job_bytes(const struct explained *explained)
+/* Returns the bytes that a job maps: those of source and destination that are in files. */
+static uint64_t job_limits_job_bytes(const struct explained *explained)
 {
     const mli_explanation *move = &explained->move;
 

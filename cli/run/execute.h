@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One job on a service, and the head of this folder: resolved (cli/job/resolve.h), sent to the
+ * service, and either waited for, its output put in place and judged (outcome.h), or left to the
+ * daemon, which fills the output later (struct detach). Data flow:
+ *
+ *     job files -> sequence.c -> job_buffers.c  buffers at the service, for each file
+ *                             -> execute.c      each job -> struct outcome
+ *     job_limits.c has the limits of a service, for commands that only check jobs.
+ */
+#ifndef CLI_RUN_EXECUTE_H
+#define CLI_RUN_EXECUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli/job/job_files.h"
+#include "cli/job/job_rules.h"
+#include "cli/job/outcome.h"
+#include "cli/job/produced.h"
+#include "cli/job/races.h"
+#include "cli/job/resolve.h"
+#include "cli/link/daemon_link.h"
+#include "cli/run/job_buffers.h"
+#include "cli/term/meter.h"
+#include "cli/term/print.h"
+
+/* The progress of one job on a terminal, from the events of the service (meter.h). */
+
+enum { JOB_PROGRESS_LABEL_MAX = 192 };
+
+struct job_progress {
+    struct print_style style;
+    bool subscribed;
+    char label[JOB_PROGRESS_LABEL_MAX];
+    struct meter meter;
+};
+
+/**
+ * Subscribes to the progress of the connection's jobs, if a meter would show a line. The
+ * connection must have no other subscription, and `progress` must outlive it. If the service
+ * refuses, no progress is shown.
+ */
+void job_progress_follow(struct job_progress *progress, struct daemon_link *link,
+                         const struct print_style *style);
+
+/** Options of the commands that wait for outputs. */
+#define EXECUTE_OPTIONS                                                                            \
+    {                                                                                              \
+        "sync", 0, NULL, "Sync outputs to storage before a job counts as done."                    \
+    }
+
+/* The connection, and options of all jobs. */
+struct execution {
+    struct daemon_link *link;
+    struct produced *produced;     /* keeps outputs in memory; null: outputs go to the disk */
+    struct job_progress *progress; /* null: no progress is shown */
+    uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
+    bool sync;                     /* true: sync outputs to storage before a job counts as done */
+    bool fresh;                    /* true: refuse new outputs that would replace a file */
+    struct job_buffers buffers;    /* of the current job file */
+    struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
+    const struct target_profile *profile; /* of the embedded service, for staged jobs; or null */
+    /** Null, or called for each job that moved its data. */
+    void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved,
+                  struct outcome *outcome);
+    /** Null, or called for a job with an unexpected result while its files are still open. */
+    void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
+    void *context;
+};
+
+/**
+ * Allocates the buffers of a job file before its first job, and releases them after its last one;
+ * `execution` is a struct execution. Fit `begin` and `end` of struct sequence_work.
+ */
+int execution_begin(void *execution, const struct job_file *file, struct fault *fault);
+void execution_end(void *execution);
+
+/**
+ * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; the pointer
+ * of its fault is relative to the file. Fits `job` of struct sequence_work.
+ */
+void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
+                   struct outcome *outcome);
+
+/*
+ * Detached jobs. A job whose source is the output of an earlier one waits for it, as if it had
+ * "after".
+ */
+
+/** A file that a detached job fills. */
+struct detached_output {
+    dev_t device;
+    ino_t inode;
+    uint64_t number; /* of the job, at the daemon; 0: the daemon has not taken it */
+};
+
+/** Detached jobs of one daemon. */
+struct detach {
+    struct daemon_link *link;
+    const struct print_style *style; /* of warnings */
+    const struct job_file *file;     /* the job file of `numbers` */
+    uint64_t *numbers;               /* numbers of the jobs at the daemon; owned; 0: not sent */
+    struct job_buffers buffers;      /* of `file`; detached jobs keep the memory that they use */
+    struct job_rules *rules;         /* as in struct execution */
+    struct races races;              /* of `file` */
+    struct detached_output *outputs; /* of all files; owned */
+    size_t output_count, output_capacity;
+};
+
+void detach_finish(struct detach *detach);
+
+/** Like execution_begin() and execution_end(); `context` is a struct detach. */
+int detach_begin(void *context, const struct job_file *file, struct fault *fault);
+void detach_end(void *context);
+
+/**
+ * Sends a job of `file` and does not wait for it, `context` being a struct detach. As
+ * execution_run(), but the outcome has the job's number and no result.
+ */
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
+                struct outcome *outcome);
+
+#endif /* CLI_RUN_EXECUTE_H */
