@@ -6,7 +6,7 @@
  * To add an engine, start here: write the functions of a struct mli_engine (probe, caps and submit
  * at least), and call mli_mov_add_engine() at the start of the program, or add the engine to
  * libmli/port/ports.c, which mlid and mlictl link. Then mli_mov_set_engine() knows its name. The
- * library's own engines are in libmli/src/dma (engines.h).
+ * library's own engines are in libmli/src/dma (dma.h).
  *
  * Glossary
  *   engine      a DMA controller, or code in the place of one. Its channels are numbered from 0.

@@ -2,7 +2,7 @@
 /* Explains a move, for mli_explain.h, from the numbers that the move itself uses. */
 #include "mli_explain.h"
 
-#include "libmli/src/dma/split.h"
+#include "libmli/src/dma/dma.h"
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/transfer.h"

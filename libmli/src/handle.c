@@ -4,7 +4,6 @@
  * describes the way of a move through the library.
  */
 #include "libmli/src/dma/pool.h"
-#include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"
 #include "libmli/src/transfer.h"
 #include "mli_mov_api.h"
@@ -49,7 +48,7 @@ static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, stru
     if (!h)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
     *claim = (struct claim){h->first, h->count, h->generation};
-    *slot = pool_slot(claim);
+    *slot = run_slot_of(claim);
     if (!*slot)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
                       ": the handle was released or never acquired");
@@ -179,7 +178,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h)
         return false;
     }
     claim = (struct claim){h->first, h->count, h->generation};
-    slot = pool_slot(&claim);
+    slot = run_slot_of(&claim);
     return slot && run_poll(&claim, slot) == SLOT_DONE;
 }
 

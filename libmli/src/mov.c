@@ -5,8 +5,8 @@
  */
 #include "libmli/src/build.h"
 #include "libmli/src/builtins.h"
+#include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/pool.h"
-#include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/tensor.h"
@@ -16,7 +16,7 @@
 /* Returns the size above which a move uses a channel of a device. */
 static size_t sync_limit(void)
 {
-    return MLI_CHANNELS > 0 ? pool_sync_limit() : SIZE_MAX;
+    return MLI_CHANNELS > 0 ? channel_sync_limit() : SIZE_MAX;
 }
 
 /*

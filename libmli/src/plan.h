@@ -10,9 +10,9 @@
  *     |  plan.h            plans the bytes; nothing after this step can be refused
  *     v
  *   dma/run.h             an asynchronous transfer: split over the channels of its handle
- *     |  dma/pool.h        (dma/split.h), a work item for each channel (dma/channel.h)
+ *     |  dma/pool.h        (dma/split.c), a work item for each channel (dma/channel.h)
  *     v
- *   mli_engine.h          the engine of the channel: inline and threads (dma/processor.h), fault,
+ *   mli_engine.h          the engine of the channel: inline and threads (dma/processor.c), fault,
  *     |                    or the driver of a device
  *     v
  *   exec/exec.h           moves a plan on the calling thread: chooses kernels (exec/walk.c), may

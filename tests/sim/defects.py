@@ -82,7 +82,7 @@ DEFECTS = [
     ("region-leak", "daemon/memory/region.c",
      "    if (open_region(region, fd, want, fault) < 0) {\n        region_drop(region);\n",
      "    if (open_region(region, fd, want, fault) < 0) {\n"),
-    ("late-cancel", "libmli/src/dma/channel.c",
+    ("late-cancel", "libmli/src/dma/platform.c",
      "    return cancelled != 0 && cancelled == work_number(work);", "    return cancelled != 0;"),
     ("close-twice", "daemon/net/outbox.c",
      "    box->fd_count--;\n    memmove(", "    close(box->fds[0].fd);\n    box->fd_count--;\n    memmove("),

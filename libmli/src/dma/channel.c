@@ -3,10 +3,91 @@
 
 #include <stddef.h>
 
-#include "libmli/src/dma/clock.h"
-#include "libmli/src/dma/platform.h"
+#include "libmli/src/builtins.h"
+#include "libmli/src/dma/dma.h"
+#include "libmli/src/dma/os.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
+
+#define IN_ORDER(which, member)                                                                    \
+    _Static_assert(offsetof(mli_mov_channel_stats, member) == (which) * sizeof(uint64_t), #member)
+
+IN_ORDER(COUNTER_SUBMITTED, submitted);
+IN_ORDER(COUNTER_COMPLETED, completed);
+IN_ORDER(COUNTER_FAILED, failed);
+IN_ORDER(COUNTER_CANCELLED, cancelled);
+IN_ORDER(COUNTER_BYTES, bytes);
+IN_ORDER(COUNTER_ROWS, rows);
+IN_ORDER(COUNTER_BUSY_NS, busy_ns);
+IN_ORDER(COUNTER_QUEUE_HIGH_WATER, queue_high_water);
+IN_ORDER(COUNTER_CPU_PIECES, cpu_pieces);
+IN_ORDER(COUNTER_CPU_BYTES, cpu_bytes);
+_Static_assert(sizeof(mli_mov_channel_stats) == COUNTERS * sizeof(uint64_t), "counters only");
+
+/*
+ * Atomics are 32 bits wide, so each 64-bit counter has two halves. A version, odd during a change,
+ * makes readers read again. There is one writer at a time: a channel has one work item at a time,
+ * and all its steps are ordered. Stores have release order and the loads of counters_read() have
+ * acquire order, so that no access moves across the accesses to the version: a reader that sees
+ * half of a new value also sees the version it was written under.
+ */
+
+/* Begins a change: counters may be set until counters_end(). */
+static void counters_begin(struct counters *counters)
+{
+    const uint32_t version = atomic_load_explicit(&counters->version, memory_order_relaxed);
+
+    atomic_store_explicit(&counters->version, version + 1, memory_order_relaxed);
+}
+
+static void counters_end(struct counters *counters)
+{
+    const uint32_t version = atomic_load_explicit(&counters->version, memory_order_relaxed);
+
+    atomic_store_explicit(&counters->version, version + 1, memory_order_release);
+}
+
+/* Returns the value of a counter, for the thread that changes it. */
+static uint64_t counters_get(const struct counters *counters, enum counter which)
+{
+    return atomic_load_explicit(&counters->low[which], memory_order_relaxed) |
+           (uint64_t)atomic_load_explicit(&counters->high[which], memory_order_relaxed) << 32;
+}
+
+static void counters_set(struct counters *counters, enum counter which, uint64_t value)
+{
+    atomic_store_explicit(&counters->low[which], (uint32_t)value, memory_order_release);
+    atomic_store_explicit(&counters->high[which], (uint32_t)(value >> 32), memory_order_release);
+}
+
+static void counters_add(struct counters *counters, enum counter which, uint64_t value)
+{
+    counters_set(counters, which, counters_get(counters, which) + value);
+}
+
+static void counters_read(struct counters *counters, mli_mov_channel_stats *stats)
+{
+    uint64_t value[COUNTERS];
+    uint32_t version;
+
+    do {
+        version = atomic_load_explicit(&counters->version, memory_order_acquire);
+        for (int i = 0; i < COUNTERS; i++)
+            value[i] = atomic_load_explicit(&counters->low[i], memory_order_acquire) |
+                       (uint64_t)atomic_load_explicit(&counters->high[i], memory_order_acquire)
+                           << 32;
+    } while (version % 2 != 0 ||
+             atomic_load_explicit(&counters->version, memory_order_relaxed) != version);
+    copy_bytes(stats, value, sizeof(*stats));
+}
+
+static void counters_reset(struct counters *counters)
+{
+    counters_begin(counters);
+    for (enum counter i = 0; i < COUNTERS; i++)
+        counters_set(counters, i, 0);
+    counters_end(counters);
+}
 
 enum {
     POLL_BUDGET = 16,
@@ -21,10 +102,74 @@ enum {
 };
 
 struct channel channel_table[POOL_SLOTS];
+const struct mli_engine *_Atomic channel_engine_word = &ENGINE_DEFAULT;
+_Atomic size_t channel_sync_limit_word = SIZE_MAX;
+struct channel_caps channel_caps_table[POOL_CHANNELS];
+const struct channel_caps channel_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
 
-void channel_reset(uint32_t number)
+static size_t tiny = SIZE_MAX; /* SIZE_MAX: use the value of the engine's channels */
+
+static void read_caps(uint32_t number, struct mli_channel_caps *caps)
 {
+    zero_bytes(caps, sizeof(*caps));
+    channel_engine()->caps(number, caps);
+    if (tiny != SIZE_MAX)
+        caps->tiny = tiny;
+}
+
+static struct channel_caps caps_of(uint32_t number)
+{
+    struct mli_channel_caps caps;
+
+    read_caps(number, &caps);
+    return (struct channel_caps){caps.flags, caps.tiny};
+}
+
+void mli_mov_engine_caps(struct mli_channel_caps *caps)
+{
+    read_caps(0, caps);
+}
+
+void channel_set_engine(const struct mli_engine *engine, size_t engine_tiny)
+{
+    struct channel_caps caps;
+
+    atomic_store(&channel_engine_word, engine);
+    tiny = engine_tiny;
+    caps = caps_of(0);
+    atomic_store(&channel_sync_limit_word, caps.flags & MLI_CHANNEL_CPU ? SIZE_MAX : caps.tiny);
+}
+
+bool channel_open(uint32_t number)
+{
+    const struct mli_engine *engine = channel_engine();
+
+    if (engine->open && !engine->open(number))
+        return false;
+    channel_caps_table[number] = caps_of(number);
     counters_reset(&channel_table[number].counters);
+    return true;
+}
+
+/*
+ * Waits for POLLING alone: a driver that a test calls directly may have set POLL_WANTED, which no
+ * poll will clear.
+ */
+static void quiesce(uint32_t number)
+{
+    while (atomic_load_explicit(&channel_table[number].polling, memory_order_acquire) & POLLING)
+        clock_sleep(QUIET_PAUSE_NS);
+}
+
+void channel_close(uint32_t number)
+{
+    const struct mli_engine *engine = channel_engine();
+
+    quiesce(number);
+    if (engine->synchronise)
+        engine->synchronise(number);
+    if (engine->close)
+        engine->close(number);
 }
 
 static uint64_t count_rows(const struct mli_plan *plan)
@@ -114,23 +259,23 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
 void channel_cancel(uint32_t number, uint32_t work)
 {
     work_cancel(&channel_table[number].work, work);
-    if (pool_is_stand_in(number))
+    if (channel_is_stand_in(number))
         return;
-    if (pool_engine()->cancel)
-        pool_engine()->cancel(number);
-    if (pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT)
+    if (channel_engine()->cancel)
+        channel_engine()->cancel(number);
+    if (channel_caps(number)->flags & MLI_CHANNEL_INTERRUPT)
         mli_mov_interrupt(number); /* poll sees that the work is cancelled */
 }
 
 bool channel_is_polled(uint32_t number)
 {
-    return pool_caps(number)->flags & MLI_CHANNEL_POLLED;
+    return channel_caps(number)->flags & MLI_CHANNEL_POLLED;
 }
 
 /* Returns whether the pool orders the calls of submit and poll for the channel. */
 static bool is_driven(uint32_t number)
 {
-    return pool_caps(number)->flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT);
+    return channel_caps(number)->flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT);
 }
 
 /* Polls the channel if it has a work item. Returns the number of completed descriptors. */
@@ -138,7 +283,7 @@ static uint32_t poll_engine(uint32_t number)
 {
     if (!atomic_load_explicit(&channel_table[number].busy, memory_order_relaxed))
         return 0;
-    return pool_engine()->poll(number, POLL_BUDGET);
+    return channel_engine()->poll(number, POLL_BUDGET);
 }
 
 /*
@@ -156,7 +301,7 @@ static uint32_t leave(uint32_t number)
             &channel->polling, ~(uint32_t)(SUBMIT_WANTED | POLL_WANTED), memory_order_acquire);
         if (polling & SUBMIT_WANTED) {
             atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
-            pool_engine()->submit(number, &channel->work);
+            channel_engine()->submit(number, &channel->work);
         }
         if (polling & POLL_WANTED)
             completed += poll_engine(number);
@@ -180,7 +325,7 @@ static void submit_driven(uint32_t number)
 
 void channel_submit(uint32_t number, const struct mli_engine *engine)
 {
-    if (is_driven(number) && engine == pool_engine())
+    if (is_driven(number) && engine == channel_engine())
         submit_driven(number);
     else
         engine->submit(number, &channel_table[number].work);
@@ -209,37 +354,15 @@ void mli_mov_interrupt(uint32_t number)
 
 void mli_channel_again(uint32_t number)
 {
-    if (number >= POOL_CHANNELS || !(pool_caps(number)->flags & MLI_CHANNEL_INTERRUPT))
+    if (number >= POOL_CHANNELS || !(channel_caps(number)->flags & MLI_CHANNEL_INTERRUPT))
         return;
     if (!platform_pend(number))
         atomic_fetch_or_explicit(&channel_table[number].polling, POLL_WANTED, memory_order_relaxed);
 }
 
-/*
- * Waits for POLLING alone: a driver that a test calls directly may have set POLL_WANTED, which no
- * poll will clear.
- */
-void channel_quiesce(uint32_t number)
-{
-    while (atomic_load_explicit(&channel_table[number].polling, memory_order_acquire) & POLLING)
-        clock_sleep(QUIET_PAUSE_NS);
-}
-
 size_t channel_written(uint32_t number)
 {
     return __atomic_load_n(&channel_table[number].work.written, __ATOMIC_RELAXED);
-}
-
-bool mli_work_cancelled(const struct mli_work *work)
-{
-    const uint32_t cancelled = __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST);
-
-    return cancelled != 0 && cancelled == work_number(work);
-}
-
-void mli_work_progress(struct mli_work *work, size_t bytes)
-{
-    __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
 }
 
 /* Not inline: the capabilities must not be on the stack of the poll. */
@@ -267,15 +390,7 @@ uint32_t mli_mov_poll(void)
     return completed;
 }
 
-mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
+void channel_read_stats(uint32_t number, mli_mov_channel_stats *stats)
 {
-    if (channel < 0 || channel >= POOL_CHANNELS)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given; must be 0 to %", channel,
-                      POOL_CHANNELS - 1);
-    if (!stats)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
-    counters_read(&channel_table[channel].counters, stats);
-    if (pool_has((uint32_t)channel) && pool_engine()->stats)
-        pool_engine()->stats((uint32_t)channel, stats);
-    return MLI_STATUS_OK;
+    counters_read(&channel_table[number].counters, stats);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A DMA channel of the pool: its work, its polling, and its statistics. run.h has what several
- * channels do together.
+ * A DMA channel: its engine and capabilities, its work item, its polling, and its statistics. run.h
+ * has what several channels do together.
+ *
+ * A handle without channels has a stand-in: a channel with a number from POOL_CHANNELS on, which
+ * engines do not know. The thread that starts its transfer moves the data.
  */
 #ifndef MLI_DMA_CHANNEL_H
 #define MLI_DMA_CHANNEL_H
@@ -10,9 +13,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmli/src/dma/counters.h"
-#include "libmli/src/dma/pool.h"
+#include "libmli/src/dma/dma.h"
 #include "mli_engine.h"
+
+/* The counters, in the order of mli_mov_channel_stats. */
+enum counter {
+    COUNTER_SUBMITTED,
+    COUNTER_COMPLETED,
+    COUNTER_FAILED,
+    COUNTER_CANCELLED,
+    COUNTER_BYTES,
+    COUNTER_ROWS,
+    COUNTER_BUSY_NS,
+    COUNTER_QUEUE_HIGH_WATER,
+    COUNTER_CPU_PIECES,
+    COUNTER_CPU_BYTES,
+    COUNTERS
+};
+
+/* The statistics of a channel, readable from any thread while the channel works. */
+struct counters {
+    _Atomic uint32_t version;
+    _Atomic uint32_t low[COUNTERS], high[COUNTERS];
+};
 
 /* A channel, and the part of a transfer that it moves now or moved most recently. */
 struct channel {
@@ -25,8 +48,18 @@ struct channel {
     struct counters counters;
 };
 
-/* Private to channel.c; the functions below read it without a call. */
+/* The capabilities of a channel that the library needs. */
+struct channel_caps {
+    uint32_t flags;
+    size_t tiny;
+};
+
+/* Private to channel.c; the functions below read them without a call. */
 extern struct channel channel_table[POOL_SLOTS];
+extern const struct mli_engine *_Atomic channel_engine_word;
+extern _Atomic size_t channel_sync_limit_word;
+extern struct channel_caps channel_caps_table[POOL_CHANNELS];
+extern const struct channel_caps channel_stand_in_caps;
 
 static inline struct channel *channel_at(uint32_t number)
 {
@@ -38,34 +71,44 @@ static inline uint32_t channel_number(const struct channel *channel)
     return (uint32_t)(channel - channel_table);
 }
 
-/*
- * A cancel may be late: another thread may have ended the work item meanwhile, and started the
- * channel's next one for another owner. A cancel therefore names the work item by its number.
+/** Returns the engine behind the channels. */
+static inline const struct mli_engine *channel_engine(void)
+{
+    return atomic_load_explicit(&channel_engine_word, memory_order_relaxed);
+}
+
+/**
+ * Returns the size above which synchronous moves use a channel: SIZE_MAX if the engine's channels
+ * are the processor, which moves in any case.
  */
-
-/** Gives a work item its number, which is not 0. It is not cancelled. */
-static inline void work_begin(struct mli_work *work, uint32_t number)
+static inline size_t channel_sync_limit(void)
 {
-    __atomic_store_n(&work->number, number, __ATOMIC_RELAXED);
-    __atomic_store_n(&work->cancelled, number - 1, __ATOMIC_SEQ_CST);
+    return atomic_load_explicit(&channel_sync_limit_word, memory_order_relaxed);
 }
 
-static inline uint32_t work_number(const struct mli_work *work)
+/** Returns whether the number belongs to a stand-in; do not pass it to an engine. */
+static inline bool channel_is_stand_in(uint32_t number)
 {
-    return __atomic_load_n(&work->number, __ATOMIC_RELAXED);
+    return number >= POOL_CHANNELS;
 }
 
-/** Cancels the work item with this number; does nothing if that one has ended. */
-static inline void work_cancel(struct mli_work *work, uint32_t number)
+/** Returns the capabilities of an open channel or of a stand-in. */
+static inline const struct channel_caps *channel_caps(uint32_t number)
 {
-    uint32_t before = number - 1;
-
-    (void)__atomic_compare_exchange_n(&work->cancelled, &before, number, false, __ATOMIC_SEQ_CST,
-                                      __ATOMIC_SEQ_CST);
+    return channel_is_stand_in(number) ? &channel_stand_in_caps : &channel_caps_table[number];
 }
 
-/** Resets the statistics of a channel that joins the pool. */
-void channel_reset(uint32_t number);
+/**
+ * Puts another engine behind the channels, of which none is open. `tiny` replaces the value of the
+ * engine's channels, unless it is SIZE_MAX.
+ */
+void channel_set_engine(const struct mli_engine *engine, size_t tiny);
+
+/** Opens a channel that joins the pool. Returns false if the engine cannot. */
+bool channel_open(uint32_t number);
+
+/** Closes a channel, which has no work item, when no thread polls it any more. */
+void channel_close(uint32_t number);
 
 /**
  * Prepares the channel for the plan in channel->plan, as a work item that calls `done`. The channel
@@ -92,10 +135,10 @@ bool channel_is_polled(uint32_t number);
 /** Polls the channel, unless another thread does. Returns the number of completed descriptors. */
 uint32_t channel_poll(uint32_t number);
 
-/** Waits until no thread polls the channel, which has no work item and leaves the pool. */
-void channel_quiesce(uint32_t number);
-
 /** Returns the number of bytes of the channel's work that are written. */
 size_t channel_written(uint32_t number);
+
+/** Reads the channel's counters. */
+void channel_read_stats(uint32_t number, mli_mov_channel_stats *stats);
 
 #endif /* MLI_DMA_CHANNEL_H */

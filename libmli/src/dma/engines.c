@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of engines, and the parser of "name:option,option". */
-#include "libmli/src/dma/engines.h"
-
 #include "libmli/src/builtins.h"
+#include "libmli/src/dma/channel.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/error.h"
 
-enum { SPEC_MAX = 128, REASON_MAX = 192 };
+enum { SPEC_MAX = 128 };
 
 static const struct mli_engine *const own[] = {
 #if ENGINE_HAS_THREADS
@@ -210,24 +209,11 @@ static bool lacks_poll(const struct mli_engine *engine)
     return caps.flags & (MLI_CHANNEL_POLLED | MLI_CHANNEL_INTERRUPT) && !engine->poll;
 }
 
-bool engine_gives_reason(const struct mli_engine *engine, mli_status status)
-{
-    char text[REASON_MAX] = "engine ";
-    const char *reason = engine->reason ? engine->reason() : "";
-    size_t length = length_of(reason), room = sizeof(text) - length_of(text) - 1;
-
-    if (length == 0)
-        return false;
-    copy_bytes(text + length_of(text), reason, length < room ? length : room);
-    (void)refuse(status, text, "");
-    return true;
-}
-
 /* Refuses an engine whose probe finds no hardware. */
 static mli_status complain_of_probe(const struct mli_engine *engine, const char *spec,
                                     const struct word *name)
 {
-    if (engine_gives_reason(engine, MLI_STATUS_ARGUMENT_ERROR))
+    if (pool_refuse_with_reason(engine, MLI_STATUS_ARGUMENT_ERROR))
         return MLI_STATUS_ARGUMENT_ERROR;
     return complain(spec, name, ": character %: this engine finds no device");
 }
@@ -279,7 +265,8 @@ mli_status mli_mov_set_engine(const char *spec)
         if (ENGINE_HAS_FAULT)
             engine_fault_restart_count();
         copy_bytes(chosen, spec, length_of(spec) + 1);
-        pool_unlock_empty(engine, tiny);
+        channel_set_engine(engine, tiny);
+        pool_unlock_empty();
         return status;
     }
     /*
@@ -288,11 +275,59 @@ mli_status mli_mov_set_engine(const char *spec)
      */
     if (chosen[0])
         (void)configure(chosen, &former, &former_tiny);
-    pool_unlock_empty(NULL, 0);
+    pool_unlock_empty();
     return status;
 }
 
 const char *mli_mov_engine_name(void)
 {
-    return pool_engine()->name;
+    return channel_engine()->name;
+}
+
+/* Attaching memory to the device of an engine. */
+
+static mli_status check_memory(const mli_mov_memory *memory)
+{
+    if (!memory || !memory->address)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ": null given");
+    if (memory->size == 0)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ".size: 0 given; must be at least 1");
+    if (memory->flags & ~(MLI_MOV_MEMORY_WRITE | MLI_MOV_MEMORY_DMA_BUF))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory",
+                      ".flags: % given; must be a sum of MLI_MOV_MEMORY_WRITE (1) and "
+                      "MLI_MOV_MEMORY_DMA_BUF (2)",
+                      memory->flags);
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_attach_memory(mli_mov_memory *memory)
+{
+    const struct mli_engine *engine = channel_engine();
+    const mli_status status = check_memory(memory);
+    int error;
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    memory->engine = NULL;
+    memory->cookie = 0;
+    if (!engine->attach)
+        return MLI_STATUS_OK;
+    error = engine->attach(memory);
+    if (error != 0)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, engine->name,
+                      ": the device cannot use % bytes of memory (error %)", (int64_t)memory->size,
+                      error);
+    memory->engine = engine;
+    return MLI_STATUS_OK;
+}
+
+void mli_mov_detach_memory(mli_mov_memory *memory)
+{
+    const struct mli_engine *engine = memory ? memory->engine : NULL;
+
+    if (!engine)
+        return;
+    memory->engine = NULL;
+    if (engine->detach)
+        engine->detach(memory);
 }

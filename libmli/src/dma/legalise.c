@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The legaliser cuts plans into pieces: descriptors that a channel can express, and pieces for the
- * processor (split.h has an overview of all cutters).
+ * processor (dma.h has an overview of all cutters).
  *
  * Each run of a box has a head, a middle and a tail. The device moves the middle, which begins at
  * an aligned address and is a multiple of the granularity long; the processor moves the others. If

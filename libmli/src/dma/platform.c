@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/src/dma/platform.h"
+/* What engines call: the state of a work item, caches, addresses for devices (mli_engine.h). */
+#include "libmli/src/dma/dma.h"
 
 #include "libmli/src/builtins.h"
-#include "libmli/src/dma/pool.h"
-#include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/plan.h"
 
@@ -15,35 +14,14 @@ static struct mli_platform platform;
 /* A function of the platform for a range of addresses. */
 typedef void cache_function(const void *address, size_t bytes);
 
-static mli_status check(const struct mli_platform *given)
+void platform_set(const struct mli_platform *given)
 {
-    if (!given)
-        return MLI_STATUS_OK;
-    if (given->size < offsetof(struct mli_platform, clean))
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "platform",
-                      ".size: % given; must be sizeof(struct mli_platform)", given->size);
-    if (given->line & (given->line - 1))
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "platform",
-                      ".line: % given; must be a power of two", given->line);
-    return MLI_STATUS_OK;
-}
-
-mli_status mli_mov_set_platform(const struct mli_platform *given)
-{
-    mli_status status = check(given);
-
-    if (status == MLI_STATUS_OK)
-        status = pool_lock_empty();
-    if (status != MLI_STATUS_OK)
-        return status;
     zero_bytes(&platform, sizeof(platform));
     if (given)
         copy_bytes(&platform, given,
                    given->size < sizeof(platform) ? given->size : sizeof(platform));
     if (platform.line == 0)
         platform.line = LINE;
-    pool_unlock_empty(NULL, 0);
-    return MLI_STATUS_OK;
 }
 
 bool mli_mov_is_coherent(void)
@@ -190,4 +168,16 @@ void mli_piece_move(struct mli_work *work, const struct mli_descriptor *piece)
         maintain(&piece->box, false, platform.clean_invalidate);
     work->cpu_pieces++;
     work->cpu_bytes += piece->bytes;
+}
+
+bool mli_work_cancelled(const struct mli_work *work)
+{
+    const uint32_t cancelled = __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST);
+
+    return cancelled != 0 && cancelled == work_number(work);
+}
+
+void mli_work_progress(struct mli_work *work, size_t bytes)
+{
+    __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/pool.h"
 
-#include <stddef.h>
-
-#include "libmli/src/builtins.h"
 #include "libmli/src/dma/channel.h"
-#include "libmli/src/dma/engines.h"
-#include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"
+
+enum { REASON_MAX = 192 }; /* bytes of a refusal with an engine's reason */
 
 /* Low half: free channels. High half: channels of the pool. */
 static _Atomic uint32_t channels;
@@ -15,15 +12,8 @@ static _Atomic uint32_t channels;
 /* A free channel outside the pool means that a thread is changing the pool. */
 #define CHANGING 1u
 
-const struct mli_engine *_Atomic pool_engine_word = &ENGINE_DEFAULT;
-static size_t tiny = SIZE_MAX; /* SIZE_MAX: use the value of the engine's channels */
-struct pool_caps pool_channel_caps[POOL_CHANNELS];
-
 /* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
-const struct pool_caps pool_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
-
-_Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
 _Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,
                "two masks share 32 bits");
@@ -39,56 +29,41 @@ static uint32_t count_bits(uint32_t mask)
     return count;
 }
 
+bool pool_refuse_with_reason(const struct mli_engine *engine, mli_status status)
+{
+    char text[REASON_MAX] = "engine ";
+    const char *reason = engine->reason ? engine->reason() : "";
+    size_t length = sizeof("engine ") - 1;
+
+    if (!*reason)
+        return false;
+    for (; *reason && length < sizeof(text) - 1; reason++)
+        text[length++] = *reason;
+    (void)refuse(status, text, "");
+    return true;
+}
+
 static uint32_t run_mask(uint32_t first, uint32_t count)
 {
     return ((1u << count) - 1) << first;
 }
 
-static void read_caps(uint32_t channel, struct mli_channel_caps *of_channel)
-{
-    zero_bytes(of_channel, sizeof(*of_channel));
-    pool_engine()->caps(channel, of_channel);
-    if (tiny != SIZE_MAX)
-        of_channel->tiny = tiny;
-}
-
-static struct pool_caps caps_of(uint32_t channel)
-{
-    struct mli_channel_caps of_channel;
-
-    read_caps(channel, &of_channel);
-    return (struct pool_caps){of_channel.flags, of_channel.tiny};
-}
-
 static void close_channels(uint32_t mask)
 {
-    const struct mli_engine *engine = pool_engine();
-
     for (uint32_t i = 0; i < POOL_CHANNELS; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        channel_quiesce(i);
-        if (engine->synchronise)
-            engine->synchronise(i);
-        if (engine->close)
-            engine->close(i);
+        if (mask >> i & 1)
+            channel_close(i);
     }
 }
 
 /* Opens channels. Returns false, with none of them open, if one is not available. */
 static bool open_channels(uint32_t mask)
 {
-    const struct mli_engine *engine = pool_engine();
-
     for (uint32_t i = 0; i < POOL_CHANNELS; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        if (engine->open && !engine->open(i)) {
+        if (mask >> i & 1 && !channel_open(i)) {
             close_channels(mask & run_mask(0, i));
             return false;
         }
-        pool_channel_caps[i] = caps_of(i);
-        channel_reset(i);
     }
     return true;
 }
@@ -96,7 +71,7 @@ static bool open_channels(uint32_t mask)
 /* Refuses channels that the engine cannot open. */
 static mli_status complain_of_open(uint32_t mask)
 {
-    if (engine_gives_reason(pool_engine(), MLI_STATUS_NOT_ENGH_MEM))
+    if (pool_refuse_with_reason(channel_engine(), MLI_STATUS_NOT_ENGH_MEM))
         return MLI_STATUS_NOT_ENGH_MEM;
     return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                   ": the system has no resources for % more channels", count_bits(mask));
@@ -155,14 +130,14 @@ static void end_change(uint32_t mask)
     atomic_store(&channels, mask << 16 | mask);
 }
 
-mli_status pool_resize(int offset, int count)
+mli_status mli_mov_set_num_dma_ch(int offset, int count)
 {
     uint32_t before, have, mask;
     mli_status status = begin_change(&before);
 
     if (status != MLI_STATUS_OK)
         return status;
-    have = pool_engine()->probe();
+    have = channel_engine()->probe();
     status = check_range(offset, count, have < POOL_CHANNELS ? have : POOL_CHANNELS);
     if (status == MLI_STATUS_OK) {
         mask = run_mask((uint32_t)offset, (uint32_t)count);
@@ -185,23 +160,9 @@ mli_status pool_lock_empty(void)
     return status;
 }
 
-void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
+void pool_unlock_empty(void)
 {
-    struct pool_caps of_channel;
-
-    if (engine) {
-        atomic_store(&pool_engine_word, engine);
-        tiny = engine_tiny;
-        of_channel = caps_of(0);
-        atomic_store(&pool_sync_limit_word,
-                     of_channel.flags & MLI_CHANNEL_CPU ? SIZE_MAX : of_channel.tiny);
-    }
     end_change(0);
-}
-
-bool pool_has(uint32_t channel)
-{
-    return atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1;
 }
 
 /*
@@ -316,29 +277,49 @@ bool pool_release(const struct claim *claim)
     if (!atomic_compare_exchange_strong(&slot->generation, &generation, generation + 1))
         return false;
     run_clear(slot);
-    if (pool_is_stand_in(claim->first))
+    if (channel_is_stand_in(claim->first))
         atomic_fetch_and(&stand_ins, ~(1u << (claim->first - POOL_CHANNELS)));
     else
         atomic_fetch_or(&channels, run_mask(claim->first, claim->count));
     return true;
 }
 
-struct slot *pool_slot(const struct claim *claim)
+static mli_status check_platform(const struct mli_platform *given)
 {
-    struct slot *slot;
-
-    if (claim->first >= POOL_SLOTS || claim->generation % 2 == 0)
-        return NULL;
-    slot = run_slot(claim->first);
-    return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
+    if (!given)
+        return MLI_STATUS_OK;
+    if (given->size < offsetof(struct mli_platform, clean))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "platform",
+                      ".size: % given; must be sizeof(struct mli_platform)", given->size);
+    if (given->line & (given->line - 1))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "platform",
+                      ".line: % given; must be a power of two", given->line);
+    return MLI_STATUS_OK;
 }
 
-void mli_mov_engine_caps(struct mli_channel_caps *channel_caps)
+mli_status mli_mov_set_platform(const struct mli_platform *given)
 {
-    read_caps(0, channel_caps);
+    mli_status status = check_platform(given);
+
+    if (status == MLI_STATUS_OK)
+        status = pool_lock_empty();
+    if (status != MLI_STATUS_OK)
+        return status;
+    platform_set(given);
+    pool_unlock_empty();
+    return MLI_STATUS_OK;
 }
 
-mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)
+mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
 {
-    return pool_resize(ch_offset, num_ch);
+    if (channel < 0 || channel >= POOL_CHANNELS)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given; must be 0 to %", channel,
+                      POOL_CHANNELS - 1);
+    if (!stats)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
+    channel_read_stats((uint32_t)channel, stats);
+    if (atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1 &&
+        channel_engine()->stats)
+        channel_engine()->stats((uint32_t)channel, stats);
+    return MLI_STATUS_OK;
 }

@@ -1,14 +1,154 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/src/dma/processor.h"
-
+/* The engines without hardware: the processor moves work items, in the calling thread (inline) or
+   in a thread for each channel (threads). */
 #include <stdatomic.h>
 
-#include "libmli/src/build.h"
-#include "libmli/src/dma/clock.h"
-#include "libmli/src/dma/populate.h"
+#include "libmli/src/dma/dma.h"
+#include "libmli/src/dma/os.h"
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/plan.h"
+
+#if defined(__linux__) && __STDC_HOSTED__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+#if ENGINE_HAS_THREADS
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#endif
+
+/*
+ * Maps the untouched pages of a destination before the processor writes them, by system calls for
+ * many pages at a time: one page fault for each page takes longer.
+ */
+
+/* The state for one work item. */
+struct populate {
+    bool on;              /* true: the hint is given, and the system has not refused a call */
+    size_t page;          /* page size in bytes */
+    uintptr_t begin, end; /* range of the pages of the latest calls */
+};
+
+#if defined(__linux__) && __STDC_HOSTED__
+
+#include "libmli/src/plan.h"
+
+/* The system has MADV_POPULATE_WRITE since Linux 5.14; older C libraries do not define the name. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum {
+    RANGE_MIN = 32 * 1024,  /* bytes: a call for fewer saves too few page faults */
+    SLICE = 2 * 1024 * 1024 /* bytes that one call maps, between two checks for a cancel */
+};
+
+/* Begins a work item: no page is mapped yet. */
+static void populate_init(struct populate *p, const struct mli_work *work)
+{
+    *p = (struct populate){.on = work->hints & MLI_MOV_FRESH_DST};
+    if (p->on)
+        p->page = (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Returns the extent, in bytes, of the largest inner loops that write to every page of their range:
+ * gaps in the range are smaller than a page. *outer is the number of loops around these.
+ */
+static size_t find_range(const struct mli_copy_box *box, size_t page, size_t *outer)
+{
+    size_t extent = box->run;
+
+    for (*outer = box->loops; *outer > 0; --*outer) {
+        const struct mli_copy_loop *loop = &box->loop[*outer - 1];
+
+        if (loop->dst_step > extent && loop->dst_step - extent >= page)
+            break;
+        extent += (loop->count - 1) * loop->dst_step;
+    }
+    return extent;
+}
+
+/*
+ * Leaves out pages that the latest calls have mapped: zeros beside rows share the pages of the
+ * rows.
+ */
+static void leave_out_latest(const struct populate *p, uintptr_t *begin, uintptr_t *end)
+{
+    if (*begin >= p->begin && *begin < p->end)
+        *begin = p->end;
+    else if (*end > p->begin && *end <= p->end)
+        *end = p->begin;
+}
+
+static void populate_range(struct populate *p, const struct mli_work *work, const uint8_t *at,
+                           size_t bytes)
+{
+    uintptr_t begin = (uintptr_t)at / p->page * p->page;
+    uintptr_t end = ((uintptr_t)at + bytes + p->page - 1) / p->page * p->page;
+
+    leave_out_latest(p, &begin, &end);
+    if (begin >= end || end - begin < RANGE_MIN)
+        return;
+    if (begin != p->end)
+        p->begin = begin;
+    for (p->end = begin; p->end < end && p->on && !mli_work_cancelled(work);) {
+        const size_t slice = end - p->end < SLICE ? end - p->end : SLICE;
+
+        /* The address of a page of the destination. NOLINTNEXTLINE(performance-no-int-to-ptr) */
+        p->on = madvise((void *)p->end, slice, MADV_POPULATE_WRITE) == 0;
+        p->end += slice;
+    }
+}
+
+static void populate_box(struct populate *p, const struct mli_work *work,
+                         const struct mli_copy_box *box)
+{
+    struct mli_copy_box ranges = *box;
+    const size_t bytes = find_range(box, p->page, &ranges.loops);
+    const uint64_t count = bytes < RANGE_MIN ? 0 : box_rows(&ranges);
+
+    for (uint64_t i = 0; i < count && p->on; i++)
+        populate_range(p, work, box_row(&ranges, i), bytes);
+}
+
+/*
+ * Maps the pages that a chunk of the work's plan writes, and no others. Stops early if the work is
+ * cancelled. If the system refuses a call, for example for pages past the end of a file, page
+ * faults map the remaining pages.
+ */
+static void populate_plan(struct populate *p, const struct mli_work *work,
+                          const struct mli_plan *plan)
+{
+    if (!p->on)
+        return;
+    for (uint32_t i = plan->box.run == 0; i <= plan->slabs; i++) {
+        const struct mli_copy_box box = plan_box(plan, i);
+
+        populate_box(p, work, &box);
+    }
+}
+
+#else
+
+static void populate_init(struct populate *p, const struct mli_work *work)
+{
+    (void)work;
+    p->on = false;
+}
+
+static void populate_plan(struct populate *p, const struct mli_work *work,
+                          const struct mli_plan *plan)
+{
+    (void)p;
+    (void)work;
+    (void)plan;
+}
+
+#endif
 
 /*
  * Size of a chunk: an eighth of the work, within these bounds. Smaller chunks of a large transpose
@@ -41,7 +181,7 @@ static size_t chunk_size(uint64_t bytes)
 }
 
 /*
- * The chunks of a plan (split.h has the overview). The legaliser cuts the copy box. Zeros beside
+ * The chunks of a plan (dma.h has the overview). The legaliser cuts the copy box. Zeros beside
  * the rows of the box move in the chunk of these rows, so that each cache line is written once.
  */
 struct chunks {
@@ -274,3 +414,165 @@ void processor_resume(const struct processor_queue *before)
     }
     waiting.suspended--;
 }
+
+/* The engine inline. */
+
+static uint32_t probe(void)
+{
+    return POOL_CHANNELS;
+}
+
+static void inline_caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    (void)channel;
+    caps->flags = MLI_CHANNEL_CPU;
+    caps->loops = MLI_MAX_RANK;
+}
+
+static void inline_submit(uint32_t channel, struct mli_work *work)
+{
+    (void)channel;
+    processor_run(work);
+}
+
+const struct mli_engine engine_inline = {
+    .size = sizeof(struct mli_engine),
+    .name = "inline",
+    .probe = probe,
+    .caps = inline_caps,
+    .submit = inline_submit,
+};
+
+/*
+ * The engine threads: every channel is a thread with a mailbox for one work item. Submitting
+ * exchanges one word; a system call is needed only if the thread sleeps.
+ */
+
+#if ENGINE_HAS_THREADS
+
+enum {
+    /* Up to this size, the thread that starts a transfer also moves the data: waking another thread
+       takes longer than the move, unless the move is slow. Measured with `bench-async tiny`. */
+    TINY = 32 * 1024,
+    /* Checks of the mailbox before the thread goes to sleep: a few microseconds. Without them, most
+       transfers that are started one after the other cost a wake-up each (`bench-async rate`). */
+    LINGER = 100
+};
+
+enum mail {
+    EMPTY = 0, /* the thread is awake, and will check again */
+    SLEEPING,  /* the mailbox is empty, and the thread must be woken */
+    FULL,      /* the mailbox has a work item */
+    CLOSING    /* the thread must end */
+};
+
+static struct worker {
+    _Alignas(64) _Atomic uint32_t mail;
+    struct mli_work *work; /* valid while FULL */
+    pthread_t thread;
+    pid_t process; /* process that has the thread; a forked child does not have it */
+} workers[POOL_CHANNELS];
+
+/* Waits a moment for mail, because a work item that arrives now needs no wake-up. */
+static uint32_t linger(struct worker *worker)
+{
+    uint32_t mail = atomic_load(&worker->mail);
+
+    for (int i = 0; i < LINGER && mail == EMPTY; i++) {
+        relax();
+        mail = atomic_load(&worker->mail);
+    }
+    return mail;
+}
+
+/* Sleeps until there is mail. Returns false if the thread must end. */
+static bool receive(struct worker *worker, struct mli_work **work)
+{
+    uint32_t mail = linger(worker);
+
+    while (mail != FULL && mail != CLOSING) {
+        if (mail == SLEEPING || atomic_compare_exchange_strong(&worker->mail, &mail, SLEEPING))
+            park(&worker->mail, SLEEPING);
+        mail = atomic_load(&worker->mail);
+    }
+    if (mail == CLOSING)
+        return false;
+    *work = worker->work;
+    atomic_store(&worker->mail, EMPTY); /* first: after done() the next work item may arrive */
+    return true;
+}
+
+static void *serve(void *context)
+{
+    struct worker *worker = context;
+    struct mli_work *work;
+    char name[16];
+
+    snprintf(name, sizeof(name), "mli-dma-%u", (uint8_t)(worker - workers));
+    prctl(PR_SET_NAME, name);
+    while (receive(worker, &work))
+        processor_run(work);
+    return NULL;
+}
+
+static void send(struct worker *worker, enum mail mail)
+{
+    if (atomic_exchange(&worker->mail, mail) == SLEEPING)
+        unpark(&worker->mail);
+}
+
+static void threads_caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    inline_caps(channel, caps);
+    caps->tiny = TINY;
+}
+
+/*
+ * Blocks all signals in the new thread, because they are for the program's threads; except those
+ * that the thread's own faults raise.
+ */
+static bool open_channel(uint32_t channel)
+{
+    struct worker *worker = &workers[channel];
+    sigset_t blocked, before;
+    int error;
+
+    atomic_store(&worker->mail, EMPTY);
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    error = pthread_create(&worker->thread, NULL, serve, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    worker->process = getpid();
+    return error == 0;
+}
+
+static void close_channel(uint32_t channel)
+{
+    /* The child of a fork has the channels, but not their threads. */
+    if (workers[channel].process != getpid())
+        return;
+    send(&workers[channel], CLOSING);
+    pthread_join(workers[channel].thread, NULL);
+}
+
+static void threads_submit(uint32_t channel, struct mli_work *work)
+{
+    workers[channel].work = work;
+    send(&workers[channel], FULL);
+}
+
+const struct mli_engine engine_threads = {
+    .size = sizeof(struct mli_engine),
+    .name = "threads",
+    .probe = probe,
+    .caps = threads_caps,
+    .submit = threads_submit,
+    .open = open_channel,
+    .close = close_channel,
+};
+
+#endif

@@ -4,15 +4,68 @@
 #include <stddef.h>
 
 #include "libmli/src/dma/channel.h"
-#include "libmli/src/dma/engines.h"
-#include "libmli/src/dma/park.h"
-#include "libmli/src/dma/platform.h"
-#include "libmli/src/dma/processor.h"
-#include "libmli/src/dma/split.h"
+#include "libmli/src/dma/os.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
 
 enum { POLL_PAUSE_NS = 50 * 1000 };
+
+/*
+ * The running callbacks of a claim are one word, at first 0. Bit 0 is set while a thread sleeps in
+ * callbacks_wait(), bits 1 to 16 count the running callbacks, bits 17 to 31 count how often that
+ * number has dropped to 0. The last field shows a sleeping thread that no callback ran for a
+ * moment, even if one runs again when the thread wakes: otherwise a callback that restarts its
+ * transfer would keep the thread asleep for the whole chain.
+ */
+enum { AWAITED = 1u, RUNNING_ONE = 1u << 1, RUNNING_MASK = 0xffffu << 1 };
+
+#define QUIET_ONE (UINT32_C(1) << 17)
+
+static bool any_runs(uint32_t word)
+{
+    return word & RUNNING_MASK;
+}
+
+/* Counts a callback that is about to run. Call it before its transfer becomes done. */
+static void callbacks_begin(_Atomic uint32_t *callbacks)
+{
+    atomic_fetch_add(callbacks, RUNNING_ONE);
+}
+
+/*
+ * Counts a callback that has returned, and wakes the threads in callbacks_wait() after the last
+ * callback.
+ */
+static void callbacks_end(_Atomic uint32_t *callbacks)
+{
+    uint32_t before = atomic_load_explicit(callbacks, memory_order_relaxed), after;
+
+    do {
+        after = before - RUNNING_ONE;
+        if (!any_runs(after))
+            after = (after + QUIET_ONE) & ~(uint32_t)AWAITED;
+    } while (!atomic_compare_exchange_weak(callbacks, &before, after));
+    if (!any_runs(after) && before & AWAITED)
+        unpark(callbacks);
+}
+
+/*
+ * Sleeps until all callbacks that were running at the time of the call have returned. Returns at
+ * the first moment without a running callback, so callbacks that begin later do not prolong the
+ * wait.
+ */
+static void callbacks_wait(_Atomic uint32_t *callbacks)
+{
+    uint32_t now = atomic_load(callbacks);
+    const uint32_t quiet = now / QUIET_ONE;
+
+    while (any_runs(now) && now / QUIET_ONE == quiet) {
+        if (!(now & AWAITED) && !atomic_compare_exchange_weak(callbacks, &now, now | AWAITED))
+            continue;
+        park(callbacks, now | AWAITED);
+        now = atomic_load(callbacks);
+    }
+}
 
 struct slot run_slots[POOL_SLOTS];
 static MLI_THREAD_LOCAL bool in_callback;
@@ -20,6 +73,16 @@ static MLI_THREAD_LOCAL bool in_callback;
 static uint32_t number_of(const struct slot *slot)
 {
     return (uint32_t)(slot - run_slots);
+}
+
+struct slot *run_slot_of(const struct claim *claim)
+{
+    struct slot *slot;
+
+    if (claim->first >= POOL_SLOTS || claim->generation % 2 == 0)
+        return NULL;
+    slot = run_slot(claim->first);
+    return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
 }
 
 void run_clear(struct slot *slot)
@@ -55,10 +118,10 @@ static struct term *current_term(struct slot *slot)
  */
 static const struct mli_engine *engine_for(const struct claim *claim, const struct mli_plan *plan)
 {
-    if (plan->bytes > pool_caps(claim->first)->tiny)
-        return pool_engine();
-    if (run_slot(claim->first)->hints & MLI_MOV_SLOW_MEMORY && !pool_is_stand_in(claim->first))
-        return pool_engine();
+    if (plan->bytes > channel_caps(claim->first)->tiny)
+        return channel_engine();
+    if (run_slot(claim->first)->hints & MLI_MOV_SLOW_MEMORY && !channel_is_stand_in(claim->first))
+        return channel_engine();
     return &engine_inline;
 }
 
@@ -75,7 +138,7 @@ static __attribute__((noinline)) uint32_t split_over_channels(const struct claim
     if (!platform_can_split(out[0]))
         return 1;
     plan_copy(&whole, out[0]);
-    return (uint32_t)split_among(&whole, claim->count, pool_caps(claim->first)->tiny, out);
+    return (uint32_t)split_among(&whole, claim->count, channel_caps(claim->first)->tiny, out);
 }
 
 /*
@@ -151,7 +214,7 @@ static void complete(struct slot *slot, bool by_processor)
 {
     void (*callback)(int32_t) = slot->callback;
     const int32_t cookie = slot->cookie;
-    struct callbacks *callbacks = &current_term(slot)->callbacks;
+    _Atomic uint32_t *callbacks = &current_term(slot)->callbacks;
 
     note_end(slot);
     if (callback)
@@ -237,7 +300,7 @@ enum slot_state run_poll(const struct claim *claim, struct slot *slot)
    waits on it; transfers of the next owner do not count. */
 static bool still_runs(const struct claim *claim, struct slot *slot)
 {
-    return run_state(slot) == SLOT_RUNNING && pool_slot(claim) == slot;
+    return run_state(slot) == SLOT_RUNNING && run_slot_of(claim) == slot;
 }
 
 /* Polls the channels, and sleeps a little after a poll that completes nothing. */
@@ -257,7 +320,7 @@ static void wait_sleeping(const struct claim *claim, struct slot *slot)
         /* Ask for a wake-up. If the exchange fails, another thread has asked already, or the
            transfer is done and park() returns at once. */
         atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
-        if (pool_slot(claim) == slot)
+        if (run_slot_of(claim) == slot)
             park(&slot->state, SLOT_AWAITED);
     }
 }
@@ -303,7 +366,7 @@ void run_cancel(const struct claim *claim, struct slot *slot)
          * may release the claim. If the claim is valid after the number was read, the number is
          * not of another claim's work item.
          */
-        if (pool_slot(claim) != slot || run_state(slot) != SLOT_RUNNING)
+        if (run_slot_of(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;
         channel_cancel(i, work);
     }
@@ -319,9 +382,9 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
         (void)run_wait(claim, slot);
         run_wait_for_callbacks(claim, slot);
     } while (atomic_load(&slot->starts) != starts);
-    if (pool_engine()->synchronise && !pool_is_stand_in(claim->first)) {
+    if (channel_engine()->synchronise && !channel_is_stand_in(claim->first)) {
         for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
-            pool_engine()->synchronise(i);
+            channel_engine()->synchronise(i);
     }
 }
 

@@ -2,6 +2,10 @@
 /*
  * A transfer on the channels of a claim: run_start() splits the plan into a part for each channel
  * and submits the parts to the engine. The transfer is done when the last part is.
+ *
+ * A claim is a run of neighbouring channels (pool.h). The slot of its first channel holds the state
+ * of its transfer, so that a running transfer accesses none of the caller's memory except tensor
+ * data.
  */
 #ifndef MLI_DMA_RUN_H
 #define MLI_DMA_RUN_H
@@ -10,9 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmli/src/dma/callbacks.h"
-#include "libmli/src/dma/pool.h"
+#include "libmli/src/dma/dma.h"
 #include "mli_engine.h"
+
+struct claim {
+    uint32_t first, count, generation;
+};
 
 enum slot_state {
     SLOT_IDLE = 0, /* no transfer was started since the last prepare */
@@ -29,8 +36,8 @@ enum { SLOT_TERMS = 4 };
 
 /* The state of a claim that threads still need after its release, while they wait on its handle. */
 struct term {
-    struct callbacks callbacks;
-    _Atomic uint32_t status; /* status of the claim's last completed transfer */
+    _Atomic uint32_t callbacks; /* the callbacks that run now; run.c describes the bits */
+    _Atomic uint32_t status;    /* status of the claim's last completed transfer */
 };
 
 /*
@@ -61,6 +68,9 @@ static inline struct slot *run_slot(uint32_t channel)
 {
     return &run_slots[channel];
 }
+
+/** Returns the claim's slot, or null if the claim is stale or was never made. */
+struct slot *run_slot_of(const struct claim *claim);
 
 /** Resets the slot for a new owner: no transfer started, no callback, no hints. */
 void run_clear(struct slot *slot);

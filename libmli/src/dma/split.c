@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/src/dma/split.h"
+#include "libmli/src/dma/dma.h"
 
 #include "libmli/src/plan.h"
 

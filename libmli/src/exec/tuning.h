@@ -29,8 +29,8 @@
  * Repeat each run: two runs of one build differ by some 3 %, with destinations in memory by up to
  * 10 %. MLI_STREAM_MIN and mli_cpu_set_stream_min() replace the thresholds of streaming.
  *
- * Measured constants outside exec: CHUNK_MIN and CHUNK_MAX (dma/processor.c), TINY and LINGER
- * (dma/engine_threads.c, measured with bench-async), LITTLE (transfer.h).
+ * Measured constants outside exec: CHUNK_MIN and CHUNK_MAX, TINY and LINGER (dma/processor.c, the
+ * latter two measured with bench-async), LITTLE (transfer.h).
  */
 #ifndef MLI_EXEC_TUNING_H
 #define MLI_EXEC_TUNING_H

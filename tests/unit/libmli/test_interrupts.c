@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "libmli/src/dma/processor.h"
+#include "libmli/src/dma/dma.h"
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "libmli/src/dma/split.h"
+#include "libmli/src/dma/dma.h"
 #include "tests/unit/port/plans.h"
 
 enum { CASES = 1500, PARTS_MAX = 16, LINE = 64 };

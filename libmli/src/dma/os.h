@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping until another thread changes a word, by futexes on Linux. On other systems park()
- * returns at once: the caller checks the word in a loop until an interrupt or another core changes
- * it.
+ * What dma needs of the operating system: monotonic time, and sleeping until another thread changes
+ * a word, by futexes on Linux. On other systems there is no clock, and park() returns at once: the
+ * caller checks the word in a loop until an interrupt or another core changes it.
  */
-#ifndef MLI_DMA_PARK_H
-#define MLI_DMA_PARK_H
+#ifndef MLI_DMA_OS_H
+#define MLI_DMA_OS_H
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -16,7 +16,24 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/** Returns nanoseconds; 0 without a clock. */
+static inline uint64_t clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline void clock_sleep(uint64_t ns)
+{
+    const struct timespec pause = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+
+    nanosleep(&pause, 0);
+}
 
 /* 32-bit systems may have only the call with 64-bit times. */
 #ifdef SYS_futex
@@ -53,6 +70,16 @@ static inline void unpark(_Atomic uint32_t *word)
 
 #else
 
+static inline uint64_t clock_ns(void)
+{
+    return 0;
+}
+
+static inline void clock_sleep(uint64_t ns)
+{
+    (void)ns;
+}
+
 static inline void park(_Atomic uint32_t *word, uint32_t value)
 {
     (void)word;
@@ -83,4 +110,4 @@ static inline void relax(void)
 #endif
 }
 
-#endif /* MLI_DMA_PARK_H */
+#endif /* MLI_DMA_OS_H */
