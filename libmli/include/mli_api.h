@@ -22,8 +22,4 @@
 #include "mli_kernels_api.h"
 #include "mli_mov_api.h"
 
-#ifdef MLI_EMBARC_COMPAT
-#include "mli_compat_embarc.h"
-#endif
-
 #endif /* MLI_API_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * embARC MLI 2.0's configuration macros, for programs written for embARC. The macros have no
- * prefix; therefore mli_compat_embarc.h is the only header of this library that includes this one.
+ * prefix; therefore the headers of this library include this one only for embARC's forms
+ * (mli_compat_embarc.h).
  *
  * PLATFORM names the processor that the program is compiled for. The compiler's macros for ARC
  * cores choose it, or -DV2DSP_VECTOR, -DV2DSP_XY, -DV2DSP_WIDE or -DV2DSP; without them it is

@@ -252,14 +252,45 @@ typedef struct _mli_vector_memory {
  */
 mli_status mli_profile_set_vector_memories(const mli_vector_memory *memories, uint32_t count);
 
+/*
+ * embARC MLI 2.0's forms of functions that have another form above. With MLI_EMBARC_COMPAT defined,
+ * or after mli_compat_embarc.h, the names above mean these.
+ */
+
+/**
+ * Returns entry `scale_idx` of a per-axis tensor's scales; a tensor without an axis has one entry
+ * for all indices. Returns 0 for an invalid tensor or an index beyond the axis.
+ */
+int32_t mli_compat_hlp_tensor_scale(const mli_tensor *in, uint32_t scale_idx);
+
+/** Returns scale_frac_bits (fx: frac_bits), as mli_compat_hlp_tensor_scale() returns the scale. */
+int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_idx);
+
+/** Returns the zero point, as mli_compat_hlp_tensor_scale() returns the scale. */
+int16_t mli_compat_hlp_tensor_zero_offset(const mli_tensor *in, uint32_t zero_idx);
+
+/*
+ * Guard bits of embARC's host build (PLATFORM is X86_PLATFORM), which has 32-bit and 64-bit
+ * accumulators; after mli_profile_set() has named a chip, those of the chip.
+ */
+uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void);   /**< 16 */
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx16(void); /**< 32 */
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx8(void);  /**< 8 */
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
 #endif
 
-#ifdef MLI_EMBARC_COMPAT
-#include "mli_compat_embarc.h"
-#endif
-
 #endif /* MLI_HELPERS_API_H */
+
+#if defined(MLI_EMBARC_COMPAT) && !defined(MLI_COMPAT_KEEP_NAMES)
+#include "mli_config.h"
+#define mli_hlp_tensor_scale              mli_compat_hlp_tensor_scale
+#define mli_hlp_tensor_scale_shift        mli_compat_hlp_tensor_scale_shift
+#define mli_hlp_tensor_zero_offset        mli_compat_hlp_tensor_zero_offset
+#define mli_hlp_accu_guard_bits_sa8_sa8   mli_compat_hlp_accu_guard_bits_sa8_sa8
+#define mli_hlp_accu_guard_bits_fx16_fx16 mli_compat_hlp_accu_guard_bits_fx16_fx16
+#define mli_hlp_accu_guard_bits_fx16_fx8  mli_compat_hlp_accu_guard_bits_fx16_fx8
+#endif

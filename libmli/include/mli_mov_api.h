@@ -535,14 +535,45 @@ uint32_t mli_mov_poll(void);
  */
 bool mli_mov_is_polled(void);
 
+/*
+ * embARC MLI 2.0's forms of functions that have another form above. With MLI_EMBARC_COMPAT defined,
+ * or after mli_compat_embarc.h, the names above mean these.
+ */
+
+/**
+ * Sets every field as mli_mov_cfg_all() does, with paddings for an HWC tensor: padtop/padbot around
+ * dimension 0 (H), padleft/padright around dimension 1 (W). Returns its statuses.
+ */
+mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
+                                  const int *subsample_step, const int *dst_offsets,
+                                  const int *dst_mem_stride, const uint8_t *perm_dim,
+                                  uint8_t padleft, uint8_t padright, uint8_t padtop,
+                                  uint8_t padbot);
+
+/**
+ * Moves as mli_mov_tensor_sync() does, with embARC's rule for per-axis parameters: dst's scale
+ * pointer decides. If it is null or the source's own scale pointer, dst shares the source's three
+ * arrays, and the function does not read dst's other two pointers. If it is any other pointer, all
+ * three pointers are memory of the caller, which receives a copy.
+ */
+mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                      mli_tensor *dst);
+
+/** Prepares as mli_mov_prepare() does, with the rule of mli_compat_mov_tensor_sync(). */
+mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
+                                  const mli_mov_cfg_t *cfg, mli_tensor *dst);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
 #endif
 
-#ifdef MLI_EMBARC_COMPAT
-#include "mli_compat_embarc.h"
-#endif
-
 #endif /* MLI_MOV_API_H */
+
+#if defined(MLI_EMBARC_COMPAT) && !defined(MLI_COMPAT_KEEP_NAMES)
+#include "mli_config.h"
+#define mli_mov_cfg_all     mli_compat_mov_cfg_all
+#define mli_mov_tensor_sync mli_compat_mov_tensor_sync
+#define mli_mov_prepare     mli_compat_mov_prepare
+#endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* embARC MLI 2.0's prototypes and rules, for functions with another form in this library. */
-#define MLI_COMPAT_KEEP_NAMES
-#include "mli_compat_embarc.h"
-
 #include <stddef.h>
 
 #include "libmli/src/profile.h"
 #include "libmli/src/tensor.h"
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
 
 mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
                                   const int *subsample_step, const int *dst_offsets,

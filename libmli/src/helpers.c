@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions mli_hlp_*: properties of one tensor, and embARC's form of these functions. */
-#define MLI_COMPAT_KEEP_NAMES
-#include "mli_compat_embarc.h"
-
 #include "libmli/src/error.h"
 #include "libmli/src/tensor.h"
 #include "mli_helpers_api.h"
