@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/src/client_request.h"
+#include "client/src/client_state.h"
 #include "proto/wire/buffer_calls.h"
 
 static int check(const mli_client *client, mli_client_error *error)

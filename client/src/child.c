@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/src/child.h"
+#include "client/src/client_state.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "client/src/client_state.h"
 
 extern char **environ;
 

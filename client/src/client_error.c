@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/src/client_error.h"
+#include "client/src/client_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

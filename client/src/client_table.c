@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/src/client_table.h"
+#include "client/src/client_state.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "client/src/client_state.h"
-#include "proto/wire/rpc.h"
 
 enum { INDEX_BITS = 20, FIRST_CAPACITY = 64 };
 #define NO_SLOT UINT32_MAX

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client/src/child.h"
-#include "client/src/client_request.h"
 #include "client/src/client_state.h"
-#include "client/src/client_wait.h"
-#include "client/src/receive.h"
 
 enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
 
@@ -232,42 +227,6 @@ void mli_client_set_interrupt(mli_client *client, int interrupt)
 void mli_client_set_timeout(mli_client *client, int timeout_ms)
 {
     client->timeout_ms = timeout_ms;
-}
-
-void connection_hang_up(mli_client *client)
-{
-    client->out.broken = true;
-    shutdown(client->socket, SHUT_RDWR);
-}
-
-int connection_lose(mli_client *client, const mli_client_error *why)
-{
-    if (client->socket < 0)
-        return client->lost.code;
-    client->lost = *why;
-    close(client->socket);
-    client->socket = -1;
-    client->payload = (struct payload){0};
-    out_finish(&client->out);
-    for (uint32_t i = 0; i < client->table.used; i++) {
-        const struct slot *slot = &client->table.slots[i];
-        if (slot->state == SLOT_WAITING)
-            reply_end(client, table_ticket(&client->table, slot), &client->lost);
-    }
-    return client->lost.code;
-}
-
-int connection_lost(mli_client *client, const char *format, ...)
-{
-    char why[256];
-    mli_client_error error;
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(why, sizeof(why), format, arguments);
-    va_end(arguments);
-    error_set(&error, MLI_CLIENT_LOST, "the connection to the daemon is lost: %s", why);
-    return connection_lose(client, &error);
 }
 
 int mli_client_greet(mli_client *client, mli_client_greeting *greeting, mli_client_error *error)

@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/src/client_describe.h"
-#include "client/src/client_request.h"
-#include "client/src/client_result.h"
-#include "client/src/client_wait.h"
+#include "client/src/client_state.h"
 #include "proto/wire/job_calls.h"
 
 /* Submitting jobs. */

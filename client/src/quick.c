@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/src/quick.h"
+#include "client/src/client_state.h"
 
 #include <string.h>
 

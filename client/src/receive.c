@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/src/receive.h"
+#include "client/src/client_state.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/src/client_result.h"
-#include "client/src/event.h"
-#include "client/src/quick.h"
+#include "proto/wire/events.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/inline_payload.h"
-#include "proto/wire/rpc.h"
 
 enum { ROUNDS_MAX = 16 };
 
-/* Lines, and the requests that they end. */
+_Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&
+                   (int)MLI_CLIENT_EVENT_STARTED == (int)EVENT_STARTED &&
+                   (int)MLI_CLIENT_EVENT_PROGRESS == (int)EVENT_PROGRESS &&
+                   (int)MLI_CLIENT_EVENT_DONE == (int)EVENT_DONE &&
+                   (int)MLI_CLIENT_SCOPE_USER == (int)EVENT_SCOPE_USER &&
+                   (int)MLI_CLIENT_SCOPE_ALL == (int)EVENT_SCOPE_ALL,
+               "one order of events");
 
-static int lose(mli_client *client, const char *why)
-{
-    return connection_lost(client, "%s", why);
-}
+/* The ends of requests. */
 
 /* The callback may begin requests, and these can move slots: both functions release the slot before
  * the call. */
@@ -86,7 +89,9 @@ static const mli_client_error *error_of_source(mli_client_error *storage, int er
     return storage;
 }
 
-void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
+/* Ends a request, with an error unless `error` is null: calls its callback, or keeps the outcome in
+   its slot. */
+static void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
 {
     struct slot *slot = table_find(&client->table, ticket);
     mli_client_error storage;
@@ -112,6 +117,51 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
     }
 }
 
+/* The loss of the connection. */
+
+void connection_hang_up(mli_client *client)
+{
+    client->out.broken = true;
+    shutdown(client->socket, SHUT_RDWR);
+}
+
+int connection_lose(mli_client *client, const mli_client_error *why)
+{
+    if (client->socket < 0)
+        return client->lost.code;
+    client->lost = *why;
+    close(client->socket);
+    client->socket = -1;
+    client->payload = (struct payload){0};
+    out_finish(&client->out);
+    for (uint32_t i = 0; i < client->table.used; i++) {
+        const struct slot *slot = &client->table.slots[i];
+        if (slot->state == SLOT_WAITING)
+            reply_end(client, table_ticket(&client->table, slot), &client->lost);
+    }
+    return client->lost.code;
+}
+
+int connection_lost(mli_client *client, const char *format, ...)
+{
+    char why[256];
+    mli_client_error error;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(why, sizeof(why), format, arguments);
+    va_end(arguments);
+    error_set(&error, MLI_CLIENT_LOST, "the connection to the daemon is lost: %s", why);
+    return connection_lose(client, &error);
+}
+
+static int lose(mli_client *client, const char *why)
+{
+    return connection_lost(client, "%s", why);
+}
+
+/* Lines. */
+
 /* Takes the descriptors of the line. Returns 0, or -1 if fewer have arrived. */
 static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
 {
@@ -124,6 +174,23 @@ static int take_fds(mli_client *client, const struct rpc_reply *reply, struct sl
         slot->fd = fds[0];
     fd_close_all(fds + kept, reply->fds - kept);
     return 0;
+}
+
+/* Calls the callback with the params of a notification "event"; ignores invalid params. */
+static void event_deliver(mli_client *client, const struct json *params)
+{
+    struct event read;
+    mli_client_event event;
+
+    if (event_read(params, &read))
+        return;
+    event.kind = (enum mli_client_event_kind)read.kind;
+    event.time_ns = read.time_ns;
+    event.dropped = read.dropped;
+    info_convert(&event.job, &read.job);
+    client->depth++;
+    client->on_event(client, &event, client->event_user);
+    client->depth--;
 }
 
 static int receive_notification(mli_client *client, const struct rpc_reply *reply, const char *line,

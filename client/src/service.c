@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods daemon.* of the service. */
+/* The methods daemon.* of the service, and events. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/src/client_request.h"
+#include "client/src/client_state.h"
+#include "proto/wire/events.h"
 
 _Static_assert((int)MLI_CLIENT_SERVING == (int)PHASE_SERVING &&
                    (int)MLI_CLIENT_DRAINING == (int)PHASE_DRAINING &&
@@ -158,4 +159,43 @@ int mli_client_drain(mli_client *client, bool wait, enum mli_client_phase *phase
 int mli_client_resume(mli_client *client, enum mli_client_phase *phase, mli_client_error *error)
 {
     return change_phase(client, "daemon.resume", false, phase, error);
+}
+
+int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_scope scope,
+                         uint32_t interval_ms, mli_client_event_fn *callback, void *user,
+                         mli_client_error *error)
+{
+    struct call call;
+    int status = request_may_wait(client, error);
+
+    if (status)
+        return status;
+    if (events >> EVENT_COUNT || (unsigned)scope > MLI_CLIENT_SCOPE_ALL)
+        return error_set(error, MLI_CLIENT_MISUSE, "events or scope: unknown value");
+    struct events_subscribe params = {.events = events,
+                                      .scope = (enum event_scope)scope,
+                                      .interval_ms = interval_ms ? interval_ms : 250};
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    events_subscribe_write(w, &params);
+    jsonw_object_end(w);
+    /* Sets the callback first, because events may arrive before the reply. */
+    mli_client_event_fn *before = client->on_event;
+    void *user_before = client->event_user;
+    client->on_event = callback;
+    client->event_user = user;
+    status = call_begin(&call, client, "events.subscribe", true, NULL, 0, error);
+    if (status) {
+        client->on_event = before;
+        client->event_user = user_before;
+        return status;
+    }
+    call_finish(&call);
+    return 0;
+}
+
+void mli_client_set_notify(mli_client *client, mli_client_notify_fn *notify, void *user)
+{
+    client->on_notify = notify;
+    client->notify_user = user;
 }
