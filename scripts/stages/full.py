@@ -5,6 +5,7 @@ One lane tests, one compiles the next tree and then tests bare targets at a lowe
 at the lowest priority, so that it takes the processor time that the other two leave.
 """
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,8 @@ MUTANTS = 20  # of some 1 600: a quarter of a minute
 PERCENT = 8  # of the random cases in instrumented programs; the release build runs all
 BARE_PERCENT = 5  # of the random cases on bare metal; scripts/cross without --percent runs more
 TIDY_DAYS = 3  # clang-tidy checks the sources that changed in the last days,
-TIDY_PART = 8  # and an eighth of all others, chosen by the commit; all with --soak
+TIDY_MOST = 60  # but not more than these: some 20 s of processor time
+TIDY_PART = 8  # and an eighth of all sources; the commit chooses both, so that each source has its turn. All with --soak
 # These multiply the timeouts of tests. The timeouts in meson.build files are at most 120 s (mlictl_queue: 300 s), and 60 s
 # for most of the unit tests, which valgrind runs: a test that hangs costs at most 10 minutes.
 PATIENCE, PATIENCE_VALGRIND = 2, 5
@@ -71,17 +73,24 @@ def style(this):
     return passed
 
 
-def sample(names, part):
-    """Returns one of `part` names, chosen by the commit: each commit has another sample."""
+def turn(name=""):
+    """Returns a number that the commit chooses for the name: each commit has others."""
     head = git("rev-parse", "HEAD")[0]
-    return [name for name in names if int(hashlib.sha256(f"{head} {name}".encode()).hexdigest(), 16) % part == 0]
+    return int(hashlib.sha256(f"{head} {name}".encode()).hexdigest(), 16)
+
+
+def sample(names, part):
+    """Returns one of `part` names."""
+    return [name for name in names if turn(name) % part == 0]
 
 
 def tidy_sample(sources):
-    """Returns the sources that changed in the last days, committed or not, and a sample of all others."""
-    changed = {*git("log", f"--since={TIDY_DAYS} days ago", "--name-only", "--format="), *git("diff", "--name-only", "HEAD")}
-    chosen = set(sample(sources, TIDY_PART))
-    return [path for path in sources if path in changed or path in chosen]
+    """Returns sources that changed in the last days, those that are not committed first, and a sample of all."""
+    now = set(git("diff", "--name-only", "HEAD"))
+    changed = now.union(git("log", f"--since={TIDY_DAYS} days ago", "--name-only", "--format="))
+    waiting = sorted(changed.intersection(sources), key=lambda path: (path not in now, turn(path)))
+    chosen = {*waiting[:TIDY_MOST], *sample(sources, TIDY_PART)}
+    return [path for path in sources if path in chosen]
 
 
 def sources_tidy(this, soak):
@@ -156,6 +165,7 @@ def without_neon():
 
 def main():
     quick, soak = "--quick" in sys.argv[1:], "--soak" in sys.argv[1:]
+    os.environ["MLI_TEST_TURN"] = str(turn() % 1000000)  # tests that run a sample of a list take another part of it
     stage.TREES.mkdir(exist_ok=True)
     run, suites, no_neon, no_bare = stage.Run(), trees.Suites(), without_neon(), without_bare()
     no_fuzzers = without_fuzzers()
