@@ -141,7 +141,7 @@ class Cluster:
         for process in reversed(self.processes):
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -58,7 +58,7 @@ SetEnv PATH={pathlib.Path(MLICTL).parent}:/usr/bin:/bin
         def listens():
             with socket.socket() as probe:
                 return probe.connect_ex(("127.0.0.1", self.port)) == 0
-        if not wait_for(lambda: listens() or process.poll() is not None, 20) or not listens():
+        if not wait_for(lambda: listens() or process.poll() is not None, 60) or not listens():
             self.skipTest("sshd does not start: " + (self.keys / "log").read_text())
         wrapper = self.keys / "ssh"
         wrapper.write_text(f"""#!/bin/sh

@@ -7,7 +7,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 from batch_scene import BatchCase
-from harness import main, wait_for
+from harness import PATIENCE, main, wait_for
 
 
 class Input(BatchCase):
@@ -33,7 +33,7 @@ class Input(BatchCase):
             self.put(process, f"cases/{name}.json\n")
             self.assertTrue(self.ended(f"cases/{name}"), "the case did not run while the pipe was open")
             self.assertIsNone(process.poll())
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(out.decode().splitlines(),
                          ["TAP version 13", "ok 1 - cases/b", "ok 2 - cases/a", "ok 3 - cases/c", "1..3"])
@@ -119,7 +119,7 @@ class Input(BatchCase):
         self.add("b")
         process = self.feed("--fail-fast", "-j1")
         self.put(process, "cases/a.json\n")
-        self.assertEqual(process.wait(timeout=30), 1)
+        self.assertEqual(process.wait(timeout=PATIENCE), 1)
 
     def test_interrupted_with_an_open_pipe(self):
         self.add("a")
@@ -127,7 +127,7 @@ class Input(BatchCase):
         self.put(process, "cases/a.json\n")
         self.assertTrue(self.ended("cases/a"))
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=30), 4)
+        self.assertEqual(process.wait(timeout=PATIENCE), 4)
         events = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
         self.assertEqual([e["event"] for e in events], ["begin", "case", "end"])
 

@@ -3,9 +3,8 @@
 import json
 import re
 import signal
-import time
 
-from harness import PERCENT, SOURCE, Case, main, npy, ramp
+from harness import PATIENCE, PERCENT, SOURCE, Case, await_handler, main, npy, ramp
 
 try:
     import jsonschema
@@ -79,9 +78,9 @@ class Calibrate(Case):
     def test_interrupt(self):
         self.write("kept.json", b"old")
         run = self.start("calibrate", "-t", "60", "-o", "kept.json")
-        time.sleep(0.5)
+        await_handler(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
-        self.assertEqual(run.wait(timeout=20), 4)
+        self.assertEqual(run.wait(PATIENCE), 4)
         self.assertEqual((self.dir / "kept.json").read_bytes(), b"old")
         self.assertEqual(set(self.listing()), {"kept.json"})
 

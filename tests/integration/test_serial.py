@@ -12,7 +12,7 @@ import threading
 import time
 import tty
 
-from harness import MLICTL, SOURCE, Case, main, make_board, npy, ramp, wait_for
+from harness import MLICTL, PATIENCE, SOURCE, Case, await_handler, main, make_board, npy, ramp, wait_for
 from serial_line import Line
 
 AGENT = os.environ.get("MLI_AGENT", "mli-agent")
@@ -209,7 +209,7 @@ class Emulated(Board):
                 child = int(pathlib.Path(children).read_text().split()[0])
                 time.sleep(0.3)
                 process.send_signal(number)
-                process.wait(20)
+                process.wait(PATIENCE)
             wait_for(lambda child=child: not pathlib.Path(f"/proc/{child}/exe").exists())
 
     def test_qemu_fails(self):
@@ -268,9 +268,10 @@ class Refusals(Board):
         job = self.job([{"op": "mov", "src": {"file": "a.npy", "type": "fx16"}, "dst": {"file": "b.npy"}}])
         url = self.url("engine=fault:threads,tiny=0,stick=1")
         with subprocess.Popen([MLICTL, "run", "-H", url, job], cwd=self.dir, stderr=subprocess.PIPE) as process:
-            time.sleep(0.5)
+            await_handler(process, signal.SIGINT)
+            time.sleep(0.2)  # most often, the job is on the board then
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(20), 4)
+            self.assertEqual(process.wait(PATIENCE), 4)
         self.compare([json.loads((self.dir / "job.json").read_text())[0]], ["b.npy"])
 
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import MLID, SOURCE, Case, main, mov, npy, ramp
+from harness import MLID, SOURCE, Case, await_handler, main, mov, npy, ramp
 
 try:
     import jsonschema
@@ -170,7 +170,7 @@ class Tuning(Case):
         before = self.read("t.json")
         for name in ("t.json", "new.json"):
             process = self.start("calibrate", "--kernels", "--seconds", "60", "-o", name)
-            time.sleep(0.5)
+            await_handler(process, signal.SIGINT)
             process.send_signal(signal.SIGINT)
             self.finish(process, code=4)
         self.assertEqual(self.read("t.json"), before)
