@@ -15,6 +15,7 @@
 #include "mli_explain.h"
 #include "target/controller/controller.h"
 #include "target/profile/profile_load.h"
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 #include "tests/unit/port/plans.h"
 
@@ -419,6 +420,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_profiles),
     };
 
+    cases = scaled(cases);
     if (argc > 1)
         seed = strtoull(argv[1], NULL, 0);
     if (argc > 2)
