@@ -512,7 +512,7 @@ static int measure_batch(struct batch *batch, struct measure *measure,
     size_t order[BATCH];
     struct sweep_move move;
     struct mli_plan plan;
-    struct measured_ns time;
+    struct measured_ns time = {0};
 
     for (uint32_t round = 0; round < ROUNDS_MOST; round++) {
         shuffle(&draw, order, batch->count);
