@@ -124,6 +124,10 @@ static int take(struct options *options, const struct option *option, const char
 {
     const char *value = "";
 
+    if (option->absent) {
+        print_error("--%s: %s", option->name, option->absent);
+        return -1;
+    }
     if (!option->value && inline_value) {
         print_error("--%s takes no value", option->name);
         return -1;
@@ -295,6 +299,8 @@ void options_help(const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
         char left[OPTION_TEXT_MAX];
+        if (o->absent)
+            continue;
         snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
                  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
                  o->value ? o->value : "");

@@ -52,6 +52,7 @@ struct option {
     bool repeats;              /* may be given several times: options_next() */
     const struct value *takes; /* kind of the value; null: a number, a name, any text */
     unsigned uses;             /* bits that the command defines, such as for options_only() */
+    const char *absent; /* why this build refuses the option, and does not list it; or null */
 };
 
 #define OPTION_EVERY_USE (~0U)

@@ -22,11 +22,6 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-bool board_address_is(const char *url)
-{
-    return url && (begins(url, qemu) || begins(url, serial));
-}
-
 static int refuse(struct fault *fault, const char *url, const char *why)
 {
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,

@@ -33,9 +33,6 @@ struct board_address {
     char engine[SERIAL_SPEC_MAX];  /* empty: the board's own */
 };
 
-/** Returns whether a URL of -H is that of a board, and not of a daemon. Accepts null. */
-bool board_address_is(const char *url);
-
 /** Reads the address. Returns 0, or -1 with the fault. */
 int board_address_parse(struct board_address *address, const char *url, struct fault *fault);
 

@@ -2,6 +2,7 @@
 #include "boards/link/board_link.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,15 @@
 #include "cli/term/clock_ns.h"
 #include "proto/wire/rpc.h"
 
-struct board_link *board_link_open(const char *url, struct fault *fault)
+static void close_link(struct board_link *link)
+{
+    if (!link)
+        return;
+    board_close(&link->board);
+    free(link);
+}
+
+static struct board_link *open_link(const char *url, struct fault *fault)
 {
     struct board_link *link = calloc(1, sizeof(*link));
 
@@ -20,22 +29,14 @@ struct board_link *board_link_open(const char *url, struct fault *fault)
     }
     link->opened_ns = clock_ns();
     if (board_open(&link->board, url, fault)) {
-        board_link_close(link);
+        close_link(link);
         return NULL;
     }
     return link;
 }
 
-void board_link_close(struct board_link *link)
-{
-    if (!link)
-        return;
-    board_close(&link->board);
-    free(link);
-}
-
-void board_link_follow(struct board_link *link,
-                       void (*show)(void *context, uint64_t done, uint64_t total), void *context)
+static void follow(struct board_link *link,
+                   void (*show)(void *context, uint64_t done, uint64_t total), void *context)
 {
     link->board.progress.show = show;
     link->board.progress.context = context;
@@ -43,17 +44,24 @@ void board_link_follow(struct board_link *link,
 
 /* Buffers of job files */
 
-int board_link_alloc(struct board_link *link, uint64_t bytes, uint32_t *buffer, struct fault *fault)
+static int alloc_buffer(struct board_link *link, const struct buffer_spec *spec, uint32_t *buffer,
+                        struct fault *fault)
 {
+    const uint64_t bytes = spec->bytes;
     uint16_t number;
 
+    if (spec->memory[0] != '\0')
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/memory",
+                         "memory: \"%s\" given, but a board at a serial line has no named "
+                         "memories; leave the member out",
+                         spec->memory);
     if (board_cache_alloc(&link->cache, &link->board, bytes, &number, fault))
         return -1;
     *buffer = number;
     return board_fill(&link->board, number, 0, bytes, 0, fault);
 }
 
-void board_link_free(struct board_link *link, uint32_t buffer)
+static void free_buffer(struct board_link *link, uint32_t buffer)
 {
     struct fault ignored;
 
@@ -62,7 +70,7 @@ void board_link_free(struct board_link *link, uint32_t buffer)
     link->board.shielded = false;
 }
 
-int board_link_fetch(struct board_link *link, uint32_t buffer, uint64_t bytes)
+static int fetch_buffer(struct board_link *link, uint32_t buffer, uint64_t bytes)
 {
     struct fault ignored;
     int fd = memfd_create("buffer", MFD_CLOEXEC);
@@ -79,6 +87,26 @@ int board_link_fetch(struct board_link *link, uint32_t buffer, uint64_t bytes)
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+static const char *where(const struct board_link *link)
+{
+    return link->board.line.where;
+}
+
+static bool is_lost(const struct board_link *link)
+{
+    return link->board.lost;
+}
+
+static void limits(const struct board_link *link, struct board_limits *limits)
+{
+    const struct serial_hello *hello = &link->board.hello;
+
+    limits->bytes = hello->memory_bytes;
+    limits->channels = hello->channels;
+    limits->buffers = hello->buffers_max;
+    snprintf(limits->source, sizeof(limits->source), "the memory of the board %s", hello->board);
 }
 
 /* Answers */
@@ -165,8 +193,8 @@ out:
     return status;
 }
 
-int board_link_answer(struct board_link *link, const char *method, struct jsonw *line,
-                      struct fault *fault)
+static int answer(struct board_link *link, const char *method, struct jsonw *line,
+                  struct fault *fault)
 {
     if (strcmp(method, "daemon.info") == 0)
         return answer_info(link, line, fault);
@@ -181,3 +209,112 @@ int board_link_answer(struct board_link *link, const char *method, struct jsonw 
     return fault_set(fault, FAULT_METHOD_NOT_FOUND, NULL, "%s: a board does not answer %s",
                      link->board.line.where, method);
 }
+
+/* mlictl info */
+
+static void print_info(const struct board_link *link, const struct print_style *style)
+{
+    const struct board *board = &link->board;
+    const struct serial_hello *hello = &board->hello;
+    char memory[PRINT_TEXT_MAX], tiny[PRINT_TEXT_MAX], uptime[PRINT_TEXT_MAX];
+
+    print_line(style, "board %s at %s, libmli %s, up %s", hello->board, board->line.where,
+               hello->library, print_since(uptime, hello->uptime_ns / CLOCK_NS_PER_MS));
+    print_line(style, "engine    %s, %s; up to %s the processor moves the data", hello->engine,
+               hello->flags & SERIAL_HELLO_POLLED ? "polled" : "with interrupts or threads",
+               print_bytes(tiny, hello->tiny));
+    print_line(style, "channels  %u", hello->channels);
+    print_line(style, "memory    %s for tensors from 0x%" PRIx64 ", at most %u buffers",
+               print_bytes(memory, hello->memory_bytes), hello->memory_base, hello->buffers_max);
+    print_line(style,
+               "line      %" PRIu64 " request%s, %" PRIu64 " repeated; %" PRIu64 " B sent, %" PRIu64
+               " B received",
+               board->calls, print_s(board->calls), board->retries, board->bytes_sent,
+               board->bytes_received);
+}
+
+static void write_info(const struct board_link *link, struct jsonw *w)
+{
+    const struct board *board = &link->board;
+    const struct serial_hello *hello = &board->hello;
+
+    jsonw_string(w, "line", board->line.where);
+    jsonw_object_begin(w, "board");
+    jsonw_string(w, "name", hello->board);
+    jsonw_string(w, "library", hello->library);
+    jsonw_uint(w, "protocol", hello->version);
+    jsonw_uint(w, "uptime_ms", hello->uptime_ns / CLOCK_NS_PER_MS);
+    jsonw_string(w, "engine", hello->engine);
+    jsonw_bool(w, "polled", hello->flags & SERIAL_HELLO_POLLED);
+    jsonw_uint(w, "tiny", hello->tiny);
+    jsonw_uint(w, "channels", hello->channels);
+    jsonw_uint(w, "memory_base", hello->memory_base);
+    jsonw_uint(w, "memory_bytes", hello->memory_bytes);
+    jsonw_uint(w, "buffers_max", hello->buffers_max);
+    jsonw_uint(w, "requests", board->calls);
+    jsonw_uint(w, "repeated", board->retries);
+    jsonw_object_end(w);
+}
+
+/* Refusals */
+
+static int refuse(const char *url, enum board_misuse misuse, struct fault *fault)
+{
+    switch (misuse) {
+    case BOARD_HAS_NO_SOCKET:
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--socket cannot be combined with --host %.128s: a board has no socket",
+                         url);
+    case BOARD_FETCHES_NOTHING:
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--detach cannot be combined with a board: no daemon would fetch the "
+                         "output");
+    case BOARD_IS_NO_DAEMON:
+        break;
+    }
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "host %.128s: this command needs a daemon; submit, run, batch, selftest, "
+                     "validate, ping, info and stats take a board",
+                     url);
+}
+
+static int check_run(const struct options *options, struct fault *fault)
+{
+    static const char *const of_service[] = {"engine", "channels", "limit-bytes", "profile",
+                                             "tuning"};
+    const char *url = options_get(options, "host");
+
+    if (!is_board_url(url))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--host %.128s: qemu:BOARD or serial:PATH is needed; `mlictl submit` runs "
+                         "jobs on a daemon",
+                         url);
+    for (size_t i = 0; i < sizeof(of_service) / sizeof(of_service[0]); i++) {
+        if (options_get(options, of_service[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--%s cannot be combined with --host: give channels=N and "
+                             "engine=SPEC in the URL, as in qemu:zynq,channels=2",
+                             of_service[i]);
+    }
+    return 0;
+}
+
+const struct board_calls board_link_calls = {
+    .agent = "the agent",
+    .open = open_link,
+    .close = close_link,
+    .where = where,
+    .is_lost = is_lost,
+    .limits = limits,
+    .follow = follow,
+    .run = board_link_run,
+    .alloc = alloc_buffer,
+    .free = free_buffer,
+    .fetch = fetch_buffer,
+    .answer = answer,
+    .print_info = print_info,
+    .write_info = write_info,
+    .refuse = refuse,
+    .check_run = check_run,
+    .selftest = board_selftest,
+};

@@ -68,8 +68,8 @@ const struct option batch_options[] = {
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
     {"host", 'H', "URL",
-     "Run on the daemon at ssh://[user@]host[:port], or on the board at qemu:BOARD or serial:PATH "
-     "(default: none)."},
+     "Run on the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(
+         ", or on the board at qemu:BOARD or serial:PATH") " (default: none)."},
     OPTIONS_COMMON,
 };
 

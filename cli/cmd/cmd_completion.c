@@ -197,8 +197,10 @@ static void write_value_bash(FILE *out, const struct value *value)
 
 static void write_options_bash(FILE *out, const struct option *table)
 {
-    for (const struct option *o = table; o->name; o++)
-        fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
+    for (const struct option *o = table; o->name; o++) {
+        if (!o->absent)
+            fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
+    }
 }
 
 /* Offers the first argument after the command. */
@@ -219,7 +221,7 @@ static void write_case(FILE *out, const struct option *table, const struct value
 {
     fputs("        case $option in\n", out);
     for (const struct option *o = table; o->name; o++) {
-        if (!o->value)
+        if (!o->value || o->absent)
             continue;
         fputs("        ", out);
         write_pattern(out, o);
@@ -374,8 +376,10 @@ static void write_argument(FILE *out, const char *which, const struct value *val
 static void write_function(FILE *out, const struct command *command)
 {
     fprintf(out, "\n_mlictl_%s()\n{\n    _arguments -s -S", command->name);
-    for (const struct option *o = command->options; o->name; o++)
-        write_option(out, o);
+    for (const struct option *o = command->options; o->name; o++) {
+        if (!o->absent)
+            write_option(out, o);
+    }
     write_argument(out, "1", command->first);
     write_argument(out, "*", command->takes);
     fputs("\n}\n", out);
@@ -540,6 +544,8 @@ static void write_text(FILE *out, const char *text)
 static void write_options_fish(FILE *out, const char *command, const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
+        if (o->absent)
+            continue;
         write_condition(out, "is", command);
         if (o->letter)
             fprintf(out, " -s %c", o->letter);

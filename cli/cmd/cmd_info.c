@@ -2,7 +2,6 @@
 /* mlictl info: version, state and load of a daemon. */
 #include <inttypes.h>
 
-#include "boards/link/board_link.h"
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
 #include "cli/term/clock_ns.h"
@@ -17,55 +16,10 @@ static int read_info(const struct json *result, void *info)
     return daemon_info_read(result, info);
 }
 
-static void print_board(const struct session *session)
-{
-    const struct print_style *style = &session->style;
-    const struct board *board = &session->link.board->board;
-    const struct serial_hello *hello = &board->hello;
-    char memory[PRINT_TEXT_MAX], tiny[PRINT_TEXT_MAX], uptime[PRINT_TEXT_MAX];
-
-    print_line(style, "board %s at %s, libmli %s, up %s", hello->board, board->line.where,
-               hello->library, print_since(uptime, hello->uptime_ns / CLOCK_NS_PER_MS));
-    print_line(style, "engine    %s, %s; up to %s the processor moves the data", hello->engine,
-               hello->flags & SERIAL_HELLO_POLLED ? "polled" : "with interrupts or threads",
-               print_bytes(tiny, hello->tiny));
-    print_line(style, "channels  %u", hello->channels);
-    print_line(style, "memory    %s for tensors from 0x%" PRIx64 ", at most %u buffers",
-               print_bytes(memory, hello->memory_bytes), hello->memory_base, hello->buffers_max);
-    print_line(style,
-               "line      %" PRIu64 " request%s, %" PRIu64 " repeated; %" PRIu64 " B sent, %" PRIu64
-               " B received",
-               board->calls, print_s(board->calls), board->retries, board->bytes_sent,
-               board->bytes_received);
-}
-
-static void write_board(struct jsonw *w, const struct session *session)
-{
-    const struct board *board = &session->link.board->board;
-    const struct serial_hello *hello = &board->hello;
-
-    jsonw_string(w, "line", board->line.where);
-    jsonw_object_begin(w, "board");
-    jsonw_string(w, "name", hello->board);
-    jsonw_string(w, "library", hello->library);
-    jsonw_uint(w, "protocol", hello->version);
-    jsonw_uint(w, "uptime_ms", hello->uptime_ns / CLOCK_NS_PER_MS);
-    jsonw_string(w, "engine", hello->engine);
-    jsonw_bool(w, "polled", hello->flags & SERIAL_HELLO_POLLED);
-    jsonw_uint(w, "tiny", hello->tiny);
-    jsonw_uint(w, "channels", hello->channels);
-    jsonw_uint(w, "memory_base", hello->memory_base);
-    jsonw_uint(w, "memory_bytes", hello->memory_bytes);
-    jsonw_uint(w, "buffers_max", hello->buffers_max);
-    jsonw_uint(w, "requests", board->calls);
-    jsonw_uint(w, "repeated", board->retries);
-    jsonw_object_end(w);
-}
-
 static void print_info(const struct session *session, const void *answer)
 {
     if (session->link.board) {
-        print_board(session);
+        board_calls->print_info(session->link.board, &session->style);
         return;
     }
     const struct print_style *style = &session->style;
@@ -97,7 +51,7 @@ static void print_info(const struct session *session, const void *answer)
 static void write_info(struct jsonw *w, const struct session *session, const void *info)
 {
     if (session->link.board) {
-        write_board(w, session);
+        board_calls->write_info(session->link.board, w);
         return;
     }
     jsonw_string(w, "socket", session->link.where);

@@ -32,8 +32,8 @@ static const struct option make_table[] = {
          .takes = &value_file},                                                                    \
     {                                                                                              \
         "host", 'H', "URL",                                                                        \
-            "Run on the daemon at ssh://[user@]host[:port], or on the board at qemu:BOARD or "     \
-            "serial:PATH (default: in this process)."                                              \
+            "Run on the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                          \
+                ", or on the board at qemu:BOARD or serial:PATH") " (default: in this process)."   \
     }
 
 static const struct option mov_table[] = {

@@ -14,7 +14,7 @@ static void print_pong(const struct session *session, const void *ns)
     char time[PRINT_TEXT_MAX];
 
     print_line(&session->style, "%s at %s answers in %s",
-               session->link.board ? "the agent" : "mlid", session->link.where,
+               session->link.board ? board_calls->agent : "mlid", session->link.where,
                print_time(time, *(const uint64_t *)ns));
 }
 

@@ -7,10 +7,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "boards/link/board_round.h"
-#include "boards/link/serial_board.h"
 #include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
+#include "cli/link/boards.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
 #include "cli/term/cancel.h"
@@ -55,8 +54,8 @@ static const struct option options_table[] = {
     {"keep", 0, "DIR", "Write the first failed case as jobs to DIR (default: selftest-SEED-INDEX).",
      .takes = &value_directory},
     {"fail-fast", 0, NULL, "Stop at the first case that fails."},
-    {"host", 'H', "URL",
-     "Test a board at qemu:BOARD or serial:PATH, as in qemu:zynq (default: this process)."},
+    BOARDS_OPTION(
+        "Test a board at qemu:BOARD or serial:PATH, as in qemu:zynq (default: this process)."),
     TUNING_OPTION,
     OPTIONS_COMMON,
 };
@@ -254,122 +253,6 @@ static int check_engine(const struct options *options, const char *engine, uint3
     return 0;
 }
 
-/* Boards */
-
-/* Lists the engine of a board as it is, and with every transfer on channels. */
-static void list_board_engines(struct engines *engines, const struct board *board)
-{
-    const char *own = board->hello.engine;
-
-    engines->count = 0;
-    add_engine(engines, "", own, "");
-    if (strcmp(own, "inline") != 0)
-        add_engine(engines, "", own, ":tiny=0");
-}
-
-/* Tests one engine of a board. *stop becomes true if no other engine can be tested. */
-static enum exit_code run_board_engine(struct selftest_report *report,
-                                       const struct round_plan *plan, struct board *board,
-                                       const char *engine, bool *stop)
-{
-    struct round *round = calloc(1, sizeof(*round));
-    enum exit_code code = EXIT_CODE_DONE;
-    struct fault fault;
-
-    if (!round) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
-    round->plan = plan;
-    round->engine = engine;
-    round->on_failure = selftest_report_failure;
-    round->context = report;
-    const enum round_end end = round_run_on_board(round, board, &fault);
-    *stop = end != ROUND_DONE || board->lost || cancel_requested() ||
-            (plan->fail_fast && round->failures > 0);
-    if (end == ROUND_DONE) {
-        selftest_report_round(report, round);
-        code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
-    } else {
-        code = print_failure(&report->style, NULL, &fault);
-    }
-    free(round);
-    return code;
-}
-
-static enum exit_code run_board_engines(struct selftest_report *report, struct round_plan *plan,
-                                        struct board *board, const char *named, uint64_t seconds)
-{
-    enum exit_code code = EXIT_CODE_DONE;
-    struct engines engines;
-    bool stop = false;
-
-    list_board_engines(&engines, board);
-    if (named) {
-        engines.count = 1;
-        snprintf(engines.specs[0], sizeof(engines.specs[0]), "%s", named);
-    }
-    plan->round_ns = seconds * NS_PER_S / engines.count;
-    for (size_t i = 0; i < engines.count && !stop; i++) {
-        const enum exit_code one = run_board_engine(report, plan, board, engines.specs[i], &stop);
-        if (code == EXIT_CODE_DONE)
-            code = one;
-        print_flush();
-    }
-    if (code == EXIT_CODE_DONE && cancel_requested()) {
-        print_error("cancelled");
-        code = EXIT_CODE_STOPPED;
-    }
-    return code;
-}
-
-/* Returns the engine to test: --engine, else that of the URL, else null. */
-static const char *board_engine_named(const struct options *options, const struct board *board)
-{
-    const char *engine = options_get(options, "engine");
-
-    if (engine)
-        return engine;
-    return *board->line.address.engine ? board->line.address.engine : NULL;
-}
-
-static enum exit_code run_on_board(struct selftest_report *report, struct round_plan *plan,
-                                   uint64_t seconds, const struct options *options)
-{
-    const char *url = options_get(options, "host");
-    struct board *board;
-    struct fault fault;
-
-    if (!board_address_is(url)) {
-        print_error("--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own "
-                    "machine",
-                    url);
-        return EXIT_CODE_INVALID;
-    }
-    if (options_get(options, "threads") || options_get(options, "tuning")) {
-        print_error("--threads and --tuning cannot be combined with --host");
-        return EXIT_CODE_INVALID;
-    }
-    board = calloc(1, sizeof(*board));
-    if (!board) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
-    enum exit_code code;
-    report->host = url;
-    if (board_open(board, url, &fault)) {
-        code = print_failure(&report->style, NULL, &fault);
-    } else {
-        print_line(&report->style, "board %s at %s, engine %s, %u channels, libmli %s",
-                   board->hello.board, board->line.where, board->hello.engine,
-                   board->hello.channels, board->hello.library);
-        code = run_board_engines(report, plan, board, board_engine_named(options, board), seconds);
-    }
-    board_close(board);
-    free(board);
-    return code;
-}
-
 static enum exit_code selftest(const struct options *options)
 {
     static struct round_plan plan; /* a thread that never ends may still read it */
@@ -394,7 +277,7 @@ static enum exit_code selftest(const struct options *options)
     report.defaults = shaping;
     print_line(&style, "seed %" PRIu64, plan.seed);
     print_flush(); /* so that a crash does not lose the seed */
-    const enum exit_code code = remote ? run_on_board(&report, &plan, seconds, options)
+    const enum exit_code code = remote ? board_calls->selftest(&report, &plan, seconds, options)
                                        : run_all(&report, &plan, seconds, engine);
     selftest_report_finish(&report);
     return code;
@@ -402,8 +285,8 @@ static enum exit_code selftest(const struct options *options)
 
 static const struct example examples[] = {
     {"all engines, for two seconds", "mlictl selftest --seconds 2"},
-    {"on a board that QEMU emulates", "mlictl selftest -H qemu:sifive_u"},
-    {"reproduce one case", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
+    BOARDS_WORDS({"on a board that QEMU emulates", "mlictl selftest -H qemu:sifive_u"}, ){
+        "reproduce one case", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
     {0},
 };
 

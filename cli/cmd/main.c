@@ -24,8 +24,8 @@
  *     make         a job from a command line   report_html the report as a page
  *     report       state file, merge, reports
  *     explain      a job as text or picture    run         jobs sent to a service
+ *     boards/link  boards at serial lines (optional: link/boards.h has its functions)
  *     link         connections to a service    calibrate   measured figures of this machine
- *     boards/link  boards at serial lines
  *     job          jobs of job files           selftest    random moves on every engine
  *     diagnose     differences of tensors
  *     tensor       tensor files
@@ -46,6 +46,7 @@
 #include <unistd.h>
 
 #include "cli/cmd/command.h"
+#include "cli/link/boards.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
@@ -297,6 +298,9 @@ static int fill_standard_streams(void)
 int main(int argc, char **argv)
 {
     ports_add();
+#if MLI_BOARDS
+    board_calls = &board_link_calls;
+#endif
     if (fill_standard_streams())
         return EXIT_CODE_FAILED;
     /* Without these signals a lost reader and a file size limit are errors of the call. */

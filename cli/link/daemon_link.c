@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "boards/link/board_link.h"
 #include "cli/link/host.h"
 #include "cli/term/cancel.h"
 #include "proto/wire/daemon_calls.h"
@@ -271,11 +270,8 @@ int daemon_link_open(struct daemon_link *link, const struct options *options, st
     const char *socket = options_get(options, "socket"), *url = url_of(options);
 
     *link = (struct daemon_link){0};
-    if (board_address_is(url))
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "host %.128s: this command needs a daemon; submit, run, batch, selftest, "
-                         "validate, ping, info and stats take a board",
-                         url);
+    if (is_board_url(url))
+        return board_calls->refuse(url, BOARD_IS_NO_DAEMON, fault);
     return url ? open_remote(link, url, socket, fault) : open_local(link, socket, fault);
 }
 
@@ -285,13 +281,11 @@ static int open_board(struct daemon_link *link, const char *url, const char *soc
     *link = (struct daemon_link){0};
     snprintf(link->where, sizeof(link->where), "%s", url);
     if (socket)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--socket cannot be combined with --host %.128s: a board has no socket",
-                         url);
-    link->board = board_link_open(url, fault);
+        return board_calls->refuse(url, BOARD_HAS_NO_SOCKET, fault);
+    link->board = board_calls->open(url, fault);
     if (!link->board)
         return -1;
-    snprintf(link->where, sizeof(link->where), "%s", link->board->board.line.where);
+    snprintf(link->where, sizeof(link->where), "%s", board_calls->where(link->board));
     return 0;
 }
 
@@ -300,8 +294,8 @@ int daemon_link_open_any(struct daemon_link *link, const struct options *options
 {
     const char *url = url_of(options);
 
-    return board_address_is(url) ? open_board(link, url, options_get(options, "socket"), fault)
-                                 : daemon_link_open(link, options, fault);
+    return is_board_url(url) ? open_board(link, url, options_get(options, "socket"), fault)
+                             : daemon_link_open(link, options, fault);
 }
 
 int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault)
@@ -317,14 +311,15 @@ int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault)
 
 void daemon_link_finish(struct daemon_link *link)
 {
-    board_link_close(link->board);
+    if (link->board)
+        board_calls->close(link->board);
     link->board = NULL;
     disconnect(link);
 }
 
 bool daemon_link_connected(const struct daemon_link *link)
 {
-    return link->board ? !link->board->board.lost : link->library != NULL;
+    return link->board ? !board_calls->is_lost(link->board) : link->library != NULL;
 }
 
 /* Parses a reply line. Returns 0, or -1 with the fault and nothing to finish. */
@@ -344,7 +339,7 @@ static int call_board(struct daemon_link *link, const char *method, struct rpc_r
     struct jsonw w;
 
     jsonw_init(&w);
-    int status = board_link_answer(link->board, method, &w, fault);
+    int status = board_calls->answer(link->board, method, &w, fault);
     const char *line = status == 0 ? jsonw_text(&w) : NULL;
     if (status == 0)
         status =

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/link/boards.h"
 #include "cli/options.h"
 #include "mli_client.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 #include "proto/wire/rpc.h"
 
-struct board_link;
 struct daemon_info;
 
 enum {
@@ -48,8 +48,9 @@ struct daemon_link {
      .takes = &value_file},                                                                        \
     {                                                                                              \
         "host", 'H', "URL",                                                                        \
-            "Connect to the daemon at ssh://[user@]host[:port], or to a board at qemu:BOARD or "   \
-            "serial:PATH (default: $MLID_HOST, else none)."                                        \
+            "Connect to the daemon at ssh://[user@]host[:port]" BOARDS_WORDS(                      \
+                ", or to a board at qemu:BOARD or serial:PATH") " (default: $MLID_HOST, else "     \
+                                                                "none)."                           \
     }
 
 /**

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "boards/link/board_link.h"
 #include "cli/job/explained.h"
 #include "cli/job/outcome.h"
 #include "cli/job/staging.h"
@@ -161,7 +160,7 @@ void job_progress_follow(struct job_progress *progress, struct daemon_link *link
         return;
     if (link->board) {
         progress->subscribed = true;
-        board_link_follow(link->board, show_line, progress);
+        board_calls->follow(link->board, show_line, progress);
         return;
     }
     /* A daemon that does not answer must not delay the jobs beyond their own timeouts. */
@@ -225,7 +224,7 @@ static int submit_and_wait(const struct execution *execution, const struct resol
     struct rpc_reply reply;
 
     if (execution->link->board)
-        return board_link_run(execution->link->board, r, result, fault);
+        return board_calls->run(execution->link->board, r, result, fault);
     if (submission_send(execution->link, r, patience_ms(execution, r->wire.common.timeout_ms),
                         &reply, fault))
         return -1;
@@ -545,9 +544,7 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
                           struct fault *fault)
 {
     if (detach->link->board)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--detach cannot be combined with a board: no daemon would fetch the "
-                         "output");
+        return board_calls->refuse(detach->link->where, BOARD_FETCHES_NOTHING, fault);
     if (detach->link->remote)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--detach cannot be combined with ssh: the output would not be fetched");

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "boards/link/board_link.h"
 #include "cli/run/job_buffers.h"
 
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault)
@@ -44,16 +43,8 @@ static int allocate_on_board(struct job_buffers *buffers, const struct buffer_sp
     mli_client_buffer *live = &buffers->live[index];
 
     *live = (mli_client_buffer){.fd = -1, .size = spec->bytes};
-    if (spec->memory[0] != '\0') {
-        fault_set(fault, FAULT_INVALID_PARAMS, "/memory",
-                  "memory: \"%s\" given, but a board at a serial line has no named memories; "
-                  "leave the member out",
-                  spec->memory);
-        return blame(fault, index);
-    }
-    return board_link_alloc(buffers->link->board, spec->bytes, &live->id, fault)
-               ? blame(fault, index)
-               : 0;
+    return board_calls->alloc(buffers->link->board, spec, &live->id, fault) ? blame(fault, index)
+                                                                            : 0;
 }
 
 static int allocate(struct job_buffers *buffers, const struct buffer_spec *spec, size_t index,
@@ -137,7 +128,7 @@ void job_buffers_end(struct job_buffers *buffers)
         if (live->id != 0 && live->fd >= 0)
             close_fd(live);
         if (live->id != 0 && buffers->link->board)
-            board_link_free(buffers->link->board, live->id);
+            board_calls->free(buffers->link->board, live->id);
         else if (live->id != 0 && daemon_link_connected(buffers->link))
             mli_client_buffer_release(buffers->link->library, live, &ignored);
     }
@@ -150,7 +141,7 @@ int job_buffers_open(const struct job_buffers *buffers, size_t index)
     const mli_client_buffer *live = &buffers->live[index];
 
     if (live->id != 0 && buffers->link->board)
-        return board_link_fetch(buffers->link->board, live->id, live->size);
+        return board_calls->fetch(buffers->link->board, live->id, live->size);
     return fcntl(live->fd, F_DUPFD_CLOEXEC, 0);
 }
 

@@ -3,21 +3,21 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "boards/link/board_link.h"
 #include "cli/run/job_buffers.h"
 #include "cli/run/job_limits.h"
 #include "proto/file/file_limits.h"
 #include "proto/wire/inline_payload.h"
 
-static int ask_board(struct job_limits *limits, const struct daemon_link *link)
+static int use_board_limits(struct job_limits *limits, const struct daemon_link *link)
 {
-    const struct serial_hello *hello = &link->board->board.hello;
+    struct board_limits board;
 
-    *limits = (struct job_limits){.job_bytes = hello->memory_bytes,
-                                  .channels = hello->channels,
-                                  .buffers = hello->buffers_max,
-                                  .buffer_bytes = hello->memory_bytes};
-    snprintf(limits->source, sizeof(limits->source), "the memory of the board %s", hello->board);
+    board_calls->limits(link->board, &board);
+    *limits = (struct job_limits){.job_bytes = board.bytes,
+                                  .channels = board.channels,
+                                  .buffers = board.buffers,
+                                  .buffer_bytes = board.bytes};
+    snprintf(limits->source, sizeof(limits->source), "%s", board.source);
     return 0;
 }
 
@@ -28,7 +28,7 @@ static int ask(struct job_limits *limits, struct daemon_link *link, struct fault
     mli_client_error error;
 
     if (link->board)
-        return ask_board(limits, link);
+        return use_board_limits(limits, link);
     if (!link->remote)
         mli_client_set_timeout(link->library, DAEMON_LINK_ASK_MS);
     if (mli_client_greet(link->library, &greeting, &error) ||

@@ -111,6 +111,12 @@ def debug_modes(this):
     return all(trees.build(this, f"mode-{mode}", nice=NICE) for mode in ("release", "assert", "debug", "full"))
 
 
+def without_boards(this, suites):
+    """mlictl without its optional part for boards: nothing of it is left, and messages say so."""
+    return trees.build(this, "no-boards", ("boards",), NICE) and \
+        suites.test(this, "no-boards", "tests", "--suite", "boards", multiplier=PATIENCE)
+
+
 def bare_targets(this):
     """The property tests on processors and a board without an operating system, in a quarter of a minute each."""
     this.log = stage.TREES / "bare.log"
@@ -179,6 +185,7 @@ def main():
             run.stage("build aarch64", trees.build, "aarch64", (), NICE)
         if not quick:
             run.stage("debug modes", debug_modes)
+            run.stage("no boards", without_boards, suites)
         if not no_bare:
             run.stage("bare metal under qemu", bare_targets)
 

@@ -19,6 +19,7 @@ OPTIONS = {
     "tsan": ["-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1", "-Dc_args=-g1"],
     "release": ["-Dbuildtype=release", "-Dbench=true"],
     "torture": ["-Dbuildtype=debugoptimized"],
+    "no-boards": ["-Dboards=disabled", "-Doptimization=0", "-Dpython=disabled", "-Dman=disabled"],
     "aarch64": ["--cross-file", "tests/cross/aarch64.ini", "-Dbuildtype=release", "-Dservice=false"],
     **{f"mode-{mode}": ["-Dservice=false", "-Dtests=false", "-Doptimization=0", "-Ddebug=false", "-Dlevels=[]",
                         f"-Ddebug_mode={mode}"]

@@ -3,8 +3,9 @@
 import os
 import socket
 import subprocess
+import unittest
 
-from harness import MLICTL, MLID, SOURCE, Case, main, mov, needs_root
+from harness import AGENT, MLICTL, MLID, SOURCE, Case, main, mov, needs_boards, needs_root
 
 
 class Messages(Case):
@@ -237,8 +238,24 @@ class Daemons(Messages):
         self.says("host board: not an ssh:// URL; did you mean ssh://board?", "-H", "board", "ping")
         self.says("did you mean ssh://root@board:22?", "ping", "-H", "root@board:22")
         self.says("ssh://[user@]host[:port] is needed", "-H", "http://board", "ping")
+
+    @needs_boards
+    def test_a_daemon_is_no_board(self):
         self.says("--host ssh://board: qemu:BOARD or serial:PATH is needed; `mlictl submit` runs jobs on a "
                   "daemon", "-H", "ssh://board", "run", SOURCE / "examples/basics/copy.json")
+
+    @unittest.skipIf(AGENT, "mlictl was built with boards")
+    def test_a_build_without_boards_says_so(self):
+        absent = "this mlictl was built without boards; build it with -Dboards=enabled"
+        for arguments in (["run", "-H", "qemu:zynq", "job.json"], ["-H", "serial:/dev/tty", "run", "job.json"],
+                          ["selftest", "--host=qemu:zynq"]):
+            self.says(f"--host: {absent}", *arguments)
+        job = SOURCE / "examples/basics/copy.json"
+        for arguments in (["ping"], ["info"], ["submit", job], ["jobs"], ["validate", job], ["stats", "-s", "socket"]):
+            self.says(f"host qemu:zynq: {absent}", *arguments, "-H", "qemu:zynq")
+        for words in (["--help"], ["run", "--help"], ["selftest", "--help"], ["batch", "--help"],
+                      *(["completion", shell] for shell in ("bash", "fish", "zsh"))):
+            self.assertNotRegex(self.ctl(*words, code=0).out, "qemu|serial:")
 
     def test_numbers_of_jobs(self):
         self.says("tile0: a job number is required; mlictl jobs lists the numbers", "wait", "tile0")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import MLICTL, SOURCE, Case, main, make_board, needs_numpy, numpy, scaled
+from harness import MLICTL, SOURCE, Case, main, make_board, needs_boards, needs_numpy, numpy, scaled
 from test_tour import masked, steps
 
 if numpy:
@@ -545,12 +545,13 @@ class Constants(Models):
         self.assertTrue((numpy.load(self.dir / "out.npy") == w).all())
 
 
+@needs_boards
 class Board(Models):
     def environment(self):
         return dict(super().environment(), MLI_FIRMWARE=str(self.root / "firmware"))
 
     def test_cases_of_the_example(self):
-        make_board(self.root / "firmware", "sifive_u", os.environ.get("MLI_AGENT", "mli-agent"))
+        make_board(self.root / "firmware", "sifive_u")
         subprocess.run([sys.executable, "-B", SOURCE / "examples/models/make_models.py", self.dir], check=True, timeout=60)
         for name in ("tiny.onnx", "tiny.tflite"):
             self.ctl("import", name, "-o", name + ".d", "--dim", "*=2", "--fuse", code=0)

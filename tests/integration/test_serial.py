@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests boards at a serial line: jobs, batch and selftest on the agent of a board, which runs on this machine, and
-lines with every kind of fault. MLI_AGENT is the program of the agent."""
+lines with every kind of fault."""
 import json
 import os
 import pathlib
@@ -12,10 +12,9 @@ import threading
 import time
 import tty
 
-from harness import MLICTL, PATIENCE, SOURCE, Case, await_handler, main, make_board, npy, ramp, wait_for
+from harness import AGENT, MLICTL, PATIENCE, SOURCE, Case, await_handler, main, make_board, npy, ramp, wait_for
 from serial_line import Line
 
-AGENT = os.environ.get("MLI_AGENT", "mli-agent")
 FEW = ("--seed", "5", "--iterations", "20")
 
 
@@ -189,7 +188,7 @@ class Emulated(Board):
 
     def setUp(self):
         super().setUp()
-        self.firmware = make_board(self.root / "firmware", "any", AGENT)
+        self.firmware = make_board(self.root / "firmware", "any")
         self.url_of_board = f"qemu:any,firmware={self.firmware}"
 
     def test_jobs(self):

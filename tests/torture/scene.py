@@ -15,9 +15,8 @@ sys.dont_write_bytecode = True
 
 import judge  # noqa: E402
 import report  # noqa: E402
-from harness import MLICTL, PERCENT, Daemon, wait_for  # noqa: E402
+from harness import AGENT, MLICTL, PERCENT, Daemon, wait_for  # noqa: E402
 
-AGENT = os.environ.get("MLI_AGENT", "mli-agent")
 PRELOAD = os.environ.get("MLI_TORTURE_PRELOAD", "")
 SLOW = float(os.environ.get("MLI_TEST_SLOW", "1"))
 PATIENCE = 10 * SLOW  # seconds after which a run hangs

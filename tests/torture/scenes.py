@@ -8,7 +8,7 @@ import zipfile
 
 from scene import Scene
 
-from harness import MLICTL, mov, npy, ramp, transpose_model
+from harness import AGENT, MLICTL, mov, npy, ramp, transpose_model
 from queue_server import Redis
 
 CLIENT_SCENE = os.environ.get("MLI_CLIENT_SCENE", "client_scene")
@@ -252,7 +252,7 @@ def remote():
 
 
 def serial():
-    """Commands that use a board at a serial line."""
+    """Commands that use a board at a serial line, if mlictl was built with boards."""
     def scene(name, *words, **more):
         return Scene(name, (*words, "-H", "{board}"), more.pop("files", ONE), board=True, digits=True, **more)
     return [
@@ -317,4 +317,4 @@ def left_out():
 
 
 def all_scenes():
-    return local() + boards() + batches() + remote() + serial() + queues() + clients()
+    return local() + boards() + batches() + remote() + (serial() if AGENT else []) + queues() + clients()

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/link/board_round.h"
+/* `mlictl selftest` on a board: all cases on one engine, then on the next. */
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "boards/link/board_link.h"
+#include "cli/selftest/round.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
@@ -257,7 +261,13 @@ static bool is_over(const struct round *round, uint64_t taken)
            (plan->round_ns && flight_now_ns() - round->begin_ns > plan->round_ns);
 }
 
-enum round_end round_run_on_board(struct round *round, struct board *board, struct fault *fault)
+/*
+ * Runs the cases one after another: sends the frames, moves, and compares checksums of both frames;
+ * a frame that differs is fetched. Sets round->channels to those of the pool. ROUND_REFUSED: the
+ * board has no such engine; ROUND_FAILED: the line or the board is lost. Both fill the fault. A
+ * transfer that is started several times, or by its callback, is started once.
+ */
+static enum round_end run_round(struct round *round, struct board *board, struct fault *fault)
 {
     struct board_case t = {.round = round, .board = board};
     const struct round_plan *plan = round->plan;
@@ -285,4 +295,120 @@ enum round_end round_run_on_board(struct round *round, struct board *board, stru
     if (cancel_requested())
         return ROUND_DONE;
     return read_stats(round, board, fault) ? ROUND_FAILED : ROUND_DONE;
+}
+
+/* Engines */
+
+/* Engines to test: that of the board as it is, and with every transfer on channels. */
+struct engines {
+    size_t count;
+    char specs[2][SERIAL_SPEC_MAX];
+};
+
+static void list_engines(struct engines *engines, const struct board *board, const char *named)
+{
+    const char *own = named ? named : board->hello.engine;
+
+    engines->count = 1;
+    snprintf(engines->specs[0], sizeof(engines->specs[0]), "%s", own);
+    if (!named && strcmp(own, "inline") != 0)
+        snprintf(engines->specs[engines->count++], sizeof(engines->specs[1]), "%s:tiny=0", own);
+}
+
+/* Tests one engine of a board. *stop becomes true if no other engine can be tested. */
+static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
+                                 struct board *board, const char *engine, bool *stop)
+{
+    struct round *round = calloc(1, sizeof(*round));
+    enum exit_code code = EXIT_CODE_DONE;
+    struct fault fault;
+
+    if (!round) {
+        print_error("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    round->plan = plan;
+    round->engine = engine;
+    round->on_failure = selftest_report_failure;
+    round->context = report;
+    const enum round_end end = run_round(round, board, &fault);
+    *stop = end != ROUND_DONE || board->lost || cancel_requested() ||
+            (plan->fail_fast && round->failures > 0);
+    if (end == ROUND_DONE) {
+        selftest_report_round(report, round);
+        code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
+    } else {
+        code = print_failure(&report->style, NULL, &fault);
+    }
+    free(round);
+    return code;
+}
+
+static enum exit_code run_engines(struct selftest_report *report, struct round_plan *plan,
+                                  struct board *board, const char *named, uint64_t seconds)
+{
+    enum exit_code code = EXIT_CODE_DONE;
+    struct engines engines;
+    bool stop = false;
+
+    list_engines(&engines, board, named);
+    plan->round_ns = seconds * 1000 * CLOCK_NS_PER_MS / engines.count;
+    for (size_t i = 0; i < engines.count && !stop; i++) {
+        const enum exit_code one = run_engine(report, plan, board, engines.specs[i], &stop);
+        if (code == EXIT_CODE_DONE)
+            code = one;
+        print_flush();
+    }
+    if (code == EXIT_CODE_DONE && cancel_requested()) {
+        print_error("cancelled");
+        code = EXIT_CODE_STOPPED;
+    }
+    return code;
+}
+
+/* Returns the engine to test: --engine, else that of the URL, else null. */
+static const char *engine_named(const struct options *options, const struct board *board)
+{
+    const char *engine = options_get(options, "engine");
+
+    if (engine)
+        return engine;
+    return *board->line.address.engine ? board->line.address.engine : NULL;
+}
+
+enum exit_code board_selftest(struct selftest_report *report, struct round_plan *plan,
+                              uint64_t seconds, const struct options *options)
+{
+    const char *url = options_get(options, "host");
+    struct board *board;
+    struct fault fault;
+
+    if (!is_board_url(url)) {
+        print_error("--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own "
+                    "machine",
+                    url);
+        return EXIT_CODE_INVALID;
+    }
+    if (options_get(options, "threads") || options_get(options, "tuning")) {
+        print_error("--threads and --tuning cannot be combined with --host");
+        return EXIT_CODE_INVALID;
+    }
+    board = calloc(1, sizeof(*board));
+    if (!board) {
+        print_error("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    enum exit_code code;
+    report->host = url;
+    if (board_open(board, url, &fault)) {
+        code = print_failure(&report->style, NULL, &fault);
+    } else {
+        print_line(&report->style, "board %s at %s, engine %s, %u channels, libmli %s",
+                   board->hello.board, board->line.where, board->hello.engine,
+                   board->hello.channels, board->hello.library);
+        code = run_engines(report, plan, board, engine_named(options, board), seconds);
+    }
+    board_close(board);
+    free(board);
+    return code;
 }
