@@ -13,7 +13,7 @@
 #include "proto/json/json_file.h"
 #include "proto/wire/chrome_trace.h"
 
-enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 32 << 20, TEXT_BYTES_MAX = 512 };
+enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 16 << 20, TEXT_BYTES_MAX = 512 };
 
 static const struct json_limits limits = {TRACE_BYTES_MAX, 8, TRACE_VALUES_MAX};
 

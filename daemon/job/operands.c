@@ -14,6 +14,7 @@
  * index, and 4096 bytes for the rest of the line.
  */
 enum { REPLY_ENTRIES_MAX = (PROTO_REPLY_MAX - 4096) / 19 };
+_Static_assert(3 * REPLY_ENTRIES_MAX + 4096 <= PROTO_REPLY_VALUES_MAX, "clients read the reply");
 
 enum { PAGE_BYTES = 4096 };
 

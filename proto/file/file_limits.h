@@ -5,8 +5,8 @@
 
 enum {
     JOB_FILE_BYTES_MAX = 64 * 1024 * 1024,
-    JOB_FILE_VALUES_MAX =
-        8 * 1024 * 1024, /* number of JSON values, and of quantisation parameters of all jobs */
+    JOB_FILE_VALUES_MAX = 4 * 1024 * 1024, /* number of JSON values */
+    JOB_FILE_QUANT_MAX = 8 * 1024 * 1024,  /* number of quantisation parameters of all jobs */
     JOB_FILE_JOBS_MAX = 256 * 1024,
     JOB_FILE_BUFFERS_MAX = 4096,
     JOB_PATH_MAX = 4095,  /* bytes of a file's name */

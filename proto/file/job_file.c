@@ -167,10 +167,10 @@ static void name_job(struct fault *fault, const struct job_spec *job)
 static int count_entries(const struct job_spec *job, size_t *entries, struct fault *fault)
 {
     *entries += job->src.desc.quant.count + job->dst.desc.quant.count;
-    if (*entries > JOB_FILE_VALUES_MAX)
+    if (*entries > JOB_FILE_QUANT_MAX)
         return fault_set(fault, FAULT_LIMIT, job->pointer,
                          "the jobs up to this one have more than %d quantisation parameters",
-                         JOB_FILE_VALUES_MAX);
+                         JOB_FILE_QUANT_MAX);
     return 0;
 }
 

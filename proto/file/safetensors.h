@@ -20,7 +20,7 @@
 enum {
     SAFETENSORS_PREFIX = 8,
     SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON, for about 100000 tensors */
-    SAFETENSORS_VALUES_MAX = 2 * 1024 * 1024   /* number of JSON values */
+    SAFETENSORS_VALUES_MAX = 1024 * 1024       /* number of JSON values */
 };
 
 /**

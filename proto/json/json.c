@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/json/json.h"
 
+#include <cJSON.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/json_tree.h"
 #include "proto/json/nearest.h"
 #include "proto/json/utf8.h"
 
 /* Depth of the deepest value below the root, and one more for an absent member. */
 enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
+/*
+ * cJSON keeps the values of a text that json_check() has accepted. Of such a text it finds the same
+ * values: it reads integers of 53 bits exactly in every locale, and its limit on nesting is higher.
+ * So it fails for want of memory only.
+ */
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
                struct fault *fault)
 {
-    size_t values;
-
     *root = (struct json){.fault = fault};
-    if (json_scan(text, length, limits, &values, fault) < 0)
+    if (json_check(text, length, limits, fault) < 0)
         return -1;
-    root->node = json_tree_create(text, length, values);
+    root->node = cJSON_ParseWithLength(text, length);
     if (!root->node)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
     return 0;
@@ -30,7 +33,7 @@ int json_parse(const char *text, size_t length, const struct json_limits *limits
 
 void json_free(struct json *root)
 {
-    free((void *)(uintptr_t)root->node);
+    cJSON_Delete((cJSON *)(uintptr_t)root->node);
     root->node = NULL;
 }
 
@@ -115,17 +118,17 @@ int json_complain(const struct json *value, const char *format, ...)
 
 static const char *type_name(const struct json *value)
 {
-    switch (value->node->kind) {
-    case JSON_FALSE:
-    case JSON_TRUE:
+    switch (value->node->type) {
+    case cJSON_False:
+    case cJSON_True:
         return "true or false";
-    case JSON_NULL:
+    case cJSON_NULL:
         return "null";
-    case JSON_NUMBER:
+    case cJSON_Number:
         return "a number";
-    case JSON_STRING:
+    case cJSON_String:
         return "a string";
-    case JSON_ARRAY:
+    case cJSON_Array:
         return "an array";
     default:
         return "an object";
@@ -141,34 +144,44 @@ static int complain_type(const struct json *value, const char *required)
 
 /* Types */
 
-static bool has_kind(const struct json *value, enum json_kind kind)
+static bool has_type(const struct json *value, int type)
 {
-    return value->node && value->node->kind == kind;
+    return value->node && value->node->type == type;
 }
 
 bool json_is_int(const struct json *value)
 {
-    return has_kind(value, JSON_NUMBER);
+    return has_type(value, cJSON_Number);
 }
 
 bool json_is_string(const struct json *value)
 {
-    return has_kind(value, JSON_STRING);
+    return has_type(value, cJSON_String);
 }
 
 bool json_is_array(const struct json *value)
 {
-    return has_kind(value, JSON_ARRAY);
+    return has_type(value, cJSON_Array);
 }
 
 bool json_is_object(const struct json *value)
 {
-    return has_kind(value, JSON_OBJECT);
+    return has_type(value, cJSON_Object);
 }
 
 bool json_is_null(const struct json *value)
 {
-    return has_kind(value, JSON_NULL);
+    return has_type(value, cJSON_NULL);
+}
+
+/* Returns the number of elements or members of a container. */
+static size_t count_children(const struct json *container)
+{
+    size_t count = 0;
+
+    for (const cJSON *child = container->node->child; child; child = child->next)
+        count++;
+    return count;
 }
 
 /* Objects */
@@ -176,7 +189,11 @@ bool json_is_null(const struct json *value)
 /* Compares the first character before calling strcmp(), because most keys differ in it. */
 static bool same(const char *a, const char *b)
 {
-    return *a == *b && strcmp(a, b) == 0;
+    for (; *a == *b; a++, b++) {
+        if (*a == '\0')
+            return true;
+    }
+    return false;
 }
 
 static bool is_one_of(const char *key, const char *const *words)
@@ -188,49 +205,43 @@ static bool is_one_of(const char *key, const char *const *words)
     return false;
 }
 
-/* Returns whether a member before `member` has the same key. */
-static bool is_repeated(const struct json *object, const struct json *member)
+/* Returns whether a member of `object` before `member` has the same key. */
+static bool is_repeated(const cJSON *object, const cJSON *member)
 {
-    const struct json_node *before;
+    const cJSON *before;
 
-    for (before = object->node->child; before != member->node; before = before->next) {
-        if (same(before->key, member->key))
+    for (before = object->child; before != member; before = before->next) {
+        if (same(before->string, member->string))
             return true;
     }
     return false;
 }
 
-static int check_member(const struct json *object, const struct json *member,
-                        const char *const *allowed)
-{
-    const char *near;
-
-    if (is_repeated(object, member))
-        return json_complain(member, "given twice");
-    if (!allowed || is_one_of(member->key, allowed))
-        return 0;
-    near = nearest_word(member->key, allowed);
-    return near ? json_complain(member, "unknown member; did you mean \"%s\"?", near)
-                : json_complain(member, "unknown member");
-}
-
 int json_object(const struct json *value, const char *const *allowed)
 {
-    struct json member = {0};
-    size_t count = 0;
+    size_t count;
 
     if (!json_is_object(value))
         return complain_type(value, "an object");
     /* Checks the count first: the search for duplicate keys takes quadratic time. */
-    while (json_next(value, &member))
-        count++;
+    count = count_children(value);
     if (count > JSON_KEYS_MAX)
         return json_complain(value, "%zu members given; at most %d are allowed", count,
                              JSON_KEYS_MAX);
-    member = (struct json){0};
-    while (json_next(value, &member)) {
-        if (check_member(value, &member, allowed) < 0)
-            return -1;
+    for (const cJSON *node = value->node->child; node; node = node->next) {
+        struct json member;
+        const char *near;
+        bool repeated = is_repeated(value->node, node);
+
+        if (!repeated && (!allowed || is_one_of(node->string, allowed)))
+            continue;
+        member = (struct json){
+            .node = node, .parent = value, .key = node->string, .fault = value->fault};
+        if (repeated)
+            return json_complain(&member, "given twice");
+        near = nearest_word(member.key, allowed);
+        return near ? json_complain(&member, "unknown member; did you mean \"%s\"?", near)
+                    : json_complain(&member, "unknown member");
     }
     return 0;
 }
@@ -242,7 +253,7 @@ struct json json_member(const struct json *object, const char *key)
     if (!json_is_object(object))
         return member;
     for (member.node = object->node->child; member.node; member.node = member.node->next) {
-        if (same(member.node->key, key))
+        if (same(member.node->string, key))
             return member;
     }
     if (object->defaults) {
@@ -280,7 +291,7 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
 
     if (!json_is_int(value))
         return complain_type(value, "a whole number");
-    number = value->node->number;
+    number = (int64_t)value->node->valuedouble; /* exact: json_check() allows 53 bits */
     if (number < min || number > max)
         return json_complain(value, "%" PRId64 " given; must be %" PRId64 " to %" PRId64 "", number,
                              min, max);
@@ -290,9 +301,9 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
 
 int json_bool(const struct json *value, bool *out)
 {
-    if (!has_kind(value, JSON_TRUE) && !has_kind(value, JSON_FALSE))
+    if (!has_type(value, cJSON_True) && !has_type(value, cJSON_False))
         return complain_type(value, "true or false");
-    *out = has_kind(value, JSON_TRUE);
+    *out = has_type(value, cJSON_True);
     return 0;
 }
 
@@ -304,12 +315,12 @@ int json_text(const struct json *value, size_t max, const char **out)
         complain_type(value, "a string");
         return -1;
     }
-    length = strlen(value->node->string);
+    length = strlen(value->node->valuestring);
     if (length > max) {
         json_complain(value, "%zu bytes given; at most %zu are allowed", length, max);
         return -1;
     }
-    *out = value->node->string;
+    *out = value->node->valuestring;
     return 0;
 }
 
@@ -379,23 +390,65 @@ int json_array(const struct json *array, size_t *count)
 {
     if (!json_is_array(array))
         return complain_type(array, "an array");
-    *count = array->node->count;
+    *count = count_children(array);
     return 0;
 }
 
-static const struct json_node *first_child(const struct json *value)
+static const cJSON *first_child(const struct json *value)
 {
     return json_is_array(value) || json_is_object(value) ? value->node->child : NULL;
 }
 
 bool json_next(const struct json *array, struct json *item)
 {
-    const struct json_node *node = item->node ? item->node->next : first_child(array);
+    const cJSON *node = item->node ? item->node->next : first_child(array);
     size_t index = item->node ? item->index + 1 : 0;
 
     if (!node)
         return false;
     *item = (struct json){
-        .node = node, .parent = array, .key = node->key, .index = index, .fault = array->fault};
+        .node = node, .parent = array, .key = node->string, .index = index, .fault = array->fault};
     return true;
+}
+
+/* Text */
+
+/* jsonw_key() escapes the key, which may contain any character. */
+static void write_member(struct jsonw *w, const struct json *member)
+{
+    jsonw_key(w, member->key);
+    json_write(w, NULL, member);
+}
+
+/* Recurses once for each level of nesting; json_check() limits the depth. */
+void json_write(struct jsonw *w, const char *key, const struct json *value)
+{
+    struct json item = {0};
+
+    switch (value->node->type) {
+    case cJSON_False:
+    case cJSON_True:
+        jsonw_bool(w, key, value->node->type == cJSON_True);
+        break;
+    case cJSON_NULL:
+        jsonw_null(w, key);
+        break;
+    case cJSON_Number:
+        jsonw_int(w, key, (int64_t)value->node->valuedouble);
+        break;
+    case cJSON_String:
+        jsonw_string(w, key, value->node->valuestring);
+        break;
+    case cJSON_Array:
+        jsonw_array_begin(w, key);
+        while (json_next(value, &item))
+            json_write(w, NULL, &item);
+        jsonw_array_end(w);
+        break;
+    default:
+        jsonw_object_begin(w, key);
+        while (json_next(value, &item))
+            write_member(w, &item);
+        jsonw_object_end(w);
+    }
 }

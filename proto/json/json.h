@@ -2,8 +2,8 @@
 /*
  * Strict JSON: text -> struct json -> the plain data of proto/wire and proto/file.
  *
- *     text -> json_scan.c  checks syntax, UTF-8, numbers and limits; counts the values
- *          -> json_tree.c  builds one node for each value, all in one allocation
+ *     text -> json_scan.c  checks syntax, UTF-8, numbers and limits
+ *          -> cJSON        keeps the values: an allocation for each value, string and key
  *          -> json.c       getters check types and ranges, and fill a struct fault
  *          -> members.c    getters for the members of objects
  *     plain data -> jsonw.c -> text          textw.c: text that is not JSON
@@ -37,14 +37,14 @@ struct json_limits {
     size_t values; /* number of scalars, arrays and objects */
 };
 
-struct json_node;
+struct cJSON;
 
 struct json {
-    const struct json_node *node; /* null if the member is absent */
-    const struct json *parent;    /* value that contains this value; null: this is the root */
-    const char *key;              /* name of the member, in an object */
-    size_t index;                 /* index of the element, in an array */
-    struct fault *fault;          /* the fault that json_complain() fills */
+    const struct cJSON *node;  /* null if the member is absent */
+    const struct json *parent; /* value that contains this value; null: this is the root */
+    const char *key;           /* name of the member, in an object */
+    size_t index;              /* index of the element, in an array */
+    struct fault *fault;       /* the fault that json_complain() fills */
     /* Members that the caller sets after parsing, if at all: */
     const struct json *defaults; /* object with the defaults of absent members; or null */
     bool base; /* true: faults name members relative to this value, not to the root */

@@ -7,7 +7,6 @@
 
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
-#include "proto/json/json_tree.h"
 #include "proto/json/utf8.h"
 
 /* An array or object whose end is not reached yet. */
@@ -29,6 +28,73 @@ struct scan {
     struct fault *fault;
 };
 
+/* Escapes */
+
+enum escape_error {
+    ESCAPE_ENDS = -1,     /* error: the text ends after the backslash */
+    ESCAPE_UNKNOWN = -2,  /* error: the escape is unknown */
+    ESCAPE_DIGITS = -3,   /* error: fewer than four hexadecimal digits after \u */
+    ESCAPE_SURROGATE = -4 /* error: half of a surrogate pair */
+};
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Returns the number after "\u" at `text`, or -1 if `text` does not begin with such an escape. */
+static int32_t unit(const char *text, size_t length)
+{
+    int32_t code = 0;
+
+    if (length < 6 || text[0] != '\\' || text[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_digit(text[i]);
+
+        if (digit < 0)
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/*
+ * Decodes the escape that begins with the backslash text[0]; a surrogate pair is one escape.
+ * Returns the length of the escape in bytes, or an enum escape_error.
+ */
+static int escape_decode(const char *text, size_t length, uint32_t *code)
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *name;
+    int32_t high, low;
+
+    if (length < 2)
+        return ESCAPE_ENDS;
+    name = memchr(names, text[1], sizeof names - 1);
+    if (name) {
+        *code = (uint32_t)meanings[name - names];
+        return 2;
+    }
+    if (text[1] != 'u')
+        return ESCAPE_UNKNOWN;
+    high = unit(text, length);
+    if (high < 0)
+        return ESCAPE_DIGITS;
+    if (high < 0xd800 || high > 0xdfff) {
+        *code = (uint32_t)high;
+        return 6;
+    }
+    low = unit(text + 6, length - 6);
+    if (high > 0xdbff || low < 0xdc00 || low > 0xdfff)
+        return ESCAPE_SURROGATE;
+    *code = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+    return 12;
+}
+
 /* The place of a fault. */
 
 /* Appends a key that was accepted, decoding its escapes. */
@@ -39,7 +105,7 @@ static void append_key(struct pointer *pointer, const char *key, size_t length)
         const char *escape = memchr(key + i, '\\', length - i);
         size_t plain = escape ? (size_t)(escape - (key + i)) : length - i;
         char decoded[UTF8_CHAR_MAX];
-        uint32_t code;
+        uint32_t code = 0;
 
         pointer_text(pointer, key + i, plain);
         i += plain;
@@ -145,10 +211,24 @@ static int scan_escape(struct scan *scan)
     return 0;
 }
 
-/* Returns whether `c` is printable ASCII that needs no escape in a string. */
-static bool is_plain(char c)
+/* Consumes the next character of a string that is no plain ASCII. */
+static int scan_char(struct scan *scan)
 {
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+    const char *text = scan->text + scan->at;
+    size_t size;
+
+    if (*text == '\\')
+        return scan_escape(scan);
+    if ((unsigned char)*text < 0x20)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "control character 0x%02x in a string must be written as an escape",
+                    (unsigned)*text);
+    size = utf8_char(text, scan->length - scan->at);
+    if (size == 0)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "byte 0x%02x is not valid UTF-8",
+                    (unsigned)(unsigned char)*text);
+    scan->at += size;
+    return 0;
 }
 
 /* Consumes a string with its quotes. */
@@ -156,35 +236,17 @@ static int scan_string(struct scan *scan)
 {
     size_t begin = scan->at++;
 
-    while (scan->at < scan->length) {
-        const char *text = scan->text + scan->at;
-        size_t size;
-
-        if (is_plain(*text)) { /* a shortcut for most bytes; the rest of the loop would accept them
-                                  too */
-            scan->at++;
-            continue;
-        }
-        if (*text == '"') {
-            scan->at++;
-            return 0;
-        }
-        if (*text == '\\') {
-            if (scan_escape(scan) < 0)
-                return -1;
-            continue;
-        }
-        if ((unsigned char)*text < 0x20)
-            return fail(scan, scan->at, FAULT_PARSE_ERROR,
-                        "control character 0x%02x in a string must be written as an escape",
-                        (unsigned)*text);
-        size = utf8_char(text, scan->length - scan->at);
-        if (size == 0)
-            return fail(scan, scan->at, FAULT_PARSE_ERROR, "byte 0x%02x is not valid UTF-8",
-                        (unsigned)(unsigned char)*text);
-        scan->at += size;
+    for (;;) {
+        scan->at += utf8_plain(scan->text + scan->at, scan->length - scan->at);
+        if (scan->at == scan->length)
+            return fail(scan, begin, FAULT_PARSE_ERROR, "the string that begins here does not end");
+        if (scan->text[scan->at] == '"')
+            break;
+        if (scan_char(scan) < 0)
+            return -1;
     }
-    return fail(scan, begin, FAULT_PARSE_ERROR, "the string that begins here does not end");
+    scan->at++;
+    return 0;
 }
 
 /* Numbers and literals. */
@@ -207,14 +269,30 @@ static bool is_real(const char *word, size_t length)
     return digits > 0 && i < length && (word[i] == '.' || word[i] == 'e' || word[i] == 'E');
 }
 
-static int check_number(const struct scan *scan, const char *word, size_t length)
+enum { DIGITS_MAX = 16, SHOWN_MAX = 40 };
+
+/* Returns whether a word is an integer that is accepted. */
+static bool is_integer(const char *word, size_t length)
 {
-    enum { SHOWN_MAX = 40, DIGITS_MAX = 16 };
-    static const uint64_t max = (UINT64_C(1) << 53) - 1;
-    int shown = length < SHOWN_MAX ? (int)length : SHOWN_MAX;
-    size_t first = word[0] == '-';
-    size_t digits = length - first;
+    const size_t first = word[0] == '-';
     uint64_t value = 0;
+
+    if (length == first || length - first > DIGITS_MAX ||
+        (word[first] == '0' && length - first > 1))
+        return false;
+    for (size_t i = first; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(word[i] - '0');
+    }
+    return value < UINT64_C(1) << 53;
+}
+
+/* Fails with the reason why a word is no integer that is accepted. */
+static int fail_number(const struct scan *scan, const char *word, size_t length)
+{
+    const size_t first = word[0] == '-';
+    int shown = length < SHOWN_MAX ? (int)length : SHOWN_MAX;
 
     if (is_real(word, length))
         return fail(scan, scan->at, FAULT_PARSE_ERROR,
@@ -223,22 +301,28 @@ static int check_number(const struct scan *scan, const char *word, size_t length
         if (word[i] < '0' || word[i] > '9')
             return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.*s is not a number", shown, word);
     }
-    if (digits == 0)
+    if (length == first)
         return fail(scan, scan->at, FAULT_PARSE_ERROR, "'-' must be followed by a digit");
-    if (digits > 1 && word[first] == '0')
+    if (word[first] == '0')
         return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.*s: a number does not begin with 0",
                     shown, word);
-    for (size_t i = first; i < length && digits <= DIGITS_MAX; i++)
-        value = value * 10 + (uint64_t)(word[i] - '0');
-    if (digits > DIGITS_MAX || value > max)
-        return fail(scan, scan->at, FAULT_PARSE_ERROR,
-                    "%.*s: whole numbers from -(2^53 - 1) to 2^53 - 1 are accepted", shown, word);
-    return 0;
+    return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                "%.*s: whole numbers from -(2^53 - 1) to 2^53 - 1 are accepted", shown, word);
+}
+
+static bool is_literal(const char *word, size_t length)
+{
+    static const char *const literals[] = {"true", "false", "null"};
+
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
+        if (length == strlen(literals[i]) && memcmp(word, literals[i], length) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int scan_word(struct scan *scan)
 {
-    static const char *const literals[] = {"true", "false", "null"};
     const char *word = scan->text + scan->at;
     size_t length = 0;
 
@@ -246,19 +330,15 @@ static int scan_word(struct scan *scan)
         length++;
     if (length == 0)
         return fail_expected(scan, "a value");
-    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
-        if (length == strlen(literals[i]) && memcmp(word, literals[i], length) == 0) {
-            scan->at += length;
-            return 0;
-        }
-    }
-    if (*word != '-' && (*word < '0' || *word > '9'))
+    if (*word == '-' || (*word >= '0' && *word <= '9')) {
+        if (!is_integer(word, length))
+            return fail_number(scan, word, length);
+    } else if (!is_literal(word, length)) {
         return fail(scan, scan->at, FAULT_PARSE_ERROR,
                     "%.*s is not a value: a number, a string, true, false, null, an array or "
                     "an object is expected",
-                    length < 40 ? (int)length : 40, word);
-    if (check_number(scan, word, length) < 0)
-        return -1;
+                    length < SHOWN_MAX ? (int)length : SHOWN_MAX, word);
+    }
     scan->at += length;
     return 0;
 }
@@ -359,8 +439,8 @@ static enum next scan_after(struct scan *scan)
     return NEXT_DONE;
 }
 
-int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
-              struct fault *fault)
+int json_check(const char *text, size_t length, const struct json_limits *limits,
+               struct fault *fault)
 {
     struct scan scan; /* not initialised: only levels[0 .. depth) are read */
     enum next next;
@@ -387,14 +467,5 @@ int json_scan(const char *text, size_t length, const struct json_limits *limits,
     skip_space(&scan);
     if (scan.at < length)
         return fail_expected(&scan, "the end of the text");
-    *values = scan.values;
     return 0;
-}
-
-int json_check(const char *text, size_t length, const struct json_limits *limits,
-               struct fault *fault)
-{
-    size_t values;
-
-    return json_scan(text, length, limits, &values, fault);
 }

@@ -107,24 +107,13 @@ static void append_control(struct jsonw *w, char c)
     }
 }
 
-/* Returns the length of the text's prefix of printable ASCII that needs no escape. */
-static size_t plain_length(const char *text)
-{
-    size_t length = 0;
-
-    while ((unsigned char)(text[length] - 0x20) < 0x60 && text[length] != '"' &&
-           text[length] != '\\')
-        length++;
-    return length;
-}
-
 static void append_quoted(struct jsonw *w, const char *text)
 {
     size_t left = strlen(text);
 
     append_char(w, '"');
     while (left > 0) {
-        size_t size = plain_length(text);
+        size_t size = utf8_plain(text, left);
 
         if (size > 0) {
             append(w, text, size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/json/utf8.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -53,6 +54,29 @@ bool utf8_is_valid(const char *text, size_t length)
             return false;
     }
     return true;
+}
+
+size_t utf8_plain(const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t at = 0;
+
+    for (; length - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t bytes, marks;
+
+        memcpy(&bytes, text + at, sizeof bytes);
+        bytes = le64toh(bytes);
+        /* Sets the highest bit of the first byte that is a control character, '"', '\' or beyond
+         * ASCII, and of no byte before it. */
+        marks = ones * 0x80 & (bytes | (bytes - ones * 0x20) | ((bytes ^ ones * '"') - ones) |
+                               ((bytes ^ ones * '\\') - ones));
+        if (marks != 0)
+            return at + (size_t)__builtin_ctzll(marks) / 8;
+    }
+    while (at < length && (unsigned char)(text[at] - 0x20) < 0x60 && text[at] != '"' &&
+           text[at] != '\\')
+        at++;
+    return at;
 }
 
 size_t utf8_cut(const char *text, size_t length)

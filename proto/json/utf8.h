@@ -15,6 +15,9 @@ size_t utf8_char(const char *text, size_t length);
 /** Returns whether a text of `length` bytes is UTF-8. */
 bool utf8_is_valid(const char *text, size_t length);
 
+/** Returns the number of bytes before the first that is not ASCII, or needs an escape in JSON. */
+size_t utf8_plain(const char *text, size_t length);
+
 /** Returns the largest number of bytes, at most `length`, that ends at a character's end. */
 size_t utf8_cut(const char *text, size_t length);
 

@@ -12,7 +12,7 @@
 const struct json_limits rpc_request_limits = {
     .bytes = PROTO_LINE_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_VALUES_MAX};
 const struct json_limits rpc_reply_limits = {
-    .bytes = PROTO_REPLY_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
+    .bytes = PROTO_REPLY_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_REPLY_VALUES_MAX};
 
 /* The members "id" and "jsonrpc". */
 

@@ -4,12 +4,13 @@
 #define PROTO_WIRE_LIMITS_H
 
 enum {
-    PROTO_LINE_MAX = 64 * 1024,    /* bytes of a request line, newline included */
-    PROTO_REPLY_MAX = 1024 * 1024, /* bytes of a reply line, newline included */
-    PROTO_VALUES_MAX = 16 * 1024,  /* most JSON values in a request line */
-    PROTO_FDS_MAX = 16,            /* most descriptors of one message */
-    PROTO_NAME_MAX = 128,          /* bytes of a job's name or of a request's string id */
-    PROTO_WAITS_MAX = 64,          /* pending job.wait and daemon.drain of one connection */
+    PROTO_LINE_MAX = 64 * 1024,          /* bytes of a request line, newline included */
+    PROTO_REPLY_MAX = 1024 * 1024,       /* bytes of a reply line, newline included */
+    PROTO_VALUES_MAX = 16 * 1024,        /* most JSON values in a request line */
+    PROTO_REPLY_VALUES_MAX = 192 * 1024, /* most JSON values in a reply line */
+    PROTO_FDS_MAX = 16,                  /* most descriptors of one message */
+    PROTO_NAME_MAX = 128,                /* bytes of a job's name or of a request's string id */
+    PROTO_WAITS_MAX = 64,                /* pending job.wait and daemon.drain of one connection */
     JOB_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000,
     JOB_AFTER_MAX = 64,             /* most jobs in the "after" of one job */
     JOB_WAIT_MAX = 1024,            /* most jobs in one job.wait */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mlictl explain: all that it prints about jobs is well-formed: JSON by two parsers, drawings by
- * expat, traces by cJSON, text as text. Input: the form of the output, and either a job file as it
+ * expat, traces by the second reader, text as text. Input: the form of the output, and either a job file as it
  * is, or numbers that describe jobs with any shapes, strides and configurations.
  */
 #include <fcntl.h>

@@ -63,7 +63,7 @@ def install():
 
 
 class Linked(test_tiling.Tiling):
-    link = []
+    options = []
 
     @classmethod
     def setUpClass(cls):
@@ -73,9 +73,9 @@ class Linked(test_tiling.Tiling):
         assert len(names) > 400 and {"json_parse", "pool_claim"} <= set(names), names
         write_names(ROOT / "names.c", names)
         flags = shlex.split(tool("pkg-config", "--cflags", "mli_client", env=env))
-        libraries = shlex.split(tool("pkg-config", "--libs", *cls.link[:1], "mli_client", env=env))
+        libraries = shlex.split(tool("pkg-config", "--libs", *cls.options, "mli_client", env=env))
         binary = ROOT / cls.__name__
-        tool(*CC, "-w", "-fno-builtin", *cls.link, "-o", binary, SOURCE / "examples/double_buffer/tiling.c",
+        tool(*CC, "-w", "-fno-builtin", "-o", binary, SOURCE / "examples/double_buffer/tiling.c",
              ROOT / "names.c", *flags, *cls.whole(libraries))
         os.environ["TILING"] = str(binary)
         os.environ["LD_LIBRARY_PATH"] = env["PKG_CONFIG_PATH"].removesuffix("/pkgconfig")
@@ -86,13 +86,15 @@ class Linked(test_tiling.Tiling):
 
 
 class LinkedStatically(Linked):
-    link = ["--static"]
+    """Links our archives; the C library and cJSON, which Debian has no archive of, stay shared."""
+    options = ["--static"]
 
     @classmethod
     def whole(cls, libraries):
         """Returns the options that link all members of our archives, including unused members."""
-        return ["-Wl,--whole-archive", *(word for word in libraries if word.startswith(("-L", "-lmli"))),
-                "-Wl,--no-whole-archive", *libraries]
+        ours = [f"-l:lib{word[2:]}.a" for word in libraries if word.startswith("-lmli")]
+        others = [word for word in libraries if not word.startswith("-lmli")]
+        return ["-Wl,--whole-archive", *others, *ours, "-Wl,--no-whole-archive", *others]
 
 
 del test_tiling  # unittest runs every Case it finds in a module

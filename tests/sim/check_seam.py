@@ -30,6 +30,7 @@ PURE = {
         _exit abort kill waitpid posix_spawn[a-z_0-9]* fclose fopen64 fread fgets fileno sendto dl_iterate_phdr pread64 pwrite64
         realpath opendir readdir64 closedir fsync rename mkstemp64 getopt_long opt[a-z]* times
         clock_getres""",
+    "cJSON, whose allocations the simulation gets as hooks": "cJSON_Delete cJSON_ParseWithLength",
     "memory hints": "madvise msync mincore",
     "semaphores of engines that a simulation does not choose": "sem_[a-z]*",
 }

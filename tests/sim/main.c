@@ -8,6 +8,7 @@
  * The path of one run: options -> scenario (what the seed decides) -> steps -> the clients end ->
  * the service is idle -> the service ends. tests/sim/README.md lists the invariants.
  */
+#include <cJSON.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -225,9 +226,11 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct options options = {.seed = 1, .steps = STEPS, .runs = 1, .shorten = true};
     struct rlimit files; /* each simulated file is a real one */
+    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free}; /* those of the simulation */
     uint64_t without = 0;
     int option;
 
+    cJSON_InitHooks(&hooks);
     while ((option = getopt_long(argc, argv, "", table, NULL)) >= 0) {
         switch (option) {
         case 's':

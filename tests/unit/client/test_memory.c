@@ -3,6 +3,7 @@
  * Lets each allocation fail once: the call fails with NO_MEMORY, or the connection is lost, and
  * nothing leaks (the sanitizer or valgrind finds memory, the fake service descriptors).
  */
+#include <cJSON.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static void test_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free}; /* those above */
 
+    cJSON_InitHooks(&hooks);
     return cmocka_run_group_tests_name("client memory", tests, NULL, NULL);
 }

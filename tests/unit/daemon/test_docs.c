@@ -54,7 +54,8 @@ static void test_protocol(void **state)
     assert_says(text, "request line, newline included | %d |", PROTO_LINE_MAX);
     assert_says(text, "reply line, newline included | %d |", PROTO_REPLY_MAX);
     assert_says(text, "nesting | %d |", JSON_DEPTH_MAX);
-    assert_says(text, "values in a line | %d |", PROTO_VALUES_MAX);
+    assert_says(text, "values in a request line | %d |", PROTO_VALUES_MAX);
+    assert_says(text, "values in a reply line | %d |", PROTO_REPLY_VALUES_MAX);
     assert_says(text, "members of an object | %d |", JSON_KEYS_MAX);
     assert_says(text, "string id | %d |", PROTO_NAME_MAX);
     assert_says(text, "descriptors with a line | %d |", PROTO_FDS_MAX);

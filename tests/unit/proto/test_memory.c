@@ -2,8 +2,9 @@
 /*
  * Lets each allocation of each operation fail once: the operation must return an error and leak
  * nothing (the sanitizer or valgrind finds leaks). The linker replaces the C library's functions
- * by those below.
+ * by those below; cJSON gets them as its hooks.
  */
+#include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -364,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_parse_safetensors), cmocka_unit_test(test_outline_npy),
         cmocka_unit_test(test_queue_output),
     };
+    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free};
 
+    cJSON_InitHooks(&hooks);
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

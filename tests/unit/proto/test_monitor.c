@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events, results and statistics: write, read and write again give the same text. Also metrics and
  * traces. */
-#include <cJSON.h>
 #include <string.h>
 
 #include "proto/wire/buffer_calls.h"
@@ -11,6 +10,7 @@
 #include "proto/wire/hello.h"
 #include "proto/wire/prometheus.h"
 #include "proto/wire/rpc.h"
+#include "tests/support/plain_json.h"
 #include "tests/support/proto_unit.h"
 
 static void parse(struct jsonw *w, struct rpc_reply *reply)
@@ -217,29 +217,37 @@ static void test_prometheus(void **state)
     textw_finish(&w);
 }
 
-static double number(const cJSON *event, const char *key)
+static double number(const struct plain *event, const char *key)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(event, key);
+    const struct plain *value = plain_member(event, key);
 
-    assert_true(cJSON_IsNumber(value));
-    return value->valuedouble;
+    assert_true(value && value->kind == PLAIN_NUMBER);
+    return value->number;
+}
+
+static const char *string(const struct plain *event, const char *key)
+{
+    const struct plain *value = plain_member(event, key);
+
+    assert_true(value && value->kind == PLAIN_STRING);
+    return value->string;
 }
 
 /* Checks the members that readers of the format require. */
-static char check_event(const cJSON *event)
+static char check_event(const struct plain *event)
 {
-    const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
+    const char *phase = string(event, "ph");
 
-    assert_true(phase && strlen(phase) == 1 && strchr("MXbeC", *phase));
-    assert_non_null(cJSON_GetStringValue(cJSON_GetObjectItem(event, "name")));
+    assert_true(strlen(phase) == 1 && strchr("MXbeC", *phase));
+    string(event, "name");
     assert_true(number(event, "pid") >= 1 && number(event, "tid") >= 0);
     if (*phase != 'M')
         assert_true(number(event, "ts") >= 0);
     if (*phase == 'X')
         assert_true(number(event, "dur") > 1.99 && number(event, "dur") < 2.01);
     if (*phase == 'b' || *phase == 'e') {
-        assert_non_null(cJSON_GetStringValue(cJSON_GetObjectItem(event, "id")));
-        assert_non_null(cJSON_GetStringValue(cJSON_GetObjectItem(event, "cat")));
+        string(event, "id");
+        string(event, "cat");
     }
     return *phase;
 }
@@ -252,9 +260,9 @@ static void test_trace(void **state)
     int seen[128] = {0};
     struct chrome_trace trace;
 
-    const cJSON *event;
+    struct plain *root;
     struct textw w;
-    cJSON *root;
+    bool ignored;
 
     (void)state;
     strcpy(started.job.name, "\"\\\n"); /* job names come from the service */
@@ -267,16 +275,17 @@ static void test_trace(void **state)
     chrome_trace_event(&trace, &done, &w);
     chrome_trace_end(&trace, &w);
     assert_false(w.failed);
-    root = cJSON_Parse(w.data);
-    assert_true(cJSON_IsArray(root));
-    cJSON_ArrayForEach(event, root) seen[(unsigned char)check_event(event)]++;
+    root = plain_read(w.data, w.length, &ignored);
+    assert_true(root && root->kind == PLAIN_ARRAY);
+    for (const struct plain *event = root->child; event; event = event->next)
+        seen[(unsigned char)check_event(event)]++;
     assert_int_equal(seen['M'], 4 + 1 + 2); /* processes, a client, and two channels */
     assert_int_equal(seen['X'], 4);
     assert_int_equal(seen['b'], 1);
     assert_int_equal(seen['e'], 1);
     assert_int_equal(seen['C'], 4);
     assert_int_equal(trace.running, 0);
-    cJSON_Delete(root);
+    plain_free(root);
     textw_finish(&w);
 }
 

@@ -348,7 +348,7 @@ static void test_too_many_values(void **state)
     }
     text[length] = '\0';
     assert_int_equal(parse(text, 0, &list, &fault), -1);
-    assert_non_null(strstr(fault.text, "more than 2097152 values"));
+    assert_non_null(strstr(fault.text, "more than 1048576 values"));
     free(text);
 }
 
