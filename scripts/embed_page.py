@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a C file with the style and the script of the page of `mlictl batch --html`, and their
-hashes for its Content-Security-Policy (cli/report_html/html.h).
+hashes for its Content-Security-Policy (cli/report/html.h).
 
     embed_page.py FILE.css... FILE.js... > page.c
 """
@@ -29,7 +29,7 @@ def write(name, paths):
 
 def main():
     paths = [pathlib.Path(name) for name in sys.argv[1:]]
-    print('#include "cli/report_html/html.h"\n')
+    print('#include "cli/report/html.h"\n')
     write("style", [path for path in paths if path.suffix == ".css"])
     write("script", [path for path in paths if path.suffix == ".js"])
 

@@ -6,7 +6,7 @@
  *
  *     cases.h        finds the job files of the PATH arguments and names the cases
  *     resume.h       --resume: selects the cases that have no valid result yet
- *     source.h       where the workers get their cases from
+ *     source.c, source_queue.c   where the workers get their cases from
  *     workers.h      threads; each takes a case and repeats attempts until its verdict
  *     connector.h    the connections of the workers to a daemon or to the service in this process
  *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
@@ -31,12 +31,11 @@
 
 #include "cli/batch/batch_options.h"
 #include "cli/batch/cases.h"
-#include "cli/batch/source.h"
 #include "cli/batch/workers.h"
 #include "cli/options.h"
 #include "cli/report/fingerprint.h"
 #include "cli/report/report.h"
-#include "cli/report/shard.h"
+#include "cli/report/result.h"
 #include "cli/report/state_file.h"
 
 /* The options of `mlictl batch` that select cases and control how they run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replaces queue_commands.c and source_queue.c in a build without hiredis. */
 #include "cli/batch/batch.h"
-#include "cli/batch/source.h"
+#include "cli/batch/workers.h"
 
 static int refuse(const struct options *options, struct fault *fault)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/source.h"
+#include "cli/batch/workers.h"
 #include "cli/term/cancel.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"

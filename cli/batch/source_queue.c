@@ -7,7 +7,7 @@
 #include "cli/batch/attempt.h"
 #include "cli/batch/batch.h"
 #include "cli/batch/resume.h"
-#include "cli/batch/source.h"
+#include "cli/batch/workers.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 

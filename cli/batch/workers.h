@@ -8,6 +8,7 @@
 #ifndef CLI_BATCH_WORKERS_H
 #define CLI_BATCH_WORKERS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,115 @@
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
 #include "cli/batch/kept.h"
-#include "cli/batch/source.h"
+#include "cli/queue/queue.h"
+#include "cli/report/fingerprint.h"
+#include "cli/report/result.h"
+#include "proto/json/fault.h"
+
+struct trial;
+
+/*
+ * The sources of the cases that workers run:
+ *
+ *     source_list     cases that are all known before the first one runs
+ *     source_input    lines of standard input, as they come
+ *     source_queue    cases of a queue on a server
+ *
+ * To add a source, write source_NAME.c with a struct case_source, and choose it in cmd_batch.c.
+ */
+
+enum source_answer {
+    SOURCE_CASE,    /* a case */
+    SOURCE_LATER,   /* no case at the moment: ask again */
+    SOURCE_END,     /* no further case */
+    SOURCE_REFUSED, /* an invalid case, and why; ask again */
+    SOURCE_NOTE,    /* a message; ask again */
+    SOURCE_LOST     /* no further case, because of a fault */
+};
+
+/* The decision about a case of an open run: it runs, or has a known result; --filter or --shard
+ * leave it out; it is invalid. */
+enum admission { CASE_ADMITTED, CASE_LEFT_OUT, CASE_REFUSED };
+
+/* Workers call the functions from several threads at a time. */
+struct case_source {
+    /**
+     * Sets *out to the next case, which stays valid until the run ends. Waits at most a fraction of
+     * a second before it answers SOURCE_LATER. With SOURCE_REFUSED, SOURCE_NOTE and SOURCE_LOST the
+     * fault is filled. A case that has a known result is reported without a run.
+     */
+    enum source_answer (*take)(void *context, struct batch_case **out, struct fault *fault);
+    /** The worker calls it after the trial of a case. It may change trial->end. May be NULL. */
+    void (*ended)(void *context, struct batch_case *batch_case, struct trial *trial);
+    void *context;
+};
+
+/* A list of cases, in the order in which they begin. */
+struct source_list {
+    struct batch_case *const *cases;
+    size_t count;
+    atomic_size_t next;
+};
+
+/** Returns the source of a list, which it borrows. */
+struct case_source source_list_of(struct source_list *list);
+
+/*
+ * The source of `mlictl batch -`: the lines of standard input, of which each is a line of a
+ * manifest. A case runs as soon as its line is complete, while the other end of the pipe may still
+ * look for further cases.
+ */
+
+struct source_input {
+    int fd;
+    struct cases *cases; /* gets the admitted cases */
+    /** Called for one case at a time. Sets the fault if the case is refused. */
+    enum admission (*admit)(void *context, struct batch_case *batch_case, struct fault *fault);
+    void *context;
+    /* Private: */
+    pthread_mutex_t mutex; /* protects the members below and `cases` */
+    struct manifest manifest;
+    struct cases fresh; /* the cases of the last line, */
+    size_t next;        /* of which these have been taken out */
+    void *names;        /* tree of the names of all cases */
+    char *buffer;       /* bytes of lines that were read */
+    size_t begin, end;  /* of the bytes that were not taken */
+    bool skips;         /* the current line is too long: skip its rest */
+    bool at_end, ended; /* read() has returned 0; and all lines were taken */
+};
+
+/** Returns the source of `input`, whose members up to `context` are set. */
+struct case_source source_input_init(struct source_input *input);
+void source_input_finish(struct source_input *input);
+
+/*
+ * The source of `mlictl batch --queue`: cases from a queue on a server, one for each worker at a
+ * time. A case runs only if its files are equal to the enqueued files.
+ */
+
+/* Cases of which a worker remembers that it has refused them. */
+enum { REFUSED_MAX = 256 };
+
+struct source_queue {
+    struct cases *cases;       /* gets the cases */
+    const char *root;          /* directory of the paths in the queue */
+    struct contents *contents; /* checksums of files */
+    bool follow;               /* wait for further cases at the end */
+    /* Private: */
+    struct queue *queue;
+    pthread_mutex_t mutex;      /* protects the members below and `cases` */
+    uint32_t in_row;            /* refusals since the last result */
+    char *refused[REFUSED_MAX]; /* names of cases that this worker has refused */
+    size_t refused_count;
+    bool ended; /* every case has a result */
+};
+
+/** Opens the queue of the options; the members of `source` before `contents` are not set. Returns
+ * 0, or -1 with the fault filled; source_queue_finish() is legal in both cases. */
+int source_queue_open(struct source_queue *source, const struct options *options,
+                      struct fault *fault);
+struct case_source source_queue_of(struct source_queue *source);
+void source_queue_finish(struct source_queue *source);
 
 enum { WORKERS_MAX = 256 };
 

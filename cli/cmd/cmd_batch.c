@@ -7,7 +7,6 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/cases.h"
 #include "cli/batch/connector.h"
-#include "cli/batch/source.h"
 #include "cli/batch/workers.h"
 #include "cli/cmd/command.h"
 #include "cli/file/calls.h"

@@ -21,8 +21,7 @@
  *     batch        many jobs as test cases
  *     import       cases of models
  *     tile         layers in tiles             optimise    chains of moves as fewer moves
- *     make         a job from a command line   report_html the report as a page
- *     report       state file, merge, reports
+ *     make         a job from a command line   report      state file, merge, reports
  *     explain      a job as text or picture    run         jobs sent to a service
  *     boards/link  boards at serial lines (optional: link/boards.h has its functions)
  *     link         connections to a service    calibrate   measured figures of this machine

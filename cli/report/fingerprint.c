@@ -56,9 +56,6 @@ int digest_read(const struct json *value, uint64_t *digest)
     return 0;
 }
 
-#define ROLE_WORD(name, word, text) word,
-static const char *const role_words[] = {INPUT_ROLE_TABLE(ROLE_WORD) NULL};
-#undef ROLE_WORD
 #define ROLE_TEXT(name, word, text) text,
 static const char *const role_texts[] = {INPUT_ROLE_TABLE(ROLE_TEXT)};
 #undef ROLE_TEXT
@@ -74,110 +71,6 @@ void fingerprint_finish(struct fingerprint *fingerprint)
 const char *input_role_text(enum input_role role)
 {
     return role_texts[role];
-}
-
-void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint)
-{
-    digest_write(w, "fingerprint", fingerprint->job_file);
-    if (!fingerprint->known)
-        return;
-    jsonw_object_begin(w, "basis");
-    digest_write(w, "program", fingerprint->setup.program);
-    digest_write(w, "service", fingerprint->setup.service);
-    digest_write(w, "options", fingerprint->setup.options);
-    jsonw_array_begin(w, "files");
-    for (size_t i = 0; i < fingerprint->count; i++) {
-        const struct input_file *file = &fingerprint->files[i];
-
-        jsonw_object_begin(w, NULL);
-        jsonw_string(w, "role", role_words[file->role]);
-        jsonw_string(w, "file", file->name);
-        jsonw_string(w, "content", file->content.word);
-        if (*file->content.stamp)
-            jsonw_string(w, "stamp", file->content.stamp);
-        jsonw_object_end(w);
-    }
-    jsonw_array_end(w);
-    jsonw_object_end(w);
-}
-
-static int read_word(const struct json *object, const char *key, char out[CONTENT_DIGITS + 1])
-{
-    struct json value = json_member(object, key);
-    const char *text;
-
-    if (json_string(&value, CONTENT_DIGITS, &text))
-        return -1;
-    strcpy(out, text);
-    return 0;
-}
-
-static int read_file(const struct json *value, struct input_file *file)
-{
-    static const char *const keys[] = {"role", "file", "content", "stamp", NULL};
-    struct json role = json_member(value, "role"), name = json_member(value, "file"),
-                stamp = json_member(value, "stamp");
-    const char *text;
-    size_t index = 0;
-
-    if (json_object(value, keys) || json_choice(&role, role_words, &index) ||
-        json_string(&name, JOB_PATH_MAX, &text) ||
-        read_word(value, "content", file->content.word) ||
-        (json_present(&stamp) && read_word(value, "stamp", file->content.stamp)))
-        return -1;
-    file->role = (enum input_role)index;
-    file->name = strdup(text);
-    return file->name ? 0 : fault_no_memory(value->fault);
-}
-
-static int read_files(const struct json *value, struct fingerprint *fingerprint)
-{
-    struct json files = json_member(value, "files"), item = {0};
-    size_t count;
-
-    if (json_array(&files, &count))
-        return -1;
-    fingerprint->files = calloc(count + 1, sizeof(*fingerprint->files));
-    if (!fingerprint->files)
-        return fault_no_memory(value->fault);
-    while (json_next(&files, &item)) {
-        if (read_file(&item, &fingerprint->files[fingerprint->count]))
-            return -1;
-        fingerprint->count++;
-    }
-    return 0;
-}
-
-static int read_number(const struct json *value, const char *key, uint64_t *out)
-{
-    struct json member = json_member(value, key);
-
-    return digest_read(&member, out);
-}
-
-static int read_basis(const struct json *value, struct fingerprint *fingerprint)
-{
-    static const char *const keys[] = {"program", "service", "options", "files", NULL};
-    struct run_setup *setup = &fingerprint->setup;
-
-    fingerprint->known = true;
-    if (json_object(value, keys) || read_number(value, "program", &setup->program) ||
-        read_number(value, "service", &setup->service) ||
-        read_number(value, "options", &setup->options))
-        return -1;
-    return read_files(value, fingerprint);
-}
-
-int fingerprint_read(const struct json *object, struct fingerprint *fingerprint)
-{
-    struct json basis = json_member(object, "basis"), job_file = json_member(object, "fingerprint");
-
-    *fingerprint = (struct fingerprint){0};
-    if ((!json_present(&basis) || read_basis(&basis, fingerprint) == 0) &&
-        (!json_present(&job_file) || digest_read(&job_file, &fingerprint->job_file) == 0))
-        return 0;
-    fingerprint_finish(fingerprint);
-    return -1;
 }
 
 enum {

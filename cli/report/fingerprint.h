@@ -88,11 +88,6 @@ void fingerprint_finish(struct fingerprint *fingerprint);
 /** Returns the name of the role for messages, as "golden file". */
 const char *input_role_text(enum input_role role);
 
-/** Writes job_file as member "fingerprint" and, if known, setup and files as member "basis". */
-void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint);
-/** Reads these members of `object`. Returns 0, or -1 with the fault filled. */
-int fingerprint_read(const struct json *object, struct fingerprint *fingerprint);
-
 /*
  * Checksums of files. Cases share many input files, so each checksum is reused while inode, size
  * and times of the file are unchanged. Thread-safe.

@@ -263,30 +263,6 @@ void batch_report_destroy(struct batch_report *report)
     free(report);
 }
 
-/* Helpers of several reporters. */
-
-void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule)
-{
-    const char *message = result->message ? result->message : case_reason_word(result->reason);
-
-    char place[PRINT_PLACE_MAX];
-
-    print_place(place, result->pointer ? result->pointer : "", message);
-    escaped_write(w, result->file, rule);
-    if (*place || *message)
-        textw_printf(w, ": ");
-    escaped_write(w, place, rule);
-    escaped_write(w, message, rule);
-}
-
-void reporter_rate(struct textw *w, size_t cases, uint64_t ns)
-{
-    double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
-
-    if (rate > 0)
-        textw_printf(w, ", %.*f cases/s", rate < 9.95 ? 2 : 0, rate);
-}
-
 /* --json: one JSON object for each event, written at once. */
 static int create(const struct report_style *style, void **state)
 {

@@ -4,8 +4,8 @@
  *
  *     result.h       plain data: the outline of a run, the result of a case, the summary
  *     fingerprint.h  checksums of all inputs of a case
- *     shard.h        --shard: selects the cases of one machine
- *     state_file.h   reads and writes results as lines of JSON
+ *     shard.c        --shard: selects the cases of one machine
+ *     state_file.h   the state file of --resume: lines of JSON
  *     merge.c        mlictl batch merge: one report of several state files
  *     report.h       shows results to people and programs
  *
@@ -13,6 +13,7 @@
  *
  *     results -> batch_report_*() -> reporter_lines, reporter_progress   people
  *                                 -> reporter_tap, reporter_junit        CI servers
+ *                                 -> reporter_html (html.h)              people
  *                                 -> reporter_events (--json)            programs, such as the
  *                                                   filters conf/fleet/ktap.py and lava.py
  *
@@ -114,14 +115,5 @@ struct reporter {
 
 extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_lines,
     reporter_progress, reporter_tap;
-
-/**
- * Writes file, place and message of a result, escaped with `rule`, as in
- * "cases/a.json: expect: 2 of 24 elements differ".
- */
-void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
-
-/** Writes the rate, as in ", 580 cases/s"; nothing if it is 0. */
-void reporter_rate(struct textw *w, size_t cases, uint64_t ns);
 
 #endif /* CLI_REPORT_H */

@@ -130,7 +130,7 @@ static void put_verdict(struct textw *w, const char *element, const char *type,
     put_attribute(w, "type", type);
     put_attribute(w, "message", result->message ? result->message : type);
     textw_printf(w, ">");
-    reporter_sentence(w, result, xml_rule);
+    case_result_sentence(w, result, xml_rule);
     textw_printf(w, "</%s>\n", element);
 }
 

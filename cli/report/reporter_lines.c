@@ -54,7 +54,7 @@ static void put_other(struct lines *lines, const struct case_result *result)
     textw_printf(w, ": ");
     if (result->status == CASE_FLAKY)
         textw_printf(w, "passed at attempt %" PRIu32 "; before that ", result->attempts);
-    reporter_sentence(w, result, escaped_plain);
+    case_result_sentence(w, result, escaped_plain);
     textw_printf(w, "\n");
     if (result->rerun_command) {
         textw_printf(w, "       rerun: ");
@@ -134,6 +134,15 @@ static void put_prediction(struct textw *w, const struct batch_summary *summary)
                  print_s(summary->predicted), print_time(measured, summary->transfers_ns));
 }
 
+/* Writes the rate, as in ", 580 cases/s"; nothing if it is 0. */
+static void write_rate(struct textw *w, size_t cases, uint64_t ns)
+{
+    double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
+
+    if (rate > 0)
+        textw_printf(w, ", %.*f cases/s", rate < 9.95 ? 2 : 0, rate);
+}
+
 static int end(void *state, const struct batch_summary *summary)
 {
     struct lines *lines = state;
@@ -151,7 +160,7 @@ static int end(void *state, const struct batch_summary *summary)
         textw_printf(w, "; %zu reused", resumed);
     if (summary->ns) /* 0 if a shard was killed, because its state file has no duration */
         textw_printf(w, "; %s", print_time(time, summary->ns));
-    reporter_rate(w, ended - (resumed < ended ? resumed : ended), summary->ns);
+    write_rate(w, ended - (resumed < ended ? resumed : ended), summary->ns);
     textw_printf(w, "\n");
     if (summary->predicted > 0)
         put_prediction(w, summary);
@@ -271,7 +280,7 @@ static void put_line(struct textw *w, const struct progress *progress)
     /* No rate in the first second: starting and reading files for the first time distort it. */
     if (done.ran == 0 || progress->ns < SECOND_NS)
         return;
-    reporter_rate(w, done.ran, done.ns);
+    write_rate(w, done.ran, done.ns);
     if (progress->ended < all)
         put_left(w, (double)(all - progress->ended) * (double)done.ns / (double)done.ran / 1e9);
 }

@@ -96,7 +96,7 @@ static void put_member(struct textw *w, const char *key, const char *value)
 static void put_diagnostics(struct textw *w, const struct case_result *result, bool ok)
 {
     textw_printf(w, "  ---\n  message: \"");
-    reporter_sentence(w, result, yaml_rule);
+    case_result_sentence(w, result, yaml_rule);
     textw_printf(w, "\"\n  severity: %s\n", ok ? "comment" : "fail");
     put_member(w, "status", case_status_word(result->status));
     if (result->reason != CASE_WHY_NONE)

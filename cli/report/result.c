@@ -6,67 +6,163 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/fingerprint.h"
+#include "proto/file/file_limits.h"
 #include "proto/json/utf8.h"
+
+#define WORD_OF(name, word, ...) word,
+static const char *const status_words[] = {CASE_STATUS_TABLE(WORD_OF) NULL};
+static const char *const reason_words[] = {CASE_REASON_TABLE(WORD_OF) NULL};
+static const char *const role_words[] = {INPUT_ROLE_TABLE(WORD_OF) NULL};
+#undef WORD_OF
+
+/*
+ * The members of the events: these tables drive the writer, the reader, and the end of a result. To
+ * add a member, add it to a struct of result.h and to its table.
+ */
+
+enum kind {
+    COUNT_64, /* uint64_t, at most COUNT_MAX */
+    COUNT_32, /* uint32_t */
+    COUNT_OF, /* size_t, at most UINT32_MAX */
+    CODE,     /* enum exit_code */
+    DIGEST,   /* uint64_t */
+    FLAG,     /* bool */
+    WORD,     /* enum, by `words` */
+    NAME,     /* char * on the heap: of a case, any bytes */
+    TEXT,     /* char * on the heap */
+    OBJECT,   /* char * on the heap: JSON */
+    LETTERS,  /* char [CONTENT_DIGITS + 1] */
+    SHARD,    /* struct shard, or null */
+    BASIS,    /* struct fingerprint without the job file */
+    FILES     /* the files of a struct fingerprint */
+};
+
+enum presence {
+    ALWAYS,
+    IF_SET,        /* not written if it is 0, NULL or empty; may be missing */
+    IF_PREVIOUS,   /* written and required if the member before it is there */
+    MAY_BE_MISSING /* always written */
+};
+
+struct field {
+    const char *key;
+    enum kind kind;
+    size_t at; /* offset in the struct */
+    enum presence presence;
+    const char *const *words;
+};
 
 /* The greatest whole number that jsonw_uint() writes. */
 #define COUNT_MAX ((UINT64_C(1) << 53) - 1)
 
-/* Reads member `key`, a whole number from 0 to `max`. Returns 0, or -1 with the fault filled. */
-static int read_count(const struct json *object, const char *key, uint64_t max, uint64_t *out)
-{
-    struct json value = json_member(object, key);
-    int64_t number;
+#define AT(member) offsetof(struct batch_outline, member)
+static const struct field outline_fields[] = {{"cases", COUNT_OF, AT(selected), ALWAYS, NULL},
+                                              {"total", COUNT_OF, AT(total), ALWAYS, NULL},
+                                              {"shard", SHARD, AT(shard), ALWAYS, NULL},
+                                              {"resumed", COUNT_OF, AT(resumed), ALWAYS, NULL},
+                                              {"set", DIGEST, AT(set), ALWAYS, NULL},
+                                              {"anew", FLAG, AT(anew), IF_SET, NULL},
+                                              {"open", FLAG, AT(open), IF_SET, NULL},
+                                              {0}};
+#undef AT
 
-    if (json_int(&value, 0, (int64_t)max, &number))
-        return -1;
-    *out = (uint64_t)number;
-    return 0;
+#define AT(member) offsetof(struct case_result, member)
+static const struct field case_fields[] = {
+    {"name", NAME, AT(name), ALWAYS, NULL},
+    {"file", TEXT, AT(file), ALWAYS, NULL},
+    {"status", WORD, AT(status), ALWAYS, status_words},
+    {"attempts", COUNT_32, AT(attempts), ALWAYS, NULL},
+    {"ns", COUNT_64, AT(ns), ALWAYS, NULL},
+    {"bytes", COUNT_64, AT(bytes), ALWAYS, NULL},
+    {"predicted_ns", COUNT_64, AT(predicted_ns), IF_SET, NULL},
+    {"transfers_ns", COUNT_64, AT(transfers_ns), IF_PREVIOUS, NULL},
+    {"reason", WORD, AT(reason), IF_SET, reason_words},
+    {"message", TEXT, AT(message), IF_SET, NULL},
+    {"pointer", TEXT, AT(pointer), IF_SET, NULL},
+    {"difference", OBJECT, AT(difference), IF_SET, NULL},
+    {"kept", TEXT, AT(kept), IF_SET, NULL},
+    {"again", TEXT, AT(rerun_command), IF_SET, NULL},
+    {0}};
+/* Only in reports. */
+static const struct field report_fields[] = {{"rerun", TEXT, AT(rerun_reason), IF_SET, NULL}, {0}};
+/* Only in state files. */
+static const struct field state_fields[] = {
+    {"fingerprint", DIGEST, AT(fingerprint.job_file), MAY_BE_MISSING, NULL},
+    {"basis", BASIS, AT(fingerprint), IF_SET, NULL},
+    {0}};
+#undef AT
+
+#define AT(member) offsetof(struct fingerprint, member)
+static const struct field basis_fields[] = {{"program", DIGEST, AT(setup.program), ALWAYS, NULL},
+                                            {"service", DIGEST, AT(setup.service), ALWAYS, NULL},
+                                            {"options", DIGEST, AT(setup.options), ALWAYS, NULL},
+                                            {"files", FILES, 0, ALWAYS, NULL},
+                                            {0}};
+#undef AT
+
+#define AT(member) offsetof(struct input_file, member)
+static const struct field file_fields[] = {{"role", WORD, AT(role), ALWAYS, role_words},
+                                           {"file", TEXT, AT(name), ALWAYS, NULL},
+                                           {"content", LETTERS, AT(content.word), ALWAYS, NULL},
+                                           {"stamp", LETTERS, AT(content.stamp), IF_SET, NULL},
+                                           {0}};
+#undef AT
+
+#define AT(member)               offsetof(struct batch_summary, member)
+#define STATUS_FIELD(name, word) {word, COUNT_OF, AT(count[CASE_##name]), ALWAYS, NULL},
+static const struct field summary_fields[] = {
+    CASE_STATUS_TABLE(STATUS_FIELD){"not_run", COUNT_OF, AT(not_run), ALWAYS, NULL},
+    {"ns", COUNT_64, AT(ns), ALWAYS, NULL},
+    {"predicted", COUNT_OF, AT(predicted), IF_SET, NULL},
+    {"predicted_ns", COUNT_64, AT(predicted_ns), IF_PREVIOUS, NULL},
+    {"transfers_ns", COUNT_64, AT(transfers_ns), IF_PREVIOUS, NULL},
+    {"exit", CODE, AT(exit), ALWAYS, NULL},
+    {0}};
+#undef STATUS_FIELD
+#undef AT
+
+_Static_assert(sizeof(enum case_status) == sizeof(unsigned) &&
+                   sizeof(enum case_reason) == sizeof(unsigned) &&
+                   sizeof(enum input_role) == sizeof(unsigned) &&
+                   sizeof(enum exit_code) == sizeof(unsigned),
+               "an enum of a table is read as an unsigned int");
+
+static bool is_heap_text(const struct field *field)
+{
+    return field->kind == NAME || field->kind == TEXT || field->kind == OBJECT;
 }
 
-#define CASE_WORD(name, word) word,
-static const char *const status_words[] = {CASE_STATUS_TABLE(CASE_WORD) NULL};
-static const char *const reason_words[] = {CASE_REASON_TABLE(CASE_WORD) NULL};
-#undef CASE_WORD
-
-void case_result_finish(struct case_result *result)
+static uint64_t number_at(const struct field *field, const void *from)
 {
-    free(result->name);
-    free(result->file);
-    free(result->message);
-    free(result->pointer);
-    free(result->difference);
-    free(result->kept);
-    free(result->rerun_command);
-    free(result->rerun_reason);
-    fingerprint_finish(&result->fingerprint);
-    *result = (struct case_result){0};
+    switch (field->kind) {
+    case COUNT_64:
+    case DIGEST:
+        return *(const uint64_t *)from;
+    case COUNT_OF:
+        return *(const size_t *)from;
+    case FLAG:
+        return *(const bool *)from;
+    default:
+        return *(const unsigned *)from;
+    }
 }
 
-const char *case_status_word(enum case_status status)
+static void set_number(const struct field *field, void *to, uint64_t number)
 {
-    return status_words[status];
+    switch (field->kind) {
+    case COUNT_64:
+    case DIGEST:
+        *(uint64_t *)to = number;
+        break;
+    case COUNT_OF:
+        *(size_t *)to = (size_t)number;
+        break;
+    default:
+        *(unsigned *)to = (unsigned)number;
+    }
 }
 
-const char *case_reason_word(enum case_reason reason)
-{
-    return reason_words[reason];
-}
-
-bool case_status_is_good(enum case_status status, bool flaky_is_good)
-{
-    return status == CASE_PASSED || (status == CASE_FLAKY && flaky_is_good);
-}
-
-bool case_reason_is_error(enum case_reason reason)
-{
-    return reason >= CASE_WHY_UNREADABLE;
-}
-
-/*
- * Names of cases. File names may have any bytes, and JSON only UTF-8, so another member has the
- * bytes in hexadecimal.
- */
+/* Writing. */
 
 void case_name_write(struct jsonw *w, const char *name)
 {
@@ -84,7 +180,148 @@ void case_name_write(struct jsonw *w, const char *name)
     free(digits);
 }
 
-static int read_copy(const struct json *value, const char *text, char **out)
+static void write_shard(struct jsonw *w, const char *key, const struct shard *shard)
+{
+    char text[SHARD_TEXT_MAX];
+
+    if (shard->count)
+        jsonw_string(w, key, shard_text(text, shard));
+    else
+        jsonw_null(w, key);
+}
+
+static void write_fields(struct jsonw *w, const struct field *fields, const void *from);
+
+static void write_files(struct jsonw *w, const char *key, const struct fingerprint *fingerprint)
+{
+    jsonw_array_begin(w, key);
+    for (size_t i = 0; i < fingerprint->count; i++) {
+        jsonw_object_begin(w, NULL);
+        write_fields(w, file_fields, &fingerprint->files[i]);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+static void write_field(struct jsonw *w, const struct field *field, const void *from)
+{
+    switch (field->kind) {
+    case DIGEST:
+        digest_write(w, field->key, *(const uint64_t *)from);
+        break;
+    case FLAG:
+        jsonw_bool(w, field->key, *(const bool *)from);
+        break;
+    case WORD:
+        jsonw_string(w, field->key, field->words[number_at(field, from)]);
+        break;
+    case NAME:
+        case_name_write(w, *(char *const *)from);
+        break;
+    case TEXT:
+        jsonw_string(w, field->key, *(char *const *)from);
+        break;
+    case OBJECT:
+        jsonw_raw(w, field->key, *(char *const *)from);
+        break;
+    case LETTERS:
+        jsonw_string(w, field->key, from);
+        break;
+    case SHARD:
+        write_shard(w, field->key, from);
+        break;
+    case BASIS:
+        jsonw_object_begin(w, field->key);
+        write_fields(w, basis_fields, from);
+        jsonw_object_end(w);
+        break;
+    case FILES:
+        write_files(w, field->key, from);
+        break;
+    default:
+        jsonw_uint(w, field->key, number_at(field, from));
+    }
+}
+
+static bool is_set(const struct field *field, const void *from)
+{
+    if (is_heap_text(field))
+        return *(char *const *)from != NULL;
+    if (field->kind == LETTERS)
+        return *(const char *)from != '\0';
+    if (field->kind == BASIS)
+        return ((const struct fingerprint *)from)->known;
+    return number_at(field, from) != 0;
+}
+
+static void write_fields(struct jsonw *w, const struct field *fields, const void *from)
+{
+    bool there = true;
+
+    for (const struct field *field = fields; field->key; field++) {
+        const char *at = (const char *)from + field->at;
+
+        if (field->presence != IF_PREVIOUS)
+            there = field->presence != IF_SET || is_set(field, at);
+        if (there)
+            write_field(w, field, at);
+    }
+}
+
+/* Reading. These functions return 0, or -1 with the fault of the value filled. */
+
+/* Checks that the object has no other members than those of two tables and `more`. */
+static int check_keys(const struct json *object, const struct field *fields,
+                      const struct field *further, const char *more)
+{
+    const char *keys[JSON_KEYS_MAX] = {"event"};
+    size_t count = 1;
+
+    for (; fields->key; fields++)
+        keys[count++] = fields->key;
+    for (; further && further->key; further++)
+        keys[count++] = further->key;
+    keys[count] = more;
+    return json_object(object, keys);
+}
+
+/* Reads a whole number from 0 to `max`. */
+static int read_count(const struct json *value, uint64_t max, uint64_t *out)
+{
+    int64_t number;
+
+    if (json_int(value, 0, (int64_t)max, &number))
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}
+
+static int read_number(const struct json *value, const struct field *field, void *to)
+{
+    const uint64_t max = field->kind == COUNT_64 ? COUNT_MAX
+                         : field->kind == CODE   ? EXIT_CODE_STOPPED
+                                                 : UINT32_MAX;
+    uint64_t number;
+
+    if (read_count(value, max, &number))
+        return -1;
+    set_number(field, to, number);
+    return 0;
+}
+
+/* The first word of a member that may be missing is never written. */
+static int read_word(const struct json *value, const struct field *field, void *to)
+{
+    const size_t first = field->presence == IF_SET;
+    size_t index = 0;
+
+    if (json_choice(value, field->words + first, &index))
+        return -1;
+    set_number(field, to, index + first);
+    return 0;
+}
+
+static int copy(const struct json *value, const char *text, char **out)
 {
     *out = strdup(text);
     return *out ? 0 : fault_no_memory(value->fault);
@@ -108,6 +345,7 @@ static bool decode(const char *digits, char *bytes)
     return true;
 }
 
+/* Reads a name that is not UTF-8. */
 static int read_bytes(const struct json *value, char **out)
 {
     const char *digits;
@@ -124,148 +362,206 @@ static int read_bytes(const struct json *value, char **out)
                          "digits each");
 }
 
-static int read_text(const struct json *object, const char *key, char **out)
+static int read_name(const struct json *object, const struct json *name, char **out)
 {
-    struct json value = json_member(object, key);
+    const struct json bytes = json_member(object, "name_bytes");
     const char *text;
 
-    if (json_string(&value, SIZE_MAX, &text))
+    if (json_string(name, SIZE_MAX, &text))
         return -1;
-    return read_copy(&value, text, out);
+    return json_present(&bytes) ? read_bytes(&bytes, out) : copy(name, text, out);
 }
 
-static int read_name(const struct json *object, char **out)
+/* Only a member that may be missing can be "", such as the JSON pointer of the root. */
+static int read_text(const struct json *value, const struct field *field, char **out)
 {
-    struct json bytes = json_member(object, "name_bytes"), name = json_member(object, "name");
     const char *text;
 
-    if (!json_present(&bytes))
-        return read_text(object, "name", out);
-    if (json_string(&name, SIZE_MAX, &text))
+    if (field->presence == ALWAYS ? json_string(value, SIZE_MAX, &text)
+                                  : json_text(value, SIZE_MAX, &text))
         return -1;
-    return read_bytes(&bytes, out);
+    return copy(value, text, out);
 }
 
-/* Members that are only written if they apply. */
-
-static void write_optional(struct jsonw *w, const char *key, const char *text)
+static int read_letters(const struct json *value, char out[CONTENT_DIGITS + 1])
 {
-    if (text)
-        jsonw_string(w, key, text);
-}
-
-static int read_optional(const struct json *object, const char *key, char **out)
-{
-    struct json value = json_member(object, key);
     const char *text;
 
-    if (!json_present(&value))
-        return 0;
-    /* Not json_string(), which refuses "", the JSON pointer of the root. */
-    if (json_text(&value, SIZE_MAX, &text))
+    if (json_string(value, CONTENT_DIGITS, &text))
         return -1;
-    return read_copy(&value, text, out);
+    strcpy(out, text);
+    return 0;
 }
 
-static int read_difference(const struct json *object, char **out)
+static int read_object(const struct json *value, char **out)
 {
-    struct json value = json_member(object, "difference");
     struct jsonw w;
 
-    if (!json_present(&value))
-        return 0;
-    if (!json_is_object(&value))
-        return json_complain(&value, "an object is required");
+    if (!json_is_object(value))
+        return json_complain(value, "an object is required");
     jsonw_init(&w);
-    json_write(&w, NULL, &value);
+    json_write(&w, NULL, value);
     const char *text = jsonw_text(&w);
-    int status = text ? read_copy(&value, text, out) : fault_no_memory(value.fault);
+    const int status = text ? copy(value, text, out) : fault_no_memory(value->fault);
     jsonw_finish(&w);
     return status;
+}
+
+static int read_shard(const struct json *value, struct shard *shard)
+{
+    struct fault fault;
+    const char *text;
+
+    if (json_is_null(value))
+        return 0;
+    if (json_string(value, SHARD_TEXT_MAX, &text))
+        return -1;
+    return shard_parse(text, shard, &fault) ? json_complain(value, "%s", fault.text) : 0;
+}
+
+static int read_fields(const struct json *object, const struct field *fields, void *to);
+
+static int read_files(const struct json *value, struct fingerprint *fingerprint)
+{
+    struct json item = {0};
+    size_t count;
+
+    if (json_array(value, &count))
+        return -1;
+    fingerprint->files = calloc(count + 1, sizeof(*fingerprint->files));
+    if (!fingerprint->files)
+        return fault_no_memory(value->fault);
+    while (json_next(value, &item)) {
+        if (check_keys(&item, file_fields, NULL, NULL) ||
+            read_fields(&item, file_fields, &fingerprint->files[fingerprint->count++]))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_basis(const struct json *value, struct fingerprint *fingerprint)
+{
+    fingerprint->known = true;
+    return check_keys(value, basis_fields, NULL, NULL)
+               ? -1
+               : read_fields(value, basis_fields, fingerprint);
+}
+
+static int read_field(const struct json *object, const struct json *value,
+                      const struct field *field, void *to)
+{
+    switch (field->kind) {
+    case DIGEST:
+        return digest_read(value, to);
+    case FLAG:
+        return json_bool(value, to);
+    case WORD:
+        return read_word(value, field, to);
+    case NAME:
+        return read_name(object, value, to);
+    case TEXT:
+        return read_text(value, field, to);
+    case OBJECT:
+        return read_object(value, to);
+    case LETTERS:
+        return read_letters(value, to);
+    case SHARD:
+        return read_shard(value, to);
+    case BASIS:
+        return read_basis(value, to);
+    case FILES:
+        return read_files(value, to);
+    default:
+        return read_number(value, field, to);
+    }
+}
+
+static int read_fields(const struct json *object, const struct field *fields, void *to)
+{
+    bool there = true;
+
+    for (const struct field *field = fields; field->key; field++) {
+        const struct json value = json_member(object, field->key);
+
+        if (field->presence != IF_PREVIOUS)
+            there = field->presence == ALWAYS || json_present(&value);
+        if (there && read_field(object, &value, field, (char *)to + field->at))
+            return -1;
+    }
+    return 0;
+}
+
+/* The result of a case. */
+
+const char *case_status_word(enum case_status status)
+{
+    return status_words[status];
+}
+
+const char *case_reason_word(enum case_reason reason)
+{
+    return reason_words[reason];
+}
+
+bool case_status_is_good(enum case_status status, bool flaky_is_good)
+{
+    return status == CASE_PASSED || (status == CASE_FLAKY && flaky_is_good);
+}
+
+bool case_reason_is_error(enum case_reason reason)
+{
+    return reason >= CASE_WHY_UNREADABLE;
+}
+
+static void free_fields(const struct field *fields, void *from)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        if (is_heap_text(field))
+            free(*(char **)((char *)from + field->at));
+    }
+}
+
+void case_result_finish(struct case_result *result)
+{
+    free_fields(case_fields, result);
+    free_fields(report_fields, result);
+    fingerprint_finish(&result->fingerprint);
+    *result = (struct case_result){0};
 }
 
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint)
 {
     jsonw_string(w, "event", "case");
-    case_name_write(w, result->name);
-    jsonw_string(w, "file", result->file);
-    jsonw_string(w, "status", case_status_word(result->status));
-    jsonw_uint(w, "attempts", result->attempts);
-    jsonw_uint(w, "ns", result->ns);
-    jsonw_uint(w, "bytes", result->bytes);
-    if (result->predicted_ns > 0) {
-        jsonw_uint(w, "predicted_ns", result->predicted_ns);
-        jsonw_uint(w, "transfers_ns", result->transfers_ns);
-    }
-    if (result->reason != CASE_WHY_NONE)
-        jsonw_string(w, "reason", case_reason_word(result->reason));
-    write_optional(w, "message", result->message);
-    write_optional(w, "pointer", result->pointer);
-    if (result->difference)
-        jsonw_raw(w, "difference", result->difference);
-    write_optional(w, "kept", result->kept);
-    write_optional(w, "again", result->rerun_command);
-    if (!fingerprint) {
-        write_optional(w, "rerun", result->rerun_reason);
-        return;
-    }
-    fingerprint_write(w, &result->fingerprint);
-}
-
-static int read_words(const struct json *object, struct case_result *result)
-{
-    struct json status = json_member(object, "status"), reason = json_member(object, "reason");
-    size_t index = 0;
-
-    if (json_choice(&status, status_words, &index))
-        return -1;
-    result->status = (enum case_status)index;
-    if (!json_present(&reason))
-        return 0;
-    if (json_choice(&reason, reason_words + 1,
-                    &index)) /* CASE_WHY_NONE, the first word, is never written */
-        return -1;
-    result->reason = (enum case_reason)(index + 1);
-    return 0;
-}
-
-/* Reads the members of a run with --profile. */
-static int read_prediction(const struct json *object, struct case_result *result)
-{
-    const struct json predicted = json_member(object, "predicted_ns");
-
-    if (!json_present(&predicted))
-        return 0;
-    return read_count(object, "predicted_ns", COUNT_MAX, &result->predicted_ns) ||
-           read_count(object, "transfers_ns", COUNT_MAX, &result->transfers_ns);
+    write_fields(w, case_fields, result);
+    write_fields(w, fingerprint ? state_fields : report_fields, result);
 }
 
 int case_result_read(const struct json *value, struct case_result *result)
 {
-    static const char *const keys[] = {
-        "event",       "name",   "name_bytes",   "file",         "status",     "attempts", "ns",
-        "bytes",       "reason", "message",      "pointer",      "difference", "kept",     "again",
-        "fingerprint", "basis",  "predicted_ns", "transfers_ns", NULL};
-    uint64_t attempts = 0;
-
     *result = (struct case_result){0};
-    if (json_object(value, keys) || read_name(value, &result->name) ||
-        read_text(value, "file", &result->file) || read_words(value, result) ||
-        read_count(value, "attempts", UINT32_MAX, &attempts) ||
-        read_count(value, "ns", COUNT_MAX, &result->ns) ||
-        read_count(value, "bytes", COUNT_MAX, &result->bytes) || read_prediction(value, result) ||
-        read_optional(value, "message", &result->message) ||
-        read_optional(value, "pointer", &result->pointer) ||
-        read_difference(value, &result->difference) ||
-        read_optional(value, "kept", &result->kept) ||
-        read_optional(value, "again", &result->rerun_command) ||
-        fingerprint_read(value, &result->fingerprint)) {
-        case_result_finish(result);
-        return -1;
-    }
-    result->attempts = (uint32_t)attempts;
-    return 0;
+    if (check_keys(value, case_fields, state_fields, "name_bytes") == 0 &&
+        read_fields(value, case_fields, result) == 0 &&
+        read_fields(value, state_fields, result) == 0)
+        return 0;
+    case_result_finish(result);
+    return -1;
 }
+
+void case_result_sentence(struct textw *w, const struct case_result *result, escaped_rule rule)
+{
+    const char *message = result->message ? result->message : case_reason_word(result->reason);
+
+    char place[PRINT_PLACE_MAX];
+
+    print_place(place, result->pointer ? result->pointer : "", message);
+    escaped_write(w, result->file, rule);
+    if (*place || *message)
+        textw_printf(w, ": ");
+    escaped_write(w, place, rule);
+    escaped_write(w, message, rule);
+}
+
+/* The outline of a run. */
 
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b)
 {
@@ -276,35 +572,8 @@ bool batch_outline_same(const struct batch_outline *a, const struct batch_outlin
 
 void batch_outline_write(struct jsonw *w, const char *event, const struct batch_outline *outline)
 {
-    char text[SHARD_TEXT_MAX];
-
     jsonw_string(w, "event", event);
-    jsonw_uint(w, "cases", outline->selected);
-    jsonw_uint(w, "total", outline->total);
-    if (outline->shard.count)
-        jsonw_string(w, "shard", shard_text(text, &outline->shard));
-    else
-        jsonw_null(w, "shard");
-    jsonw_uint(w, "resumed", outline->resumed);
-    digest_write(w, "set", outline->set);
-    if (outline->anew)
-        jsonw_bool(w, "anew", true);
-    if (outline->open)
-        jsonw_bool(w, "open", true);
-}
-
-static int read_shard(const struct json *object, struct shard *shard)
-{
-    struct json value = json_member(object, "shard");
-    struct fault fault;
-    const char *text;
-
-    *shard = (struct shard){0};
-    if (json_is_null(&value))
-        return 0;
-    if (json_string(&value, SHARD_TEXT_MAX, &text))
-        return -1;
-    return shard_parse(text, shard, &fault) ? json_complain(&value, "%s", fault.text) : 0;
+    write_fields(w, outline_fields, outline);
 }
 
 /* Check the version before the members, because a newer format may have unknown members. */
@@ -323,33 +592,36 @@ static int check_format(const struct json *value, bool *older)
                                format, OUTLINE_FORMAT_OPEN);
 }
 
-int batch_outline_read(const struct json *value, struct batch_outline *outline)
+/* Checks the counts of an outline against each other. */
+static int check_counts(const struct json *value, const struct batch_outline *outline)
 {
-    static const char *const keys[] = {"event", "cases", "total", "shard",  "resumed",
-                                       "set",   "anew",  "open",  "format", NULL};
-    uint64_t total = 0, selected = 0, resumed = 0;
-    struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
-                anew = json_member(value, "anew"), open = json_member(value, "open"),
-                format = json_member(value, "format");
-    bool older = false;
+    const struct json cases = json_member(value, "cases"), resumed = json_member(value, "resumed");
+    uint64_t ignored;
 
-    *outline = (struct batch_outline){0};
-    if ((json_present(&format) && check_format(&format, &older)) || json_object(value, keys) ||
-        read_shard(value, &outline->shard) || read_count(value, "total", UINT32_MAX, &total) ||
-        read_count(value, "cases", total, &selected) ||
-        read_count(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
-        (json_present(&anew) && json_bool(&anew, &outline->anew)) ||
-        (json_present(&open) && json_bool(&open, &outline->open)))
+    if (read_count(&cases, outline->total, &ignored) ||
+        read_count(&resumed, outline->selected, &ignored))
         return -1;
-    outline->older = !json_present(&format) || older;
-    outline->total = (size_t)total;
-    outline->selected = (size_t)selected;
-    outline->resumed = (size_t)resumed;
-    if (outline->shard.count == 0 && selected != total)
+    if (outline->shard.count == 0 && outline->selected != outline->total)
         return json_complain(&cases, "%zu given, but without a shard this must be the total, %zu",
                              outline->selected, outline->total);
     return 0;
 }
+
+int batch_outline_read(const struct json *value, struct batch_outline *outline)
+{
+    const struct json format = json_member(value, "format");
+    bool older = !json_present(&format);
+
+    *outline = (struct batch_outline){0};
+    if ((!older && check_format(&format, &older)) ||
+        check_keys(value, outline_fields, NULL, "format") ||
+        read_fields(value, outline_fields, outline) || check_counts(value, outline))
+        return -1;
+    outline->older = older;
+    return 0;
+}
+
+/* The result of a run. */
 
 size_t batch_summary_ended(const struct batch_summary *summary)
 {
@@ -383,46 +655,13 @@ enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flak
 void batch_summary_write(struct jsonw *w, const struct batch_summary *summary)
 {
     jsonw_string(w, "event", "end");
-    for (int status = 0; status < CASE_STATUS_COUNT; status++)
-        jsonw_uint(w, case_status_word((enum case_status)status), summary->count[status]);
-    jsonw_uint(w, "not_run", summary->not_run);
-    jsonw_uint(w, "ns", summary->ns);
-    if (summary->predicted > 0) {
-        jsonw_uint(w, "predicted", summary->predicted);
-        jsonw_uint(w, "predicted_ns", summary->predicted_ns);
-        jsonw_uint(w, "transfers_ns", summary->transfers_ns);
-    }
-    jsonw_uint(w, "exit", summary->exit);
+    write_fields(w, summary_fields, summary);
 }
 
 int batch_summary_read(const struct json *value, struct batch_summary *summary)
 {
-#define SUMMARY_KEY(name, word) word,
-    static const char *const keys[] = {"event",        CASE_STATUS_TABLE(SUMMARY_KEY) "not_run",
-                                       "ns",           "predicted",
-                                       "predicted_ns", "transfers_ns",
-                                       "exit",         NULL};
-#undef SUMMARY_KEY
-    const struct json predicted = json_member(value, "predicted");
-    uint64_t number = 0, exit = 0, count = 0;
     *summary = (struct batch_summary){0};
-    if (json_object(value, keys))
-        return -1;
-    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
-        if (read_count(value, case_status_word((enum case_status)status), UINT32_MAX, &number))
-            return -1;
-        summary->count[status] = (size_t)number;
-    }
-    if (read_count(value, "not_run", UINT32_MAX, &number) ||
-        read_count(value, "ns", COUNT_MAX, &summary->ns) ||
-        (json_present(&predicted) &&
-         (read_count(value, "predicted", UINT32_MAX, &count) ||
-          read_count(value, "predicted_ns", COUNT_MAX, &summary->predicted_ns) ||
-          read_count(value, "transfers_ns", COUNT_MAX, &summary->transfers_ns))) ||
-        read_count(value, "exit", EXIT_CODE_STOPPED, &exit))
-        return -1;
-    summary->not_run = (size_t)number;
-    summary->predicted = (size_t)count;
-    summary->exit = (enum exit_code)exit;
-    return 0;
+    return check_keys(value, summary_fields, NULL, NULL)
+               ? -1
+               : read_fields(value, summary_fields, summary);
 }

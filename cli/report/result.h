@@ -14,10 +14,34 @@
 #include <stdint.h>
 
 #include "cli/report/fingerprint.h"
-#include "cli/report/shard.h"
 #include "cli/term/exit_code.h"
+#include "cli/term/print.h"
+#include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
+
+/* Shards: the cases of a batch, divided by their names among several machines. */
+
+struct shard {
+    uint32_t index, count; /* index from 1; both 0: all cases */
+};
+
+/** Reads a shard such as "2/4". Returns 0, or -1 with the fault filled. */
+int shard_parse(const char *text, struct shard *shard, struct fault *fault);
+
+/**
+ * Reads the value of --shard: "2/4", or "auto" or "auto/4", which read environment variables as
+ * mlictl-batch(1) describes. Returns 0, or -1 with a fault that names the variable.
+ */
+int shard_choose(const char *text, struct shard *shard, struct fault *fault);
+
+enum { SHARD_TEXT_MAX = 24 };
+/** Writes a shard as "2/4". Returns `out`. */
+const char *shard_text(char out[SHARD_TEXT_MAX], const struct shard *shard);
+
+/** Returns the shard of a case, from 1 to `shards`: digest64() of its name modulo `shards`, + 1. */
+uint32_t shard_of(const char *name, uint32_t shards);
 
 /* The version of the state file format: from 2 on, each result has its fingerprint; from 3 on, a
  * run can be open. */
@@ -64,7 +88,6 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */      \
     X(INPUTS, "inputs")           /* workers of a queue have other files than those enqueued */    \
     X(LOST, "lost")               /* the workers of a queue that took the case have died */
-
 #define CASE_ENUM(name, word) CASE_##name,
 enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
 #undef CASE_ENUM
@@ -119,6 +142,12 @@ void case_name_write(struct jsonw *w, const char *name);
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
 /** Reads a "case" event. Returns 0, or -1 with value's fault filled and *result empty. */
 int case_result_read(const struct json *value, struct case_result *result);
+
+/**
+ * Writes file, place and message of a result, escaped with `rule`, as in
+ * "cases/a.json: expect: 2 of 24 elements differ".
+ */
+void case_result_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
 
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/report/shard.h"
+#include "cli/report/result.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

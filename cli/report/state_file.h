@@ -34,7 +34,7 @@ struct state_record {
     bool current;
 };
 
-/* The lines of a state file (state.c). */
+/* The lines of a state file. */
 struct state {
     bool begun;                   /* the file has a "begin" line */
     struct batch_outline outline; /* outline of the last run */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A page without kept cases: reading them needs most of mlictl. */
-#include "cli/report_html/html.h"
+#include "cli/report/html.h"
 
 void html_evidence(struct textw *w, const char *kept, size_t number)
 {

@@ -8,7 +8,7 @@
 
 #include "cli/batch/batch_options.h"
 #include "cli/report/report.h"
-#include "cli/report_html/html.h"
+#include "cli/report/html.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/report/shard.h"
+#include "cli/report/result.h"
 #include "tests/support/proto_unit.h"
 #include "tests/support/rng.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page of `mlictl batch --html`, and the head of this folder:
+ * The page of `mlictl batch --html`:
  *
- *     results -> reporter_html.c    the page: rows and failures, in memory until the end of the
- * run; head, totals, durations as a drawing, table, environment
+ *     results -> reporter_html.c    rows and failures, in memory until the end of the run; head,
+ *                                   totals, durations as a drawing, table, environment
  *                  -> html_evidence.c     what a kept case has: picture, elements, job file
  *                  -> html_text.c         texts of any bytes as HTML
  *     page                          style and script, which scripts/embed_page.py embeds
@@ -15,8 +15,8 @@
  * To add a part of the page, start here: write it in reporter_html.c, style it in page/,
  * list new files of page/ in cli/meson.build, and test it in tests/integration/test_html.py.
  */
-#ifndef CLI_REPORT_HTML_HTML_H
-#define CLI_REPORT_HTML_HTML_H
+#ifndef CLI_REPORT_HTML_H
+#define CLI_REPORT_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,4 +59,4 @@ void durations_add(struct durations *durations, uint64_t ns);
 /** Writes the drawing; nothing if there are no cases. */
 void durations_write(struct textw *w, const struct durations *durations);
 
-#endif /* CLI_REPORT_HTML_HTML_H */
+#endif /* CLI_REPORT_HTML_H */

@@ -13,7 +13,7 @@
 #include "cli/job/job_files.h"
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"
-#include "cli/report_html/html.h"
+#include "cli/report/html.h"
 #include "proto/json/textw.h"
 
 /*

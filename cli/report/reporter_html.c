@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "cli/file/output.h"
+#include "cli/report/html.h"
 #include "cli/report/report.h"
-#include "cli/report/shard.h"
-#include "cli/report_html/html.h"
+#include "cli/report/result.h"
 #include "cli/term/print.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/report_html/html.h"
+#include "cli/report/html.h"
 
 #include <stdlib.h>
 #include <string.h>
