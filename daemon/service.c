@@ -11,7 +11,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/hardware.h"
 #include "daemon/job/jobs.h"
-#include "daemon/memory/mapping.h"
+#include "daemon/memory/region.h"
 #include "daemon/memory/sigbus.h"
 #include "daemon/net/net.h"
 #include "mli_engine.h"
@@ -89,7 +89,6 @@ static void copy_config(struct service *service, const struct config *config)
  * thread and the first handles. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service)
 {
-    struct log_line line;
     struct fault fault;
     int error = sigbus_install();
 
@@ -99,10 +98,7 @@ static int acquire(struct service *service)
         return error;
     error = dma_pool_take(&service->config, &fault);
     if (error < 0) {
-        if (log_begin(&line, LOG_ERR, "channels not opened")) {
-            log_text(&line, "why", fault.text);
-            log_end(&line);
-        }
+        log_one_text(LOG_ERR, "channels not opened", "why", fault.text);
         target_board_destroy(service->board);
         return error;
     }
@@ -125,7 +121,6 @@ static void on_settled(void *context);
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
 {
     struct service *service = seam.calloc(1, sizeof *service);
-    struct net_setup setup;
     int error;
 
     *out = NULL;
@@ -140,15 +135,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     }
     copy_config(service, config);
     chores_init(&service->chores, loop);
-    setup = (struct net_setup){
-        .loop = loop,
-        .config = &service->config,
-        .chores = &service->chores,
-        .jobs = &service->jobs,
-        .settled = on_settled,
-        .context = service,
-    };
-    net_init(&service->net, &setup);
+    net_init(&service->net, &service->jobs, on_settled, service);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
     *out = service;
@@ -196,22 +183,12 @@ void service_stats(struct service *service, struct daemon_stats *stats)
     stats_fill(stats, &service->net, NULL);
 }
 
-static void log_event(int level, const char *event, const char *key, uint64_t value)
-{
-    struct log_line line;
-
-    if (!log_begin(&line, level, event))
-        return;
-    log_uint(&line, key, value);
-    log_end(&line);
-}
-
 /* The caller of uv_run() decides whether to wait until the cancelled transfers have ended. */
 static void on_drain(uv_timer_t *timer)
 {
     struct service *service = timer->data;
 
-    log_event(LOG_WARNING, "jobs outlast drain_ms", "jobs", service->jobs.running);
+    log_one_uint(LOG_WARNING, "jobs outlast drain_ms", "jobs", service->jobs.running);
     service->cut_jobs = true;
     jobs_end_all(&service->jobs);
     client_send_all(&service->net);
@@ -222,7 +199,7 @@ void service_shutdown(struct service *service)
 {
     if (service->state != SERVICE_SERVING)
         return;
-    log_event(LOG_INFO, "shutting down", "jobs", service->jobs.count);
+    log_one_uint(LOG_INFO, "shutting down", "jobs", service->jobs.count);
     service->state = SERVICE_STOPPING;
     held_check_again(&service->net.held);
     listener_close(&service->net.listener);
@@ -276,7 +253,7 @@ void service_destroy(struct service *service)
         uv_run(service->loop, UV_RUN_ONCE);
     left = reaper_stop();
     if (left > 0)
-        log_event(LOG_WARNING, "descriptors do not close", "pieces", left);
+        log_one_uint(LOG_WARNING, "descriptors do not close", "pieces", left);
     dma_pool_give_back();
     jobs_finish(&service->jobs);
     target_board_destroy(service->board);

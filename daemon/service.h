@@ -71,7 +71,7 @@ int service_listen_on(struct service *service, int socket);
 int service_adopt(struct service *service, int socket);
 
 /**
- * Applies another configuration. The keys that cannot change (reload.h), and `embedded`, must be
+ * Applies another configuration. The keys that cannot change (config.h), and `embedded`, must be
  * unchanged. A lower limit applies to later requests; jobs, buffers and connections that exceed it
  * stay.
  */

@@ -279,3 +279,23 @@ void log_end(struct log_line *line)
     if (atomic_load_explicit(&lost, memory_order_relaxed) > 0 || !write_line(line))
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }
+
+void log_one_text(int level, const char *event, const char *key, const char *value)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, level, event))
+        return;
+    log_text(&line, key, value);
+    log_end(&line);
+}
+
+void log_one_uint(int level, const char *event, const char *key, uint64_t value)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, level, event))
+        return;
+    log_uint(&line, key, value);
+    log_end(&line);
+}

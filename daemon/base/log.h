@@ -66,6 +66,10 @@ void log_text(struct log_line *line, const char *key, const char *value);
 void log_errno(struct log_line *line, const char *key, int error);
 void log_end(struct log_line *line);
 
+/** Logs a line with one text or number. */
+void log_one_text(int level, const char *event, const char *key, const char *value);
+void log_one_uint(int level, const char *event, const char *key, uint64_t value);
+
 /*
  * Limits log lines that a client can cause at will: LOG_RATE_LINES in LOG_RATE_MS, then no line
  * until that time has passed. The next line reports how many lines were suppressed.

@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/base/reaper.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/base/closings.h"
-#include "daemon/base/crew.h"
 #include "daemon/base/seam.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,
     MS_PER_S = 1000,
     SURE_THREADS = 4,
-    MASTER_THREADS = 2 /* root and the user that the process runs as */
+    MASTER_THREADS = 2, /* root and the user that the process runs as */
+    IDLE_S = 1,
+    STACK_SIZE = 1024 * 1024 /* bytes of a thread's stack, thread-local variables included */
 };
 
+#define INTERRUPT SIGURG /* the only signal that crew threads do not block */
+
 enum { CREW_SURE, CREW_MASTER, CREW_OTHERS, CREWS };
+
+/*
+ * A crew: threads that serve a list of waiting work. It starts with one thread, gets more while
+ * work waits and `max` allows it, and all but one end after a second without work.
+ */
+struct crew {
+    struct link waiting; /* queues that no thread serves (struct queue) */
+    pthread_cond_t wake; /* wakes idle threads: work has come, or the crew ends */
+    unsigned threads, idle, max;
+    bool ending;
+    bool has_ended; /* true: `ended` is a thread that was not joined yet */
+    pthread_t ended;
+};
 
 /* A user's work for one crew. */
 struct queue {
@@ -42,8 +64,6 @@ struct owner {
     struct queue queues[QUEUES];
 };
 
-static void serve(struct crew *crew);
-
 /* The mutex guards everything but total_fds. */
 static struct {
     pthread_mutex_t mutex;
@@ -60,12 +80,179 @@ static struct {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .changed = PTHREAD_COND_INITIALIZER,
 #define CREW(crew, most)                                                                           \
-    [crew] = CREW_INIT(reaper.crews[crew], serve, &reaper.mutex, &reaper.changed, most)
+    [crew] = {.waiting = {&reaper.crews[crew].waiting, &reaper.crews[crew].waiting},               \
+              .wake = PTHREAD_COND_INITIALIZER,                                                    \
+              .max = most}
     .crews = {CREW(CREW_SURE, SURE_THREADS), CREW(CREW_MASTER, MASTER_THREADS),
               CREW(CREW_OTHERS, REAPER_THREADS_MIN)},
 #undef CREW
     .owners = {&reaper.owners, &reaper.owners},
 };
+
+/* The threads. The mutex is held in all these functions. */
+
+static void serve(struct crew *crew);
+
+/* Waits for work. Returns false if this thread is no longer needed. */
+static bool wait_for_work(struct crew *crew)
+{
+    struct timespec end; /* pthread_cond_timedwait() takes the time of day */
+    int error = 0;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += IDLE_S;
+    crew->idle++;
+    while (error == 0 && !crew->ending && link_empty(&crew->waiting)) {
+        if (crew->threads == 1)
+            error = pthread_cond_wait(&crew->wake, &reaper.mutex);
+        else
+            error = pthread_cond_timedwait(&crew->wake, &reaper.mutex, &end);
+    }
+    crew->idle--;
+    return !link_empty(&crew->waiting) || (!crew->ending && crew->threads == 1);
+}
+
+/* Joins the thread that ended before this one, so that at most one ended thread is left to join. */
+static void end_thread(struct crew *crew)
+{
+    const bool earlier = crew->has_ended;
+    const pthread_t thread = crew->ended;
+
+    crew->threads--;
+    crew->has_ended = true;
+    crew->ended = pthread_self();
+    pthread_cond_broadcast(&reaper.changed);
+    pthread_mutex_unlock(&reaper.mutex);
+    if (earlier)
+        pthread_join(thread, NULL);
+}
+
+static void *run_thread(void *argument)
+{
+    struct crew *crew = argument;
+
+    pthread_mutex_lock(&reaper.mutex);
+    crew->idle--;
+    do
+        while (!link_empty(&crew->waiting))
+            serve(crew);
+    while (wait_for_work(crew));
+    end_thread(crew);
+    return NULL;
+}
+
+/* Starts a thread in advance. Returns 0 or -errno. */
+static int crew_add_thread(struct crew *crew)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    int error = pthread_attr_init(&attributes);
+
+    if (error)
+        return -error;
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* on failure, the default size */
+    sigfillset(&all);
+    sigdelset(&all, INTERRUPT);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the loop handles signals */
+    error = pthread_create(&thread, &attributes, run_thread, crew);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error)
+        return -error;
+    crew->threads++;
+    crew->idle++; /* the thread is idle until it takes its first work */
+    return 0;
+}
+
+/*
+ * Wakes or starts a thread for the work in `waiting`. Returns false if the crew has no thread and
+ * cannot start a thread.
+ */
+static bool crew_call(struct crew *crew)
+{
+    unsigned waiting = 0;
+
+    for (const struct link *l = crew->waiting.next; l != &crew->waiting; l = l->next)
+        waiting++;
+    if (waiting <= crew->idle)
+        pthread_cond_signal(&crew->wake);
+    else if (crew->threads < crew->max)
+        (void)crew_add_thread(crew); /* if this fails, a busy thread serves the work later */
+    return crew->threads > 0;
+}
+
+/* Joins the threads that have ended. Releases the mutex meanwhile. */
+static void crew_join(struct crew *crew)
+{
+    while (crew->has_ended) {
+        const pthread_t thread = crew->ended;
+
+        crew->has_ended = false;
+        pthread_mutex_unlock(&reaper.mutex);
+        pthread_join(thread, NULL);
+        pthread_mutex_lock(&reaper.mutex);
+    }
+}
+
+/* The table. */
+
+enum {
+    SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory: closing a larger one takes long */
+    BLOCK = 512,                 /* bytes; the unit of st_blocks */
+    CLOSE_MAX = 64,              /* most descriptors in one piece of work */
+    TABLE_MAX = 1 << 18          /* entries; 4096 clients, the most, have fewer descriptors */
+};
+
+/*
+ * The table of descriptors that wait to be closed has an entry for each descriptor that the process
+ * can have, so that no descriptor needs memory when it must be closed. Memory pages of entries that
+ * were never used are not resident.
+ *
+ * Entry `fd` belongs to whoever has to close descriptor `fd`. A thread that closes the descriptor
+ * gives the entry back first: it sets `waits` to false with release order, and the next owner reads
+ * that with acquire order. The kernel has the same order, but the C memory model does not know it.
+ */
+struct waiting_fd {
+    struct reap reap; /* in the entry of the first descriptor of a piece of work */
+    int next;         /* the next descriptor of the piece; -1: none */
+    atomic_bool waits;
+};
+
+static struct {
+    struct waiting_fd *entries;
+    int size;
+} table;
+
+/*
+ * Allocates the table for the descriptors that the hard limit of the process allows, unless there
+ * is one. Returns 0 or -errno.
+ */
+static int reserve_table(void)
+{
+    struct rlimit limit;
+    int size = TABLE_MAX;
+
+    /* A new configuration may raise the soft limit later. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < TABLE_MAX)
+        size = (int)limit.rlim_max;
+    if (table.entries) /* descriptors from before the latest reaper_stop() wait */
+        return 0;
+    table.entries = seam.calloc((size_t)size, sizeof *table.entries);
+    if (!table.entries)
+        return -ENOMEM;
+    table.size = size;
+    return 0;
+}
+
+static void free_table(void)
+{
+    free(table.entries);
+    table.entries = NULL;
+    table.size = 0;
+}
+
+/* The queues of the users. */
 
 /* pthread_cond_timedwait() takes the time of day. */
 static struct timespec after_ms(long ms)
@@ -191,8 +378,8 @@ static void catch_interrupts(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt}, now;
 
-    if (sigaction(CREW_INTERRUPT, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-        sigaction(CREW_INTERRUPT, &action, NULL);
+    if (sigaction(INTERRUPT, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        sigaction(INTERRUPT, &action, NULL);
 }
 
 static unsigned thread_count(void)
@@ -208,8 +395,10 @@ static void end_crews(void)
 {
     reaper.running = false;
     reaper.relief = NULL;
-    for (int i = 0; i < CREWS; i++)
-        crew_end(&reaper.crews[i]);
+    for (int i = 0; i < CREWS; i++) {
+        reaper.crews[i].ending = true;
+        pthread_cond_broadcast(&reaper.crews[i].wake);
+    }
 }
 
 /*
@@ -230,7 +419,7 @@ static int add_first_threads(void)
 
 int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
 {
-    int error = closings_reserve();
+    int error = reserve_table();
 
     if (error < 0)
         return error;
@@ -240,9 +429,9 @@ int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
         threads = REAPER_THREADS_MAX;
     catch_interrupts();
     pthread_mutex_lock(&reaper.mutex);
-    crew_begin(&reaper.crews[CREW_SURE], SURE_THREADS);
-    crew_begin(&reaper.crews[CREW_MASTER], MASTER_THREADS);
-    crew_begin(&reaper.crews[CREW_OTHERS], threads);
+    for (int i = 0; i < CREWS; i++)
+        reaper.crews[i].ending = false;
+    reaper.crews[CREW_OTHERS].max = threads;
     if (!spare.queues[QUEUE_SURE].crew)
         owner_init(&spare, false);
     reaper.running = true;
@@ -273,7 +462,7 @@ size_t reaper_stop(void)
         crew_join(&reaper.crews[i]);
     left = reaper.pieces;
     if (left == 0)
-        closings_free();
+        free_table();
     pthread_mutex_unlock(&reaper.mutex);
     return left;
 }
@@ -321,7 +510,7 @@ static bool put(uid_t uid, struct reap *reap)
     atomic_fetch_add(&reaper.total_fds, reap->fds);
     reaper.pieces++;
     if (queue->served && owner->fds > REAPER_FDS_MAX)
-        pthread_kill(queue->thread, CREW_INTERRUPT);
+        pthread_kill(queue->thread, INTERRUPT);
     return true;
 }
 
@@ -354,4 +543,117 @@ bool reaper_full(uid_t uid)
         owner->full = full = true;
     pthread_mutex_unlock(&reaper.mutex);
     return full;
+}
+
+/* Decides which descriptors are closed at once, and which by a thread. */
+
+/* Reads each entry before it closes the descriptor: then the number, and the entry, may have a new
+ * owner. */
+static void close_piece(struct reap *reap)
+{
+    int fd = (int)(LINK_OWNER(reap, struct waiting_fd, reap) - table.entries);
+
+    while (fd >= 0) {
+        struct waiting_fd *entry = &table.entries[fd];
+        const int next = entry->next;
+
+        atomic_store_explicit(&entry->waits, false, memory_order_release);
+        seam.close(fd);
+        fd = next;
+    }
+}
+
+/* Returns the entry of a descriptor that must be closed. */
+static struct waiting_fd *take_entry(int fd)
+{
+    struct waiting_fd *entry = &table.entries[fd];
+    const bool waits = atomic_load_explicit(&entry->waits, memory_order_acquire);
+
+    assert(!waits); /* or the descriptor was given twice */
+    (void)waits;
+    atomic_store_explicit(&entry->waits, true, memory_order_relaxed);
+    return entry;
+}
+
+static void close_later(uid_t uid, const int *fds, size_t count, bool may_block)
+{
+    size_t taken = 0;
+    int first = -1;
+
+    while (count-- > 0) {
+        const int fd = fds[count];
+
+        if (fd >= table.size) {
+            seam.close(fd);
+            continue;
+        }
+        take_entry(fd)->next = first;
+        first = fd;
+        taken++;
+    }
+    if (taken == 0)
+        return;
+    table.entries[first].reap =
+        (struct reap){.run = close_piece, .fds = taken, .may_block = may_block};
+    reaper_add(uid, &table.entries[first].reap);
+}
+
+bool reaper_is_local(mode_t mode, dev_t dev)
+{
+    return S_ISREG(mode) && major(dev) != 0; /* a block device */
+}
+
+enum closing { CLOSING_NOW, CLOSING_SURE, CLOSING_MAY_BLOCK };
+
+static enum closing closing_of(int fd)
+{
+    const bool memory = seam.seals(fd) >= 0; /* only files in memory can be sealed */
+    struct stat st;
+
+    if (seam.fstat(fd, &st) < 0)
+        return CLOSING_MAY_BLOCK;
+    if (memory)
+        return st.st_blocks <= SMALL_MAX / BLOCK ? CLOSING_NOW : CLOSING_SURE;
+    return reaper_is_local(st.st_mode, st.st_dev) ? CLOSING_SURE : CLOSING_MAY_BLOCK;
+}
+
+void reaper_close(uid_t uid, const int *fds, size_t count)
+{
+    int sure[CLOSE_MAX], others[CLOSE_MAX];
+    size_t sure_count = 0, other_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        switch (closing_of(fds[i])) {
+        case CLOSING_NOW:
+            seam.close(fds[i]);
+            break;
+        case CLOSING_SURE:
+            sure[sure_count++] = fds[i];
+            break;
+        default:
+            others[other_count++] = fds[i];
+        }
+        if (sure_count == CLOSE_MAX || other_count == CLOSE_MAX) {
+            close_later(uid, sure, sure_count, false);
+            close_later(uid, others, other_count, true);
+            sure_count = other_count = 0;
+        }
+    }
+    close_later(uid, sure, sure_count, false);
+    close_later(uid, others, other_count, true);
+}
+
+void reaper_close_connection(int socket)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t length = sizeof peer;
+    int unread;
+
+    shutdown(socket, SHUT_RDWR); /* no more bytes or descriptors come from now on */
+    if (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0) {
+        seam.close(socket);
+        return;
+    }
+    (void)getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length); /* TCP has no peer's uid */
+    close_later(peer.uid, &socket, 1, true);
 }

@@ -75,7 +75,7 @@ void reaper_add(uid_t uid, struct reap *reap);
 /**
  * Closes descriptors of a user: the caller's thread closes small files in memory, the reaper's
  * threads close other files. The caller's thread also closes descriptors above those that
- * closings_reserve() counts.
+ * the table of the reaper counts.
  */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 

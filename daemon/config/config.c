@@ -2,11 +2,13 @@
 #include "daemon/config/config.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
 
+#include "daemon/base/uid.h"
 #include "daemon/config/address.h"
 #include "daemon/memory/sigbus.h"
 #include "mli_mov_api.h"
@@ -16,6 +18,170 @@
 #include "proto/json/number.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
+
+/* Replaces *access. Returns 0, or -1 with the fault of `object` filled. */
+static int access_read(const struct json *object, struct access *access)
+{
+    static const char *const keys[] = {"uids", NULL};
+    struct json uids, item = {0};
+    size_t count;
+
+    if (json_object(object, keys) < 0)
+        return -1;
+    memset(access, 0, sizeof *access);
+    uids = json_member(object, "uids");
+    if (!json_present(&uids))
+        return 0;
+    if (json_array(&uids, &count) < 0)
+        return -1;
+    if (count > ACCESS_UIDS_MAX)
+        return json_complain(&uids, "at most %d are allowed", ACCESS_UIDS_MAX);
+    access->restricted = true;
+    while (json_next(&uids, &item)) {
+        int64_t uid;
+
+        if (json_int(&item, 0, UINT32_MAX - 1, &uid) < 0)
+            return -1;
+        access->uids[access->count++] = (uint32_t)uid;
+    }
+    return 0;
+}
+
+bool access_allows(const struct access *access, uint32_t uid)
+{
+    if (!access->restricted || uid_is_master(uid))
+        return true;
+    for (uint32_t i = 0; i < access->count; i++)
+        if (access->uids[i] == uid)
+            return true;
+    return false;
+}
+
+static const struct number numbers[] = {
+    NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),
+    NUMBER(struct quota, jobs, "jobs", 1, 16384, QUOTA_SHARE),
+    NUMBER(struct quota, buffer_bytes, "buffer_bytes", 0, (INT64_C(1) << 53) - 1, -1),
+    NUMBER(struct quota, memory_percent, "memory_percent", 1, 100, 100),
+    NUMBER(struct quota, reply_bytes, "reply_bytes", 1 << 20, (INT64_C(1) << 53) - 1, 16 << 20),
+    NUMBER(struct quota, weight, "weight", 1, 100, 1),
+    NUMBER(struct quota, max_priority, "max_priority", -1, 1, QUOTA_BY_USER),
+    {0},
+};
+
+static const char standard_key[] = "default";
+
+/* Sets the default quota, and no users. */
+static void quotas_default(struct quotas *quotas)
+{
+    memset(quotas, 0, sizeof *quotas);
+    numbers_default(&quotas->standard, numbers);
+}
+
+static int read_user(const struct json *member, struct quotas *quotas)
+{
+    struct quota quota = quotas->standard;
+    uint32_t uid;
+
+    if (uid_parse(member->key, &uid) < 0)
+        return json_complain(member, "\"default\" or the number of a user is required");
+    for (uint32_t i = 0; i < quotas->count; i++)
+        if (quotas->uids[i] == uid)
+            return json_complain(member, "is given twice");
+    if (quotas->count == QUOTA_USERS_MAX)
+        return json_complain(member, "at most %d users are allowed", QUOTA_USERS_MAX);
+    if (numbers_read_object(&quota, numbers, member) < 0)
+        return -1;
+    quotas->uids[quotas->count] = uid;
+    quotas->users[quotas->count++] = quota;
+    return 0;
+}
+
+/*
+ * Reads {"default": {...}, "1000": {...}}. If the object of a user lacks a number, the number of
+ * "default" applies; if "default" lacks it too, the built-in default applies. Replaces *quotas.
+ * Returns 0, or -1 with the fault of `object` filled.
+ */
+static int quotas_read(const struct json *object, struct quotas *quotas)
+{
+    struct json member = {0}, standard;
+    bool seen = false;
+
+    if (!json_is_object(object))
+        return json_complain(object, "an object is required");
+    quotas_default(quotas);
+    standard = json_member(object, standard_key);
+    if (numbers_read_object(&quotas->standard, numbers, &standard) < 0)
+        return -1;
+    while (json_next(object, &member)) {
+        if (strcmp(member.key, standard_key) != 0) {
+            if (read_user(&member, quotas) < 0)
+                return -1;
+        } else if (seen) {
+            return json_complain(&member, "is given twice");
+        } else {
+            seen = true;
+        }
+    }
+    return 0;
+}
+
+/* Returns the quota of a user, which points into *quotas. */
+static const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid)
+{
+    for (uint32_t i = 0; i < quotas->count; i++)
+        if (quotas->uids[i] == uid)
+            return &quotas->users[i];
+    return &quotas->standard;
+}
+
+const struct number *quota_numbers(void)
+{
+    return numbers;
+}
+
+bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
+{
+    if (total >= limit)
+        return false;
+    if (quota != QUOTA_SHARE)
+        return own < quota;
+    return uid_share_allows(own, total, limit);
+}
+
+/* These keys cannot change: sockets are bound, channels are taken, and the process has given up the
+ * rights to bind or take others. */
+static const struct {
+    const char *key;
+    size_t at, size;
+} fixed[] = {
+#define FIXED(key)                                                                                 \
+    {                                                                                              \
+#key, offsetof(struct config, key), sizeof(((struct config *)0)->key)                      \
+    }
+    FIXED(socket),   FIXED(socket_mode), FIXED(socket_group), FIXED(user),   FIXED(channel_offset),
+    FIXED(channels), FIXED(engine),      FIXED(profile),      FIXED(tuning), FIXED(trace),
+#undef FIXED
+};
+
+unsigned reload_keep(const struct config *live, struct config *fresh)
+{
+    unsigned count = 0;
+
+    if (!live->channels_given &&
+        !fresh->channels_given) /* the file of the profile may differ now */
+        fresh->channels = live->channels;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        const char *old = (const char *)live + fixed[i].at;
+        char *new = (char *)fresh + fixed[i].at;
+
+        if (memcmp(old, new, fixed[i].size) == 0) /* texts are filled up with zeros */
+            continue;
+        memcpy(new, old, fixed[i].size);
+        count++;
+        log_one_text(LOG_WARNING, "cannot change while the service runs", "key", fixed[i].key);
+    }
+    return count;
+}
 
 enum { MS_MAX = 60 * 60 * 1000, CHANNELS_DEFAULT = 4 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)
@@ -293,6 +459,7 @@ void config_default_socket(struct config *config)
         length = snprintf(config->socket, sizeof config->socket, "%s/mlid.sock", runtime);
         if (length > 0 && (size_t)length < sizeof config->socket)
             return;
+        memset(config->socket, 0, sizeof config->socket);
     }
     snprintf(config->socket, sizeof config->socket, "/run/mlid.sock");
 }

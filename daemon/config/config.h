@@ -5,7 +5,7 @@
  *
  * To add a key, start here: add it to struct config and to a table in config.c, then to
  * conf/mlid.json, conf/mlid.schema.json and man/mlid.json.5.scd. If it cannot change while the
- * service runs, add it to reload.c too. Tests check that all of these agree.
+ * service runs, add it to `fixed` in config.c too. Tests check that all of these agree.
  */
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H
@@ -15,9 +15,65 @@
 #include <stdint.h>
 
 #include "daemon/base/log.h"
-#include "daemon/config/access.h"
-#include "daemon/config/quota.h"
 #include "proto/json/fault.h"
+#include "proto/json/json.h"
+
+struct number;
+struct config;
+
+/* "access": the users who are served, of those who can open the socket. */
+
+enum { ACCESS_UIDS_MAX = 256 };
+
+struct access {
+    bool restricted; /* true: "uids" is given */
+    uint32_t count;
+    uint32_t uids[ACCESS_UIDS_MAX];
+};
+/** Returns whether a user is served. Root and the user that the service runs as always are. */
+bool access_allows(const struct access *access, uint32_t uid);
+
+/* "quotas": limits for all connections of one user together. */
+
+struct quota {
+    uint32_t clients;        /* QUOTA_SHARE: a share of limits.clients */
+    uint32_t jobs;           /* QUOTA_SHARE: a share of limits.jobs */
+    uint64_t buffer_bytes;   /* UINT64_MAX: no limit */
+    uint32_t memory_percent; /* most of each memory of the board, in percent */
+    uint64_t reply_bytes;    /* bytes of unread and expected replies */
+    uint32_t weight;         /* quanta of bytes in each of the user's turns */
+    int32_t max_priority;    /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
+};
+
+#define QUOTA_SHARE UINT32_MAX
+/* max_priority: 1 for root and the user that the service runs as, 0 for others. */
+#define QUOTA_BY_USER INT32_MIN
+
+/* The most members that an object may have. */
+enum { QUOTA_USERS_MAX = JSON_KEYS_MAX };
+
+struct quotas {
+    struct quota standard;
+    uint32_t count;
+    uint32_t uids[QUOTA_USERS_MAX];
+    struct quota users[QUOTA_USERS_MAX];
+};
+/** Returns the numbers of one user's object. */
+const struct number *quota_numbers(void);
+
+/**
+ * Returns whether a user with this quota, who has `own` of the `total` in use, may take one more of
+ * `limit`. The quota QUOTA_SHARE allows what uid_share_allows() does.
+ */
+bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
+
+/* Reloading the configuration while the service runs. */
+
+/**
+ * Copies the keys that cannot change while the service runs from *live to *fresh. Logs a warning
+ * for each such key that differs. Returns their number.
+ */
+unsigned reload_keep(const struct config *live, struct config *fresh);
 
 /* Parameters of the scheduler. */
 struct scheduling {
@@ -72,8 +128,6 @@ struct config {
     char trace[1024];           /* "trace": path; empty: none */
     bool embedded;              /* not a key: true if all clients are threads of this process */
 };
-
-struct number;
 
 /** The keys of the top level, then null. */
 extern const char *const config_keys[];

@@ -8,7 +8,6 @@
 
 #include "daemon/base/log.h"
 #include "daemon/job/jobs.h"
-#include "daemon/job/locate.h"
 #include "mli_helpers_api.h"
 
 /* The watchdog. */
@@ -163,16 +162,12 @@ static void look_after_channels(struct watchdog *watchdog, uint64_t now)
 {
     struct channels *channels = &jobs_of(watchdog)->channels;
     const uint32_t waiting = channels->quarantined & ~channels->busy;
-    struct log_line line;
 
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         if (!(waiting >> i & 1) || watchdog->back[i] > now)
             continue;
         channels->quarantined &= ~channels_run(i, 1);
-        if (log_begin(&line, LOG_WARNING, "channel back in service")) {
-            log_uint(&line, "channel", i);
-            log_end(&line);
-        }
+        log_one_uint(LOG_WARNING, "channel back in service", "channel", i);
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include "daemon/base/log.h"
 #include "daemon/job/jobs.h"
-#include "daemon/job/locate.h"
 #include "proto/json/json.h"
 #include "proto/wire/job.h"
 
@@ -209,17 +208,6 @@ void session_finish(struct session *session)
     flow_drop(session->flow);
 }
 
-void session_fill_use(const struct session *session, struct board_use *use)
-{
-    const struct flow *flow = session->flow;
-
-    *use = (struct board_use){
-        .board = session->jobs->board,
-        .holder = {.uid = flow->user->uid, .client = flow->number},
-        .percent = config_quota(session->jobs->config, flow->user->uid)->memory_percent,
-    };
-}
-
 void session_remember_refused(struct session *session, const char *name, const struct fault *fault)
 {
     struct jobs *jobs = session->jobs;
@@ -268,38 +256,21 @@ int admit_check_channels(const struct jobs *jobs, const struct job *job, struct 
                      job->common.channels, jobs->config->channels);
 }
 
-static int locate(struct task *task, const int *fds, size_t count, struct fault *fault)
-{
-    struct board_use use;
-    const struct located_job located = {
-        .job = &task->work->job,
-        .operands = &task->work->operands,
-        .buffers = &task->session->buffers,
-        .fds = fds,
-        .fd_count = count,
-        .bytes_max = task->jobs->config->job_bytes,
-        .uid = task->flow->user->uid,
-        .user = PLACES_OF_JOB,
-        /* task_accept() gives the task the next number, before another job arrives. */
-        .board = session_use_board(task->session, BOARD_JOB, task->jobs->last_job + 1, &use),
-    };
-
-    return locate_job(&task->places, &located, fault);
-}
-
 static int fill(struct task *task, const struct json *params, const int *fds, size_t count)
 {
+    struct located_job located = {task->session, NULL, fds, count, PLACES_OF_JOB};
     struct fault *fault = params->fault;
     struct job *job;
 
     task->work = work_create();
     if (!task->work)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
+    located.work = task->work;
     job = &task->work->job;
     if (job_wire_read(params, (uint32_t)count, job) < 0 ||
         admit_check_channels(task->jobs, job, fault) < 0 ||
         operands_init(&task->work->operands, job, fault) < 0 ||
-        locate(task, fds, count, fault) < 0 ||
+        locate_job(&task->places, &located, fault) < 0 ||
         after_init(task, task->session, &job->after, fault) < 0)
         return -1;
     task->priority = job->common.priority;
@@ -314,16 +285,11 @@ struct task *admit(struct session *session, const struct json *params, const int
 
     if (admit_check_serving(session->jobs, params->fault) < 0)
         return NULL;
-    task = task_create(session);
-    if (!task) {
-        fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a job");
-        return NULL;
-    }
-    if (fill(task, params, fds, count) < 0) {
-        task_destroy(task);
-        return NULL;
-    }
-    return task;
+    task = task_create(session, params->fault);
+    if (!task || fill(task, params, fds, count) == 0)
+        return task;
+    task_destroy(task);
+    return NULL;
 }
 
 void admit_accept(struct task *task)

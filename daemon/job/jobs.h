@@ -354,24 +354,8 @@ bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 /** Initialises the session of a new connection. Returns 0, or -1 if out of memory. */
 int session_init(struct session *session, struct jobs *jobs, uint64_t number,
                  const struct credentials *peer);
-/** Fills *use with the service's board, the session's client and user, and the user's quota. */
-void session_fill_use(const struct session *session, struct board_use *use);
 /** Releases the session's flow; the session must have no tasks, prepared jobs or buffers. */
 void session_finish(struct session *session);
-/**
- * Fills *use for a holder of this session. Returns `use`, or NULL if the service has no board.
- */
-static inline struct board_use *session_use_board(const struct session *session,
-                                                  enum board_kind kind, uint64_t number,
-                                                  struct board_use *use)
-{
-    if (!session->jobs->board)
-        return NULL;
-    session_fill_use(session, use);
-    use->holder.kind = kind;
-    use->holder.number = number;
-    return use;
-}
 /**
  * Adds a record of a refused job and gives it a job number, so that the job's name no longer finds
  * an earlier job. If out of memory for the record, the name finds no job.
@@ -431,8 +415,9 @@ void dispatch_pardon(struct jobs *jobs);
 
 /* task.c */
 
-/** Creates a task of a session and charges it to the session's flow. NULL: out of memory. */
-struct task *task_create(struct session *session);
+/** Creates a task of a session and charges it to the session's flow. Returns NULL with *fault
+ * filled if out of memory. */
+struct task *task_create(struct session *session, struct fault *fault);
 /** Gives the task its number and name, so that refs_find() finds it. Its state is WAITING. */
 void task_accept(struct task *task);
 /** Queues an accepted task without open dependencies. Call dispatch_run() afterwards. */
@@ -574,6 +559,36 @@ static inline void events_send(struct jobs *jobs, const struct task *task, enum 
     if (jobs->events.wanted >> kind & 1)
         events_spread(jobs, task, kind, ending);
 }
+
+/* locate.c */
+
+/* A job, and all that locating its tensors needs. */
+struct located_job {
+    const struct session *session;
+    const struct work *work;
+    const int *fds;
+    size_t fd_count;
+    enum places_user user;
+};
+
+/**
+ * Maps the descriptors, finds the buffers, and checks that they have all bytes that the job reads
+ * and writes, and that these do not overlap. Places tensors in memories of the board. Returns 0, or
+ * -1 with *fault filled. *places must be empty; call places_finish() also on failure.
+ */
+int locate_job(struct places *places, const struct located_job *job, struct fault *fault);
+/** Does the same for a start of a prepared job, which keeps its memories of the board. */
+int locate_start(struct places *places, const struct session *session,
+                 const struct prepared *prepared, const struct job_start *start,
+                 struct fault *fault);
+/** Fills tensors for libmli from the operands and their memory. */
+void locate_tensors(const struct places *places, const struct operands *operands, mli_tensor *src,
+                    mli_tensor *dst);
+/**
+ * Fills *use for a holder of this session. Returns `use`, or NULL if the service has no board.
+ */
+struct board_use *session_use_board(const struct session *session, enum board_kind kind,
+                                    uint64_t number, struct board_use *use);
 
 /* completions.c */
 

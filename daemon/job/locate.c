@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/locate.h"
-
+/* Finds and checks the memory of a job's tensors: descriptors that came with it, or buffers. */
 #include <inttypes.h>
-#include <stdio.h>
 
+#include "daemon/job/jobs.h"
 #include "mli_helpers_api.h"
+#include "proto/wire/job_calls.h"
 #include "target/profile/profile_rules.h"
+
+/* The names of a tensor in error messages. */
+struct side {
+    bool write;
+    const char *name, *pointer, *fd, *buffer, *offset, *memory, *memory_name;
+};
+
+static const struct side src_side = {false,         "src",         "/src",        "/src/fd",
+                                     "/src/buffer", "/src/offset", "/src/memory", "src.memory"};
+static const struct side dst_side = {true,          "dst",         "/dst",        "/dst/fd",
+                                     "/dst/buffer", "/dst/offset", "/dst/memory", "dst.memory"};
 
 /*
  * Tensors in the memories of the board: checks the rules of the target profile, and places the
@@ -14,100 +25,92 @@
 
 /* One tensor of a job. */
 struct operand {
-    const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
+    const struct side *side;
     const struct place *place;
-    const char *asked; /* name of the memory in the job; or empty */
-    uint32_t element;  /* bytes of one element */
+    const struct tensor_ref *ref;
+    uint32_t element; /* bytes of one element */
     uint64_t bytes;
     const struct profile_memory *memory; /* memory of the tensor, or null */
 };
 
-static struct operand src_operand(const struct places *places, const struct job *job,
-                                  const struct operands *operands)
-{
-    return (struct operand){.name = "src",
-                            .member = "src.memory",
-                            .pointer = "/src/memory",
-                            .place = &places->src,
-                            .asked = job->src.memory,
-                            .element = mli_hlp_tensor_element_size(&operands->src),
-                            .bytes = operands->read.end};
-}
-
-static struct operand dst_operand(const struct places *places, const struct job *job,
-                                  const struct operands *operands)
-{
-    return (struct operand){.name = "dst",
-                            .member = "dst.memory",
-                            .pointer = "/dst/memory",
-                            .place = &places->dst,
-                            .asked = job->dst.memory,
-                            .element = mli_hlp_tensor_element_size(&operands->dst),
-                            .bytes = operands->written.end};
-}
-
 /* Returns whether the tensor is in a descriptor and has no range in its memory yet. */
-static bool is_to_place(const struct operand *side)
+static bool is_to_place(const struct operand *operand)
 {
-    return side->asked[0] != '\0' && !side->place->region->piece.memory;
+    return operand->ref->memory[0] != '\0' && !operand->place->region->piece.memory;
 }
 
-/* Sets side->memory: the memory of the tensor's range if it has a range, else the memory that the
- * job names. */
-static int find_memory(struct operand *side, const struct target_profile *profile,
+/* Sets operand->memory: the memory of the tensor's range if it has a range, else the memory that
+ * the job names. */
+static int find_memory(struct operand *operand, const struct target_profile *profile,
                        struct fault *fault)
 {
-    const struct board_memory *memory = side->place->region->piece.memory;
+    const struct board_memory *memory = operand->place->region->piece.memory;
+    const struct side *side = operand->side;
 
     if (memory)
-        side->memory = memory->described;
-    if (!is_to_place(side))
+        operand->memory = memory->described;
+    if (!is_to_place(operand))
         return 0;
-    side->memory = profile_find_memory(profile, side->asked, side->member, side->pointer, fault);
-    return side->memory ? 0 : -1;
+    operand->memory =
+        profile_find_memory(profile, operand->ref->memory, side->memory_name, side->memory, fault);
+    return operand->memory ? 0 : -1;
 }
 
-static struct profile_operand operand_of(const struct operand *side, const struct job *job)
+static struct profile_operand describe(const struct operand *operand, const struct job *job)
 {
-    const struct place *place = side->place;
+    const struct place *place = operand->place;
     const bool in_buffer = place->buffer != NULL;
 
     return (struct profile_operand){
-        .side = side->name,
-        .memory = side->memory,
+        .side = operand->side->name,
+        .memory = operand->memory,
         .in_buffer = in_buffer,
         .kernel = job->common.op == JOB_OP_PERMUTE,
-        .element = side->element,
-        .base = in_buffer && side->memory ? place->region->piece.address : 0,
+        .element = operand->element,
+        .base = in_buffer && operand->memory ? place->region->piece.address : 0,
         .offset = in_buffer ? place->offset : place->region->file_offset,
-        .bytes = side->bytes,
+        .bytes = operand->bytes,
     };
 }
 
-static int check_memories(struct operand *src, struct operand *dst, const struct job *job,
-                          const struct target_profile *profile, struct fault *fault)
+/* Checks both tensors after their places are located, and finds their memories. */
+static int check_memories(struct operand *src, struct operand *dst, const struct places *places,
+                          const struct work *work, const struct board *board, struct fault *fault)
 {
+    const struct operands *operands = &work->operands;
     struct profile_operand read, written;
 
-    if (find_memory(src, profile, fault) < 0 || find_memory(dst, profile, fault) < 0)
+    *src = (struct operand){&src_side,          &places->src,
+                            &work->job.src,     mli_hlp_tensor_element_size(&operands->src),
+                            operands->read.end, NULL};
+    *dst = (struct operand){&dst_side,
+                            &places->dst,
+                            &work->job.dst,
+                            mli_hlp_tensor_element_size(&operands->dst),
+                            operands->written.end,
+                            NULL};
+    if (find_memory(src, &board->profile, fault) < 0 ||
+        find_memory(dst, &board->profile, fault) < 0)
         return -1;
-    read = operand_of(src, job);
-    written = operand_of(dst, job);
-    return profile_check_operands(profile, &read, &written, fault);
+    read = describe(src, &work->job);
+    written = describe(dst, &work->job);
+    return profile_check_operands(&board->profile, &read, &written, fault);
 }
 
-static struct board_want want_of(const struct operand *side, const struct board_use *use)
+static struct board_want want_of(const struct operand *operand, const struct board_use *use)
 {
-    return (struct board_want){
-        .use = use, .bytes = side->bytes, .name = side->member, .pointer = side->pointer};
+    return (struct board_want){.use = use,
+                               .bytes = operand->bytes,
+                               .name = operand->side->memory_name,
+                               .pointer = operand->side->memory};
 }
 
-static int place_operand(const struct operand *side, const struct board_use *use,
+static int place_operand(const struct operand *operand, const struct board_use *use,
                          struct fault *fault)
 {
-    const struct board_want want = want_of(side, use);
+    const struct board_want want = want_of(operand, use);
 
-    return board_place(board_memory_of(use->board, side->memory), &side->place->region->piece,
+    return board_place(board_memory_of(use->board, operand->memory), &operand->place->region->piece,
                        &want, fault);
 }
 
@@ -128,19 +131,17 @@ static int place_dst(const struct operand *src, const struct operand *dst,
 }
 
 /*
- * Checks both tensors of a job after their places are located, and places them. The region of a
- * tensor gives its piece back when its last holder leaves. Returns 0, or -1 with *fault filled:
- * REFUSED (a rule), NO_ROOM, LIMIT (a quota) or INVALID_PARAMS (no such memory).
+ * Checks both tensors of a job, and places them. The region of a tensor gives its piece back when
+ * its last holder leaves. Returns 0, or -1 with *fault filled: REFUSED (a rule), NO_ROOM, LIMIT (a
+ * quota) or INVALID_PARAMS (no such memory).
  */
-static int memories_place(const struct places *places, const struct job *job,
-                          const struct operands *operands, const struct board_use *use,
-                          struct fault *fault)
+static int place_both(const struct places *places, const struct work *work,
+                      const struct board_use *use, struct fault *fault)
 {
-    struct operand src = src_operand(places, job, operands),
-                   dst = dst_operand(places, job, operands);
+    struct operand src, dst;
     bool places_src, places_dst;
 
-    if (check_memories(&src, &dst, job, &use->board->profile, fault) < 0)
+    if (check_memories(&src, &dst, places, work, use->board, fault) < 0)
         return -1;
     places_src = is_to_place(&src);
     places_dst = is_to_place(&dst);
@@ -149,32 +150,28 @@ static int memories_place(const struct places *places, const struct job *job,
     return places_dst ? place_dst(&src, &dst, use, places_src, fault) : 0;
 }
 
-/* Checks both tensors of a start of a prepared job, after buffers or offsets have changed. */
-static int memories_check(const struct places *places, const struct job *job,
-                          const struct operands *operands, const struct board *board,
-                          struct fault *fault)
+struct board_use *session_use_board(const struct session *session, enum board_kind kind,
+                                    uint64_t number, struct board_use *use)
 {
-    struct operand src = src_operand(places, job, operands),
-                   dst = dst_operand(places, job, operands);
+    const struct flow *flow = session->flow;
+    const uid_t uid = flow->user->uid;
 
-    return check_memories(&src, &dst, job, &board->profile, fault);
+    if (!session->jobs->board)
+        return NULL;
+    *use = (struct board_use){
+        .board = session->jobs->board,
+        .holder = {.uid = uid, .client = flow->number, .kind = kind, .number = number},
+        .percent = config_quota(session->jobs->config, uid)->memory_percent,
+    };
+    return use;
 }
 
 /* Locating. */
 
-/* The names of a tensor in error messages. */
-struct side {
-    bool write;
-    const char *name, *pointer, *fd, *buffer, *offset;
-};
-
-static const struct side src_side = {false, "src", "/src", "/src/fd", "/src/buffer", "/src/offset"};
-static const struct side dst_side = {true, "dst", "/dst", "/dst/fd", "/dst/buffer", "/dst/offset"};
-
-static struct buffer *find_buffer(const struct buffers *buffers, uint32_t number,
+static struct buffer *find_buffer(const struct session *session, uint32_t number,
                                   const struct side *side, struct fault *fault)
 {
-    struct buffer *buffer = buffers_find(buffers, number);
+    struct buffer *buffer = buffers_find(&session->buffers, number);
 
     if (!buffer)
         fault_set(fault, FAULT_NOT_FOUND, side->buffer,
@@ -221,7 +218,7 @@ static int check_apart(const struct places *places, const struct operands *opera
 /* Refuses unused descriptors: they are probably a client's mistake. */
 static int check_fds(const struct located_job *job, struct fault *fault)
 {
-    const struct tensor_ref *src = &job->job->src, *dst = &job->job->dst;
+    const struct tensor_ref *src = &job->work->job.src, *dst = &job->work->job.dst;
     const bool src_fd = src->where == TENSOR_IN_FD, dst_fd = dst->where == TENSOR_IN_FD;
     const size_t used = src_fd && dst_fd && src->fd == dst->fd ? 1 : (size_t)src_fd + dst_fd;
 
@@ -233,28 +230,18 @@ static int check_fds(const struct located_job *job, struct fault *fault)
 
 static int check_bytes(const struct located_job *job, struct fault *fault)
 {
-    const uint64_t src = job->job->src.where == TENSOR_IN_FD ? job->operands->read.end : 0;
-    const uint64_t dst = job->job->dst.where == TENSOR_IN_FD ? job->operands->written.end : 0;
+    const struct work *work = job->work;
+    const uint64_t src = work->job.src.where == TENSOR_IN_FD ? work->operands.read.end : 0;
+    const uint64_t dst = work->job.dst.where == TENSOR_IN_FD ? work->operands.written.end : 0;
+    const uint64_t max = job->session->jobs->config->job_bytes;
     uint64_t sum;
 
-    if (!__builtin_add_overflow(src, dst, &sum) && sum <= job->bytes_max)
+    if (!__builtin_add_overflow(src, dst, &sum) && sum <= max)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "limits.job_bytes: src and dst take %" PRIu64
                      " B, but one job may map at most %" PRIu64 " B",
-                     sum, job->bytes_max);
-}
-
-static int complain_memory(const struct tensor_ref *ref, const struct side *side,
-                           struct fault *fault)
-{
-    char pointer[FAULT_POINTER_MAX];
-
-    snprintf(pointer, sizeof pointer, "/%s/memory", side->name);
-    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                     "%s.memory: \"%s\" given, but the service has no target profile "
-                     "(option --profile)",
-                     side->name, ref->memory);
+                     sum, max);
 }
 
 static int locate_tensor(struct places *places, struct place *place, const struct located_job *job,
@@ -262,20 +249,26 @@ static int locate_tensor(struct places *places, struct place *place, const struc
                          struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = side->write, .name = side->name, .pointer = side->fd, .uid = job->uid},
+        .use = {.write = side->write,
+                .name = side->name,
+                .pointer = side->fd,
+                .uid = job->session->flow->user->uid},
         .offset = ref->offset,
         .bytes = end,
         .exclusive = job->user == PLACES_OF_JOB,
     };
     struct buffer *buffer;
 
-    if (ref->memory[0] != '\0' && !job->board)
-        return complain_memory(ref, side, fault);
+    if (ref->memory[0] != '\0' && !job->session->jobs->board)
+        return fault_set(fault, FAULT_INVALID_PARAMS, side->memory,
+                         "%s: \"%s\" given, but the service has no target profile "
+                         "(option --profile)",
+                         side->memory_name, ref->memory);
     if (ref->where == TENSOR_IN_FD) {
         place->region = region_create(job->fds[ref->fd], &want, fault);
         return place->region ? 0 : -1;
     }
-    buffer = find_buffer(job->buffers, ref->buffer, side, fault);
+    buffer = find_buffer(job->session, ref->buffer, side, fault);
     if (!buffer)
         return -1;
     places_put(places, place, buffer, ref->offset, job->user);
@@ -284,21 +277,32 @@ static int locate_tensor(struct places *places, struct place *place, const struc
 
 int locate_job(struct places *places, const struct located_job *job, struct fault *fault)
 {
-    const struct operands *operands = job->operands;
+    const struct session *session = job->session;
+    const struct work *work = job->work;
+    const struct operands *operands = &work->operands;
+    struct board_use use;
 
     if (check_fds(job, fault) < 0 || check_bytes(job, fault) < 0 ||
-        locate_tensor(places, &places->src, job, &job->job->src, operands->read.end, &src_side,
+        locate_tensor(places, &places->src, job, &work->job.src, operands->read.end, &src_side,
                       fault) < 0 ||
-        locate_tensor(places, &places->dst, job, &job->job->dst, operands->written.end, &dst_side,
+        locate_tensor(places, &places->dst, job, &work->job.dst, operands->written.end, &dst_side,
                       fault) < 0 ||
         check_apart(places, operands, fault) < 0)
         return -1;
-    return job->board ? memories_place(places, job->job, operands, job->board, fault) : 0;
+    if (!session->jobs->board)
+        return 0;
+    /* The task or the prepared job gets the next number, before another one arrives. */
+    if (job->user == PLACES_OF_JOB)
+        session_use_board(session, BOARD_JOB, session->jobs->last_job + 1, &use);
+    else
+        session_use_board(session, BOARD_PREPARED, (uint64_t)session->prepared.table.last + 1,
+                          &use);
+    return place_both(places, work, &use, fault);
 }
 
 /* Sets the place to the one in the request, or else to the one of the prepared job. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
-                    const struct start_memory *memory, const struct buffers *buffers,
+                    const struct start_memory *memory, const struct session *session,
                     const struct side *side, struct fault *fault)
 {
     struct buffer *buffer = own->buffer;
@@ -312,7 +316,7 @@ static int relocate(struct places *places, struct place *place, const struct pla
                          "%s: the job was prepared with a descriptor, which a start cannot replace",
                          side->name);
     if (memory->has_buffer)
-        buffer = find_buffer(buffers, memory->buffer, side, fault);
+        buffer = find_buffer(session, memory->buffer, side, fault);
     if (!buffer)
         return -1;
     places_put(places, place, buffer, memory->has_offset ? memory->offset : own->offset,
@@ -320,25 +324,26 @@ static int relocate(struct places *places, struct place *place, const struct pla
     return 0;
 }
 
-int locate_start(struct places *places, const struct located_start *start, struct fault *fault)
+int locate_start(struct places *places, const struct session *session,
+                 const struct prepared *prepared, const struct job_start *start,
+                 struct fault *fault)
 {
-    const struct places *own = start->own;
-    const struct operands *operands = &start->work->operands;
+    const struct places *own = &prepared->places;
+    const struct work *work = prepared->work;
+    const struct operands *operands = &work->operands;
+    const struct board *board = session->jobs->board;
+    struct operand src, dst;
 
-    if (relocate(places, &places->src, &own->src, &start->start->src, start->buffers, &src_side,
-                 fault) < 0 ||
-        relocate(places, &places->dst, &own->dst, &start->start->dst, start->buffers, &dst_side,
-                 fault) < 0)
+    if (relocate(places, &places->src, &own->src, &start->src, session, &src_side, fault) < 0 ||
+        relocate(places, &places->dst, &own->dst, &start->dst, session, &dst_side, fault) < 0)
         return -1;
     if ((places->src.buffer &&
          check_buffer(&places->src, operands->read.end, &src_side, fault) < 0) ||
         (places->dst.buffer &&
-         check_buffer(&places->dst, operands->written.end, &dst_side, fault) < 0))
+         check_buffer(&places->dst, operands->written.end, &dst_side, fault) < 0) ||
+        check_apart(places, operands, fault) < 0)
         return -1;
-    if (check_apart(places, operands, fault) < 0)
-        return -1;
-    return start->board ? memories_check(places, &start->work->job, operands, start->board, fault)
-                        : 0;
+    return board ? check_memories(&src, &dst, places, work, board, fault) : 0;
 }
 
 static void put(mli_tensor *tensor, const struct place *place, uint64_t bytes)

@@ -4,7 +4,6 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/job/jobs.h"
-#include "daemon/job/locate.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/job_calls.h"
 
@@ -81,19 +80,7 @@ static int fill(struct prepared *prepared, struct session *session, const struct
 {
     struct fault *fault = params->fault;
     struct work *work = prepared->work;
-    struct board_use use;
-    const struct located_job located = {
-        .job = &work->job,
-        .operands = &work->operands,
-        .buffers = &session->buffers,
-        .fds = fds,
-        .fd_count = count,
-        .bytes_max = session->jobs->config->job_bytes,
-        .uid = session->flow->user->uid,
-        .user = PLACES_OF_PREPARED,
-        .board = session_use_board(session, BOARD_PREPARED,
-                                   (uint64_t)session->prepared.table.last + 1, &use),
-    };
+    const struct located_job located = {session, work, fds, count, PLACES_OF_PREPARED};
 
     if (job_wire_read_prepare(params, (uint32_t)count, &work->job) < 0 ||
         admit_check_channels(session->jobs, &work->job, fault) < 0 ||
@@ -148,16 +135,9 @@ static int fill_start(struct task *task, const struct prepared *prepared,
                       const struct job_start *start, struct fault *fault)
 {
     struct session *session = task->session;
-    const struct located_start located = {
-        .own = &prepared->places,
-        .work = prepared->work,
-        .buffers = &session->buffers,
-        .board = session->jobs->board,
-        .start = start,
-    };
 
     task->work = work_hold(prepared->work);
-    if (locate_start(&task->places, &located, fault) < 0 ||
+    if (locate_start(&task->places, session, prepared, start, fault) < 0 ||
         after_init(task, session, &start->after, fault) < 0)
         return -1;
     task->priority = start->has_priority ? start->priority : prepared->work->job.common.priority;
@@ -179,14 +159,9 @@ struct task *prepared_start(struct session *session, const struct job_start *sta
                   "prepared: this connection has no prepared job %" PRIu32, start->prepared);
         return NULL;
     }
-    task = task_create(session);
-    if (!task) {
-        fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
-        return NULL;
-    }
-    if (fill_start(task, prepared, start, fault) < 0) {
-        task_destroy(task);
-        return NULL;
-    }
-    return task;
+    task = task_create(session, fault);
+    if (!task || fill_start(task, prepared, start, fault) == 0)
+        return task;
+    task_destroy(task);
+    return NULL;
 }

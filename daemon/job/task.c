@@ -397,16 +397,17 @@ void after_ended(struct task *task, enum job_state state)
 
 /* The life of a task. */
 
-struct task *task_create(struct session *session)
+struct task *task_create(struct session *session, struct fault *fault)
 {
     struct jobs *jobs = session->jobs;
-    struct task *task;
+    struct task *task = NULL;
 
-    if (deadlines_reserve(&jobs->deadlines, jobs->count + 1) < 0)
+    if (deadlines_reserve(&jobs->deadlines, jobs->count + 1) == 0)
+        task = seam.calloc(1, jobs->callbacks.task_size);
+    if (!task) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
         return NULL;
-    task = seam.calloc(1, jobs->callbacks.task_size);
-    if (!task)
-        return NULL;
+    }
     task->jobs = jobs;
     task->session = session;
     task->flow = session->flow;

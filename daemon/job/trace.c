@@ -25,12 +25,8 @@ struct trace {
 
 static void stop(struct trace *trace, int error)
 {
-    struct log_line line;
 
-    if (log_begin(&line, LOG_WARNING, "the trace stops")) {
-        log_errno(&line, "error", error);
-        log_end(&line);
-    }
+    log_one_text(LOG_WARNING, "the trace stops", "error", strerror(error));
     close(trace->fd);
     trace->fd = -1;
     uv_timer_stop(&trace->timer);

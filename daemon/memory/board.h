@@ -27,6 +27,18 @@
 #include "daemon/base/treap.h"
 #include "target/profile/target_profile.h"
 
+struct board_memory;
+
+/* The holders of a memory of the board: sums for quotas, and names for messages. */
+
+/* Sums over pieces. */
+struct board_sums {
+    uint64_t bytes, count, largest;
+};
+
+/** Returns the sums of the pieces of a user, without the largest one. */
+struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t uid);
+
 enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
 
 /* The holder of a piece. */
@@ -43,11 +55,6 @@ struct board_gap {
     struct link *before; /* link of the piece before the gap; or memory->pieces */
     uint64_t from, end;  /* offsets of the free bytes */
     uint64_t usable;     /* bytes from the first aligned address on */
-};
-
-/* Sums over pieces. */
-struct board_sums {
-    uint64_t bytes, count, largest;
 };
 
 /* A range of addresses. Zeros are a piece that is in no memory. */

@@ -20,31 +20,45 @@ static const struct ended *refuse_method(struct call *call)
     return refuse(call);
 }
 
-static handler *const handlers[RPC_METHOD_COUNT] = {
-    [RPC_JOB_SUBMIT] = job_submit_call,
-    [RPC_JOB_PREPARE] = job_prepare_call,
-    [RPC_JOB_START] = job_start_call,
-    [RPC_JOB_RELEASE] = job_release_call,
-    [RPC_JOB_WAIT] = job_wait_call,
-    [RPC_JOB_STATUS] = job_status_call,
-    [RPC_JOB_LIST] = job_list_call,
-    [RPC_JOB_CANCEL] = job_cancel_call,
-    [RPC_BUFFER_REGISTER] = buffer_register_call,
-    [RPC_BUFFER_ALLOC] = buffer_alloc_call,
-    [RPC_BUFFER_RELEASE] = buffer_release_call,
-    [RPC_BUFFER_LIST] = buffer_list_call,
-    [RPC_EVENTS_SUBSCRIBE] = events_subscribe_call,
-    [RPC_DAEMON_PING] = daemon_ping_call,
-    [RPC_DAEMON_INFO] = daemon_info_call,
-    [RPC_DAEMON_STATS] = daemon_stats_call,
-    [RPC_DAEMON_DRAIN] = daemon_drain_call,
-    [RPC_DAEMON_RESUME] = daemon_resume_call,
+/* The methods. `takes_fds`: the handler takes descriptors, or refuses them itself. */
+static const struct {
+    handler *handle;
+    bool takes_fds;
+} methods[RPC_METHOD_COUNT] = {
+    [RPC_JOB_SUBMIT] = {job_submit_call, true},
+    [RPC_JOB_PREPARE] = {job_prepare_call, true},
+    [RPC_JOB_START] = {job_start_call, true},
+    [RPC_JOB_RELEASE] = {job_release_call},
+    [RPC_JOB_WAIT] = {job_wait_call},
+    [RPC_JOB_STATUS] = {job_status_call},
+    [RPC_JOB_LIST] = {job_list_call},
+    [RPC_JOB_CANCEL] = {job_cancel_call},
+    [RPC_BUFFER_REGISTER] = {buffer_register_call, true},
+    [RPC_BUFFER_ALLOC] = {buffer_alloc_call},
+    [RPC_BUFFER_RELEASE] = {buffer_release_call},
+    [RPC_BUFFER_LIST] = {buffer_list_call},
+    [RPC_EVENTS_SUBSCRIBE] = {events_subscribe_call},
+    [RPC_DAEMON_PING] = {daemon_ping_call},
+    [RPC_DAEMON_INFO] = {daemon_info_call},
+    [RPC_DAEMON_STATS] = {daemon_stats_call},
+    [RPC_DAEMON_DRAIN] = {daemon_drain_call},
+    [RPC_DAEMON_RESUME] = {daemon_resume_call},
 };
+
+static const struct ended *handle(struct call *call)
+{
+    const enum rpc_method method = call->request->method;
+
+    if (!methods[method].handle)
+        return refuse_method(call);
+    if (call->fd_count > 0 && !methods[method].takes_fds)
+        return call_refuse_fds(call);
+    return methods[method].handle(call);
+}
 
 static void run(struct call *call)
 {
-    handler *handle = handlers[call->request->method];
-    const struct ended *ended = handle ? handle(call) : refuse_method(call);
+    const struct ended *ended = handle(call);
 
     assert(ended && !call->answer.due && call->fd_count == 0);
     (void)ended;

@@ -62,8 +62,6 @@ const struct ended *buffer_alloc_call(struct call *call)
     struct buffer *buffer;
     int fd;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (buffer_alloc_read(&call->request->params, &params) < 0)
         return call_refuse(call);
     buffer = buffer_alloc(&client->session.buffers, &params,
@@ -77,8 +75,6 @@ const struct ended *buffer_release_call(struct call *call)
     struct jsonw *w;
     uint32_t number;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (number_param_read(&call->request->params, "buffer", &number) < 0)
         return call_refuse(call);
     if (buffer_release(&call->client->session.buffers, number) < 0) {
@@ -95,7 +91,7 @@ const struct ended *buffer_release_call(struct call *call)
 const struct ended *buffer_list_call(struct call *call)
 {
     const struct numbered *table = &call->client->session.buffers.table;
-    const struct ended *refused = call_refuse_any(call);
+    const struct ended *refused = call_refuse_params(call);
     struct jsonw *w;
 
     if (refused)

@@ -51,14 +51,14 @@ static void info_fill(struct daemon_info *info, const struct net *net)
 
 const struct ended *daemon_ping_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_any(call);
+    const struct ended *refused = call_refuse_params(call);
 
     return refused ? refused : answer_pong(&call->answer);
 }
 
 const struct ended *daemon_info_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_any(call);
+    const struct ended *refused = call_refuse_params(call);
     struct daemon_info info;
 
     if (refused)
@@ -69,7 +69,7 @@ const struct ended *daemon_info_call(struct call *call)
 
 const struct ended *daemon_stats_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_any(call);
+    const struct ended *refused = call_refuse_params(call);
     struct daemon_stats *stats;
     struct jsonw *w;
 
@@ -149,28 +149,18 @@ void drain_settle(struct net *net)
         answer_all(net);
 }
 
-static void log_event(const char *event, const struct jobs *jobs)
-{
-    struct log_line line;
-
-    if (!log_begin(&line, LOG_INFO, event))
-        return;
-    log_uint(&line, "jobs", jobs->count);
-    log_end(&line);
-}
-
 static void begin(struct net *net)
 {
     if (net->jobs->draining)
         return;
     net->jobs->draining = true;
     held_check_again(&net->held);
-    log_event("draining", net->jobs);
+    log_one_uint(LOG_INFO, "draining", "jobs", net->jobs->count);
 }
 
 const struct ended *daemon_drain_call(struct call *call)
 {
-    const struct ended *refused = call->fd_count ? call_refuse_fds(call) : call_refuse_user(call);
+    const struct ended *refused = call_refuse_user(call);
     struct net *net = call->client->net;
     bool wait;
 
@@ -191,7 +181,7 @@ static void end(struct net *net)
     if (jobs->draining) {
         jobs->draining = false;
         held_check_again(&net->held);
-        log_event("resuming", jobs);
+        log_one_uint(LOG_INFO, "resuming", "jobs", jobs->count);
         answer_all(net);
     }
     dispatch_run(jobs);
@@ -199,7 +189,7 @@ static void end(struct net *net)
 
 const struct ended *daemon_resume_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_any(call);
+    const struct ended *refused = call_refuse_params(call);
 
     if (!refused)
         refused = call_refuse_user(call);

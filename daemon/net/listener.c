@@ -44,12 +44,8 @@ static void resume(uv_timer_t *retry)
 /* Stops polling for a while: connections in the backlog would make the loop spin. */
 static void pause_accepting(struct listener *listener, const char *why)
 {
-    struct log_line line;
 
-    if (log_begin(&line, LOG_WARNING, "accepting pauses")) {
-        log_text(&line, "why", why);
-        log_end(&line);
-    }
+    log_one_text(LOG_WARNING, "accepting pauses", "why", why);
     uv_poll_stop(&listener->poll);
     uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
 }
@@ -171,7 +167,6 @@ static int judge(const struct net *net, int fd, enum slot *slot, struct fault *f
 static void welcome(struct net *net, int fd)
 {
     struct fault fault;
-    struct log_line line;
     enum slot slot = SLOT_OPEN;
     int error;
 
@@ -180,10 +175,8 @@ static void welcome(struct net *net, int fd)
         return;
     }
     error = client_create(net, fd, slot);
-    if (error < 0 && log_begin(&line, LOG_ERR, "client not served")) {
-        log_errno(&line, "error", -error);
-        log_end(&line);
-    }
+    if (error < 0)
+        log_one_text(LOG_ERR, "client not served", "error", strerror(-error));
 }
 
 /* Returns false if no more connections can be accepted now. */

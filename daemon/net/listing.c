@@ -257,8 +257,6 @@ const struct ended *job_list_call(struct call *call)
     const struct ended *ended;
     struct job_list_query query;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (job_list_query_read(&request->params, &query) < 0)
         return call_refuse(call);
     ended = listing_answer(call, &query);

@@ -79,15 +79,15 @@ static void on_ending(struct chore *chore)
     }
 }
 
-void net_init(struct net *net, const struct net_setup *setup)
+void net_init(struct net *net, struct jobs *jobs, void (*settled)(void *context), void *context)
 {
-    net->loop = setup->loop;
-    net->config = setup->config;
-    net->chores = setup->chores;
-    net->jobs = setup->jobs;
-    net->settled = setup->settled;
-    net->context = setup->context;
-    net->jobs->callbacks = (struct jobs_callbacks){
+    net->loop = jobs->loop;
+    net->config = jobs->config;
+    net->chores = jobs->chores;
+    net->jobs = jobs;
+    net->settled = settled;
+    net->context = context;
+    jobs->callbacks = (struct jobs_callbacks){
         .task_size = sizeof(struct submission),
         .ended = submission_ended,
         .gone = on_job_gone,

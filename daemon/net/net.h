@@ -23,16 +23,16 @@
  *      read them; a result of one or two numbers is written by the handler itself.
  *   2. Declare the handler below, and write it beside related handlers: submit.c makes jobs and
  *      answers requests about one job; wait.c and listing.c answer requests about many.
- *   3. Add it to the table in call.c, and to wait_for_reply() there if its reply may be large or
- *      carries a descriptor.
+ *   3. Add it to the table in call.c, where it refuses descriptors unless told otherwise, and to
+ * wait_for_reply() there if its reply may be large or carries a descriptor.
  *   4. Describe it in proto/PROTOCOL.md, with an example (the test mlid_protocol runs it; a member
  *      whose value differs from run to run is listed at the end of PROTOCOL.md and in VARYING in
  *      tests/integration/daemon/examples.py).
  *   5. Test it in tests/unit/daemon, and add it to the lists of methods in test_memory.c there, and
  *      in test_bad_input.py and test_bad_lines.py in tests/integration/daemon.
  *
- * A handler first refuses descriptors (call_refuse_fds(): INVALID_REQUEST at /fds) and params that
- * it does not know, then does its work, then returns the proof that it has replied.
+ * A handler first refuses params that it does not know, then does its work, then returns the proof
+ * that it has replied.
  *
  * Everything here belongs to the loop's thread.
  */
@@ -273,18 +273,11 @@ static inline uint32_t net_clients(const struct net *net)
     return net->slots[SLOT_OPEN] + net->slots[SLOT_RESERVED];
 }
 
-/* Parameters of net_init(). All pointers must outlive the net. */
-struct net_setup {
-    uv_loop_t *loop;
-    const struct config *config;
-    struct chores *chores;
-    struct jobs *jobs; /* the jobs, initialised; net_init() sets their callbacks */
-    void (*settled)(void *context);
-    void *context;
-};
-
-/** Initialises net without connections. The loop must have opened its eventfd (jobs_init()). */
-void net_init(struct net *net, const struct net_setup *setup);
+/**
+ * Initialises net without connections, for jobs that are initialised, and sets the callbacks of the
+ * jobs. `settled` is called when a job or a client is gone. All pointers must outlive the net.
+ */
+void net_init(struct net *net, struct jobs *jobs, void (*settled)(void *context), void *context);
 /** Begins to close the handles; no client may be left. *net must stay until the loop has closed
  * them. */
 void net_close(struct net *net);
@@ -454,11 +447,8 @@ const struct ended *call_refuse(struct call *call);
 void call_complain_fds(struct call *call);
 /** Replies with the fault that the method takes no descriptors. */
 const struct ended *call_refuse_fds(struct call *call);
-/**
- * Replies with a fault if descriptors or params came that the method does not take; otherwise
- * returns NULL.
- */
-const struct ended *call_refuse_any(struct call *call);
+/** Replies with a fault if params came that the method does not take; otherwise returns NULL. */
+const struct ended *call_refuse_params(struct call *call);
 /** Replies with a fault unless the user may administer the service; else returns NULL. */
 const struct ended *call_refuse_user(struct call *call);
 

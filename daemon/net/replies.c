@@ -228,13 +228,11 @@ const struct ended *call_refuse_fds(struct call *call)
     return call_refuse(call);
 }
 
-const struct ended *call_refuse_any(struct call *call)
+const struct ended *call_refuse_params(struct call *call)
 {
     static const char *const none[] = {NULL};
     const struct json *params = &call->request->params;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     return json_present(params) && json_object(params, none) < 0 ? call_refuse(call) : NULL;
 }
 

@@ -111,8 +111,6 @@ const struct ended *job_release_call(struct call *call)
     struct jsonw *w;
     uint32_t number;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (number_param_read(&call->request->params, "prepared", &number) < 0)
         return call_refuse(call);
     if (prepared_release(&call->client->session, number) < 0) {
@@ -149,8 +147,6 @@ const struct ended *job_status_call(struct call *call)
     struct job_info info;
     struct jsonw *w;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     entry = find(call);
     if (!entry)
         return call_refuse(call);
@@ -167,8 +163,6 @@ const struct ended *job_cancel_call(struct call *call)
     struct entry *entry;
     struct jsonw *w;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     entry = find(call);
     if (!entry)
         return call_refuse(call);

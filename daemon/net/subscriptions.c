@@ -228,8 +228,6 @@ const struct ended *events_subscribe_call(struct call *call)
     struct events_subscribe params;
     struct jsonw *w;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (events_subscribe_read(&request->params, &params) < 0)
         return call_refuse(call);
     if (params.scope == EVENT_SCOPE_ALL && !client_is_master(call->client)) {

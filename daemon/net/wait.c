@@ -423,8 +423,6 @@ const struct ended *job_wait_call(struct call *call)
     const struct ended *ended;
     struct job_wait params;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
     if (job_wait_read(&call->request->params, &params) < 0)
         return call_refuse(call);
     if (params.what == JOB_WAIT_ALL)

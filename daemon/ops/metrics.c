@@ -24,7 +24,7 @@ enum { SCRAPES_MAX = 8, PAUSE_MS = 1000, BACKLOG = 16 };
 enum { SCRAPE_REQUEST_MAX = 4096, SCRAPE_TIMEOUT_MS = 5000 };
 
 struct scrape {
-    struct service *service;
+    struct metrics *metrics;
     enum { SCRAPE_FREE, SCRAPE_READS, SCRAPE_WRITES, SCRAPE_WAITS, SCRAPE_CLOSES } phase;
     int fd;
     unsigned handles; /* number of handles that are not closed yet */
@@ -33,8 +33,6 @@ struct scrape {
     size_t length, sent;
     char request[SCRAPE_REQUEST_MAX + 1];
     struct textw reply;
-    void (*gone)(struct scrape *scrape); /* called when the scrape is free again */
-    void *owner;
 };
 
 struct metrics {
@@ -50,14 +48,25 @@ struct metrics {
 
 /* Scrapes */
 
+static void on_accept(uv_poll_t *poll, int status, int events);
+
+static void release(struct metrics *metrics)
+{
+    if (--metrics->parts == 0)
+        free(metrics);
+}
+
 static void on_scrape_closed(uv_handle_t *handle)
 {
     struct scrape *scrape = handle->data;
+    struct metrics *metrics = scrape->metrics;
 
     if (--scrape->handles > 0)
         return;
     scrape->phase = SCRAPE_FREE;
-    scrape->gone(scrape);
+    if (!metrics->closing && !uv_is_active((uv_handle_t *)&metrics->retry))
+        uv_poll_start(&metrics->poll, UV_READABLE, on_accept);
+    release(metrics);
 }
 
 /* Ends a scrape. Does nothing for a free scrape. */
@@ -92,7 +101,7 @@ static void reply_metrics(struct scrape *scrape)
     struct textw body;
 
     textw_init(&body);
-    service_stats(scrape->service, &stats);
+    service_stats(scrape->metrics->service, &stats);
     prometheus_write(&body, &stats);
     if (body.failed)
         scrape->reply.failed = true;
@@ -197,10 +206,7 @@ static void on_scrape(uv_poll_t *poll, int status, int events)
         scrape_end(scrape);
 }
 
-/*
- * Serves a connection, and takes ownership. Returns 0, and scrape->gone is called in the end; or
- * -errno.
- */
+/* Serves a connection, and takes ownership. Returns 0 or -errno. */
 static int scrape_begin(struct scrape *scrape, struct metrics *metrics, int fd)
 {
     int error = uv_poll_init(metrics->loop, &scrape->poll, fd); /* also makes it non-blocking */
@@ -213,7 +219,7 @@ static int scrape_begin(struct scrape *scrape, struct metrics *metrics, int fd)
     uv_unref((uv_handle_t *)&scrape->poll);
     uv_unref((uv_handle_t *)&scrape->timer);
     scrape->poll.data = scrape->timer.data = scrape;
-    scrape->service = metrics->service;
+    scrape->metrics = metrics;
     scrape->handles = 2;
     scrape->fd = fd;
     scrape->length = scrape->sent = 0;
@@ -226,23 +232,6 @@ static int scrape_begin(struct scrape *scrape, struct metrics *metrics, int fd)
 }
 
 /* The listening socket. */
-
-static void on_accept(uv_poll_t *poll, int status, int events);
-
-static void release(struct metrics *metrics)
-{
-    if (--metrics->parts == 0)
-        free(metrics);
-}
-
-static void on_scrape_gone(struct scrape *scrape)
-{
-    struct metrics *metrics = scrape->owner;
-
-    if (!metrics->closing && !uv_is_active((uv_handle_t *)&metrics->retry))
-        uv_poll_start(&metrics->poll, UV_READABLE, on_accept);
-    release(metrics);
-}
 
 static void on_retry(uv_timer_t *retry)
 {
@@ -282,8 +271,6 @@ static void on_accept(uv_poll_t *poll, int status, int events)
     }
     fd = status < 0 || reaper_overfull() ? -1 : seam.accept(metrics->bound.fd);
     if (fd >= 0) {
-        scrape->owner = metrics;
-        scrape->gone = on_scrape_gone;
         metrics->parts += scrape_begin(scrape, metrics, fd) == 0;
     } else if (status < 0 || (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)) {
         uv_poll_stop(poll);

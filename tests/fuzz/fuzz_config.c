@@ -7,7 +7,6 @@
 
 #include "daemon/config/address.h"
 #include "daemon/config/config.h"
-#include "daemon/config/reload.h"
 #include "mli_mov_api.h"
 #include "tests/fuzz/fuzz.h"
 

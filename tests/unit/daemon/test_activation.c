@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/ops/activation.h"
+#include "daemon/ops/manager.h"
 #include "tests/support/unit.h"
 
 static int unix_listener(int type, int backlog)

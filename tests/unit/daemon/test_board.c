@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "daemon/memory/board.h"
-#include "daemon/memory/board_holders.h"
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 #include "tests/unit/daemon/costs.h"

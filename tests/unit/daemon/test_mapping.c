@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "daemon/memory/mapping.h"
+#include "daemon/memory/region.h"
 #include "tests/unit/daemon/test_peer.h"
 
 static const struct mapping_use reading = {.write = false, .name = "src", .pointer = "/src/fd"};

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/ops/notify.h"
+#include "daemon/ops/manager.h"
 #include "tests/support/unit.h"
 
 /* Binds a manager's socket to an address as it occurs in NOTIFY_SOCKET. */
