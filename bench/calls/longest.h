@@ -19,7 +19,7 @@ struct scene_memory {
     size_t bytes;
 };
 
-/* A scene: what is built before the calls, and one call. */
+/* A scene: the state before the calls, and one call. */
 struct scene {
     const char *title;
     uint32_t calls;                     /* calls in one play */

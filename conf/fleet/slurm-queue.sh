@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the cases of a queue on a Slurm cluster. Each task of the array is a worker with DMA channels of
-# its own (slurm-gres.conf); a task that Slurm ends early gives its case back.
+# Runs the cases of a queue on a Slurm cluster. Each task of the array is a worker with its own
+# DMA channels (slurm-gres.conf); a task that Slurm ends early gives its case back.
 #
 #     mlictl batch enqueue --queue URL --root ROOT ROOT/cases
 #     sbatch --array=1-8 --gres=channel:2 --export=ALL,CHANNELS=2 slurm-queue.sh URL ROOT

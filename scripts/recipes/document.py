@@ -6,7 +6,7 @@
     ```console             lines that begin with "$ " are commands for sh; the others are their output
     ```output              what the block before prints, and the value of its last expression, as in a notebook
 
-"..." in an output stands for any text. Each section runs in a folder of its own, which is removed.
+"..." in an output stands for any text. Each section runs in a separate folder, which is removed.
 """
 import ast
 import contextlib

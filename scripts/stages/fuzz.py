@@ -41,7 +41,7 @@ def corpus_of(target):
 
 
 def build(wanted):
-    """Builds the targets. Returns whether that succeeded."""
+    """Builds the targets. Returns whether the build succeeded."""
     env = dict(os.environ)
     if not shutil.which("clang"):
         print("scripts/fuzz: clang not found", file=sys.stderr)
@@ -100,7 +100,7 @@ def crash_of(target, log):
 
 
 def reason(log):
-    """Returns the line of a log that says what was found."""
+    """Returns the line of a log that names the finding."""
     for line in log.splitlines():
         if re.search(r"does not hold|runtime error|not well-formed|FAILED:|AddressSanitizer: \S|LeakSanitizer: \S|"
                      r"libFuzzer: (timeout|out-of-memory|deadly)", line):

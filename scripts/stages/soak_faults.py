@@ -54,7 +54,7 @@ def arguments():
 
 
 def compiled(tree):
-    """Compiles the tree. Returns whether that worked."""
+    """Compiles the tree. Returns whether it compiled."""
     if tree == stage.TREES / TREE:
         stage.TREES.mkdir(exist_ok=True)
         return trees.build(stage.Stage("build"), TREE)

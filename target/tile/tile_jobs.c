@@ -287,7 +287,7 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
     static const char *const words[] = {"load", "kernel", "file", "store"};
     const char *word = words[job->kind], *before = "";
 
-    /* Each operand counts its own tiles, so the name tells the operands apart. */
+    /* Each operand counts its own tiles, so the name contains the operand. */
     if (job->operand > 0 && (job->kind == TILE_JOB_LOAD || job->kind == TILE_JOB_FILE)) {
         before =
             jobs->plan->layer->operand[job->operand].role == TILE_WEIGHTS ? "weights" : "second";

@@ -85,9 +85,10 @@ struct tile_use *tile_jobs_uses(const struct tile_jobs *jobs);
  * is the ranges of bytes that each job reads and writes, and the jobs that each job waits for.
  *
  * Two accesses conflict if their ranges overlap and at least one access writes. The proof holds
- * if there is a chain of `after` between the jobs of every two conflicting accesses. Going through
- * the jobs in their order, it is enough to look at the last writer of each byte, and at those of
- * its later readers that no other reader waits for: chains to earlier accesses lead through them.
+ * if there is a chain of `after` between the jobs of every two conflicting accesses. The
+ * function goes through the jobs in their order. For each byte it only needs the last writer, and
+ * those later readers that no other reader waits for, because chains to earlier accesses lead
+ * through these jobs.
  */
 
 /* Bytes [begin, end) of the memory, counted from its base. */

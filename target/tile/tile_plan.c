@@ -315,8 +315,8 @@ static uint64_t tile_span_elements(const struct tile_span *span, uint64_t begin,
 }
 
 /*
- * Only ranges that reach into the padding differ from the formula for a range in the middle. Those
- * are the first and the last ones: they are counted one by one until a range has no zeros.
+ * Only ranges that reach into the padding differ from the formula for a range in the middle: the
+ * first and the last ranges. These are counted one by one, until a range has no zeros.
  */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
 {

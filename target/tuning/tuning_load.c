@@ -22,7 +22,7 @@ static void keep_environment(mli_tuning *tuning)
             tuning_field_set(tuning, i, tuning_field_get(&now, i));
 }
 
-/* A library without tuning refuses to be set, but needs not be if it has these values. */
+/* A library without tuning refuses mli_tuning_set(). That is no error if it has these values. */
 static int set(mli_tuning *tuning, struct fault *fault)
 {
     mli_tuning now = {.size = sizeof now};

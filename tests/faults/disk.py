@@ -6,7 +6,7 @@ The rules are those that POSIX leaves to a file system, stricter than ext4, XFS 
 - fsync() of a file keeps its content and size, fsync() of a directory keeps its names. Nothing else keeps anything.
 - Of the later changes of a directory, any number of the first ones are kept. A rename is kept whole or not at all,
   and does not wait for the content of the file.
-- Of the later changes of a file, each sector is kept or not. The size is that after any number of the changes.
+- Of the later changes of a file, each sector is kept or not. The size is the size after any number of these changes.
   A sector that was written for the first time and not kept reads as zeros.
 - Directories and files are kept independently of each other.
 """

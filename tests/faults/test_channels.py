@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs jobs on channels that fail, stick, come late and reorder, at random (engine `fault`): each job is right, or
-fails with its reason, and the service goes on.
+fails with its reason, and the service continues.
 
 mlid_failures and mlictl_engines choose single faults, and the property tests use the engine without a service.
 """

@@ -111,7 +111,7 @@ class Mlid(Exhausted):
         return process
 
     def use(self, path):
-        """Takes from the service what it gives: connections, buffers, jobs; returns how often it refused."""
+        """Requests connections, buffers and jobs; returns the number of refusals."""
         refused = 0
         with contextlib.ExitStack() as links:
             for _ in range(20):
@@ -128,7 +128,7 @@ class Mlid(Exhausted):
         return refused
 
     def check_service(self, what, values, settings):
-        """With each value: mlid refuses to start with a message, or serves, refuses what is too much, and recovers."""
+        """With each value: mlid refuses to start with a message, or serves, refuses requests beyond its resources, and recovers."""
         path, refused = str(self.root / "mlid.sock"), 0
         for number in soak.rounds(3, len(values)):
             value = values[number % len(values)] if soak.SOAK else soak.pick_of(self, number).choice(values)

@@ -48,7 +48,7 @@ class FullDisk(BatchCase):
                 for p in self.small.rglob("*") if p.is_file()}
 
     def leave(self, pages):
-        """Fills the disk until so many pages are free."""
+        """Fills the disk until `pages` pages are free."""
         free = os.statvfs(self.small).f_bavail
         self.assertGreaterEqual(free, pages)
         with open(self.small / "ballast", "wb") as ballast:

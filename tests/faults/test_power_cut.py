@@ -105,7 +105,7 @@ class Resume(PowerCut):
             self.assertIn("differ", self.run_after("run", job, code=1).err)
 
     def check_merge(self, whole):
-        """Expects that a report of what is left has nothing but verdicts of this run, or of the run before it."""
+        """Expects that a report of the remaining state has only verdicts of this run, or of the run before it."""
         if not (self.after / "s.jsonl").exists():
             return
         result = self.run_after("batch", "merge", "s.jsonl", "--json")

@@ -25,7 +25,7 @@ static void transpose(int8_t from[ROWS * COLUMNS], int8_t to[ROWS * COLUMNS], ml
     mli_mov_cfg_for_permute(cfg, (const uint8_t[4]){1, 0, 2, 3});
 }
 
-/* Waits a little, then cancels: an engine with faults may hold a transfer for ever. */
+/* Waits a little, then cancels: an engine with faults may never end a transfer. */
 static bool finish(mli_mov_handle_t *handle)
 {
     for (int i = 0; i < POLLS_MAX; i++) {

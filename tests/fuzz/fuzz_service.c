@@ -242,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int open_before;
 
     if (!warm)
-        run(NULL, 0); /* libuv keeps some descriptors for ever */
+        run(NULL, 0); /* libuv never closes some descriptors */
     warm = true;
     open_before = scratch_count_fds();
     run(data, size);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes zip archives, also such as no program writes: every field can be another than the data's.
- */
+/* Writes zip archives, valid ones and archives with any field that disagrees with the data. */
 #ifndef TEST_FUZZ_ZIP_H
 #define TEST_FUZZ_ZIP_H
 

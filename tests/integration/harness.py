@@ -173,7 +173,7 @@ class Daemon:
         return sum(name.startswith("socket:") for name in open_files(self.pid)) == 1
 
     def serves(self, method):
-        """Returns whether the service knows the method, whatever it replies to a call without params."""
+        """Returns whether the service knows the method; a call without params may be refused."""
         with socket.socket(socket.AF_UNIX) as peer, peer.makefile("rb") as replies:
             peer.connect(self.socket)
             peer.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")

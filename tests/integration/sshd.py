@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs an sshd of the tests."""
+"""Runs an sshd for the tests."""
 import os
 import pathlib
 import shutil

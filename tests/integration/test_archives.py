@@ -465,7 +465,7 @@ class Npz(ArchiveCase):
                             "65537 members; at most 65536 are supported")
 
     def test_bad_members(self):
-        """The directory is right, and the member is not where or what it says."""
+        """The directory is valid, but the member has another place or content than it states."""
         member = npy("|u1", (1000,), random.Random(1).randbytes(1000))
         plain, stored = archive([("w.npy", member)]), archive([("w.npy", member)], zipfile.ZIP_STORED)
         at = self.central(plain)

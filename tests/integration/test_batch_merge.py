@@ -238,7 +238,7 @@ class Merge(Case):
                                      "and --quiet\n")
 
     def test_random_damage(self):
-        """merge exits with a documented code whatever the file holds."""
+        """merge exits with a documented code for any content of the file."""
         rng = random.Random(SEED)
         text = bytearray(text_of(self.batch.state()).encode())
         for _ in range(60):

@@ -72,7 +72,7 @@ class Progress(Case):
         shown, _ = screen.end()
         self.assertLessEqual(max(map(len, DRAWN.findall(shown[:before]))), 99)
         self.assertGreater(max(map(len, DRAWN.findall(shown[:before]))), 30)
-        # One more line may have been on its way.
+        # One more wide line may have been written before the change.
         self.assertLess(max(map(len, DRAWN.findall(shown[before:])[2:])), 30)
         self.left(shown)
 

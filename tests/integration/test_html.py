@@ -20,7 +20,7 @@ REVERSED = b"".join(MOVED[6 * i:6 * i + 6] for i in range(3, -1, -1))
 SANITIZED = os.environ.get("MLI_TEST_SLOW")
 
 
-# What tidy 5.6 does not know of HTML 5.
+# Messages of tidy 5.6 about parts of HTML 5 that it does not know.
 TIDY_MISSES = r"nothing yet"
 
 

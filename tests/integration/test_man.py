@@ -197,7 +197,7 @@ class Formats(unittest.TestCase):
         self.assertGreater(len(defaults), 25)
         rows = dict(re.findall(r"^\|  \*([\w.]+)\*\n:  (.*)$", text, re.M))
         for key, default in defaults.items():
-            if default == {}:  # access, quotas: what is in them has no default
+            if default == {}:  # access, quotas: their members have no default
                 self.assertIn(f"*{key}.", text)
             else:
                 self.assertEqual(rows.get(key), json.dumps(default), key)

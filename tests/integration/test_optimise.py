@@ -44,7 +44,7 @@ def result_shape(shape, cfg):
     return [count[d] for d in cfg.get("perm_dim", range(rank))]
 
 
-# Moves whose composition is one move.
+# Chains of moves that are equal to one move.
 ONE = {
     "copies": [{}, {}, {}, {}],
     "slices of slices": [{"offset": [1, 2, 0]}, {"offset": [1, 1, 1], "size": [3, 4, 2]}, {"offset": [0, 0, 1]}],

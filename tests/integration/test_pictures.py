@@ -23,7 +23,7 @@ SHAPE = (2, 3, 4, 5)
 
 
 def figures():
-    """Returns (name, shape of the source, cfg) of the figures of the data movement group, for every rank."""
+    """Returns (name, shape of the source, cfg) of the moves that the specification draws, for every rank."""
     for rank in range(1, 5):
         shape = SHAPE[-rank:]
         cfgs = {

@@ -147,7 +147,7 @@ class OnRedis(QueueCase):
         self.assertIn("0 cases", self.finish(other, code=0).out)
 
     def test_a_lease_that_ran_out(self):
-        """The first result of two workers counts, whichever holds the lease."""
+        """The first result of two workers counts, from the owner of the lease or not."""
         self.add("a")
         self.enqueue()
         worker = self.start_worker(delay=2500000)  # still runs when it is stopped, on a slow machine, too

@@ -172,8 +172,8 @@ class Lost(Remote):
         self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped"])
 
     def test_killed_ssh(self):
-        # If ssh is killed, the remote command sees the end of its input; the stand-in does the
-        # same.
+        # If ssh is killed, the remote command sees the end of its input; the script in
+        # place of ssh does the same.
         self.stand_in('exec 3<&0; /bin/sh -c "$*" <&3 3<&- & wait; exit 255')
         process = self.held()
         for pid in filter(str.isdigit, os.listdir("/proc")):

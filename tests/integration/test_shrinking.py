@@ -79,7 +79,7 @@ class WhileMapped(Case):
         self.write_npy("golden.npy", "|i1", (100, 100))
         self.write("job.json", {"op": "mov", "src": {"file": "in.npy"}, "dst": {"file": "out.npy"},
                                 "expect": {"file": "golden.npy"}})
-        self.write("in.npy", npy("|i1", (100, 100), bytes([1]) * 10000))  # differs from what is left of the golden file
+        self.write("in.npy", npy("|i1", (100, 100), bytes([1]) * 10000))  # differs from the rest of the golden file
         result = self.shrunk("golden.npy", "run", "job.json", "--json")
         self.assertNotIn("elements differ", result.err)
         self.assertEqual(result.json[0]["state"], "failed")

@@ -171,8 +171,8 @@ class Drawing(Terminal):
 class Interrupt(Terminal):
     def test_interrupt_cancels_a_job(self):
         screen = Screen(self, "run", "-e", "fault:threads,stick=1", "job.json")
-        # The job is on its way when its output has a name of its own, or none yet: wait for the
-        # service's threads instead.
+        # The output of a running job has a temporary name or no name, so wait for the threads of
+        # the service.
         tasks = f"/proc/{screen.process.pid}/task"
         self.assertTrue(wait_for(lambda: len(os.listdir(tasks)) > 4))
         screen.press(b"\x03")

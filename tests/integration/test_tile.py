@@ -282,7 +282,7 @@ class Tile(Case):
                 self.assertLess(plan["ns"], 1.05 * (free["time"]["ns"] + plan["kernels_ns"]), board)
         # A memory may begin at address 0.
         self.plan("--shape", "56x56x64", "--window", "3x3", "--profile", "host", "--memory", "ddr", "--budget", "100KiB")
-        # Each call of a kernel has a price, so many small tiles do not pay.
+        # Each call of a kernel takes time, so a plan with many small tiles is slow.
         calls = self.plan(*wide, *vpx, "--compute", "1", "--call", "1000")
         self.assertLess(calls["steps"], 200)
         self.assertEqual(calls["time"]["kernels_ns"], 224 * 224 * 256 + 1000 * calls["steps"])

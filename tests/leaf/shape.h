@@ -36,7 +36,7 @@ struct shape {
     struct layout dst, src;
     size_t gather_step;
     size_t before, after; /* zeros before and after a row of `bordered` */
-    size_t idle;          /* step to pass if the count is 1; odd; also passed as `ahead` */
+    size_t idle;          /* odd; the step of a loop with a count of 1, and `ahead` */
 };
 
 /* Returns the name of a kind: "rows", "bordered" ... */

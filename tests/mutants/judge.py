@@ -56,7 +56,7 @@ def run_limited(command, env, folder, cpu, wall, memory):
     process.returncode = code = os.waitstatus_to_exitcode(status)
     timed_out = late.finished.is_set()
     late.cancel()
-    _kill_group(process.pid)  # what the test left running
+    _kill_group(process.pid)  # processes that the test has left
     took = time.monotonic() - begin
     if code == 0:
         reason = ""

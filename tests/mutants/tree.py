@@ -70,7 +70,7 @@ class Tree:
         return [str(program), *entry["cmd"][1:]], env
 
     def build(self, tests):
-        """Builds the programs of the tests. Returns whether that succeeded."""
+        """Builds the programs of the tests. Returns whether the build succeeded."""
         programs = sorted({self.program(test) for test in tests})
         return subprocess.run(["nice", "ninja", "-C", str(self.path), *programs],
                               stdout=subprocess.DEVNULL).returncode == 0

@@ -59,7 +59,7 @@ struct test_case {
 int lab_init(struct lab *lab);
 void lab_finish(struct lab *lab);
 
-/* Generates a legal case, placed in the lab. If the oracle finds the case illegal, it is kept. */
+/* Generates a legal case, placed in the lab. A case that the oracle finds illegal is used, too. */
 void case_generate(struct test_case *c);
 void case_generate_permute(struct test_case *c);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments of mli.move(): kinds of arrays, and what is refused."""
+"""Arguments of mli.move(): kinds of arrays, and refusals."""
 import array
 import ctypes
 import gc

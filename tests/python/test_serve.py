@@ -17,7 +17,7 @@ import mli
 
 
 def is_gone(pid, seconds=30):
-    """Returns whether a process ends in time. It may be a zombie of somebody else."""
+    """Returns whether a process ends in time. A zombie counts as ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -102,7 +102,7 @@ class Serve(unittest.TestCase):
                 client.buffer(10)
             self.assertEqual(caught.exception.name, "LIMIT")
             a = np.arange(100, dtype=np.int16).reshape(10, 10)
-            for _ in range(3):  # without buffers, memory goes by descriptors
+            for _ in range(3):  # without buffers, the client sends memory as descriptors
                 self.assertTrue((client.submit(a, perm=(1, 0)) == a.T).all())
             self.assertIn("client connected", server.log())
 

@@ -4,8 +4,8 @@
 
 usage: tests/sim/defects.py [--check] [--only NAME]... [--seconds T]
 
-Each entry of DEFECTS undoes a mend of this project's history, or leaves out a line without which
-the service did not work: (name, file, text, its replacement). The driver copies the sources to
+Each entry of DEFECTS undoes a fix from this project's history, or removes a line that the service
+needs: (name, file, text, its replacement). The driver copies the sources to
 build-sim/, plants one defect, builds mlid-sim, and runs seeds from 1 on until a run fails. Each
 line of the output has the name, the seed and the step, and what mlid-sim reported.
 

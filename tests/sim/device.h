@@ -17,11 +17,11 @@ struct process;
  */
 void device_begin(struct process *process, uint32_t tiny, uint64_t quarantine_ns);
 /**
- * The service has told a client that the channel did not end its transfer within `ms`. Checks that
- * the channel got no work item since then, nor gets one before the quarantine ends.
+ * The service has reported to a client that the channel did not end its transfer within `ms`.
+ * Checks that the channel got no work item since then, nor gets one before the quarantine ends.
  */
 void device_quarantined(uint32_t channel, uint64_t ms);
-/** Ends what is stuck, and from now on nothing gets stuck. */
+/** Ends stuck transfers; from now on no transfer gets stuck. */
 void device_repair(void);
 /** Numbers of transfers that were begun, and ended. */
 uint64_t device_begun(void);

@@ -235,7 +235,7 @@ void *WRAP(mmap64)(void *address, size_t size, int protection, int flags, int fd
     return pages;
 }
 
-/* Takes a range out of a mapping: what is before and behind it stays. */
+/* Removes a range from a mapping; the parts before and behind the range stay. */
 static void forget_mapping(struct process *process, unsigned i, char *address, size_t size)
 {
     const struct mapping_range whole = process->mappings[i];

@@ -25,7 +25,7 @@ bool server_has_ended(void);
 void server_check(void);
 /** Returns true if the service waits and has nothing of a client: no descriptor, mapping or job. */
 bool server_is_idle(void);
-/** Prints what the service holds, for a report. */
+/** Prints the descriptors, mappings, clients and jobs of the service, for a report. */
 void server_describe(void);
 /** Checks the ended service: no block, descriptor or mapping is left. */
 void server_check_ended(void);

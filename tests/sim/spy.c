@@ -10,7 +10,7 @@ enum { QUESTIONS_MAX = 40, JOBS_SEEN = 64 };
 
 static const struct excuse none;
 
-/* Another user's job does not exist for this user; the job of one's own user may be seen. */
+/* A user cannot see the jobs of another user; jobs of the same user may be seen. */
 static void ask_for_job(const struct actor *actor, mli_client *client)
 {
     const mli_client_ref ref = {.number = 1 + world_below(4000)};

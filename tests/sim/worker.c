@@ -22,7 +22,7 @@ enum {
 
 static const struct excuse none;
 
-/* A job that is on its way. */
+/* A job without a reply yet. */
 struct flight {
     struct actor *actor;
     struct errand *errand;

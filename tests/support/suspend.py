@@ -19,7 +19,7 @@ def _has_stopped(pid):
 def suspend(pid):
     """Sends SIGSTOP to a process and waits until all its threads have stopped.
 
-    kill() returns before that: a thread on another processor goes on for a moment and may answer a
+    kill() returns before that: a thread on another processor continues for a moment and may answer a
     request that is sent after it.
     """
     os.kill(pid, signal.SIGSTOP)

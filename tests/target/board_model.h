@@ -8,8 +8,8 @@
  *   test_controllers.c   puts descriptors here, writes the oracle's result with board_want(), and
  *                        compares everything with board_difference()
  *
- * An access outside the memories of the board is a fault: board->fault gets a sentence. The first
- * fault stays.
+ * An access outside the memories of the board is a fault: board->fault gets a sentence. Later
+ * faults do not replace it.
  */
 #ifndef TEST_BOARD_MODEL_H
 #define TEST_BOARD_MODEL_H

@@ -4,8 +4,8 @@
  * of a channel. Sources: PolarFire SoC MSS Technical Reference, chapter DMA Engine (the same
  * engine), and the driver sf-pdma.
  *
- * Refused, because the documents do not define the result: a transaction whose size does not divide
- * both addresses and the length, and different sizes for reads and writes.
+ * The decoder refuses cases that the documents do not define: a size of a transaction that does not
+ * divide both addresses and the length, and different sizes for reads and writes.
  */
 #include <inttypes.h>
 #include <string.h>

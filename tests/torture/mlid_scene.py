@@ -27,7 +27,7 @@ from wire import Closed, Connection, Fault  # noqa: E402
 
 NEW, OLD = bytes(range(1, 25)), b"\xee" * 24
 CROWD = 40
-SESSIONS = 3  # until the fault has come and a session after it has succeeded
+SESSIONS = 3  # at most, until the call has failed and a later session has succeeded
 
 
 class Wrong(Exception):

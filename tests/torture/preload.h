@@ -18,7 +18,7 @@
  * A wrapper that fails a call does not make the call, except close() and fclose(), which release
  * the descriptor even if they fail.
  *
- * What the library cannot see: calls from one function of the C library to another, such as the
+ * The library cannot see calls from one function of the C library to another, such as the
  * write() in printf() and the open() in fopen() (their allocations are seen, because glibc lets a
  * program replace malloc); programs that are linked statically; system calls without a wrapper,
  * except those through syscall(); calls before the constructor of this library.
@@ -63,13 +63,13 @@ void *next_function(const char *name);
 /** Writes the kind, number, name and stack of the call that fails to the report. */
 void report_failure(enum kind kind, unsigned long number, const char *name, int error);
 
-/** Maps the report. Returns false if another process has it, or there is none. */
+/** Maps the report. Returns false if another process uses the report, or no report exists. */
 bool report_open(const char *path);
 
 /** Counts a call of this kind in the report. Returns its number, from 1. */
 unsigned long report_count(enum kind kind);
 
-/** Notes the stack of call `number`, so that the driver can tell apart places of the program. */
+/** Notes the stack of call `number`, so that the driver can distinguish the places of calls. */
 void report_stack(enum kind kind, unsigned long number);
 
 /** Returns whether this thread is inside report_failure() or report_stack(). */
@@ -80,7 +80,7 @@ bool report_busy(void);
     if (!next)                                                                                     \
     *(void **)&next = next_function(#name)
 
-/* Defines a wrapper. `bad` is what the call returns on an error; `error` is its errno. */
+/* Defines a wrapper. `bad` is the call's result on an error, `error` its errno. */
 #define WRAP(type, name, params, args, bad, kinds)                                                 \
     type name params                                                                               \
     {                                                                                              \

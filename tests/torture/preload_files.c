@@ -96,7 +96,7 @@ static bool may_lose_bytes(int fd)
            (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
-/* These release the descriptor also if they fail; after EINTR, too. */
+/* close() and fclose() release the descriptor also if they fail, even with EINTR. */
 int close(int fd)
 {
     NEXT(close);

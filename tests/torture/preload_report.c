@@ -71,7 +71,7 @@ bool report_open(const char *path)
     busy = true;
     if (__lsan_disable)
         __lsan_disable();
-    backtrace(stack, 1); /* the first call allocates, for ever */
+    backtrace(stack, 1); /* the first call allocates memory that is never freed */
     if (__lsan_enable)
         __lsan_enable();
     busy = false;

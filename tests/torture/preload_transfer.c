@@ -43,7 +43,7 @@ static unsigned transfer_kinds(int fd, size_t size, bool writes)
         return kinds | (size > (writes ? PIPE_BUF : 1) ? short_ : 0U);
     if (S_ISCHR(st.st_mode))
         return kinds | EIO_ | (size > 1 ? short_ : 0U);
-    /* Of a stream any part may arrive; eventfd and timerfd have records. */
+    /* A stream may transfer a part of the bytes; eventfd and timerfd transfer whole records. */
     if (S_ISSOCK(st.st_mode) && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0)
         return kinds | ECONNRESET_ | (type == SOCK_STREAM && size > 1 ? short_ : 0U);
     return kinds;

@@ -73,7 +73,8 @@ class Symbols:
                 ["addr2line", "-a", "-f", "-i", "-s", "-e", module], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         tool = self.tools[module]
-        # The address is that of the call, not of the next instruction. The answer to 0 ends the list.
+        # The address is that of the call, not of the next instruction. addr2line's answer to the address 0
+        # marks the end of the answer to the first address.
         tool.stdin.write(f"{offset - 1:#x}\n0\n")
         tool.stdin.flush()
         lines = [tool.stdout.readline().strip()]

@@ -134,7 +134,7 @@ class Stage:
         return environment
 
     def filled(self, word):
-        """Replaces the names of what the scene has started."""
+        """Replaces the names of processes that the scene has started."""
         if not isinstance(word, str):
             return word
         for name, value in (("{socket}", self.daemon and self.daemon.socket),

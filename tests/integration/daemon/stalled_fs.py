@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A FUSE file system that leaves chosen requests unanswered until its user frees them.
 
-The server is a process of its own, which speaks the protocol of /dev/fuse (linux/fuse.h) and opens no file of its
+The server is a separate process, which speaks the protocol of /dev/fuse (linux/fuse.h) and opens no file of its
 file system: the kernel aborts the file system when the process ends, whatever waits for an answer then.
 """
 import contextlib

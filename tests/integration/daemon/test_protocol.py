@@ -12,7 +12,7 @@ from service import PROTOCOL, Case, main
 
 TEXT = PROTOCOL.read_text()
 EXAMPLES = parse(TEXT)
-QUICK = 1  # seconds to wait for what does not come
+QUICK = 1  # seconds to wait for a line that must not arrive
 
 
 class Document(Case):

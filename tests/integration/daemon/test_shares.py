@@ -34,8 +34,8 @@ class Connections(Shares):
         self.connect_as(OTHER, service).ping()
 
     def test_later_users_get_their_shares(self):
-        """Each user takes as many connections as possible: at most three times as many as are left
-        free, and never the last one, which the next user gets."""
+        """Each user takes as many connections as possible: at most three times the number that
+        remains free, and never the last one, which the next user gets."""
         service = self.service(config={"socket_mode": "0666"})
         held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
         self.assertEqual([len(links) for links in held], [45, 11, 3, 1])
@@ -163,7 +163,7 @@ class Turns(Shares):
 @needs_root
 class Wide(Shares):
     def test_a_wide_job_behind_a_transfer_of_its_own_user(self):
-        """Other users get the free channels, whatever the size of their jobs."""
+        """Other users get the free channels, for any size of their jobs."""
         size = 1 << 20
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 4})
         memory = Memory(size=2 * size)

@@ -50,7 +50,7 @@ class Pings:
         while not self.over or time.monotonic() - begin < WATCHED:
             sent = time.monotonic()
             self.link.request("daemon.ping")
-            # Without the replies' own patience: a daemon that stands still makes the test fail, not wait.
+            # Not link.reply(), which waits longer: if the daemon is blocked, the test must fail soon.
             answered = self.link.wait(lambda: self.link.replies, 10 * SILENCE)
             self.longest = max(self.longest, time.monotonic() - sent)
             if not answered:
@@ -92,7 +92,7 @@ class StalledFs(Case):
     def start(self, config=None):
         self.mlid = self.service(config=config)
         self.addCleanup(self.fs.free)  # before the end of mlid, which would wait for the server
-        # The first jobs make mlid open what it keeps open.
+        # The first jobs make mlid open the files that it keeps open.
         with self.connect(self.mlid) as link:
             for size in SMALL, BIG:
                 link.call("job.submit", copy(size), [self.memory(size=size), self.memory(size=size)])
@@ -281,7 +281,7 @@ class StalledFs(Case):
         other.close()
 
     def test_memory_only(self):
-        """With memory_only no file of the file system is mapped, whatever its server does."""
+        """With memory_only no file of the file system is mapped, with any behaviour of its server."""
         self.start({"memory_only": True})
         self.fs.stall("read", "write", "flush", "getattr")
         with Pings(self, self.mlid):

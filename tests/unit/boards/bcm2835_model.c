@@ -120,7 +120,7 @@ static bool is_poisoned(const uint8_t *at, uint32_t bytes)
     return poison.bytes > 0 && at < poison.at + poison.bytes && poison.at < at + bytes;
 }
 
-/* Sets TXFR_LEN to what is left, and at the end of a row both addresses to the next row. */
+/* Sets TXFR_LEN to the remaining bytes, and at the end of a row both addresses to the next row. */
 static void advance(struct channel *c, uint32_t bytes)
 {
     struct bcm2835_block *b = &c->block;

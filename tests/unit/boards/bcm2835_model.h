@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model of the DMA controller of the BCM2835 for tests on a host: full and lite channels that
- * take time, writes whose responses come late, bus errors and interrupts. Written from the manual
+ * take time, writes with late responses, bus errors and interrupts. Written from the manual
  * (BCM2835 ARM Peripherals, chapter 4), not from the driver. Memory is that of the process; 32 bits
  * of address reach it through windows.
  *

@@ -236,7 +236,8 @@ static void test_bus_error(void **state)
         mli_mov_handle_t h;
 
         move_init_rows(&m, 9, 5);
-        /* The rows of the destination touch: what is one run cannot be split at an address. */
+        /* The rows of the destination touch, so they are one run, which has no boundary for a row.
+         */
         m.cfg.dst_mem_stride[0] = 5;
         m.cfg.dst_mem_stride[1] = 1;
         pdma_model_set_bad(m.out + (size_t)row * 5, 1);

@@ -86,17 +86,17 @@ static void test_runs(void **state)
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END BEGIN CASE("a", "flaky")
               CASE("b", "updated") CASE("b", "failed") END,
           10, newer, 2);
-    /* A run with other cases starts over. */
+    /* If a run has other cases, the results of earlier runs do not count. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END OTHER CASE("a", "error") END, 5, other,
           2);
     check(BEGIN_OF("1", "\"1/2\"", "03") CASE("b", "passed") CASE("a", "failed")
               END BEGIN_OF("2", "\"2/2\"", "03") CASE("a", "error"),
           0, other, 2);
-    /* A run that runs cases again starts over. */
+    /* If a run runs cases again, the results of earlier runs do not count. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END ANEW CASE("a", "error") END, 5, other,
           2);
-    /* A third run has the cases of the first one: it starts over, and the lines of the first run
-     * are not current. */
+    /* A third run has the cases of the first run, but the results of the first run do not count,
+     * because the second run had other cases. */
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }
 
@@ -112,7 +112,7 @@ static void check_bad(const char *text, unsigned line, enum fault_code code, con
     state_finish(&state);
 }
 
-/* The outline of an open run comes after its cases, which stay current. */
+/* An open run writes its outline after its cases; the results of these cases count. */
 static void test_open_runs(void **state)
 {
     static const struct found both[] = {{"b", CASE_PASSED, true}, {"a", CASE_FAILED, true}};

@@ -16,7 +16,7 @@
 
 enum { SIZE = 8192, ROUNDS = 60000, ELEM = 2, BASE = 1024 };
 
-/* What the writer left at each byte: nothing, an element (its first byte), the rest of one. */
+/* Each byte after the writer: nothing, the first byte of an element, another byte of an element. */
 enum { NOTHING = -1, ZERO = -2, REST = -3 };
 
 struct shape {
@@ -107,8 +107,8 @@ static struct index_map draw_writer(struct rng *rng, const struct shape *shape)
     return map;
 }
 
-/* A move that reads a window of the tensor; `wild`: in percent, one that knows nothing of its
- * shape. */
+/* Returns a move that reads a window of the tensor or, in `wild` percent of all calls, a move that
+ * does not depend on the tensor's shape. */
 static struct index_map draw_reader(struct rng *rng, const struct shape *shape, uint32_t wild)
 {
     struct index_map map = {.rank = shape->rank, .elem = ELEM, .src = BASE, .dst = 3000};
@@ -283,7 +283,7 @@ static struct index_map copy_of(uint32_t rank, const uint64_t *shape, uint64_t s
     return map;
 }
 
-/* Moves of one shape always compose, whatever part of the tensor the reader reads. */
+/* Moves of one shape always compose, for any part of the tensor that the reader reads. */
 static void composes_boxes_of_one_shape(void **state)
 {
     (void)state;

@@ -116,7 +116,7 @@ static void test_what_is_refused_here(void **state)
     fake_finish(&fake);
 }
 
-/* A closed descriptor fails its own request only: neither the connection nor what is queued. */
+/* A closed descriptor fails only its request; the connection and queued requests continue. */
 static void test_closed_descriptors(void **state)
 {
     struct fake fake;

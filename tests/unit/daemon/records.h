@@ -27,7 +27,7 @@ struct record *records_make_large(struct user *user, uint32_t entries);
 uint64_t records_add(struct record *record);
 uint64_t records_add_undelivered(struct user *user);
 void records_add_many(struct user *user, unsigned count);
-/** Adds LIMIT records for each of some users that nobody else holds. */
+/** Adds LIMIT records for each of `users_count` users, who have nothing else. */
 void records_add_others(int users_count);
 
 bool records_known(uint64_t number);

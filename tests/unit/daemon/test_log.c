@@ -94,7 +94,7 @@ static void test_long_values_are_cut(void **state)
 }
 
 /*
- * Every line is a JSON object, whatever the values are. The parser of the protocol reads the line
+ * Every line is a JSON object, for any values. The parser of the protocol reads the line
  * back.
  */
 static void log_json(const char *value, struct json *root, struct fault *fault)

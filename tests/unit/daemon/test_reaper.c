@@ -313,7 +313,7 @@ static void test_bounded_descriptors(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* reaper_stop() does not wait for ever. Descriptors that are left are closed later. */
+/* reaper_stop() does not wait forever. Descriptors that are left are closed later. */
 static void test_stop_while_blocked(void **state)
 {
     (void)state;

@@ -152,7 +152,7 @@ static void test_ranges(void **state)
     close(fd);
 }
 
-/* Two regions of one file overlap, whatever their descriptors. */
+/* Two regions of one file overlap, also through different descriptors. */
 static void test_overlap(void **state)
 {
     struct region_want want = want_of(true);
@@ -199,7 +199,7 @@ static void test_sealing(void **state)
         close(fds[i]);
 }
 
-/* Both running transfers fail, whichever accessed the lost page, and so do all later transfers. */
+/* Both running transfers fail, not only the one that accessed the lost page, and all later ones. */
 static void test_shrink_under_two_transfers(void **state)
 {
     const struct region_want want = want_of(true);

@@ -337,7 +337,7 @@ static void test_sentences(void **state)
                         "dimension 1 reversed, the order of channels?");
 }
 
-/* The wrong columns are those at the edges of tiles, whatever their values are. */
+/* The wrong columns are at the edges of tiles, with any values. */
 static void test_stripes(void **state)
 {
     struct rng rng = rng_for_case(planted_seed(), 0);

@@ -366,7 +366,7 @@ static void test_handle_without_channels(void **state)
     assert_ok(mli_mov_set_hints(&at.h, MLI_MOV_FRESH_DST));
     run();
     assert_moved();
-    /* Without channels, the calling thread moves the data, whatever the engine. */
+    /* Without channels, the calling thread moves the data, with every engine. */
     assert_covered(0, 0);
 }
 

@@ -27,7 +27,7 @@
 
 /*
  * A state, and a letter for the result of each call in it, in the order above: o OK,
- * x ARGUMENT_ERROR, c CANCELLED, f DMA_ERROR, - not called, because it would wait for ever. The
+ * x ARGUMENT_ERROR, c CANCELLED, f DMA_ERROR, - not called, because it would wait forever. The
  * groups are: calls before and at start; calls for the end of a transfer; status and release; calls
  * on the pool.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles without channels: the thread that starts a transfer also moves the data, whatever the
- * engine and the state of the channel pool.
+ * Handles without channels: the thread that starts a transfer also moves the data, with every
+ * engine and in every state of the channel pool.
  */
 #include <pthread.h>
 #include <string.h>

@@ -49,7 +49,7 @@ static void random_caps(struct mli_channel_caps *caps, struct rng *rng)
     }
 }
 
-/* Adds demands that the processor must help to meet. */
+/* Adds limits for which some pieces go to the processor. */
 static void random_demands(struct mli_channel_caps *caps, struct rng *rng)
 {
     if (rng_chance(rng, 40))

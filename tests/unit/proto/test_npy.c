@@ -7,7 +7,8 @@
 #include "proto/file/tensor_list.h"
 #include "tests/support/proto_unit.h"
 
-/* Builds the begin of a file: magic, version, a length that is wrong by `lie`, and a literal. */
+/* Builds the beginning of a file: magic, version, a length that is wrong by `lie`, and a literal.
+ */
 struct file {
     char bytes[1024];
     size_t length;

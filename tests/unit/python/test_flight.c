@@ -54,7 +54,7 @@ static bool is_complete(const struct copy *copy)
     return true;
 }
 
-/* Takes flights that are done, of any thread, until one's own has been taken by some thread. */
+/* Takes finished flights of all threads, until this thread or another one sets *taken. */
 static void take_until(const int *taken)
 {
     while (!__atomic_load_n(taken, __ATOMIC_ACQUIRE)) {
