@@ -41,8 +41,20 @@ extern const struct command cmd_batch, cmd_calibrate, cmd_cancel, cmd_completion
 /** Options allowed before the command. */
 extern const struct option command_leading[];
 
+/** Sets the list of all commands, which ends with null. main() calls it first. */
+void command_set_list(const struct command *const *list);
+
 /** Returns a command, in the order of the help; null after the last. */
 const struct command *command_at(size_t index);
+
+/** Returns the command with this name, or null after printing that there is none. */
+const struct command *command_find(const char *name);
+
+/** Prints a line for each command. */
+void command_print_list(void);
+
+/** Prints the help of a command. */
+void command_help(const struct command *command);
 
 /** Prints the usage of a command after wrong arguments. Returns EXIT_CODE_INVALID. */
 enum exit_code command_misused(const struct command *command);

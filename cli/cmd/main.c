@@ -52,37 +52,16 @@
 #include "cli/term/terminal.h"
 #include "libmli/port/ports.h"
 #include "mli_helpers_api.h"
-#include "proto/json/nearest.h"
 
 /* The commands, in the order of the help. */
 static const struct command *const commands[] = {
-    &cmd_submit,    &cmd_run,      &cmd_mov,     &cmd_permute, &cmd_tile,     &cmd_import,
-    &cmd_batch,     &cmd_validate, &cmd_explain, &cmd_make,    &cmd_optimise, &cmd_profile,
-    &cmd_calibrate, &cmd_gen,      &cmd_show,    &cmd_diff,    &cmd_jobs,     &cmd_status,
-    &cmd_wait,      &cmd_cancel,   &cmd_ping,    &cmd_info,    &cmd_stats,    &cmd_top,
-    &cmd_trace,     &cmd_drain,    &cmd_resume,  &cmd_proxy,   &cmd_selftest, &cmd_completion};
-
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
-
-const struct command *command_at(size_t index)
-{
-    return index < COMMAND_COUNT ? commands[index] : NULL;
-}
-
-static void list_commands(void)
-{
-    int name = 0, arguments = 0;
-
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        int length = (int)strlen(commands[i]->name);
-        name = length > name ? length : name;
-        length = (int)strlen(commands[i]->arguments);
-        arguments = length > arguments ? length : arguments;
-    }
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-*s %-*s  %s\n", name, commands[i]->name, arguments, commands[i]->arguments,
-               commands[i]->summary);
-}
+    &cmd_submit,   &cmd_run,     &cmd_mov,       &cmd_permute,  &cmd_tile,
+    &cmd_import,   &cmd_batch,   &cmd_validate,  &cmd_explain,  &cmd_make,
+    &cmd_optimise, &cmd_profile, &cmd_calibrate, &cmd_gen,      &cmd_show,
+    &cmd_diff,     &cmd_jobs,    &cmd_status,    &cmd_wait,     &cmd_cancel,
+    &cmd_ping,     &cmd_info,    &cmd_stats,     &cmd_top,      &cmd_trace,
+    &cmd_drain,    &cmd_resume,  &cmd_proxy,     &cmd_selftest, &cmd_completion,
+    NULL};
 
 static void help(void)
 {
@@ -90,7 +69,7 @@ static void help(void)
            "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
            "[arguments]\n"
            "       mlictl help [COMMAND] | --version\n\n");
-    list_commands();
+    command_print_list();
     printf("\nexit codes:\n");
 #define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
     EXIT_CODE_TABLE(PRINT_EXIT_CODE)
@@ -98,71 +77,6 @@ static void help(void)
     printf("With several jobs: the code of the first job that did not succeed.\n\n"
            "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.\n");
 }
-
-static void help_command(const struct command *command)
-{
-    printf("mlictl %s: %s\n\nusage: mlictl %s [options]%s%s\n", command->name, command->summary,
-           command->name, *command->arguments ? " " : "", command->arguments);
-    if (command->details)
-        printf("\n%s", command->details);
-    printf("\noptions:\n");
-    options_help(command->options);
-    for (const struct example *e = command->examples; e && e->line; e++)
-        printf("%s  %s\n      %s\n", e == command->examples ? "\nexamples:\n" : "", e->line,
-               e->what);
-}
-
-enum exit_code command_misused(const struct command *command)
-{
-    print_error("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
-                *command->arguments ? " " : "", command->arguments, command->name);
-    return EXIT_CODE_INVALID;
-}
-
-/* Returns the command of a file with this name, or null if no command has such a file. */
-static const char *command_for_file(const char *name)
-{
-    static const char *const endings[][2] = {
-        {".json", "run"},    {".npy", "show"},      {".npz", "show"}, {".safetensors", "show"},
-        {".onnx", "import"}, {".tflite", "import"}, {".pb", "show"}};
-    const char *ending = strrchr(name, '.');
-
-    for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (strcmp(ending, endings[i][0]) == 0)
-            return endings[i][1];
-    }
-    return NULL;
-}
-
-static const struct command *find(const char *name)
-{
-    const char *names[COMMAND_COUNT + 1] = {NULL};
-
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        names[i] = commands[i]->name;
-    }
-    const char *nearest = nearest_word(name, names), *command = command_for_file(name);
-    if (command)
-        print_error("%s is not a command; did you mean: mlictl %s %s", name, command, name);
-    else if (nearest)
-        print_error("unknown command %s; did you mean %s?", name, nearest);
-    else
-        print_error("unknown command %s; see mlictl --help", name);
-    return NULL;
-}
-
-/* Options allowed before the command: those of every command, and those that name the daemon. */
-const struct option command_leading[] = {
-    {"socket", 's', "PATH", "", .takes = &value_file},
-    {"host", 'H', "URL", ""},
-    {"json", 0, NULL, ""},
-    {"quiet", 'q', NULL, ""},
-    {"help", 'h', NULL, ""},
-    {"version", 0, NULL, ""},
-    {NULL},
-};
 
 /* Returns the number of words before the command that are options, or -1. */
 static int count_leading(int argc, char **argv)
@@ -203,7 +117,7 @@ static void turn(char **argv, int leading)
 
 static enum exit_code run_command(const char *name, int argc, char **argv, int leading)
 {
-    const struct command *command = find(name);
+    const struct command *command = command_find(name);
     struct options options;
 
     if (!command)
@@ -217,7 +131,7 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     if (options_parse(&options, command->options, argc, argv))
         return EXIT_CODE_INVALID;
     if (options_get(&options, "help")) {
-        help_command(command);
+        command_help(command);
         return EXIT_CODE_DONE;
     }
     if (options_has(command->options, "tuning")) {
@@ -240,10 +154,10 @@ static enum exit_code help_words(int count, char **words)
         help();
         return EXIT_CODE_DONE;
     }
-    const struct command *command = find(words[0]);
+    const struct command *command = command_find(words[0]);
     if (!command)
         return EXIT_CODE_INVALID;
-    help_command(command);
+    command_help(command);
     return EXIT_CODE_DONE;
 }
 
@@ -300,6 +214,7 @@ int main(int argc, char **argv)
 #if MLI_BOARDS
     board_calls = &board_link_calls;
 #endif
+    command_set_list(commands);
     if (fill_standard_streams())
         return EXIT_CODE_FAILED;
     /* Without these signals a lost reader and a file size limit are errors of the call. */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/cmd/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/term/print.h"
+#include "proto/json/nearest.h"
+
+enum { COMMANDS_MAX = 64 };
+
+static const struct command *const *commands;
+
+void command_set_list(const struct command *const *list)
+{
+    commands = list;
+}
+
+const struct command *command_at(size_t index)
+{
+    return commands[index];
+}
+
+void command_print_list(void)
+{
+    int name = 0, arguments = 0;
+
+    for (size_t i = 0; commands[i]; i++) {
+        int length = (int)strlen(commands[i]->name);
+        name = length > name ? length : name;
+        length = (int)strlen(commands[i]->arguments);
+        arguments = length > arguments ? length : arguments;
+    }
+    for (size_t i = 0; commands[i]; i++)
+        printf("  %-*s %-*s  %s\n", name, commands[i]->name, arguments, commands[i]->arguments,
+               commands[i]->summary);
+}
+
+/* Returns the command of a file with this name, or null if no command has such a file. */
+static const char *command_for_file(const char *name)
+{
+    static const char *const endings[][2] = {
+        {".json", "run"},    {".npy", "show"},      {".npz", "show"}, {".safetensors", "show"},
+        {".onnx", "import"}, {".tflite", "import"}, {".pb", "show"}};
+    const char *ending = strrchr(name, '.');
+
+    for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (strcmp(ending, endings[i][0]) == 0)
+            return endings[i][1];
+    }
+    return NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+    const char *names[COMMANDS_MAX + 1] = {NULL};
+
+    for (size_t i = 0; commands[i] && i < COMMANDS_MAX; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        names[i] = commands[i]->name;
+    }
+    const char *nearest = nearest_word(name, names), *command = command_for_file(name);
+    if (command)
+        print_error("%s is not a command; did you mean: mlictl %s %s", name, command, name);
+    else if (nearest)
+        print_error("unknown command %s; did you mean %s?", name, nearest);
+    else
+        print_error("unknown command %s; see mlictl --help", name);
+    return NULL;
+}
+
+void command_help(const struct command *command)
+{
+    printf("mlictl %s: %s\n\nusage: mlictl %s [options]%s%s\n", command->name, command->summary,
+           command->name, *command->arguments ? " " : "", command->arguments);
+    if (command->details)
+        printf("\n%s", command->details);
+    printf("\noptions:\n");
+    options_help(command->options);
+    for (const struct example *e = command->examples; e && e->line; e++)
+        printf("%s  %s\n      %s\n", e == command->examples ? "\nexamples:\n" : "", e->line,
+               e->what);
+}
+
+enum exit_code command_misused(const struct command *command)
+{
+    print_error("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
+                *command->arguments ? " " : "", command->arguments, command->name);
+    return EXIT_CODE_INVALID;
+}
+
+/* Options allowed before the command: those of every command, and those that name the daemon. */
+const struct option command_leading[] = {
+    {"socket", 's', "PATH", "", .takes = &value_file},
+    {"host", 'H', "URL", ""},
+    {"json", 0, NULL, ""},
+    {"quiet", 'q', NULL, ""},
+    {"help", 'h', NULL, ""},
+    {"version", 0, NULL, ""},
+    {NULL},
+};
