@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/picture_block.h"
+#include "cli/explain/picture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#include "cli/explain/picture.h"
 
 enum { WEIGHT_MAX = 2 };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/explain/picture_block.h"
+#include "cli/explain/picture.h"
 #include "cli/explain/svgw.h"
 #include "cli/job/explained.h"
 #include "proto/json/textw.h"

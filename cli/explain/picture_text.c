@@ -9,7 +9,6 @@
 
 #include "cli/explain/explain.h"
 #include "cli/explain/picture.h"
-#include "cli/explain/picture_block.h"
 #include "cli/term/terminal.h"
 #include "proto/json/utf8.h"
 

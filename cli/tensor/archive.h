@@ -7,18 +7,14 @@
 #ifndef CLI_ARCHIVE_H
 #define CLI_ARCHIVE_H
 
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "proto/file/tensor_list.h"
 #include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
 
-enum {
-    ARCHIVES_KEPT = 4,                     /* unused archives that stay in the cache */
-    ARCHIVE_MEMBERS_KEPT = 32,             /* unpacked members of an archive in the cache */
-    ARCHIVE_BYTES_KEPT = 256 * 1024 * 1024 /* their total size; larger members are not cached */
-};
-
+struct model_constants;
 struct archive;
 
 /**

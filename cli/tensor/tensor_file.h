@@ -4,7 +4,7 @@
  *
  *     path -> tensor_file.c   opens the file; a .npy's header is parsed by proto/file/npy.c
  *          -> archive.c       lists and unpacks .npz (npz.c), .safetensors (proto/file) and the
- *                             constants of models (model_constants.c)
+ *                             constants of models
  *          -> struct tensor_file: `header` and `strides` describe the elements of any format
  *               -> cli/job        moves them
  *               -> cli/diagnose   diffs them

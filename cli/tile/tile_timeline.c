@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/explain/timeline.h"
+#include "cli/explain/timeline_chart.h"
 
 enum { BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
 
