@@ -17,7 +17,7 @@
  * To write an engine, start here: define the functions of struct chain_controller, a struct
  * chain_channel for each channel, and a struct mli_engine whose functions `open`, `submit` and
  * `poll` call those below. The engine keeps the items, in the form of its controller.
- * boards/drivers/bcm2835 is an example.
+ * boards/drivers/bcm2835.c is an example.
  */
 #ifndef MLI_PORT_CHAIN_H
 #define MLI_PORT_CHAIN_H

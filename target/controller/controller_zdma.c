@@ -5,7 +5,7 @@
  * element first. So the source queue begins at the first descriptor's address, the destination
  * queue 32 bytes behind it. There are no strides: a piece is one run. Zeros are copied from memory,
  * because write-only mode exists in simple mode only. INTR in each destination element lets the
- * controller count the elements whose bytes are in memory; the driver (boards/drivers/zdma) masks
+ * controller count the elements whose bytes are in memory; the driver (boards/drivers/zdma.c) masks
  * the interrupt.
  */
 #include "target/controller/encoder.h"

@@ -4,7 +4,7 @@
  * libmli/port/ports.c. The model fails an assertion of cmocka if the engine does what the manual
  * forbids, which ends the program.
  */
-#include "boards/drivers/zdma/zdma_engine.h"
+#include "boards/drivers/zdma.h"
 #include "libmli/port/ports.h"
 #include "tests/unit/boards/zdma_model.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "boards/drivers/bcm2835/bcm2835_registers.h"
+#include "boards/drivers/bcm2835.h"
 #include "tests/unit/boards/bus_windows.h"
 
 enum {

@@ -12,7 +12,7 @@
 #ifndef TEST_BCM2835_MODEL_H
 #define TEST_BCM2835_MODEL_H
 
-#include "boards/drivers/bcm2835/bcm2835_engine.h"
+#include "boards/drivers/bcm2835.h"
 
 enum {
     BCM2835_MODEL_FULL = 3,        /* channels 0 to 2 of the engine */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "boards/drivers/pdma/pdma_registers.h"
+#include "boards/drivers/pdma.h"
 
 #define INTERRUPTS (PDMA_DONE_IE | PDMA_ERROR_IE)
 #define WRITABLE   (PDMA_CLAIM | PDMA_RUN | INTERRUPTS | PDMA_DONE | PDMA_ERROR)

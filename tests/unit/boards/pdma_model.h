@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "boards/drivers/pdma/pdma_engine.h"
+#include "boards/drivers/pdma.h"
 
 /* Resets the model and makes it the platform of the engine. */
 void pdma_model_init(void);

@@ -13,7 +13,7 @@
 #ifndef TEST_PL330_MODEL_H
 #define TEST_PL330_MODEL_H
 
-#include "boards/drivers/pl330/pl330_engine.h"
+#include "boards/drivers/pl330.h"
 
 struct pl330_model {
     uint32_t pace;     /* instructions of each thread when a status register is read */

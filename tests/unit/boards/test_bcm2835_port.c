@@ -7,7 +7,7 @@
 
 #include <endian.h>
 
-#include "boards/drivers/bcm2835/bcm2835_block.h"
+#include "boards/drivers/bcm2835.h"
 #include "tests/support/rng.h"
 
 enum { COUNT = 100000, BUS_BYTES = 16, FULL_BURST = 32, LITE_BURST = 16 };

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "boards/drivers/pdma/pdma_engine.h"
-#include "boards/drivers/pdma/pdma_registers.h"
+#include "boards/drivers/pdma.h"
 #include "tests/support/rng.h"
 #include "tests/unit/boards/pdma_model.h"
 #include "tests/unit/port/moves.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "boards/drivers/pl330/pl330_registers.h"
+#include "boards/drivers/pl330.h"
 #include "tests/unit/boards/pl330_model.h"
 #include "tests/unit/port/moves.h"
 

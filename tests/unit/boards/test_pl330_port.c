@@ -5,7 +5,7 @@
  */
 #include "tests/unit/target/encoding.h"
 
-#include "boards/drivers/pl330/pl330_program.h"
+#include "boards/drivers/pl330_program.h"
 #include "tests/support/rng.h"
 
 enum { COUNT = 200000 };

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "boards/drivers/zdma/zdma_engine.h"
-#include "boards/drivers/zdma/zdma_registers.h"
+#include "boards/drivers/zdma.h"
 #include "tests/support/rng.h"
 #include "tests/unit/boards/zdma_model.h"
 #include "tests/unit/port/moves.h"

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "boards/drivers/zdma/zdma_engine.h"
-#include "boards/drivers/zdma/zdma_registers.h"
+#include "boards/drivers/zdma.h"
 #include "target/controller/encoder.h"
 #include "tests/unit/boards/zdma_model.h"
 #include "tests/unit/port/moves.h"

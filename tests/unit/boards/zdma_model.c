@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "boards/drivers/zdma/zdma_registers.h"
+#include "boards/drivers/zdma.h"
 #include "tests/support/unit.h"
 
 enum { REGISTERS_END = 0x204, COUNT_MAX = 255, IDLE = 0, PAUSED = 1, CMD_PAUSE = 1, CMD_STOP = 2 };

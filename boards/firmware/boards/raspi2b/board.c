@@ -2,7 +2,7 @@
 /* The Raspberry Pi 2, and QEMU's model of it, raspi2b. */
 #include "boards/firmware/board.h"
 
-#include "boards/drivers/bcm2835/bcm2835_engine.h"
+#include "boards/drivers/bcm2835.h"
 #include "boards/firmware/boards/raspi2b/inject.h"
 #include "boards/firmware/boards/raspi2b/memory_map.h"
 #include "boards/firmware/lib/firmware.h"

@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-#include "boards/drivers/bcm2835/bcm2835_engine.h"
-#include "boards/drivers/bcm2835/bcm2835_registers.h"
+#include "boards/drivers/bcm2835.h"
 #include "boards/firmware/board.h"
 #include "boards/firmware/boards/raspi2b/memory_map.h"
 

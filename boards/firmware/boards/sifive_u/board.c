@@ -4,8 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "boards/drivers/pdma/pdma_engine.h"
-#include "boards/drivers/pdma/pdma_registers.h"
+#include "boards/drivers/pdma.h"
 #include "boards/firmware/boards/sifive_u/memory_map.h"
 #include "boards/firmware/lib/firmware.h"
 

@@ -2,8 +2,7 @@
 /* AMD ZCU102 (Zynq UltraScale+ MPSoC), and QEMU's model of it, xlnx-zcu102. */
 #include "boards/firmware/board.h"
 
-#include "boards/drivers/zdma/zdma_engine.h"
-#include "boards/drivers/zdma/zdma_registers.h"
+#include "boards/drivers/zdma.h"
 #include "boards/firmware/boards/zcu102/memory_map.h"
 #include "boards/firmware/lib/firmware.h"
 

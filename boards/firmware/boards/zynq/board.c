@@ -2,8 +2,7 @@
 /* Boards with Zynq-7000, and QEMU's model of one, xilinx-zynq-a9. */
 #include "boards/firmware/board.h"
 
-#include "boards/drivers/pl330/pl330_engine.h"
-#include "boards/drivers/pl330/pl330_registers.h"
+#include "boards/drivers/pl330.h"
 #include "boards/firmware/boards/zynq/memory_map.h"
 #include "boards/firmware/lib/firmware.h"
 

@@ -3,12 +3,6 @@
  * The engine of the Arm PL330 (CoreLink DMA-330). It is independent of the board: the board's code
  * says where the controller is, and calls pl330_interrupt() from its interrupt handler.
  *
- *   pl330_program.[ch]   the microcode for the pieces of a plan
- *   pl330_source.[ch]    the pieces, and where a fault is injected
- *   pl330_device.[ch]    the controller: starts and stops channel threads, and records their events
- *   pl330_engine.c       work items: programs that follow one another, ends, faults and cancels
- *   pl330_registers.h    the registers
- *
  *   pl330:interrupt=1    Complete by interrupts; 0: by polling (default: 0).
  *   pl330:program=BYTES  Start a thread with at most BYTES bytes of program, PL330_PROGRAM_MIN to
  *                        PL330_PROGRAM_MAX (default: PL330_PROGRAM_MAX). A program has as many
@@ -19,20 +13,54 @@
  *
  * Channel n sends event n. The board connects the interrupts of these events and that of aborts.
  */
-#ifndef PL330_ENGINE_H
-#define PL330_ENGINE_H
+#ifndef BOARDS_DRIVERS_PL330_H
+#define BOARDS_DRIVERS_PL330_H
 
+#include <stdint.h>
+
+#include "boards/drivers/pl330_program.h"
 #include "mli_engine.h"
 
+/*
+ * Registers of the Arm PL330 (CoreLink DMA-330), as offsets from its base. Source: Arm DDI 0424,
+ * programmers model.
+ */
+
+/* Registers of the controller. */
 enum {
-    PL330_CHANNELS_MAX = 8,
-    PL330_PROGRAM_MIN = 263, /* the largest piece, and what pl330_inject() adds to it */
-    PL330_PROGRAM_MAX = 2048,
-    /* Assumed, not measured: a burst takes as long as some ten instructions of the processor. */
-    PL330_RUN_DEFAULT = 8,
-    /* Assumed, not measured: the processor encodes a piece in the time of these bytes. */
-    PL330_PIECE_DEFAULT = 128
+    PL330_DSR = 0x000,       /* status of the manager thread */
+    PL330_INTEN = 0x020,     /* events that are interrupts, as bits */
+    PL330_EVENT_RIS = 0x024, /* events that are pending, interrupts or not */
+    PL330_INTMIS = 0x028,    /* interrupts that are active */
+    PL330_INTCLR = 0x02c,    /* write 1: clear an interrupt */
+    PL330_FSRD = 0x030,      /* 1: the manager thread has a fault */
+    PL330_FSRC = 0x034,      /* channel threads that have a fault, as bits */
+    PL330_FTRD = 0x038,      /* kind of the manager's fault */
+    PL330_DBGSTATUS = 0xd00, /* bit 0: busy with an instruction of the debug registers */
+    PL330_DBGCMD = 0xd04,    /* write 0: execute it */
+    PL330_DBGINST0 = 0xd08,
+    PL330_DBGINST1 = 0xd0c,
+    PL330_CR0 = 0xe00, /* numbers of channels and events */
+    PL330_CRD = 0xe14, /* bus and FIFO */
+    PL330_PERIPH_ID0 = 0xfe0,
+    PL330_PERIPH_ID1 = 0xfe4,
 };
+
+/* Kinds of faults: bits of FTR. */
+enum {
+    PL330_FAULT_UNDEFINED = 1 << 0, /* undefined instruction */
+    PL330_FAULT_OPERAND = 1 << 1,   /* operand that the configuration does not allow */
+    PL330_FAULT_FIFO = 1 << 12,     /* the FIFO is too small for a burst */
+    PL330_FAULT_STORE = 1 << 13,    /* store without data */
+    PL330_FAULT_FETCH = 1 << 16,    /* bus error of an instruction */
+    PL330_FAULT_WRITE = 1 << 17,    /* bus error of a store */
+    PL330_FAULT_READ = 1 << 18,     /* bus error of a load */
+};
+
+/*
+ * The controller: its registers, and the reports of its threads. A thread is a channel of the
+ * controller that executes a program.
+ */
 
 /** A controller, and what its driver needs of the board. */
 struct pl330_platform {
@@ -61,6 +89,16 @@ struct pl330_platform {
      * time that it repeats a DMASTZ because its queue of writes is full.
      */
     bool zero_barriers;
+};
+
+enum {
+    PL330_CHANNELS_MAX = 8,
+    PL330_PROGRAM_MIN = 263, /* the largest piece, and what pl330_inject() adds to it */
+    PL330_PROGRAM_MAX = 2048,
+    /* Assumed, not measured: a burst takes as long as some ten instructions of the processor. */
+    PL330_RUN_DEFAULT = 8,
+    /* Assumed, not measured: the processor encodes a piece in the time of these bytes. */
+    PL330_PIECE_DEFAULT = 128
 };
 
 /** The registers of a thread that had a fault. */
@@ -99,4 +137,4 @@ void pl330_inject(uint32_t channel, enum pl330_injection injection, uint64_t row
 /** Lets a channel go on that waits because of PL330_INJECT_WAIT. */
 void pl330_release(uint32_t channel);
 
-#endif /* PL330_ENGINE_H */
+#endif /* BOARDS_DRIVERS_PL330_H */

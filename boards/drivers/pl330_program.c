@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/drivers/pl330/pl330_program.h"
+#include "boards/drivers/pl330_program.h"
 
 enum {
     ITERATIONS_MAX = 256,

@@ -6,14 +6,293 @@
  *
  * No locks are needed: submit and poll of a channel follow one another, also with interrupts.
  */
-#include "boards/drivers/zdma/zdma_engine.h"
-
 #include <stdatomic.h>
 
-#include "boards/drivers/zdma/zdma_list.h"
+#include "boards/drivers/zdma.h"
 #include "libmli/port/option.h"
 
+/* Interrupts: bits of ISR, IMR, IEN and IDS. */
+#define ZDMA_AXI_RD_SRC_DSCR (1u << 6)
+#define ZDMA_AXI_RD_DST_DSCR (1u << 7)
+#define ZDMA_BUS_ERRORS                                                                            \
+    (ZDMA_AXI_RD_SRC_DSCR | ZDMA_AXI_RD_DST_DSCR | ZDMA_AXI_RD_DATA | ZDMA_AXI_WR_DATA)
+
+/* STATUS */
+#define ZDMA_STATE              3u
+#define ZDMA_DATA_ATTR_COHERENT (0xfu << 22 | 0xfu << 8)
+
+/* DSCR_ATTR */
+#define ZDMA_DSCR_ATTR_COHERENT (1u << 8 | 0xfu << 4)
+
+/* Word 3 of an element. */
+#define ZDMA_COHERENT (1u << 0)
+
+/*
+ * Lists of ZDMA elements for the pieces of a plan. Each piece is one element of the source queue
+ * and one of the destination queue. Every destination element asks to be counted (INTR), so the
+ * number of pieces that are in memory is known when a channel stops.
+ */
+
+/* The place in the plan where a piece begins, and its size. */
+struct zdma_place {
+    uint64_t row;
+    uint32_t index, bytes;
+};
+
+/*
+ * Words of the elements of a list, at an address that is a multiple of their size: a channel
+ * fetches linear elements within one page of 4096 bytes.
+ */
+enum { ZDMA_LIST_WORDS = ZDMA_LIST_MAX * 2 * ZDMA_LINKED_WORDS };
+_Static_assert(ZDMA_LIST_MAX > 0 && ZDMA_LIST_MAX <= 128 &&
+                   (ZDMA_LIST_MAX & (ZDMA_LIST_MAX - 1)) == 0,
+               "ZDMA_LIST_MAX must be a power of two, at most 128");
+
+/*
+ * The elements that a channel executes without the processor. If `fill` is not null, there are no
+ * elements: the list is one fill of `bytes` bytes, for the write-only mode of the channel.
+ */
+struct zdma_list {
+    /* Linked: pairs of a source and a destination element. Linear: all sources come first. */
+    uint32_t *words;
+    struct zdma_place place[ZDMA_LIST_MAX];
+    uint32_t count; /* number of pieces */
+    size_t bytes;   /* their sizes added up */
+    uint8_t *fill;
+};
+
 enum { LISTS = 2, RUN_DEFAULT = 1 << 20, LEAST_DEFAULT = 32 };
+
+static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORDS];
+
+/* The form of lists. */
+struct zdma_form {
+    uint32_t elements; /* most pieces of a list */
+    size_t bytes;      /* a list ends when it has this number of bytes */
+    bool linear, coherent;
+};
+
+/* The pieces of a plan, from the first one that is in no list yet. */
+struct zdma_rest {
+    struct mli_legaliser legaliser;
+    bool more;                   /* false: the plan has no more pieces */
+    struct mli_descriptor piece; /* the next piece, or what is left of it */
+};
+
+enum {
+    /* Fills copy from a block of zeros: only simple mode can write without a source. */
+    ZEROS = 4096,
+    /* From this size on, a start in simple mode is cheaper than elements of ZEROS bytes. */
+    WRITE_ONLY_MIN = 16 * ZEROS,
+    /* Words from the sources to the destinations of a linear list. */
+    LINEAR_SIDE = ZDMA_LIST_MAX * ZDMA_LINEAR_WORDS
+};
+
+static _Alignas(64) const uint8_t zeros[ZEROS];
+
+/* The controller reads words with the least significant byte first. */
+static uint32_t word(uint64_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap32((uint32_t)value);
+#else
+    return (uint32_t)value;
+#endif
+}
+
+/* Returns the words from a source element to its destination element. */
+static size_t other_side(const struct zdma_form *form)
+{
+    return form->linear ? (size_t)LINEAR_SIDE : (size_t)ZDMA_LINKED_WORDS;
+}
+
+/* Returns the words from an element to the next element of its side. */
+static size_t step(const struct zdma_form *form)
+{
+    return form->linear ? (size_t)ZDMA_LINEAR_WORDS : 2 * (size_t)ZDMA_LINKED_WORDS;
+}
+
+/* Returns the first destination element. The first source element is list->words. */
+static const uint32_t *list_destinations(const struct zdma_list *list, const struct zdma_form *form)
+{
+    return list->words + other_side(form);
+}
+
+static _Atomic uint32_t list_option = ZDMA_LIST_MAX, run_option = RUN_DEFAULT,
+                        least_option = LEAST_DEFAULT;
+static _Atomic uint32_t linear_option, interrupt_option;
+
+/* `tiny` stays 0: measure the size for a board. */
+static void caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    (void)channel;
+    caps->flags = port_option_get(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
+    caps->run_max = port_option_get(&run_option);
+    caps->piece_min = port_option_get(&least_option);
+}
+
+/* Moves on to the piece after rest->piece. */
+static void rest_next(struct zdma_rest *rest)
+{
+    rest->more = mli_legalise_next(&rest->legaliser, &rest->piece);
+}
+
+/* Starts at the first piece of a plan. Pieces are within *caps, which has no loops. */
+static void rest_init(struct zdma_rest *rest, const struct mli_plan *plan,
+                      const struct mli_channel_caps *caps)
+{
+    mli_legalise_init(&rest->legaliser, plan, caps);
+    rest_next(rest);
+}
+
+/* A copy may have the source address 0, where boards have memory. */
+static bool is_fill(const struct mli_descriptor *piece)
+{
+    return piece->index > 0;
+}
+
+/* Sets two words to the address that the controller uses for a place in memory. */
+static void put_address(uint32_t *words, const void *place)
+{
+    const uint64_t address = mli_bus_address(place);
+
+    words[0] = word(address);
+    words[1] = word(address >> 32);
+}
+
+static void put(uint32_t *element, const void *data, size_t size, uint32_t control)
+{
+    put_address(element, data);
+    element[2] = word(size);
+    element[3] = word(control);
+}
+
+/* Sets words 4 to 7 of a linked element. */
+static void put_link(uint32_t *element, const uint32_t *next)
+{
+    put_address(element + 4, next);
+    element[6] = 0;
+    element[7] = 0;
+}
+
+/* Appends the first `bytes` bytes of a piece. */
+static void append(struct zdma_list *list, const struct mli_descriptor *piece, size_t bytes,
+                   const struct zdma_form *form)
+{
+    const uint32_t i = list->count++;
+    const uint32_t control =
+        (form->linear ? 0 : ZDMA_LINKED) | (form->coherent ? ZDMA_COHERENT : 0);
+    uint32_t *src = list->words + i * step(form), *dst = src + other_side(form);
+
+    put(src, is_fill(piece) ? zeros : piece->box.src, bytes, control);
+    put(dst, piece->box.dst, bytes, control | ZDMA_INTR);
+    if (!form->linear) {
+        put_link(src, src + step(form));
+        put_link(dst, dst + step(form));
+    }
+    list->place[i] = (struct zdma_place){piece->row, piece->index, (uint32_t)bytes};
+    list->bytes += bytes;
+}
+
+/* Makes the last source element stop the channel. */
+static void end(struct zdma_list *list, const struct zdma_form *form)
+{
+    uint32_t *src = list->words + (list->count - 1) * step(form);
+
+    src[3] |= word(ZDMA_STOP);
+    if (form->linear)
+        return;
+    for (size_t i = 4; i < ZDMA_LINKED_WORDS; i++) {
+        src[i] = 0;
+        src[other_side(form) + i] = 0;
+    }
+}
+
+static bool is_for_write_only(const struct mli_descriptor *piece)
+{
+    return is_fill(piece) && piece->box.run >= WRITE_ONLY_MIN;
+}
+
+/* Makes a list of one fill, in write-only mode. */
+static void fill_whole(struct zdma_list *list, struct zdma_rest *rest)
+{
+    const struct mli_descriptor *piece = &rest->piece;
+
+    list->fill = piece->box.dst;
+    list->bytes = piece->box.run;
+    list->place[0] = (struct zdma_place){piece->row, piece->index, (uint32_t)piece->box.run};
+    list->count = 1;
+    rest_next(rest);
+}
+
+/* Appends as much of the next piece as one element can move. */
+static void append_next(struct zdma_list *list, struct zdma_rest *rest,
+                        const struct zdma_form *form)
+{
+    struct mli_descriptor *piece = &rest->piece;
+
+    if (!is_fill(piece) || piece->box.run <= ZEROS) {
+        append(list, piece, piece->box.run, form);
+        rest_next(rest);
+        return;
+    }
+    append(list, piece, ZEROS, form);
+    piece->box.run -= ZEROS;
+    piece->box.dst += ZEROS;
+}
+
+/*
+ * Makes a list of the next pieces of the channel. Its count is 0 if there are none; rest->piece is
+ * then the first piece of the processor, unless the plan has no more.
+ */
+static void list_fill(struct zdma_list *list, struct zdma_rest *rest, const struct zdma_form *form)
+{
+    list->count = 0;
+    list->bytes = 0;
+    list->fill = NULL;
+    while (rest->more && !(rest->piece.flags & MLI_PIECE_CPU) && list->count < form->elements &&
+           list->bytes < form->bytes) {
+        if (!is_for_write_only(&rest->piece)) {
+            append_next(list, rest, form);
+            continue;
+        }
+        if (list->count == 0) {
+            fill_whole(list, rest);
+            return;
+        }
+        break;
+    }
+    if (list->count > 0)
+        end(list, form);
+}
+
+/* Writes the elements from the cache to memory, for a channel that does not see the cache. */
+static void list_clean(const struct zdma_list *list, const struct zdma_form *form)
+{
+    const size_t bytes = list->count * step(form) * sizeof(*list->words);
+
+    if (list->fill)
+        return;
+    mli_cache_clean(list->words, bytes);
+    if (form->linear)
+        mli_cache_clean(list->words + LINEAR_SIDE, bytes);
+}
+
+/* Writes the source of fills from the cache to memory. Call it once. */
+static void zeros_clean(void)
+{
+    mli_cache_clean(zeros, sizeof(zeros));
+}
+
+/* Returns the bytes of the first `count` pieces. */
+static size_t list_written(const struct zdma_list *list, uint32_t count)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        bytes += list->place[i].bytes;
+    return bytes;
+}
 
 /* Who moves the next bytes of a work item. */
 enum phase { CHANNEL, PROCESSOR, ENDED };
@@ -34,14 +313,9 @@ static struct lane {
     _Atomic uint32_t high_water;
 } lanes[ZDMA_CHANNELS_MAX];
 
-static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORDS];
-
 static struct zdma_platform platform;
 
 /* Atomic, because any thread may call the caps operation at any time. */
-static _Atomic uint32_t list_option = ZDMA_LIST_MAX, run_option = RUN_DEFAULT,
-                        least_option = LEAST_DEFAULT;
-static _Atomic uint32_t linear_option, interrupt_option;
 
 static uint32_t get(uint32_t channel, uint32_t offset)
 {
@@ -90,15 +364,6 @@ static uint32_t probe(void)
     return platform.channels;
 }
 
-/* `tiny` stays 0: measure the size for a board. */
-static void caps(uint32_t channel, struct mli_channel_caps *caps)
-{
-    (void)channel;
-    caps->flags = port_option_get(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
-    caps->run_max = port_option_get(&run_option);
-    caps->piece_min = port_option_get(&least_option);
-}
-
 static bool is_busy(uint32_t channel)
 {
     return (get(channel, ZDMA_STATUS) & ZDMA_STATE) == ZDMA_STATE_BUSY;
@@ -133,7 +398,7 @@ static bool open_channel(uint32_t channel)
         lane->list[i].words = elements[channel][i];
     lane->interrupt = port_option_get(&interrupt_option);
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
-    zdma_zeros_clean();
+    zeros_clean();
     configure(channel);
     return true;
 }
@@ -162,8 +427,8 @@ static void start(uint32_t channel)
         set(channel, ZDMA_CTRL0, ZDMA_OVER_FETCH | ZDMA_SCATTER_GATHER);
         set_pair(channel, ZDMA_SRC_START_LSB, mli_bus_address(list->words));
         set_pair(channel, ZDMA_DST_START_LSB,
-                 mli_bus_address(zdma_list_destinations(list, &lane->form)));
-        zdma_list_clean(list, &lane->form);
+                 mli_bus_address(list_destinations(list, &lane->form)));
+        list_clean(list, &lane->form);
     }
     barrier();
     set(channel, ZDMA_CTRL2, ZDMA_ENABLE);
@@ -174,7 +439,7 @@ static void fill_other(struct lane *lane)
 {
     struct zdma_list *list = &lane->list[1 - lane->running];
 
-    zdma_list_fill(list, &lane->rest, &lane->form);
+    list_fill(list, &lane->rest, &lane->form);
     if (list->count > atomic_load_explicit(&lane->high_water, memory_order_relaxed))
         atomic_store_explicit(&lane->high_water, list->count, memory_order_relaxed);
 }
@@ -236,7 +501,7 @@ static void submit(uint32_t channel, struct mli_work *work)
     lane->written = 0;
     lane->uncounted = 0;
     atomic_store_explicit(&lane->lost, false, memory_order_relaxed);
-    zdma_rest_init(&lane->rest, work->plan, &limits);
+    rest_init(&lane->rest, work->plan, &limits);
     fill_other(lane);
     if (lane->list[1 - lane->running].count > 0)
         mli_work_clean(work);
@@ -301,7 +566,7 @@ static void collect(uint32_t channel, struct mli_work *work)
     barrier();
     count = lost ? 0 : count_done(channel, list, outcome);
     lane->uncounted += count;
-    lane->written += zdma_list_written(list, count);
+    lane->written += list_written(list, count);
     mli_work_progress(work, lane->written);
     if (count == list->count)
         go_on(channel, work);
@@ -326,7 +591,7 @@ static void move_piece(uint32_t channel, struct mli_work *work)
     lane->uncounted++;
     lane->written += piece->bytes;
     mli_work_progress(work, lane->written);
-    zdma_rest_next(&lane->rest);
+    rest_next(&lane->rest);
     if (!lane->rest.more)
         end_at(lane, MLI_STATUS_OK, 0, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine of the SiFive PDMA (pdma_registers.h). It is independent of the board: the board's
+ * The engine of the SiFive PDMA. It is independent of the board: the board's
  * code says where the controller is, and calls pdma_interrupt() from its interrupt handler.
  *
  *   pdma:interrupt=1      Complete by interrupts; 0: by polling (default: 0).
@@ -13,10 +13,42 @@
  * A row of a plan becomes one block, or up to three if its ends are aligned worse than its middle.
  * The controller cannot fill: zeros are copied from a page of zeros.
  */
-#ifndef PDMA_ENGINE_H
-#define PDMA_ENGINE_H
+#ifndef BOARDS_DRIVERS_PDMA_H
+#define BOARDS_DRIVERS_PDMA_H
 
 #include "mli_engine.h"
+
+/*
+ * Registers of the SiFive platform DMA engine (PDMA) of FU540-C000, FU740-C000 and PolarFire SoC.
+ * Sources: PolarFire SoC MSS Technical Reference, "DMA Engine", which documents the same
+ * controller; its numbers agree with the FU540-C000 manual. docs/boards.md says what QEMU models
+ * differently.
+ *
+ * A channel copies one contiguous block per start: no descriptors in memory, no strides, no fills.
+ * Software writes the Next registers and sets RUN; the channel copies them to its Exec registers
+ * and counts these.
+ */
+
+enum {
+    PDMA_CHANNELS = 4,
+    PDMA_CHANNEL_BYTES = 0x1000, /* distance of the registers of two channels */
+
+    PDMA_CONTROL = 0x000,          /* 32 bits */
+    PDMA_NEXT_CONFIG = 0x004,      /* 32 bits */
+    PDMA_NEXT_BYTES = 0x008,       /* 64 bits, as all below */
+    PDMA_NEXT_DESTINATION = 0x010, /* physical address */
+    PDMA_NEXT_SOURCE = 0x018,
+    PDMA_EXEC_CONFIG = 0x104, /* 32 bits, read only */
+    PDMA_EXEC_BYTES = 0x108,  /* bytes that are left */
+};
+
+/* Control */
+#define PDMA_CLAIM    (1u << 0) /* setting it clears the Next registers; stays set while RUN is */
+#define PDMA_RUN      (1u << 1) /* set: start; the channel clears it at the end */
+#define PDMA_DONE_IE  (1u << 14)
+#define PDMA_ERROR_IE (1u << 15)
+#define PDMA_DONE     (1u << 30) /* DONE and ERROR stay until software writes 0 */
+#define PDMA_ERROR    (1u << 31)
 
 /** A controller, and what its driver needs of the board. */
 struct pdma_platform {
@@ -56,4 +88,4 @@ void pdma_interrupt(uint32_t channel);
 
 extern const struct mli_engine pdma_engine;
 
-#endif /* PDMA_ENGINE_H */
+#endif /* BOARDS_DRIVERS_PDMA_H */

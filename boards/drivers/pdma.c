@@ -6,12 +6,14 @@
  *
  * No locks are needed: submit and poll of a channel follow one another, also with interrupts.
  */
-#include "boards/drivers/pdma/pdma_engine.h"
-
 #include <stdatomic.h>
 
-#include "boards/drivers/pdma/pdma_registers.h"
+#include "boards/drivers/pdma.h"
 #include "libmli/port/option.h"
+
+/* NextConfig: logarithms of the bytes of one read and of one write on the bus, up to 64 bytes */
+#define PDMA_SIZE_MAX        6
+#define PDMA_CONFIG_OF(size) ((uint32_t)(size) << 28 | (uint32_t)(size) << 24)
 
 enum {
     BLOCK_DEFAULT = 64 * 1024,
