@@ -23,7 +23,7 @@ class Tally:
         excused = entry and not (self.sanitized and entry.sanitizers_find_it)
         if verdict.outcome == "survived":
             (self.excused if excused else self.survivors).append(mutant)
-        elif excused and verdict.outcome == "found" and not entry.sanitizers_find_it and not self.sanitized:
+        elif excused and verdict.outcome == "found" and not entry.may_be_found and not self.sanitized:
             self.needless.append((entry, verdict.test))
 
     def total(self):

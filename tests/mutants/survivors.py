@@ -6,7 +6,8 @@
     + the line after
       the reason, in one or more lines
 
-A reason that begins with "sanitizers:" is for a mutant that only the tree `sanitize` finds, such as a leak.
+A reason that begins with "sanitizers:" is for a mutant that only the tree `sanitize` finds, such as a leak. One that begins
+with "sometimes:" is for a mutant that a test finds by chance.
 "SOURCE: FUNCTION, second" names the second mutant of a function that has several with these lines. An empty line ends
 an entry; lines that begin with "#" are comments.
 """
@@ -30,6 +31,10 @@ class Entry:
     @property
     def sanitizers_find_it(self):
         return self.reason.startswith("sanitizers:")
+
+    @property
+    def may_be_found(self):
+        return self.reason.startswith(("sanitizers:", "sometimes:"))
 
 
 def place_of(mutant):

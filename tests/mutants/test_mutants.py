@@ -108,6 +108,11 @@ class Report(unittest.TestCase):
         self.assertEqual(len(self.tally("found", entries, sanitized=True).needless), 0)
         self.assertEqual(len(self.tally("found", entries).needless), 0)  # by chance
 
+    def test_a_mutant_that_is_found_by_chance(self):
+        entries = self.entries("sometimes: a random key")
+        self.assertEqual(len(self.tally("survived", entries).survivors), 0)
+        self.assertEqual(len(self.tally("found", entries).needless), 0)
+
     def test_malformed_entries_are_refused(self):
         for text in ("f.c: f\n- a\n+ b\n", "f.c: f\n- a\n  reason\n", "- a\n+ b\n  reason\n",
                      "f.c: f\n- a\n+ b\n  reason\n\nf.c: f\n- a\n+ b\n  again\n"):
