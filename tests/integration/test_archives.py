@@ -515,7 +515,7 @@ class Npz(ArchiveCase):
                               self.ctl("show", "a.npz", code=2).err)
 
     def test_a_bad_member_is_refused_alike_however_often(self):
-        """Only the first of the jobs pays for the header."""
+        """Only the first job counts the header towards the limit of unpacked bytes."""
         shape = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }"
         header = shape.ljust(59999) + "\n"
         member = b"\x93NUMPY\x01\x00" + struct.pack("<H", 60000) + header.encode() + b"abc"

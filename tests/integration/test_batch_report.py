@@ -63,8 +63,8 @@ def as_xml(text):
 
 
 def sentence(line):
-    """Returns file, place and message of a result. The place is the pointer as people write it, without
-    the part that the message begins with."""
+    """Returns file, place and message of a result. The place is the pointer in the form a.b[0],
+    without the part with which the message begins."""
     place, message = "", line["message"]
     for token in line["pointer"].split("/")[1:]:
         place += f"[{token}]" if re.fullmatch("[0-9]+", token) else f".{token}" if place else token

@@ -72,8 +72,8 @@ static char *contents(void)
     return text;
 }
 
-/* Checks only the end of the JSON array. Integration tests parse it: the protocol's parser refuses
- * its numbers. */
+/* Checks only the end of the JSON array. Integration tests parse the trace, because the
+ * protocol's parser refuses fractions. */
 static void assert_ends(const char *text, const char *end)
 {
     assert_int_equal(text[0], '[');
