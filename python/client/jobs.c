@@ -9,7 +9,7 @@
 #include "python/client/order.h"
 #include "python/client/prepared.h"
 #include "python/client/service_error.h"
-#include "python/core/keyword.h"
+#include "python/core/integers.h"
 
 struct job_arguments {
     struct arguments move;

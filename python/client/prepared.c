@@ -9,7 +9,6 @@
 #include "python/client/service_error.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/keyword.h"
 
 struct prepared {
     PyObject_HEAD struct connection *connection; /* strong */

@@ -6,7 +6,7 @@
 
 #include "python/client/prepared.h"
 #include "python/client/service_error.h"
-#include "python/core/keyword.h"
+#include "python/core/integers.h"
 
 struct ticket {
     PyObject_HEAD struct errand *errand;

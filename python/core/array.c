@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-#include "python/core/dlpack.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/ndarray.h"
-#include "python/core/operation.h"
+#include "python/core/view.h"
 
 /* The memory of an object that is no NumPy array, as a buffer of bytes. */
 struct memory_view {

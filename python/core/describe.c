@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "python/core/describe.h"
+#include "python/core/module.h"
 
 #include "python/core/integers.h"
 #include "python/core/operation.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "python/core/extension.h"
+#include "python/core/module.h"
 
 static PyTypeObject *registered_type;
 static PyObject *registered_move, *registered_plan;

@@ -37,4 +37,7 @@ PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const 
 /** Returns a tuple of `count` integers. */
 PyObject *tuple_of_integers(const int64_t *number, uint32_t count);
 
+/** A name for PyArg_ParseTupleAndKeywords(), which does not write it but takes a char *. */
+#define KEYWORD(text) ((char *)(uintptr_t)(text))
+
 #endif /* CORE_INTEGERS_H */

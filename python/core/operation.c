@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "python/core/operation.h"
-
+#include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #include "python/core/array.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/recent.h"
+#include "python/core/operation.h"
 
 enum {
     BYTES_WITH_GIL = 32 * 1024, /* moved in about 1 us: releasing the GIL would take as long */
@@ -107,6 +107,323 @@ static int open_result(struct operation *operation, PyObject *result)
 {
     operation->result = result;
     return result ? view_open(&operation->dst, result, "out") : -1;
+}
+
+/*
+ * The layouts of recent moves. Programs repeat a move on many arrays of one shape, and pass the
+ * same objects as arguments each time: constants of the code, or variables. mli keeps the layout of
+ * such a move, so that it does not read the arguments and fold the axes again.
+ *
+ * Everything needs the GIL.
+ */
+
+enum {
+    ENTRIES = 16,
+    OPTIONS = 5,                   /* pad, slice, step, perm, at */
+    DEPTH_MAX = 2,                 /* of tuples in an argument: pad is a tuple of pairs */
+    BY_OTHERS = 2,                 /* references to an object that not only this call has */
+    NEW_ARRAY = NEST_RANK_MAX + 1, /* in place of the rank of `out` */
+    WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
+};
+
+/* The arguments of a move, and its arrays without their addresses: moves with equal keys have equal
+   layouts. */
+struct key {
+    PyObject *option[OPTIONS]; /* strong references in an entry; null: not given */
+    int64_t word[1 + 2 * WORDS_OF_VIEW];
+    size_t words;  /* 0: an empty entry */
+    uint64_t hash; /* of the arguments and of the shape of the source */
+};
+
+static void add_numbers(struct key *key, const int64_t *numbers, uint32_t count)
+{
+    memcpy(&key->word[key->words], numbers, count * sizeof(numbers[0]));
+    key->words += count;
+}
+
+static void add_view(struct key *key, const struct view *view)
+{
+    key->word[key->words++] = view->rank;
+    add_numbers(key, view->shape, view->rank);
+    add_numbers(key, view->step, view->rank);
+}
+
+static uint64_t hash_of(const struct key *key, uint32_t rank)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < OPTIONS; i++)
+        hash = hash * 31 + (uintptr_t)key->option[i];
+    for (size_t i = 0; i < 2 + (size_t)rank; i++) /* size, rank, shape */
+        hash = hash * 31 + (uint64_t)key->word[i];
+    return hash;
+}
+
+/* `dst` may be null: a new array. */
+static void make_key(struct key *key, const struct arguments *arguments, const struct view *src,
+                     const struct view *dst)
+{
+    key->option[0] = arguments->pad;
+    key->option[1] = arguments->slice;
+    key->option[2] = arguments->step;
+    key->option[3] = arguments->perm;
+    key->option[4] = arguments->at;
+    key->word[0] = src->size;
+    key->words = 1;
+    add_view(key, src);
+    if (dst)
+        add_view(key, dst);
+    else
+        key->word[key->words++] = NEW_ARRAY;
+    key->hash = hash_of(key, src->rank);
+}
+
+static uint64_t hashes[ENTRIES]; /* apart, because all are compared */
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+    return a->words == b->words && memcmp(a->option, b->option, sizeof(a->option)) == 0 &&
+           memcmp(a->word, b->word, a->words * sizeof(a->word[0])) == 0;
+}
+
+struct entry {
+    struct key key;
+    struct layout layout; /* with distances from the first bytes for addresses */
+};
+
+static struct entry entries[ENTRIES];
+
+/*
+ * Returns the layout of an earlier move with the arguments `arguments` on arrays with the shapes
+ * and strides of `src` and `dst`, or null if no such layout is kept. A null `dst` means a new
+ * packed array. The layout is a single move, and its addresses are distances from the first byte of
+ * an array: the caller copies it before Python code runs, and adds these bytes with layout_shift().
+ */
+static const struct layout *recent_find(const struct arguments *arguments, const struct view *src,
+                                        const struct view *dst)
+{
+    struct key key;
+
+    make_key(&key, arguments, src, dst);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (hashes[i] == key.hash && same_key(&entries[i].key, &key))
+            return &entries[i].layout;
+    }
+    return NULL;
+}
+
+/*
+ * Copies the members that creating the result and moving need, from a layout that is a single move:
+ * the move, the shape of the result and the first addresses. The other members, which are much
+ * longer, stay as they are.
+ */
+static void layout_copy_move(struct layout *layout, const struct layout *from)
+{
+    const uint32_t rank = from->window.result_rank;
+
+    layout->window.result_rank = rank;
+    memcpy(layout->window.shape, from->window.shape, rank * sizeof(from->window.shape[0]));
+    layout->nest.src = from->nest.src;
+    layout->nest.dst = from->nest.dst;
+    layout->bytes = from->bytes;
+    layout->single = true;
+    layout->move = from->move;
+}
+
+/* Adds distances in bytes to the addresses of a layout. */
+static void layout_shift(struct layout *layout, uintptr_t src, uintptr_t dst)
+{
+    struct move *move = &layout->move;
+
+    layout->nest.src = (const uint8_t *)((uintptr_t)layout->nest.src + src);
+    layout->nest.dst = (uint8_t *)((uintptr_t)layout->nest.dst + dst);
+    move->src.data.mem.pi8 = (int8_t *)((uintptr_t)move->src.data.mem.pi8 + src);
+    move->dst.data.mem.pi8 = (int8_t *)((uintptr_t)move->dst.data.mem.pi8 + dst);
+}
+
+/* Reads `at`, the offsets of the result in `out`. */
+static int read_offsets(PyObject *object, uint32_t rank, int64_t *at)
+{
+    PyObject *tuple = is_integer(object)
+                          ? NULL
+                          : tuple_of(object, "at", -1, "an integer, or one for each dimension");
+    int status = !tuple && PyErr_Occurred() ? -1 : 0;
+
+    if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank) {
+        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
+                      "an integer, or a sequence of length %d, is required", (int)rank);
+        status = -1;
+    }
+    for (uint32_t i = 0; i < rank && status == 0; i++) {
+        status = read_integer(tuple ? PyTuple_GetItem(tuple, i) : object, "at",
+                              tuple ? (Py_ssize_t)i : -1, &at[i]);
+        if (status == 0 && at[i] < 0) {
+            raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object, "offsets from 0 on are allowed");
+            status = -1;
+        }
+    }
+    Py_XDECREF(tuple);
+    return status;
+}
+
+static int refuse_shape(const struct window *window, const struct view *dst, const int64_t *at)
+{
+    PyObject *shape = tuple_of_integers(dst->shape, dst->rank);
+    PyObject *result = tuple_of_integers(window->shape, window->result_rank);
+    PyObject *offsets = at ? tuple_of_integers(at, window->result_rank) : NULL;
+
+    if (shape && result && offsets)
+        raise_refused(MLI_STATUS_SHAPE_MISMATCH, "out", shape,
+                      "the shape must have room for %R at the offsets `at`, %R", result, offsets);
+    else if (shape && result && !at)
+        raise_refused(MLI_STATUS_SHAPE_MISMATCH, "out", shape,
+                      "the shape %R is required (or give `at`, to write a part)", result);
+    Py_XDECREF(offsets);
+    Py_XDECREF(shape);
+    Py_XDECREF(result);
+    return -1;
+}
+
+/* Checks the shape of the destination, and adds the bytes before the result to *offset. */
+static int find_first(struct layout *layout, const struct view *dst, PyObject *at_object,
+                      int64_t *offset)
+{
+    const struct window *window = &layout->window;
+    int64_t *at = layout->at;
+
+    memset(layout->at, 0, sizeof(layout->at));
+    if (at_object && read_offsets(at_object, window->result_rank, at))
+        return -1;
+    if (dst->rank != window->result_rank)
+        return refuse_shape(window, dst, at_object ? at : NULL);
+    for (uint32_t i = 0; i < dst->rank; i++) {
+        const int64_t room = dst->shape[i] - at[i];
+
+        if (at_object ? window->shape[i] > room : window->shape[i] != room)
+            return refuse_shape(window, dst, at_object ? at : NULL);
+        *offset += at[i] * dst->step[i];
+    }
+    return 0;
+}
+
+/* Builds the only move, or checks that several moves do not interfere. */
+static int build_moves(struct layout *layout)
+{
+    struct move_iterator iterator;
+
+    layout->single = nest_is_single(&layout->nest);
+    if (layout->single) {
+        move_iterator_init(&iterator, &layout->nest);
+        move_iterator_next(&iterator, &layout->move);
+        return 0;
+    }
+    if (nest_is_disjoint(&layout->nest))
+        return 0;
+    raise_refused(MLI_STATUS_INCOMPATEBLE_TENSORS, "out", NULL,
+                  "src and out, or elements of out, overlap or interleave");
+    return -1;
+}
+
+/*
+ * Places a window, which the caller has read, in the destination: sets all other members. `at` may
+ * be null: the destination has the shape of the result.
+ */
+static int layout_place(struct layout *layout, const struct view *src, const struct view *dst,
+                        PyObject *at)
+{
+    const struct window *window = &layout->window;
+    struct axis axis[NEST_RANK_MAX];
+    int64_t src_offset = 0, dst_offset = 0;
+    uint32_t axes;
+
+    layout->bytes = 0;
+    layout->single = false;
+    if (find_first(layout, dst, at, &dst_offset))
+        return -1;
+    if (window->empty)
+        return 0;
+    axes = window_axes(window, src, axis, &src_offset);
+    layout->bytes = src->size;
+    for (uint32_t i = 0; i < window->result_rank; i++) {
+        axis[i].dst_step = dst->step[i];
+        layout->bytes *= window->shape[i]; /* the destination has as many bytes, or more */
+    }
+    nest_fold(&layout->nest, src->data + src_offset, dst->data + dst_offset, (size_t)src->size,
+              axis, axes);
+    return build_moves(layout);
+}
+
+static unsigned oldest;
+
+static bool is_constant(PyObject *object, unsigned depth);
+static bool is_constant_slice(PyObject *slice)
+{
+    static const char *const members[] = {"start", "stop", "step"};
+    bool constant = true;
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && constant; i++) {
+        PyObject *member = PyObject_GetAttrString(slice, members[i]);
+
+        constant = member && is_constant(member, 0);
+        Py_XDECREF(member);
+    }
+    PyErr_Clear();
+    return constant;
+}
+
+/* Returns whether an object can never have another value. */
+static bool is_constant(PyObject *object, unsigned depth)
+{
+    if (PyLong_CheckExact(object) || object == Py_None || object == Py_Ellipsis ||
+        PyUnicode_CheckExact(object))
+        return true;
+    if (depth == 0)
+        return false;
+    if (PySlice_Check(object))
+        return is_constant_slice(object);
+    if (!PyTuple_CheckExact(object))
+        return false;
+    for (Py_ssize_t i = 0, count = PyTuple_Size(object); i < count; i++) {
+        if (!is_constant(PyTuple_GetItem(object, i), depth - 1))
+            return false;
+    }
+    return true;
+}
+
+/* An object that only this call has, as a tuple that was made for it, will not come again. */
+static bool may_come_again(PyObject *const option[OPTIONS])
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (option[i] && (Py_REFCNT(option[i]) < BY_OTHERS || !is_constant(option[i], DEPTH_MAX)))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Keeps a layout that is a single move, and references to its arguments, if the caller may use the
+ * same arguments again. `dst` is the array, also if recent_find() had null.
+ */
+static void recent_keep(const struct layout *layout, const struct arguments *arguments,
+                        const struct view *src, const struct view *dst)
+{
+    struct entry *entry = &entries[oldest];
+    PyObject *before[OPTIONS];
+    struct key key;
+
+    make_key(&key, arguments, src, arguments->out ? dst : NULL);
+    if (!layout->single || layout->bytes == 0 || !may_come_again(key.option))
+        return;
+    memcpy(before, entry->key.option, sizeof(before));
+    for (size_t i = 0; i < OPTIONS; i++)
+        Py_XINCREF(key.option[i]);
+    hashes[oldest] = key.hash;
+    oldest = (oldest + 1) % ENTRIES;
+    entry->key = key;
+    entry->layout = *layout;
+    layout_shift(&entry->layout, -(uintptr_t)src->data, -(uintptr_t)dst->data);
+    for (size_t i = 0; i < OPTIONS; i++)
+        Py_XDECREF(before[i]);
 }
 
 /* Opens the arrays, the protocol of each object once, and lays out the move, or only its `part`. */
@@ -242,5 +559,69 @@ int64_t operation_time(const struct operation *operation, uint32_t count)
     if (status == MLI_STATUS_OK)
         return (end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec;
     raise_last_error(status);
+    return -1;
+}
+
+enum { NAMES = 7 };
+
+static const struct {
+    const char *name;
+    size_t at;
+} keywords[NAMES] = {
+    {"pad", offsetof(struct arguments, pad)},
+    {"slice", offsetof(struct arguments, slice)},
+    {"step", offsetof(struct arguments, step)},
+    {"perm", offsetof(struct arguments, perm)},
+    {"out", offsetof(struct arguments, out)},
+    {"at", offsetof(struct arguments, at)},
+    {"channels", offsetof(struct arguments, channels)},
+};
+
+/* Returns the member for a keyword, or null. */
+static PyObject **member_named(struct arguments *arguments, PyObject *name)
+{
+    static PyObject *interned[NAMES];
+
+    for (size_t i = 0; i < NAMES; i++) {
+        if (!interned[i])
+            interned[i] = PyUnicode_InternFromString(keywords[i].name);
+        if (name == interned[i])
+            return (PyObject **)(void *)((char *)arguments + keywords[i].at);
+    }
+    for (size_t i = 0; i < NAMES; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, keywords[i].name) == 0)
+            return (PyObject **)(void *)((char *)arguments + keywords[i].at);
+    }
+    return NULL;
+}
+
+int arguments_read(struct arguments *arguments, const char *function, PyObject *const *values,
+                   Py_ssize_t count, PyObject *names)
+{
+    const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+
+    memset(arguments, 0, sizeof(*arguments));
+    if (count > 1) {
+        PyErr_Format(PyExc_TypeError, "%s() takes 1 positional argument, src; %zd were given",
+                     function, count);
+        return -1;
+    }
+    arguments->src = count == 1 ? values[0] : NULL;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        PyObject **member = member_named(arguments, name);
+
+        if (!member && PyUnicode_CompareWithASCIIString(name, "src") == 0 && !arguments->src)
+            member = &arguments->src;
+        if (!member) {
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", function,
+                         name);
+            return -1;
+        }
+        *member = values[count + i] == Py_None ? NULL : values[count + i];
+    }
+    if (arguments->src)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s() needs the argument src", function);
     return -1;
 }

@@ -7,8 +7,22 @@
 #ifndef CORE_OPERATION_H
 #define CORE_OPERATION_H
 
-#include "python/core/arguments.h"
-#include "python/core/layout.h"
+#include <Python.h>
+
+#include "python/core/window.h"
+
+/**
+ * A layout is plain data. Its addresses are in the memory of the views. What layout_copy_move()
+ * copies is in neighbouring lines of the cache.
+ */
+struct layout {
+    int64_t bytes; /* that the move writes; 0: nothing to do, and no nest */
+    bool single;   /* the nest is one move: `move` */
+    struct move move;
+    struct nest nest;
+    struct window window;
+    int64_t at[NEST_RANK_MAX]; /* first coordinate of the result in the destination */
+};
 
 struct operation {
     struct view src, dst;
@@ -18,6 +32,11 @@ struct operation {
 
 /** Imports what new arrays need. Returns 0, or -1 with an exception. */
 int operation_init(void);
+
+/** Borrowed from the caller; null: not given. */
+struct arguments {
+    PyObject *src, *pad, *slice, *step, *perm, *out, *at, *channels;
+};
 
 /**
  * Checks a move, and creates the result if `out` is not given. Returns 0, or -1 with an exception.
@@ -51,5 +70,18 @@ int operation_run(const struct operation *operation);
 
 /** Moves `count` times without the GIL. Returns the nanoseconds, or -1 with an exception. */
 int64_t operation_time(const struct operation *operation, uint32_t count);
+
+/* The arguments of mli.move() and the like. Everything needs the GIL. */
+
+/** Reads arguments of METH_FASTCALL | METH_KEYWORDS. Returns 0, or -1 with an exception. */
+int arguments_read(struct arguments *arguments, const char *function, PyObject *const *values,
+                   Py_ssize_t count, PyObject *names);
+
+/*
+ * The layout of a move: the window of the source, the place of the result in the destination, and
+ * the nest of axes that moves the window to this place.
+ *
+ * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
+ */
 
 #endif /* CORE_OPERATION_H */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli.Plan. */
-#include "python/core/plan.h"
+#include "python/core/module.h"
 
 #include <structmember.h>
 
-#include "python/core/describe.h"
 #include "python/core/errors.h"
-#include "python/core/extension.h"
 #include "python/core/integers.h"
-#include "python/core/keyword.h"
-#include "python/core/transfer.h"
 
 struct plan {
     PyObject_HEAD;

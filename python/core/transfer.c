@@ -9,7 +9,7 @@
  * A flight has its own memory and keeps its plan, so that a program may drop the Transfer and the
  * Plan while it runs. When it is done, the next call into the module reaps it.
  */
-#include "python/core/transfer.h"
+#include "python/core/module.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #include "python/core/errors.h"
 #include "python/core/flight.h"
-#include "python/core/keyword.h"
+#include "python/core/integers.h"
 
 /* Shared by the flight and the Transfer; both must have dropped it before it is freed. */
 struct transfer_state {

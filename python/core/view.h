@@ -14,9 +14,9 @@
 
 #include "python/core/nest.h"
 
-enum { VIEW_FORMAT_MAX = 32 };
-
 struct dlpack_managed;
+
+enum { VIEW_FORMAT_MAX = 32 };
 
 struct view {
     uint8_t *data;
@@ -42,5 +42,47 @@ int view_traverse(const struct view *view, visitproc visit, void *arg);
 
 /** Lets the memory go. Does nothing for a view that is all zeros or released. */
 void view_release(struct view *view);
+
+/*
+ * NumPy arrays of booleans or numbers: their memory, shape and strides, read from the C structure
+ * of the array. The buffer protocol of NumPy takes ten times as long.
+ *
+ * Everything needs the GIL.
+ */
+
+/** Imports the types. Returns 0, or -1 with an exception. */
+int ndarray_init(void);
+
+/**
+ * Returns the element type of an array of numpy.ndarray or of a subclass, where the attribute
+ * `dtype` may be something else. A new reference, or null with an exception.
+ */
+PyObject *ndarray_dtype(PyObject *array);
+
+/** Returns whether an object is a boolean of NumPy. */
+bool ndarray_is_boolean(PyObject *object);
+
+/*
+ * Arrays of other libraries by DLPack: the structures that a capsule "dltensor" points to.
+ * Layout: DLPack 0.x, https://dmlc.github.io/dlpack/latest/c_api.html
+ */
+
+struct dlpack_tensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t rank;
+    uint8_t code; /* of the element type: 0 integer, 1 unsigned, 2 float, 4 bfloat, 5 complex */
+    uint8_t bits;
+    uint16_t lanes;
+    int64_t *shape;
+    int64_t *strides; /* in elements; null: packed */
+    uint64_t byte_offset;
+};
+
+struct dlpack_managed {
+    struct dlpack_tensor tensor;
+    void *context;
+    void (*deleter)(struct dlpack_managed *self);
+};
 
 #endif /* CORE_VIEW_H */
