@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mli_client: life cycle, threads, waits. Its methods are in requests.c and jobs.c. */
+/* One mli_client: its threads and waits. module.c has the methods of the type, and closes it. */
+#include <Python.h>
+
 #include "python/client/connection.h"
 
 #include <errno.h>
@@ -10,11 +12,6 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "python/client/errand.h"
-#include "python/client/memory.h"
-#include "python/client/requests.h"
-#include "python/client/service_error.h"
 
 /* A signal that arrives just before poll(2) does not end it: Python sees it after this time. */
 static const double SLICE = 0.1;
@@ -48,6 +45,22 @@ static int misuse(const char *text)
     return -1;
 }
 
+static void on_ignored(mli_client *client, mli_client_ticket ticket, const char *line,
+                       size_t length, int fd, const mli_client_error *error, void *user)
+{
+    (void)client, (void)ticket, (void)line, (void)length, (void)error, (void)user;
+    if (fd >= 0)
+        close(fd);
+}
+
+void connection_send_quietly(struct connection *connection, const char *method, const char *params)
+{
+    mli_client_ticket ticket;
+
+    mli_client_call_async(connection->client, method, params, NULL, 0, on_ignored, NULL, &ticket,
+                          NULL);
+}
+
 /* Sends the releases that objects have left. They have no reply that matters. */
 static void send_releases(struct connection *connection)
 {
@@ -58,7 +71,7 @@ static void send_releases(struct connection *connection)
 
         snprintf(params, sizeof(params), "{\"%s\":%u}", is_job ? "prepared" : "buffer",
                  (unsigned)unwanted->id);
-        requests_send_quietly(connection, unwanted->method, params);
+        connection_send_quietly(connection, unwanted->method, params);
     }
     connection->unwanted_count = 0;
 }
@@ -148,7 +161,7 @@ int connection_dispatch(struct connection *connection)
     mli_client_error error;
 
     connection->dispatching = true;
-    /* A lost connection fails the errands, and is not an error of this call. */
+    /* A lost connection fails the requests, and is not an error of this call. */
     mli_client_dispatch(connection->client, &error);
     connection->dispatching = false;
     return connection_raise(connection);
@@ -227,29 +240,6 @@ void connection_crowd(struct connection *connection)
 
 /* Life cycle */
 
-void connection_close(struct connection *connection)
-{
-    mli_client *client = connection->client;
-    PyThreadState *thread;
-
-    if (!client)
-        return;
-    connection->client = NULL;
-    errand_fail_all(connection);
-    memory_orphan_all(connection);
-    free(connection->unwanted);
-    connection->unwanted = NULL;
-    connection->unwanted_count = connection->unwanted_room = 0;
-    if (connection->owner != getpid()) { /* the parent still uses the connection */
-        if (mli_client_fd(client) >= 0)
-            close(mli_client_fd(client));
-        return;
-    }
-    thread = PyEval_SaveThread();
-    mli_client_close(client); /* waits for the command of mli_client_spawn() */
-    PyEval_RestoreThread(thread);
-}
-
 static void on_notify(mli_client *client, const char *line, size_t length, void *user)
 {
     struct connection *connection = user;
@@ -287,16 +277,4 @@ PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined)
         connection->token = (uint32_t)getpid();
     mli_client_set_notify(client, on_notify, connection);
     return (PyObject *)connection;
-}
-
-void connection_dealloc(struct connection *self)
-{
-    PyTypeObject *type = Py_TYPE((PyObject *)self);
-
-    connection_close(self);
-    Py_XDECREF(self->notify);
-    Py_XDECREF(self->raised);
-    Py_XDECREF(self->greeting);
-    PyObject_Free(self);
-    Py_DECREF((PyObject *)type);
 }

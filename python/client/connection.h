@@ -3,11 +3,12 @@
  * The extension module mli._client: jobs of arrays on a service (mlid), over libmli_client.
  *
  *     mli.Client, mli.aio.Client (Python)
- *         -> connection.c: one mli_client, its waits and its requests
- *              -> order.c: the arguments of a move become a job for the service, and its memory
- *              -> errand.c: a request on its way, and the Ticket that a program has of it
- *              -> memory.c: memory that the service has mapped too, and the arrays in it
+ *         -> module.c: the type Connection, its methods, and the functions that connect
  *              -> prepared.c: prepared jobs
+ *              -> py_job.c: the arguments of a move become a job for the service, and its memory
+ *              -> py_request.c: a request without its reply, and the program's Ticket for it
+ *              -> memory.c: memory that the service has mapped too, and the arrays in it
+ *              -> connection.c: one mli_client, its threads and its waits
  *
  * Threads. The GIL is released only while a call waits or copies. Meanwhile connection->thread is
  * set, and calls of other threads are refused: every call of libmli_client happens under the GIL.
@@ -24,7 +25,7 @@
 
 #include "mli_client.h"
 
-struct errand;
+struct py_request;
 struct memory;
 
 enum { POOL_MAX = 16 };
@@ -52,10 +53,10 @@ struct connection {
     bool nonblocking;                 /* an event loop: start() must not wait for room */
     unsigned crowded;                 /* jobs with descriptors since the queue was last empty */
     double timeout;                   /* seconds of waits without a limit of their own */
-    uint64_t serial;                  /* errands so far */
+    uint64_t serial;                  /* requests so far */
     uint32_t token;                   /* of the names of its jobs: random */
     PyObject *greeting;               /* first line of the service, as bytes; null: not yet */
-    struct errand *first, *last;      /* errands on their way, in the order of their requests */
+    struct py_request *first, *last;  /* pending requests, in the order of their sending */
     struct memory *memories;          /* all that live */
     struct idle idle[POOL_MAX];
     uint32_t idle_count, pooled; /* regions of the pool: idle; in total, registered or asked for */
@@ -103,21 +104,34 @@ int connection_dispatch(struct connection *connection);
 /** Returns the connection of a client, which it owns, also on failure; or null. */
 PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined);
 
-/** Closes the client and fails all errands. May wait for the command of mli_client_spawn(). */
-void connection_close(struct connection *connection);
-
-void connection_dealloc(struct connection *self);
-
 /** Keeps the current exception for the call that dispatches. */
 void connection_keep_exception(struct connection *connection);
 
 /** Raises the kept exception of a callback. Returns 0 if there is none, or -1. */
 int connection_raise(struct connection *connection);
 
+/** Sends a request whose reply is dropped. Ignores errors. */
+void connection_send_quietly(struct connection *connection, const char *method, const char *params);
+
 /** Notes that the service must release something. Needs no connection_enter(). */
 void connection_unwant(struct connection *connection, const char *method, uint32_t id);
 
 /** Reads a timeout in seconds; null or None: forever. Returns 0 or -1. */
 int read_seconds(PyObject *object, double *seconds);
+
+/* Exceptions of the module: mli.ServiceError. */
+
+/** Imports mli._service_error. Returns 0, or -1 with an exception. */
+int service_error_init(void);
+
+/** Raises mli.ServiceError. */
+void raise_service_error(const mli_client_error *error);
+
+/** Raises mli.ServiceTimeoutError: no reply within a number of seconds. */
+void raise_no_reply(double seconds);
+
+/** Raises mli.ServiceError with a code of the library, as MISUSE, and a text. */
+void raise_client_error(int code, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif /* PYTHON_CLIENT_CONNECTION_H */

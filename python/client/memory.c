@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <Python.h>
+
 #include "python/client/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "python/client/errand.h"
-#include "python/client/service_error.h"
+#include "python/client/connection.h"
 #include "python/core/errors.h"
 
 enum {
@@ -52,6 +54,20 @@ struct memory *memory_at(const struct connection *connection, const void *addres
     return NULL;
 }
 
+/* Ends the registration, which kept the memory. `buffer` is 0 if the service refused it. */
+static void end_registration(struct memory *memory, uint32_t buffer)
+{
+    memory->registering = false;
+    memory->buffer = buffer;
+    if (buffer) {
+        memory_settle(memory);
+    } else if (memory->connection) {
+        memory->pooled = false;
+        memory->connection->pooled--;
+    }
+    Py_DECREF((PyObject *)memory);
+}
+
 void memory_orphan_all(struct connection *connection)
 {
     while (connection->memories) {
@@ -59,6 +75,8 @@ void memory_orphan_all(struct connection *connection)
 
         memory->buffer = 0;
         delist(memory);
+        if (memory->registering)
+            end_registration(memory, 0);
     }
     for (uint32_t i = 0; i < connection->idle_count; i++)
         munmap(connection->idle[i].address, connection->idle[i].size);
@@ -78,7 +96,7 @@ static struct memory *create(struct connection *connection, void *address, size_
     memory->fd = -1;
     memory->buffer = 0;
     memory->writable = true;
-    memory->pooled = false;
+    memory->pooled = memory->registering = false;
     enlist(memory, connection);
     return memory;
 }
@@ -245,6 +263,41 @@ static int create_file(size_t size)
     return -1;
 }
 
+/* Returns the number of the buffer in a reply, or 0. */
+static uint32_t buffer_of(const char *line)
+{
+    static const char key[] = "\"buffer\":";
+    const char *found = strstr(line, key);
+    const unsigned long long number = found ? strtoull(found + strlen(key), NULL, 10) : 0;
+
+    return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static void on_registered(mli_client *client, mli_client_ticket ticket, const char *line,
+                          size_t length, int fd, const mli_client_error *error, void *user)
+{
+    (void)client;
+    (void)ticket;
+    (void)length;
+    if (fd >= 0)
+        close(fd);
+    end_registration(user, error ? 0 : buffer_of(line));
+}
+
+/* Requests that the service register a memory of the pool. Returns 0 or -1. */
+static int register_memory(struct connection *connection, struct memory *memory)
+{
+    const mli_client_attachment attachment = {.fd = memory->fd};
+    mli_client_ticket ticket;
+
+    if (mli_client_call_async(connection->client, "buffer.register", "{\"fd\":0}", &attachment, 1,
+                              on_registered, memory, &ticket, NULL))
+        return -1;
+    memory->registering = true;
+    Py_INCREF((PyObject *)memory);
+    return 0;
+}
+
 struct memory *memory_take(struct connection *connection, size_t size)
 {
     const int at = find_idle(connection, size);
@@ -266,23 +319,12 @@ struct memory *memory_take(struct connection *connection, size_t size)
         return memory;
     if (connection->pooled == POOL_MAX && connection->idle_count > 0)
         forget_idle(connection, 0);
-    if (connection->pooled < POOL_MAX && errand_register(connection, memory) == 0) {
+    if (connection->pooled < POOL_MAX && register_memory(connection, memory) == 0) {
         memory->pooled = true;
         connection->pooled++;
     }
     PyErr_Clear(); /* a memory that is not registered goes by its descriptor */
     return memory;
-}
-
-void memory_registered(struct memory *memory, uint32_t buffer)
-{
-    memory->buffer = buffer;
-    if (buffer) {
-        memory_settle(memory);
-    } else if (memory->connection) {
-        memory->pooled = false;
-        memory->connection->pooled--;
-    }
 }
 
 static void memory_dealloc(struct memory *self)

@@ -20,6 +20,7 @@ struct memory {
     int fd; /* -1: none; owned */
     uint32_t buffer;
     bool writable, pooled;
+    bool registering;              /* its registration is on its way, and keeps it */
     struct connection *connection; /* borrowed; null: closed */
     struct memory *next, **link;   /* in connection->memories */
 };
@@ -42,9 +43,6 @@ struct memory *memory_map(struct connection *connection, int fd, size_t size, ui
 
 /** Takes memory of at least `size` bytes from the pool. Its contents are undefined. */
 struct memory *memory_take(struct connection *connection, size_t size);
-
-/** Sets the number of a memory of the pool that the service has registered; 0: it refused. */
-void memory_registered(struct memory *memory, uint32_t buffer);
 
 /** Closes the descriptor of a memory that no request needs any more. */
 void memory_settle(struct memory *memory);

@@ -1,111 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <Python.h>
+
 #include "python/client/prepared.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <structmember.h>
 
-#include "python/client/limits.h"
-#include "python/client/service_error.h"
+#include "python/client/connection.h"
+#include "python/client/py_job.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
 
 struct prepared {
-    PyObject_HEAD struct connection *connection; /* strong */
-    struct order order;
-    uint32_t id;     /* 0: the service has not replied, or the job is released */
-    uint32_t flying; /* starts without a reply */
-    uint64_t latest; /* serial number of the latest start's errand */
-    PyObject *store; /* of each start; null: nothing to store */
+    struct prepared_state state;
+    struct connection *connection; /* strong */
+    struct py_job job;             /* without its value */
     PyObject *weak;
-    char name[ERRAND_NAME_MAX];
+    char name[REQUEST_NAME_MAX];
 };
 
 static PyTypeObject *prepared_type;
 
-PyObject *prepared_new(struct connection *connection, struct order *order, const char *name)
+PyObject *prepared_new(struct connection *connection, struct py_job *job, const char *name)
 {
     struct prepared *self = PyObject_GC_New(struct prepared, prepared_type);
 
     if (!self) {
-        order_close(order);
+        py_job_close(job);
         return NULL;
     }
     self->connection = (struct connection *)Py_NewRef((PyObject *)connection);
-    self->order = *order;
-    self->id = self->flying = 0;
-    self->latest = 0;
-    self->store = self->weak = NULL;
+    self->job = *job;
+    self->job.value = NULL;
+    self->state.id = self->state.pending = 0;
+    self->state.latest = 0;
+    self->state.value = job->value;
+    self->state.store = self->weak = NULL;
     snprintf(self->name, sizeof(self->name), "%s", name);
     PyObject_GC_Track(self);
     return (PyObject *)self;
 }
 
-int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored)
-{
-    PyObject *result = PyObject_CallFunctionObjArgs(wrap, *value, NULL);
-
-    if (!result)
-        return -1;
-    Py_DECREF(*value);
-    *value = result;
-    *stored = store == Py_None ? NULL : Py_NewRef(store);
-    return 0;
-}
-
-int prepared_wrap(PyObject *prepared, PyObject *wrap, PyObject *store)
-{
-    struct prepared *self = (struct prepared *)prepared;
-
-    return wrap_result(wrap, store, &self->order.value, &self->store);
-}
-
 void prepared_settle(PyObject *prepared)
 {
-    const struct order *order = &((struct prepared *)prepared)->order;
+    const struct py_job *job = &((struct prepared *)prepared)->job;
 
-    memory_settle(order->src);
-    memory_settle(order->dst);
-}
-
-void prepared_set_id(PyObject *prepared, uint32_t id)
-{
-    ((struct prepared *)prepared)->id = id;
-}
-
-uint64_t prepared_latest_start(const PyObject *prepared)
-{
-    return ((const struct prepared *)(const void *)prepared)->latest;
-}
-
-void prepared_start_ended(PyObject *prepared)
-{
-    ((struct prepared *)prepared)->flying--;
+    memory_settle(job->src);
+    memory_settle(job->dst);
 }
 
 static void release(struct prepared *self)
 {
-    if (self->id)
-        connection_unwant(self->connection, "job.release", self->id);
-    self->id = 0;
+    if (self->state.id)
+        connection_unwant(self->connection, "job.release", self->state.id);
+    self->state.id = 0;
 }
 
 static int prepared_traverse(struct prepared *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));
-    Py_VISIT(self->store);
-    Py_VISIT(self->order.value);
-    return operation_traverse(&self->order.operation, visit, arg);
+    Py_VISIT(self->state.store);
+    Py_VISIT(self->state.value);
+    return operation_traverse(&self->job.operation, visit, arg);
 }
 
 /* Not called while a start is on its way, which has a reference. */
 static int prepared_clear(struct prepared *self)
 {
+    PyObject *value = self->state.value;
+
     release(self);
-    order_close(&self->order);
-    Py_CLEAR(self->store);
-    self->order.operation.layout.bytes = 0;
-    self->order.value = Py_NewRef(Py_None);
+    py_job_close(&self->job);
+    Py_CLEAR(self->state.store);
+    self->job.operation.layout.bytes = 0;
+    self->state.value = Py_NewRef(Py_None);
+    Py_DECREF(value);
     return 0;
 }
 
@@ -117,8 +87,9 @@ static void prepared_dealloc(struct prepared *self)
     if (self->weak)
         PyObject_ClearWeakRefs((PyObject *)self);
     release(self);
-    order_close(&self->order);
-    Py_XDECREF(self->store);
+    py_job_close(&self->job);
+    Py_DECREF(self->state.value);
+    Py_XDECREF(self->state.store);
     Py_DECREF((PyObject *)self->connection);
     PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
@@ -214,7 +185,7 @@ static int read_options(struct start_options *options, PyObject *const *values, 
 static int describe(struct prepared *self, const struct start_options *options,
                     mli_client_start_args *args, struct memory *kept[2])
 {
-    const struct operation *operation = &self->order.operation;
+    const struct operation *operation = &self->job.operation;
 
     if (options->src) {
         kept[0] = place_other(self, options->src, "src", &operation->src,
@@ -238,16 +209,16 @@ static int describe(struct prepared *self, const struct start_options *options,
 /* Starts that share memory of the pool must not overlap. */
 static int check(const struct prepared *self, const struct start_options *options)
 {
-    if (!self->id) {
+    if (!self->state.id) {
         raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "the prepared job was released");
         return -1;
     }
-    if ((options->src && self->order.packs) || (options->out && self->order.landing)) {
+    if ((options->src && self->job.packs) || (options->out && self->job.landing)) {
         raise_refused(MLI_STATUS_NOT_SUPPORTED, options->src ? "src" : "out", NULL,
                       "prepare the job with arrays in buffers to start it with others");
         return -1;
     }
-    if (self->flying && (self->order.packs || self->order.landing)) {
+    if (self->state.pending && (self->job.packs || self->job.landing)) {
         raise_client_error(MLI_CLIENT_MISUSE, "MISUSE",
                            "a start of this job is on its way, and its arrays are not in buffers "
                            "(client.buffer()): wait for its end");
@@ -256,21 +227,23 @@ static int check(const struct prepared *self, const struct start_options *option
     return 0;
 }
 
-static int send(struct prepared *self, const mli_client_start_args *args, struct errand *errand)
+static int send(struct prepared *self, const mli_client_start_args *args,
+                struct py_request *request)
 {
     mli_client_ticket ticket;
     mli_client_error error;
 
-    if (mli_client_start(self->connection->client, args, errand_on_done, errand, &ticket, &error)) {
+    if (mli_client_start(self->connection->client, args, py_request_on_done, request, &ticket,
+                         &error)) {
         raise_service_error(&error);
         return -1;
     }
-    errand->keeper = Py_NewRef((PyObject *)self);
-    self->flying++;
-    self->latest = errand->serial;
-    errand->landing = self->order.landing;
-    memcpy(errand->name, self->name, strlen(self->name));
-    errand_depart(errand);
+    request->keeper = (struct prepared_state *)Py_NewRef((PyObject *)self);
+    self->state.pending++;
+    self->state.latest = request->serial;
+    request->landing = self->job.landing;
+    memcpy(request->name, self->name, strlen(self->name));
+    py_request_add(request);
     return 0;
 }
 
@@ -280,21 +253,21 @@ static PyObject *start(struct prepared *self, const struct start_options *option
 {
     struct references references = {0};
     PyObject *ticket = NULL;
-    struct errand *errand = NULL;
+    struct py_request *request = NULL;
 
     if (read_references(&references, self->connection, options->after) == 0 &&
-        order_pack(&self->order) == 0)
-        errand = errand_create(self->connection, ERRAND_JOB, &ticket);
-    if (errand) {
+        py_job_pack(&self->job) == 0)
+        request = py_request_create(self->connection, REQUEST_JOB, &ticket);
+    if (request) {
         args->after = references.ref;
         args->after_count = references.count;
-        errand->value = Py_NewRef(options->out ? options->out : self->order.value);
-        errand->store = options->out ? NULL : Py_XNewRef(self->store);
-        errand->kept[0] = kept[0];
-        errand->kept[1] = kept[1];
+        request->value = Py_NewRef(options->out ? options->out : self->state.value);
+        request->store = options->out ? NULL : Py_XNewRef(self->state.store);
+        request->kept[0] = kept[0];
+        request->kept[1] = kept[1];
         kept[0] = kept[1] = NULL;
-        if (send(self, args, errand)) {
-            errand_drop(errand, ticket);
+        if (send(self, args, request)) {
+            py_request_drop(request, ticket);
             ticket = NULL;
         }
     }
@@ -312,20 +285,20 @@ PyDoc_STRVAR(
 static PyObject *prepared_start(struct prepared *self, PyObject *const *values, Py_ssize_t count,
                                 PyObject *names)
 {
-    mli_client_start_args args = {.prepared = self->id};
+    mli_client_start_args args = {.prepared = self->state.id};
     struct memory *kept[2] = {NULL, NULL};
     struct start_options options;
     PyObject *ticket = NULL;
 
     if (read_options(&options, values, count, names) || connection_enter(self->connection))
         return NULL;
-    if (self->order.operation.layout.bytes == 0) { /* nothing to move */
-        struct errand *errand = errand_create(self->connection, ERRAND_JOB, &ticket);
+    if (self->job.operation.layout.bytes == 0) { /* nothing to move */
+        struct py_request *request = py_request_create(self->connection, REQUEST_JOB, &ticket);
 
-        if (errand) {
-            errand->value = Py_NewRef(self->order.value);
-            errand->store = Py_XNewRef(self->store);
-            errand_arrive(errand);
+        if (request) {
+            request->value = Py_NewRef(self->state.value);
+            request->store = Py_XNewRef(self->state.store);
+            py_request_end(request);
         }
     } else if (check(self, &options) == 0 && describe(self, &options, &args, kept) == 0) {
         ticket = start(self, &options, &args, kept);
@@ -349,12 +322,12 @@ static PyObject *prepared_release(struct prepared *self, PyObject *unused)
 static PyObject *prepared_get_out(struct prepared *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef(self->order.value);
+    return Py_NewRef(self->state.value);
 }
 
 static PyObject *prepared_get_shape(struct prepared *self, void *unused)
 {
-    const struct window *window = &self->order.operation.layout.window;
+    const struct window *window = &self->job.operation.layout.window;
 
     (void)unused;
     return tuple_of_integers(window->shape, window->result_rank);
@@ -363,7 +336,7 @@ static PyObject *prepared_get_shape(struct prepared *self, void *unused)
 static PyObject *prepared_get_bytes(struct prepared *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(self->order.operation.layout.bytes);
+    return PyLong_FromLongLong(self->job.operation.layout.bytes);
 }
 
 static PyObject *prepared_get_name(struct prepared *self, void *unused)

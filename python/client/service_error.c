@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "python/client/service_error.h"
+#include "python/client/connection.h"
 
 #include <stdarg.h>
 #include <stdio.h>
