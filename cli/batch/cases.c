@@ -511,3 +511,26 @@ bool cases_filter_selects(const struct options *options, const char *name)
     }
     return wanted || !any;
 }
+
+static bool is_selected(const void *context, const char *name)
+{
+    return cases_filter_selects(context, name);
+}
+
+int cases_find(struct cases *cases, const struct options *options, size_t first,
+               struct fault *fault)
+{
+    for (size_t i = first; i < options->argument_count; i++) {
+        if (cases_add_path(cases, options->arguments[i], fault))
+            return -1;
+    }
+    if (cases_sort(cases, fault))
+        return -1;
+    const size_t found = cases->count;
+    cases_retain(cases, is_selected, options);
+    if (cases->count > 0)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     found ? "--filter selects none of %zu cases" : "the paths have no cases",
+                     found);
+}

@@ -39,6 +39,15 @@ struct cases {
 };
 
 /**
+ * Adds the cases of the arguments from number `first` on, sorts them by name and keeps those that
+ * --filter selects. An argument is a job file, a directory or a manifest. Returns 0, or -1 with a
+ * fault: no case, two cases with one name, a file that cannot be read. cases_finish() is legal in
+ * both cases.
+ */
+int cases_find(struct cases *cases, const struct options *options, size_t first,
+               struct fault *fault);
+
+/**
  * Adds the job file `path`, or the job files of the directory or manifest `path`. Returns 0, or -1
  * with a fault that names the file. cases_finish() is legal in both cases.
  */

@@ -205,25 +205,6 @@ static int make_items(const struct cases *cases, const char *root, struct queue_
     return status;
 }
 
-static bool is_selected(const void *context, const char *name)
-{
-    return cases_filter_selects(context, name);
-}
-
-static int find_cases(const struct options *options, struct cases *cases, struct fault *fault)
-{
-    for (size_t i = 1; i < options->argument_count; i++) {
-        if (cases_add_path(cases, options->arguments[i], fault))
-            return -1;
-    }
-    if (cases_sort(cases, fault))
-        return -1;
-    cases_retain(cases, is_selected, options);
-    return cases->count ? 0
-                        : fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                                    "the paths have no cases, or --filter selects none of them");
-}
-
 static void print_added(const struct print_style *style, const char *shown, size_t count,
                         const struct queue_added *added)
 {
@@ -285,7 +266,7 @@ enum exit_code batch_enqueue(const struct options *options)
         return EXIT_CODE_INVALID;
     }
     enum exit_code code = EXIT_CODE_DONE;
-    if (find_cases(options, &cases, &fault) ||
+    if (cases_find(&cases, options, 1, &fault) ||
         enqueue(options, &cases, (uint32_t)lease * MS_PER_S, &fault))
         code = print_failure(&style, NULL, &fault);
     cases_finish(&cases);
@@ -422,7 +403,7 @@ static void report_gap(const struct collection *collection, const struct queue_e
     else
         snprintf(text, sizeof(text), "%s: waiting for a worker", entry->item.name);
     print_error("%s", text);
-    batch_report_problem(collection->options, text);
+    batch_report_problem(collection->options, NULL, text);
     batch_report_not_run(collection->report, entry->item.name, entry->item.path);
 }
 

@@ -23,12 +23,7 @@ static enum exit_code fail(const struct options *options, const struct fault *fa
     return print_failure(&style, NULL, fault);
 }
 
-static bool is_selected(const void *context, const char *name)
-{
-    return cases_filter_selects(context, name);
-}
-
-/* Finds the cases of all PATHs, sorted and filtered by --filter. */
+/* Finds the cases of all PATHs. */
 static enum exit_code collect(struct cases *cases, const struct batch_settings *settings,
                               const struct options *options)
 {
@@ -36,23 +31,13 @@ static enum exit_code collect(struct cases *cases, const struct batch_settings *
 
     if (settings->open)
         return EXIT_CODE_DONE;
-    for (size_t i = 0; i < options->argument_count; i++) {
-        if (cases_add_path(cases, options->arguments[i], &fault))
-            return fail(options, &fault);
-    }
-    if (cases_sort(cases, &fault))
+    if (cases_find(cases, options, 0, &fault))
         return fail(options, &fault);
-    size_t found = cases->count;
-    cases_retain(cases, is_selected, options);
     for (size_t i = 0; i < cases->count; i++) {
         if (batch_check_kept(settings, cases->list[i], &fault))
             return fail(options, &fault);
     }
-    if (cases->count > 0)
-        return EXIT_CODE_DONE;
-    fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
-              found ? "--filter selects none of %zu cases" : "the paths have no cases", found);
-    return fail(options, &fault);
+    return EXIT_CODE_DONE;
 }
 
 static enum exit_code list(const struct cases *cases, const struct options *options)

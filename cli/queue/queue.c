@@ -50,94 +50,105 @@ static bool is_lost(const struct fault *fault)
 }
 
 /* Gives up: every later call fails at once. */
-static int give_up(struct queue *queue, struct fault *fault)
+static void give_up(struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;
 
     fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: no connection for %u s: %s", queue->url.shown,
               queue->patience_ms / MS_PER_S, last.text);
     queue->dead = *fault;
-    return -1;
 }
 
 /* Names the queue in a fault that a new connection does not mend. */
-static int name_fault(const struct queue *queue, struct fault *fault)
+static void name_fault(const struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;
 
-    return fault_set(fault, last.code, NULL, "%s: %s", queue->url.shown, last.text);
+    fault_set(fault, last.code, NULL, "%s: %s", queue->url.shown, last.text);
 }
 
-/* A call of the server, with its arguments. */
-struct call {
-    int (*run)(const struct call *call, struct queue *queue, struct fault *fault);
-    const struct queue_case *cases;
-    size_t count;
-    uint32_t lease_ms;
-    struct queue_lease *lease;
-    const char *result;
-    enum queue_grade grade;
-    enum queue_return how;
-    bool again;
-    void *out;
+/*
+ * The repetitions of a call, on a new connection if the old one is lost:
+ *
+ *     struct tries tries = begin(queue);
+ *     while (try_again(queue, &tries, fault))
+ *         tries.status = redis_...(queue->redis, ..., fault);
+ *     return end(queue, &tries);
+ */
+struct tries {
+    uint64_t begin_ns;
+    int pause_ms;
+    bool silent; /* the user knows that the connection is lost, or the caller is a worker */
+    int status;  /* of the last call; UNTRIED before the first one */
 };
 
-static int try(struct queue *queue, const struct call *call, struct fault *fault)
+enum { UNTRIED = 1 };
+
+static struct tries begin_locked(void)
 {
-    if (!queue->redis)
-        queue->redis = redis_open(&queue->url, queue->worker, fault);
-    if (!queue->redis)
-        return -1;
-    if (!call || call->run(call, queue, fault) == 0)
-        return 0;
-    if (is_lost(fault))
-        drop_connection(queue);
-    return -1;
+    return (struct tries){
+        .begin_ns = clock_ns(), .pause_ms = BACKOFF_MIN_MS, .silent = true, .status = UNTRIED};
 }
 
-/* Runs a call, on a new connection if the old one is lost. `call` may be NULL: connects only. The
- * caller holds the mutex. */
-static int run(struct queue *queue, const struct call *call, struct fault *fault)
-{
-    const uint64_t begin = clock_ns();
-    int pause = BACKOFF_MIN_MS;
-    bool said = call != NULL; /* Only the call that connects first is made by the main thread. */
-
-    if (queue->dead.code) {
-        *fault = queue->dead;
-        return -1;
-    }
-    while (try(queue, call, fault)) {
-        if (!is_lost(fault))
-            return name_fault(queue, fault);
-        if (clock_ns() - begin + (uint64_t)pause * CLOCK_NS_PER_MS >
-            (uint64_t)queue->patience_ms * CLOCK_NS_PER_MS)
-            return give_up(queue, fault);
-        if (!said)
-            print_error("%s: %s; trying again for %u s", queue->url.shown, fault->text,
-                        queue->patience_ms / MS_PER_S);
-        said = true;
-        if (!pause_ms(pause))
-            return cancel_fault(fault);
-        pause = pause < BACKOFF_MAX_MS / 2 ? 2 * pause : BACKOFF_MAX_MS;
-    }
-    return 0;
-}
-
-static int call_locked(struct queue *queue, const struct call *call, struct fault *fault)
+static struct tries begin(struct queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
-    const int status = run(queue, call, fault);
+    return begin_locked();
+}
+
+static int end(struct queue *queue, const struct tries *tries)
+{
     pthread_mutex_unlock(&queue->mutex);
-    return status;
+    return tries->status;
+}
+
+/* Waits after a failure. Returns false if no further attempt is due, with the fault to report. */
+static bool back_off(struct queue *queue, struct tries *tries, struct fault *fault)
+{
+    const uint64_t wait_ns =
+        clock_ns() - tries->begin_ns + (uint64_t)tries->pause_ms * CLOCK_NS_PER_MS;
+
+    tries->status = -1;
+    if (!is_lost(fault)) {
+        name_fault(queue, fault);
+        return false;
+    }
+    drop_connection(queue);
+    if (wait_ns > (uint64_t)queue->patience_ms * CLOCK_NS_PER_MS) {
+        give_up(queue, fault);
+        return false;
+    }
+    if (!tries->silent)
+        print_error("%s: %s; trying again for %u s", queue->url.shown, fault->text,
+                    queue->patience_ms / MS_PER_S);
+    tries->silent = true;
+    if (!pause_ms(tries->pause_ms)) {
+        cancel_fault(fault);
+        return false;
+    }
+    tries->pause_ms = tries->pause_ms < BACKOFF_MAX_MS / 2 ? 2 * tries->pause_ms : BACKOFF_MAX_MS;
+    return true;
+}
+
+/* Returns whether to call the server, which is then connected. The caller holds the mutex. */
+static bool try_again(struct queue *queue, struct tries *tries, struct fault *fault)
+{
+    if (queue->dead.code) {
+        *fault = queue->dead;
+        tries->status = -1;
+        return false;
+    }
+    if (tries->status == 0 || (tries->status < 0 && !back_off(queue, tries, fault)))
+        return false;
+    while (!queue->redis) {
+        queue->redis = redis_open(&queue->url, queue->worker, fault);
+        if (!queue->redis && !back_off(queue, tries, fault))
+            return false;
+    }
+    return true;
 }
 
 /* Leases. */
-
-static int call_renew(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    return redis_renew(queue->redis, call->lease, fault);
-}
 
 static void renew_due(struct queue *queue)
 {
@@ -145,11 +156,13 @@ static void renew_due(struct queue *queue)
     struct fault ignored; /* The worker sees a lost connection when it hands in its result. */
 
     for (struct queue_lease *lease = queue->leases; lease; lease = lease->next) {
-        const struct call call = {.run = call_renew, .lease = lease};
+        struct tries tries = begin_locked();
 
         if (now < lease->renew_ns)
             continue;
-        if (run(queue, &call, &ignored))
+        while (try_again(queue, &tries, &ignored))
+            tries.status = redis_renew(queue->redis, lease, &ignored);
+        if (tries.status)
             return;
         lease->renew_ns = clock_ns() + (uint64_t)lease->lease_ms * CLOCK_NS_PER_MS / 3;
     }
@@ -197,141 +210,103 @@ static void forget(struct queue *queue, const struct queue_lease *lease)
     }
 }
 
-static int call_take(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    enum queue_answer *answer = call->out;
-
-    *answer = redis_take(queue->redis, call->lease, fault);
-    return *answer == QUEUE_LOST ? -1 : 0;
-}
-
 enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, struct fault *fault)
 {
     enum queue_answer answer = QUEUE_LOST;
-    const struct call call = {.run = call_take, .lease = lease, .out = &answer};
+    struct tries tries = begin(queue);
 
     *lease = (struct queue_lease){0};
-    pthread_mutex_lock(&queue->mutex);
-    if ((!queue->renews && start_renewer(queue, fault)) || run(queue, &call, fault))
-        answer = QUEUE_LOST;
-    if (answer == QUEUE_CASE) {
+    if (!queue->renews && start_renewer(queue, fault))
+        tries.status = -1;
+    else {
+        while (try_again(queue, &tries, fault)) {
+            answer = redis_take(queue->redis, lease, fault);
+            tries.status = answer == QUEUE_LOST ? -1 : 0;
+        }
+    }
+    if (tries.status == 0 && answer == QUEUE_CASE) {
         lease->renew_ns = clock_ns() + (uint64_t)lease->lease_ms * CLOCK_NS_PER_MS / 3;
         lease->next = queue->leases;
         queue->leases = lease;
     }
-    pthread_mutex_unlock(&queue->mutex);
-    return answer;
+    return end(queue, &tries) ? QUEUE_LOST : answer;
 }
 
-static int call_finish(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    return redis_finish(queue->redis, call->lease, call->result, call->grade, call->out, fault);
-}
-
-static int call_give_back(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    return redis_give_back(queue->redis, call->lease, call->how, fault);
-}
-
-/* Ends a lease: it is no longer renewed, also if the call fails. */
-static int end_lease(struct queue *queue, const struct call *call, struct fault *fault)
-{
-    pthread_mutex_lock(&queue->mutex);
-    const int status = run(queue, call, fault);
-    forget(queue, call->lease);
-    pthread_mutex_unlock(&queue->mutex);
-    return status;
-}
-
+/* The lease is no longer renewed, also if the call fails. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
                  enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault)
 {
-    const struct call call = {
-        .run = call_finish, .lease = lease, .result = result, .grade = grade, .out = outcome};
+    struct tries tries = begin(queue);
 
-    return end_lease(queue, &call, fault);
+    while (try_again(queue, &tries, fault))
+        tries.status = redis_finish(queue->redis, lease, result, grade, outcome, fault);
+    forget(queue, lease);
+    return end(queue, &tries);
 }
 
 int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_return how,
                     struct fault *fault)
 {
-    const struct call call = {.run = call_give_back, .lease = lease, .how = how};
+    struct tries tries = begin(queue);
 
-    return end_lease(queue, &call, fault);
+    while (try_again(queue, &tries, fault))
+        tries.status = redis_give_back(queue->redis, lease, how, fault);
+    forget(queue, lease);
+    return end(queue, &tries);
 }
 
 /* The other calls. */
 
-static int call_add(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    return redis_add(queue->redis, call->cases, call->count, call->lease_ms, call->again, call->out,
-                     fault);
-}
-
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault)
 {
-    const struct call call = {.run = call_add,
-                              .cases = cases,
-                              .count = count,
-                              .lease_ms = lease_ms,
-                              .again = again,
-                              .out = added};
+    struct tries tries = begin(queue);
 
-    return call_locked(queue, &call, fault);
-}
-
-static int call_count(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    return redis_count(queue->redis, call->out, fault);
+    while (try_again(queue, &tries, fault))
+        tries.status = redis_add(queue->redis, cases, count, lease_ms, again, added, fault);
+    return end(queue, &tries);
 }
 
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault)
 {
-    const struct call call = {.run = call_count, .out = counts};
+    struct tries tries = begin(queue);
 
-    return call_locked(queue, &call, fault);
-}
-
-static int call_status(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    queue_status_finish(call->out);
-    return redis_status(queue->redis, call->out, fault);
+    while (try_again(queue, &tries, fault))
+        tries.status = redis_count(queue->redis, counts, fault);
+    return end(queue, &tries);
 }
 
 int queue_status(struct queue *queue, struct queue_status *status, struct fault *fault)
 {
-    const struct call call = {.run = call_status, .out = status};
+    struct tries tries = begin(queue);
 
     *status = (struct queue_status){0};
-    return call_locked(queue, &call, fault);
-}
-
-static int call_read(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    queue_entries_finish(call->out);
-    return redis_read(queue->redis, call->out, fault);
+    while (try_again(queue, &tries, fault)) {
+        queue_status_finish(status);
+        tries.status = redis_status(queue->redis, status, fault);
+    }
+    return end(queue, &tries);
 }
 
 int queue_read(struct queue *queue, struct queue_entries *entries, struct fault *fault)
 {
-    const struct call call = {.run = call_read, .out = entries};
+    struct tries tries = begin(queue);
 
     *entries = (struct queue_entries){0};
-    return call_locked(queue, &call, fault);
-}
-
-static int call_remove(const struct call *call, struct queue *queue, struct fault *fault)
-{
-    (void)call;
-    return redis_remove(queue->redis, fault);
+    while (try_again(queue, &tries, fault)) {
+        queue_entries_finish(entries);
+        tries.status = redis_read(queue->redis, entries, fault);
+    }
+    return end(queue, &tries);
 }
 
 int queue_remove(struct queue *queue, struct fault *fault)
 {
-    const struct call call = {.run = call_remove};
+    struct tries tries = begin(queue);
 
-    return call_locked(queue, &call, fault);
+    while (try_again(queue, &tries, fault))
+        tries.status = redis_remove(queue->redis, fault);
+    return end(queue, &tries);
 }
 
 /* Opening and closing. */
@@ -367,7 +342,11 @@ int queue_open(const struct queue_url *url, uint32_t patience_ms, struct queue *
     if (!queue)
         return fault_no_memory(fault);
     init(queue, url, patience_ms);
-    if (call_locked(queue, NULL, fault)) {
+    struct tries tries = begin(queue);
+    tries.silent = false; /* the main thread makes this call */
+    while (try_again(queue, &tries, fault))
+        tries.status = 0;
+    if (end(queue, &tries)) {
         queue_close(queue);
         return -1;
     }

@@ -24,7 +24,7 @@ struct part {
 };
 
 struct merge {
-    struct print_style style;
+    const struct options *options;
     struct batch_report *report;
     bool flaky_is_good;
     struct part *parts; /* in the order of the arguments; check_parts() sorts them by shard */
@@ -33,53 +33,21 @@ struct merge {
     size_t result_count;
 };
 
-/* Writes the message about a problem of a state file into `text`, and prints the message. */
-__attribute__((format(printf, 4, 0))) static void print_problem(const struct merge *merge,
-                                                                const char *file,
-                                                                char text[PROBLEM_MAX],
-                                                                const char *format, va_list args)
+/* Prints a problem of a state file, or of all state files if `file` is NULL. With a name, shards
+ * are missing or incomplete, which is reported as a case `name` that did not run. */
+__attribute__((format(printf, 4, 5))) static void
+problem(const struct merge *merge, const char *file, const char *name, const char *format, ...)
 {
-    char shown[PRINT_PATH_MAX];
-    struct jsonw w;
+    char text[PROBLEM_MAX], shown[PRINT_PATH_MAX];
+    va_list args;
 
-    vsnprintf(text, PROBLEM_MAX, format, args);
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
     print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
-    if (!merge->style.json)
-        return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "event", "problem");
-    if (file)
-        jsonw_string(&w, "file", file);
-    jsonw_string(&w, "message", text);
-    jsonw_object_end(&w);
-    print_json(&w);
-}
-
-/* Prints a problem of a state file, or of all state files if `file` is NULL. */
-__attribute__((format(printf, 3, 4))) static void problem(const struct merge *merge,
-                                                          const char *file, const char *format, ...)
-{
-    char text[PROBLEM_MAX];
-    va_list args;
-
-    va_start(args, format);
-    print_problem(merge, file, text, format, args);
-    va_end(args);
-}
-
-/* Prints that shards are missing or incomplete; reports them as a case `name` that did not run. */
-__attribute__((format(printf, 4, 5))) static void report_not_run(const struct merge *merge,
-                                                                 const char *file, const char *name,
-                                                                 const char *format, ...)
-{
-    char text[PROBLEM_MAX];
-    va_list args;
-
-    va_start(args, format);
-    print_problem(merge, file, text, format, args);
-    va_end(args);
-    batch_report_gap(merge->report, name, text);
+    batch_report_problem(merge->options, file, text);
+    if (name)
+        batch_report_gap(merge->report, name, text);
 }
 
 /* Returns the shard of a state file; without --shard it is 1/1. */
@@ -98,19 +66,20 @@ static enum exit_code load(const struct merge *merge, struct part *part)
     if (state_load(&part->state, part->path, &fault)) {
         print_place(place, fault.pointer, fault.text);
         if (fault.line)
-            problem(merge, part->path, "line %u: %s%s; the file is not a state file, or was edited",
-                    fault.line, place, fault.text);
+            problem(merge, part->path, NULL,
+                    "line %u: %s%s; the file is not a state file, or was edited", fault.line, place,
+                    fault.text);
         else
-            problem(merge, part->path, "%s", fault.text);
+            problem(merge, part->path, NULL, "%s", fault.text);
         enum exit_code code = exit_code_of(&fault);
         return code == EXIT_CODE_FAILED ? code : EXIT_CODE_INVALID;
     }
     if (!part->state.begun) {
-        problem(merge, part->path, "the file has no complete \"begin\" line");
+        problem(merge, part->path, NULL, "the file has no complete \"begin\" line");
         return EXIT_CODE_FAILED;
     }
     if (part->state.outline.open) {
-        problem(merge, part->path,
+        problem(merge, part->path, NULL,
                 "the run ended before its standard input; run it again with the same --resume");
         return EXIT_CODE_FAILED;
     }
@@ -142,13 +111,13 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
 
     print_path(shown, first->path);
     if (a->total != b->total)
-        problem(merge, part->path, "not the same cases as %s: %zu cases here, %zu there", shown,
-                b->total, a->total);
+        problem(merge, part->path, NULL, "not the same cases as %s: %zu cases here, %zu there",
+                shown, b->total, a->total);
     else if (a->set != b->set)
-        problem(merge, part->path, "not the same cases as %s: the names differ", shown);
+        problem(merge, part->path, NULL, "not the same cases as %s: the names differ", shown);
     else if (x.count != y.count)
-        problem(merge, part->path, "shard %s, but %s is shard %s", shard_text(other, &y), shown,
-                shard_text(one, &x));
+        problem(merge, part->path, NULL, "shard %s, but %s is shard %s", shard_text(other, &y),
+                shown, shard_text(one, &x));
     else
         return true;
     return false;
@@ -178,7 +147,7 @@ static enum exit_code check_parts(struct merge *merge)
 
         if (shard_in(before).index != shard.index)
             continue;
-        problem(merge, part->path, "shard %s was given twice; the other file is %s",
+        problem(merge, part->path, NULL, "shard %s was given twice; the other file is %s",
                 shard_text(text, &shard), print_path(shown, before->path));
         good = false;
     }
@@ -195,15 +164,14 @@ static void report_missing(const struct merge *merge, uint64_t from, uint64_t to
         return;
     if (to - from == 1) {
         snprintf(name, sizeof(name), "shard %" PRIu64 " of %" PRIu32, from, count);
-        report_not_run(merge, NULL, name,
-                       "shard %" PRIu64 "/%" PRIu32
-                       " is missing; run it, with a --resume of its own",
-                       from, count);
+        problem(merge, NULL, name,
+                "shard %" PRIu64 "/%" PRIu32 " is missing; run it, with a --resume of its own",
+                from, count);
     } else {
         snprintf(name, sizeof(name), "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32, from, to - 1,
                  count);
-        report_not_run(merge, NULL, name,
-                       "%s are missing; run them, each with a --resume of its own", name);
+        problem(merge, NULL, name, "%s are missing; run them, each with a --resume of its own",
+                name);
     }
 }
 
@@ -225,10 +193,9 @@ static bool is_complete(const struct merge *merge)
         if (part->current >= selected)
             continue;
         snprintf(name, sizeof(name), "shard %" PRIu32 " of %" PRIu32, shard.index, shard.count);
-        report_not_run(
-            merge, part->path, name,
-            "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
-            shard_text(text, &shard), selected - part->current, selected);
+        problem(merge, part->path, name,
+                "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
+                shard_text(text, &shard), selected - part->current, selected);
         complete = false;
     }
     uint64_t count = shard_in(&merge->parts[0]).count;
@@ -280,12 +247,12 @@ static enum exit_code check_results(const struct merge *merge, bool complete)
         set = digest_add(set, name);
         if (i == 0 || strcmp(merge->results[i - 1]->name, name) != 0)
             continue;
-        problem(merge, NULL, "case %s is in two state files; at least one of them was edited",
+        problem(merge, NULL, NULL, "case %s is in two state files; at least one of them was edited",
                 name);
         return EXIT_CODE_FAILED;
     }
     if (merge->result_count > outline->total || (complete && set != outline->set)) {
-        problem(merge, NULL,
+        problem(merge, NULL, NULL,
                 "the state files have other cases than the batch; at least one of them was edited");
         return EXIT_CODE_FAILED;
     }
@@ -314,9 +281,9 @@ static enum exit_code report_all(const struct merge *merge)
     return batch_report_end(merge->report, &summary);
 }
 
-static enum exit_code merge_parts(struct merge *merge, const struct options *options)
+static enum exit_code merge_parts(struct merge *merge)
 {
-    enum exit_code code = batch_report_create(options, &merge->report);
+    enum exit_code code = batch_report_create(merge->options, &merge->report);
 
     if (code == EXIT_CODE_DONE)
         code = load_all(merge);
@@ -339,7 +306,7 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
 
 enum exit_code batch_merge(const struct options *options)
 {
-    struct merge merge = {.style = options_style(options)};
+    struct merge merge = {.options = options};
 
     if (batch_report_flaky(options, &merge.flaky_is_good))
         return EXIT_CODE_INVALID;
@@ -355,7 +322,7 @@ enum exit_code batch_merge(const struct options *options)
     }
     for (size_t i = 0; i < merge.count; i++)
         merge.parts[i].path = options->arguments[i + 1];
-    enum exit_code code = merge_parts(&merge, options);
+    enum exit_code code = merge_parts(&merge);
     for (size_t i = 0; i < merge.count; i++)
         state_finish(&merge.parts[i].state);
     free(merge.parts);

@@ -10,51 +10,7 @@
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
-static bool wants_events(const struct report_style *style)
-{
-    return style->json;
-}
-
-static bool wants_tap(const struct report_style *style)
-{
-    return style->tap;
-}
-
-static bool wants_junit(const struct report_style *style)
-{
-    return style->junit != NULL;
-}
-
-static bool wants_html(const struct report_style *style)
-{
-    return style->html != NULL;
-}
-
-static bool fills_output(const struct report_style *style)
-{
-    return style->json || style->tap || (style->junit && strcmp(style->junit, "-") == 0);
-}
-
-static bool wants_lines(const struct report_style *style)
-{
-    return !fills_output(style);
-}
-
-static bool wants_progress(const struct report_style *style)
-{
-    return style->live_fd >= 0;
-}
-
-/* The reporters in the order of calls: the live line is last, because it is drawn below all other
- * lines. */
-static const struct form {
-    const struct reporter *reporter;
-    bool (*wanted)(const struct report_style *style);
-} forms[] = {{&reporter_events, wants_events}, {&reporter_tap, wants_tap},
-             {&reporter_junit, wants_junit},   {&reporter_html, wants_html},
-             {&reporter_lines, wants_lines},   {&reporter_progress, wants_progress}};
-
-enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+enum { FORMS = 6 };
 
 struct batch_report {
     struct {
@@ -77,6 +33,11 @@ int batch_report_flaky(const struct options *options, bool *is_good)
     return status;
 }
 
+static bool fills_output(const struct report_style *style)
+{
+    return style->json || style->tap || (style->junit && strcmp(style->junit, "-") == 0);
+}
+
 /*
  * Returns the descriptor for the live line, or -1. It is standard output if that is a terminal, or
  * standard error if standard output goes to a file. With a pipe there is no live line, because the
@@ -89,7 +50,7 @@ static int live_place(const struct report_style *style)
     if (style->quiet)
         return -1;
     if (style->terminal)
-        return wants_lines(style) && terminal_draws(STDOUT_FILENO) ? STDOUT_FILENO : -1;
+        return !fills_output(style) && terminal_draws(STDOUT_FILENO) ? STDOUT_FILENO : -1;
     bool to_file = fstat(STDOUT_FILENO, &output) == 0 && S_ISREG(output.st_mode);
     return to_file && terminal_draws(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
@@ -162,8 +123,16 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
         return EXIT_CODE_FAILED;
     }
     *out = report;
+    /* The live line is last, because it is drawn below all other lines. */
+    const struct {
+        const struct reporter *reporter;
+        bool wanted;
+    } forms[FORMS] = {
+        {&reporter_events, style.json},           {&reporter_tap, style.tap},
+        {&reporter_junit, style.junit},           {&reporter_html, style.html},
+        {&reporter_lines, !fills_output(&style)}, {&reporter_progress, style.live_fd >= 0}};
     for (size_t i = 0; i < FORMS; i++) {
-        if (!forms[i].wanted(&style))
+        if (!forms[i].wanted)
             continue;
         if (forms[i].reporter->create(&style, &report->active[report->count].state))
             return EXIT_CODE_INVALID;
@@ -192,7 +161,7 @@ static void put_line(struct jsonw *w)
     fflush(stdout);
 }
 
-void batch_report_problem(const struct options *options, const char *text)
+void batch_report_problem(const struct options *options, const char *file, const char *text)
 {
     struct jsonw w;
 
@@ -200,6 +169,8 @@ void batch_report_problem(const struct options *options, const char *text)
         return;
     open_line(&w);
     jsonw_string(&w, "event", "problem");
+    if (file)
+        jsonw_string(&w, "file", file);
     jsonw_string(&w, "message", text);
     put_line(&w);
 }
