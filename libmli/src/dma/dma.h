@@ -10,9 +10,9 @@
  *   platform.c, legalise.c     what engines call: cancels, caches, addresses, descriptors
  *
  * To add an engine of the library, start here: write it in engine_NAME.c, which libmli/meson.build
- * lists, declare it below, and add it to the table in engines.c. Then add it to the tables in
- * docs/library.md and docs/configuration.md, and to the list that tests/unit/daemon/test_engines.c
- * expects. Other engines are added at run time, by mli_mov_add_engine() (mli_engine.h).
+ * lists, declare it below, and add it to the table in engines.c. Then add it to the table in
+ * docs/library.md, and to the list that tests/unit/daemon/test_engines.c expects. Other engines are
+ * added at run time, by mli_mov_add_engine() (mli_engine.h).
  *
  * Four functions cut a plan, each for another caller:
  *
