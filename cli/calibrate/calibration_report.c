@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/term/grid.h"
+#include "cli/term/print.h"
 
 #define INDENT "  "
 enum { DECADES = 10 };

@@ -9,7 +9,7 @@
 
 #include "cli/file/output.h"
 #include "cli/term/clock_ns.h"
-#include "cli/term/grid.h"
+#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 

@@ -19,7 +19,6 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
-#include "cli/term/meter.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "target/profile/profile_load.h"

@@ -7,8 +7,6 @@
 #include "cli/cmd/command.h"
 #include "cli/diagnose/compare.h"
 #include "cli/tensor/archive.h"
-#include "cli/tensor/archive_listing.h"
-#include "cli/tensor/tensor_args.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 #include "cli/term/exit_code.h"

@@ -8,9 +8,8 @@
 #include "cli/cmd/command.h"
 #include "cli/file/output.h"
 #include "cli/tensor/pattern.h"
-#include "cli/tensor/tensor_args.h"
+#include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
-#include "cli/term/meter.h"
 #include "cli/term/print.h"
 
 enum {

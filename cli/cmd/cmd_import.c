@@ -4,7 +4,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/import/import.h"
-#include "cli/term/meter.h"
 #include "cli/term/print.h"
 
 static const char *const format_words[] = {"onnx", "tflite", NULL};

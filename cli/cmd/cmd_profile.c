@@ -6,7 +6,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/file/text.h"
-#include "cli/term/grid.h"
 #include "cli/term/print.h"
 #include "proto/json/nearest.h"
 #include "target/profile/profile_load.h"

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "cli/cmd/command.h"
-#include "cli/tensor/archive_listing.h"
-#include "cli/tensor/tensor_args.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/print.h"
 #include "proto/json/jsonw.h"

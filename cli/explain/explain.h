@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/explain/picture_svg.h"
+#include "cli/explain/picture.h"
 #include "cli/explain/timeline.h"
 #include "cli/job/explained.h"
 #include "cli/options.h"

@@ -6,7 +6,6 @@
 #include "cli/explain/picture.h"
 #include "cli/job/explained.h"
 #include "cli/job/explained_board.h"
-#include "cli/term/grid.h"
 #include "cli/term/print.h"
 
 #define INDENT "  "

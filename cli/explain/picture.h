@@ -28,6 +28,7 @@
 
 #include "cli/job/explained.h"
 #include "proto/json/fault.h"
+#include "proto/json/textw.h"
 
 enum { PICTURE_SLOTS_MAX = 80 };
 
@@ -324,5 +325,37 @@ struct picture_span {
  */
 void picture_block_choose(const struct picture_axis *axis, const struct picture_span *spans,
                           bool *chosen);
+
+/*
+ * The picture of a move as an SVG drawing, `mlictl explain --svg`: both sides with their captions,
+ * ticks and cells, the arrow between them with the steps of the move, and the legend.
+ */
+
+/** Writes the drawing. The bytes of the drawing depend on *explained only. */
+void svg_picture(struct textw *w, const struct explained *explained);
+
+/**
+ * Writes the drawing to a file, atomically. Replaces an existing file only if it is empty or begins
+ * like XML. Returns 0, or -1 with the fault.
+ */
+int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault);
+
+/* The files of drawings: --svg names the file of one job; several jobs get a file each. */
+struct svg_target {
+    const char *path; /* path of --svg, or null: no drawings */
+    size_t jobs;      /* number of drawings */
+    size_t files;     /* number of job files */
+};
+
+/** Returns whether drawings go to standard output (--svg -). */
+bool svg_target_is_stdout(const struct svg_target *target);
+
+/**
+ * Returns the path of a drawing for job number `job` of job file number `file`, both from 0. One
+ * job: the path of --svg. Several jobs: "-NAME" goes before the path's ending, or ".NUMBER" if the
+ * job has no name, and with several job files the number of the job file before that, so that all
+ * paths differ. The caller frees the path. Null: out of memory.
+ */
+char *svg_target_path(const struct svg_target *target, size_t file, size_t job, const char *name);
 
 #endif /* CLI_PICTURE_H */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/explain/picture.h"
-#include "cli/explain/picture_svg.h"
 #include "cli/explain/svgw.h"
 #include "cli/file/output.h"
 #include "cli/term/print.h"
@@ -466,7 +465,7 @@ static void draw_captions(struct textw *w, const struct picture_block *block)
     svg_axis_caption(w, block, PICTURE_COLUMNS, block->left, block->height - SVG_AXIS_CAPTION);
 }
 
-void svg_side(struct textw *w, const struct picture_block *block)
+static void svg_side(struct textw *w, const struct picture_block *block)
 {
     const struct picture_axis *lines = &block->side->axis[PICTURE_LINES];
     const struct picture_axis *planes = &block->side->axis[PICTURE_PLANES];
@@ -761,7 +760,7 @@ static int svg_steps_height(const struct explained *explained)
     return pen.y;
 }
 
-void svg_steps(struct textw *w, const struct explained *explained, int x, int y)
+static void svg_steps(struct textw *w, const struct explained *explained, int x, int y)
 {
     struct pen pen = {w, x, y};
     int height = svg_steps_height(explained), body = SVG_STEPS_WIDTH - SVG_STEPS_HEAD;

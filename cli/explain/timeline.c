@@ -7,7 +7,6 @@
 #include "cli/explain/timeline.h"
 #include "cli/file/output.h"
 #include "cli/file/text.h"
-#include "cli/term/grid.h"
 #include "cli/term/print.h"
 #include "mli_mov_api.h"
 #include "proto/json/json_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/file/file_map.h"
+#include "cli/file/regular.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
  *
  * The other files of this folder: place.h (which file a path means, hints for missing files),
  * regular.h (opening, locking and hashing regular files, files in memory), text.h (reading a whole
- * file), file_map.h (mapping one), calls.h (system calls).
+ * file), file_map.c (mapping one; in regular.h), calls.h (system calls).
  * To add a kind of output, start here, with an output_init_... function.
  */
 #ifndef CLI_OUTPUT_H

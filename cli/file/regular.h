@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regular files: opened without side effects, locked, hashed. And files in memory. */
+/* Regular files: opened without side effects, locked, hashed, mapped. And files in memory. */
 #ifndef CLI_REGULAR_H
 #define CLI_REGULAR_H
 
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/term/print.h"
+#include "daemon/memory/sigbus.h"
 #include "proto/file/sha256_text.h"
 #include "proto/json/fault.h"
 
@@ -45,5 +46,20 @@ int memory_file_create(struct fault *fault);
 
 /** Appends bytes to the file. Returns 0, or -1 with the fault. */
 int memory_file_write(int fd, const void *bytes, size_t size, struct fault *fault);
+
+/* Whole pages of a file in memory, read only. Pages that go missing read as zeros. */
+struct file_map {
+    void *pages;
+    size_t size;
+    struct sigbus_guard guard;
+};
+
+/** Maps `size` bytes from `offset` on, a multiple of the page size. Returns 0 or -errno. */
+int file_map_init(struct file_map *map, int fd, uint64_t offset, uint64_t size);
+
+/** Returns whether the file has shrunk, or its storage has failed, since file_map_init(). */
+bool file_map_is_broken(const struct file_map *map);
+
+void file_map_finish(struct file_map *map);
 
 #endif /* CLI_REGULAR_H */

@@ -9,7 +9,6 @@
 #include "cli/import/import.h"
 #include "cli/import/move.h"
 #include "cli/import/movement.h"
-#include "cli/tensor/tensor_args.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"

@@ -6,7 +6,7 @@
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
-#include "cli/file/file_map.h"
+#include "cli/file/regular.h"
 #include "cli/import/element_store.h"
 #include "cli/import/import_output.h"
 #include "cli/import/move.h"

@@ -18,7 +18,7 @@
 #include "cli/make/relocate.h"
 #include "cli/run/execute.h"
 #include "cli/run/sequence.h"
-#include "cli/tensor/tensor_args.h"
+#include "cli/tensor/tensor_file.h"
 #include "cli/term/print.h"
 #include "daemon/service.h"
 #include "proto/file/sha256_text.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/term/grid.h"
 #include "cli/term/print.h"
 
 enum { SHOWN_MAX = 12, LABEL_MAX = 192, REASON_MAX = 512 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/diagnose/compare.h"
-#include "cli/explain/picture_svg.h"
+#include "cli/explain/picture.h"
 #include "cli/file/text.h"
 #include "cli/job/explained.h"
 #include "cli/job/job_files.h"

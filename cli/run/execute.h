@@ -23,10 +23,9 @@
 #include "cli/job/resolve.h"
 #include "cli/link/daemon_link.h"
 #include "cli/run/job_buffers.h"
-#include "cli/term/meter.h"
 #include "cli/term/print.h"
 
-/* The progress of one job on a terminal, from the events of the service (meter.h). */
+/* The progress of one job on a terminal, from the events of the service (struct meter). */
 
 enum { JOB_PROGRESS_LABEL_MAX = 192 };
 

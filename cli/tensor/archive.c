@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/file/file_map.h"
 #include "cli/file/regular.h"
 #include "cli/model/model.h"
 #include "cli/tensor/archive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tensor/archive_listing.h"
+#include "cli/tensor/tensor_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "cli/tensor/archive.h"
 #include "cli/tensor/dtype.h"
-#include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 #include "proto/json/utf8.h"
 

@@ -38,6 +38,17 @@ static bool zip_begins(const unsigned char *bytes, const char signature[4])
     return memcmp(bytes, signature, 4) == 0;
 }
 
+enum { ZIP_STORED = 0, ZIP_DEFLATED = 8, ZIP_ENCRYPTED = 1 };
+
+/* An entry of the directory, unchecked. */
+struct zip_entry {
+    uint64_t packed, unpacked; /* sizes in bytes */
+    uint64_t at;               /* the member's own header in the file */
+    uint32_t crc;              /* of the unpacked bytes */
+    uint16_t method;           /* ZIP_STORED, ZIP_DEFLATED, or another */
+    uint16_t flags;            /* ZIP_ENCRYPTED, and others */
+};
+
 /*
  * The directory of a zip archive, read once from its first member to its last, in linear time for
  * any file. Names are not compared, only handed out. Knows zip64; no archives in several parts.

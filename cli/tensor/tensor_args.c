@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/tensor/tensor_args.h"
+#include "cli/tensor/tensor_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

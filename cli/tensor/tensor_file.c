@@ -9,7 +9,6 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "cli/file/file_map.h"
 #include "cli/file/place.h"
 #include "cli/file/regular.h"
 #include "cli/tensor/tensor_file.h"

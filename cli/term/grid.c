@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/term/grid.h"
+#include "cli/term/print.h"
 
 #include <stdarg.h>
 #include <stdio.h>

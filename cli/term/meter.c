@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/term/meter.h"
+#include "cli/term/print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
-#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)

@@ -125,4 +125,47 @@ bool escaped_is_control(uint32_t code);
 /** The rule of terminals and logs: control characters, also newlines, become '?'. */
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX]);
 
+/* A table in text: each column is as wide as its widest cell. */
+struct grid {
+    const char *columns; /* alignment of each column: 'l' or 'r' */
+    struct textw text;   /* all cells, each with a terminating zero */
+    size_t cells;
+};
+
+/** Makes an empty grid. Borrows `columns`. */
+void grid_init(struct grid *grid, const char *columns);
+void grid_finish(struct grid *grid);
+
+/** Appends a cell to the row, or begins a row after a full one. The text must be ASCII. */
+void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Writes the rows with `indent` before each; sets w->failed if memory is short. */
+void grid_write(const struct grid *grid, const char *indent, struct textw *w);
+
+/*
+ * A live line (terminal.h) that shows the progress of one long operation, in bytes:
+ *
+ *     tile.json: 1.21 GiB of 3.00 GiB, 40 %, 1.31 GiB/s, 0:02 left
+ *
+ * The line appears on standard error after half a second. There is no line if standard error is not
+ * a terminal, if standard output is a pipe, and with --json and --quiet. On a narrow terminal, the
+ * label is cut ("long-na...: 1.21 GiB of 3.00 GiB, 40 %"), then the speed is left out.
+ */
+struct meter {
+    const char *label; /* borrowed; null: no line */
+    uint64_t begin_ns, shown_ns;
+};
+
+/** Returns whether a meter shows a line in this style. */
+bool meter_wanted(const struct print_style *style);
+
+/** Starts the clock. `label` must stay valid until meter_end(). */
+void meter_begin(struct meter *meter, const struct print_style *style, const char *label);
+
+/** Updates the line, at most ten times a second. A call is cheap, so that it can be frequent. */
+void meter_show(struct meter *meter, uint64_t done, uint64_t total);
+
+/** Clears the line. */
+void meter_end(struct meter *meter);
+
 #endif /* CLI_PRINT_H */

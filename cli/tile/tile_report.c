@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/term/grid.h"
+#include "cli/term/print.h"
 #include "proto/wire/tensor_desc.h"
 #include "target/tile/tile_transfer.h"
 

@@ -8,7 +8,7 @@
 #include "cli/job/explained.h"
 #include "cli/job/resolve.h"
 #include "cli/make/make_job.h"
-#include "cli/tensor/tensor_args.h"
+#include "cli/tensor/tensor_file.h"
 #include "cli/tile/tile_request.h"
 #include "mli_helpers_api.h"
 #include "proto/file/slice.h"

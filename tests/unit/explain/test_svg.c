@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/explain/picture_svg.h"
+#include "cli/explain/picture.h"
 #include "tests/unit/explain/hand.h"
 #include "tests/unit/explain/markup.h"
 
