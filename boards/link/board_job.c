@@ -1,14 +1,449 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A resolved job on a board. */
-#include "boards/link/board_job.h"
-
+/*
+ * A resolved job on a board, step by step: its source is sent, unless it is on the board already;
+ * the move; its destination is fetched. Its parameters per axis go along. A function that returns
+ * int returns 0, or -1 with the fault.
+ */
+#include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "boards/link/board_link.h"
 #include "cli/term/clock_ns.h"
+#include "mli_explain.h"
 #include "mli_helpers_api.h"
+#include "proto/wire/xxh64.h"
 
-enum { BITS_PER_BYTE = 8 };
+/* One side of a job: bytes [range.begin, range.end) behind the first element, in a buffer. */
+struct board_side {
+    mli_byte_range range;
+    uint16_t buffer;
+    int64_t offset; /* of the first element, in the buffer */
+    bool temporary; /* true: free the buffer at the end */
+    uint8_t *bytes; /* of the range; owned; null for a buffer of the job file */
+    struct board_cached *cached;
+};
+
+struct board_job {
+    struct board_link *link;
+    const struct resolved *r;
+    mli_explanation move;
+    struct board_side src, dst;
+    struct quant own;   /* parameters of the result, per axis */
+    uint16_t params;    /* buffer with the parameters of both sides; or SERIAL_NO_BUFFER */
+    uint32_t src_count; /* entries of the source's parameters */
+};
+
+static uint64_t digest_of(const void *bytes, size_t size)
+{
+    struct xxh64 x;
+
+    xxh64_init(&x);
+    xxh64_add(&x, bytes, size);
+    return xxh64_value(&x);
+}
+
+/* Returns the entry with these bytes, or null. */
+static struct board_cached *find_cached(struct board_cache *cache, const void *bytes, size_t size)
+{
+    const uint64_t digest = digest_of(bytes, size);
+
+    for (size_t i = 0; i < BOARD_CACHE_MAX; i++) {
+        struct board_cached *entry = &cache->list[i];
+
+        if (entry->buffer == SERIAL_NO_BUFFER || entry->digest != digest || entry->bytes != size)
+            continue;
+        entry->used = ++cache->clock;
+        cache->hits++;
+        cache->hit_bytes += size;
+        return entry;
+    }
+    return NULL;
+}
+
+/* Frees the entry that was not used for the longest time. Returns it, or null if all are pinned. */
+static struct board_cached *evict(struct board_cache *cache, struct board *board,
+                                  struct fault *fault)
+{
+    struct board_cached *oldest = NULL;
+
+    for (size_t i = 0; i < BOARD_CACHE_MAX; i++) {
+        struct board_cached *entry = &cache->list[i];
+
+        if (entry->buffer != SERIAL_NO_BUFFER && !entry->pinned &&
+            (!oldest || entry->used < oldest->used))
+            oldest = entry;
+    }
+    if (!oldest || board_free(board, oldest->buffer, fault))
+        return NULL;
+    oldest->buffer = SERIAL_NO_BUFFER;
+    return oldest;
+}
+
+static struct board_cached *find_room(struct board_cache *cache, struct board *board)
+{
+    struct fault ignored;
+
+    for (size_t i = 0; i < BOARD_CACHE_MAX; i++) {
+        if (cache->list[i].buffer == SERIAL_NO_BUFFER)
+            return &cache->list[i];
+    }
+    return evict(cache, board, &ignored);
+}
+
+/*
+ * Hands a buffer with these bytes over to the cache. Frees an old entry if all are in use, or
+ * the buffer itself if all are pinned. Returns its entry, or null if it was freed.
+ */
+static struct board_cached *add_cached(struct board_cache *cache, struct board *board,
+                                       uint16_t buffer, const void *bytes, size_t size)
+{
+    struct board_cached *entry = find_room(cache, board);
+    struct fault ignored;
+
+    if (!entry) {
+        (void)board_free(board, buffer, &ignored);
+        return NULL;
+    }
+    *entry = (struct board_cached){.buffer = buffer,
+                                   .bytes = size,
+                                   .digest = digest_of(bytes, size),
+                                   .crc = serial_crc32(0, bytes, size),
+                                   .used = ++cache->clock};
+    return entry;
+}
+
+int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t bytes,
+                      uint16_t *buffer, struct fault *fault)
+{
+    struct fault ignored;
+
+    while (board_alloc(board, bytes, buffer, fault)) {
+        const bool full =
+            board->result == SERIAL_RESULT_NO_MEMORY || board->result == SERIAL_RESULT_NO_SLOT;
+
+        if (board->lost || !full || !evict(cache, board, &ignored))
+            return -1;
+    }
+    return 0;
+}
+
+/* Parameters per axis of a job on a board. */
+
+enum {
+    PARAMS_BYTES = 5, /* of an index: scale, zero point, fractional bits */
+    BOARD_PARAMS_BITS_PER_BYTE = 8
+};
+
+static void count(struct board_link *link, int status, const struct job_result *result,
+                  const struct fault *fault)
+{
+    if (status == 0) {
+        link->done++;
+        link->bytes_moved += result->bytes;
+        histogram_add(&link->moving, result->ns_moving);
+    } else if (fault->code == FAULT_CANCELLED) {
+        link->cancelled++;
+    } else {
+        link->failed++;
+    }
+}
+
+static bool is_per_axis(const struct resolved *r)
+{
+    const struct quant *given = &r->wire.src.desc.quant;
+
+    return given->count > 0 && given->axis >= 0;
+}
+
+/* Takes the parameters that the job gives for indices that the move does not write. */
+static int preset(struct quant *own, const struct quant *given, struct fault *fault)
+{
+    if (given->count == 0)
+        return 0;
+    if (own->axis < 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
+                         "dst: parameters given, but the result takes those of the source, which "
+                         "are not per axis: omit the parameters of dst");
+    for (uint32_t i = 0; i < own->count; i++) {
+        const uint32_t from = given->axis < 0 ? 0 : i;
+
+        if (from >= given->count)
+            break;
+        own->scale[i] = given->scale[from];
+        own->zero_point[i] = given->zero_point[from];
+        own->scale_frac_bits[i] = given->scale_frac_bits[from];
+    }
+    return 0;
+}
+
+/* Prepares the parameters of the result: `own`, which the caller frees, and `src_count`. */
+static int params_init(struct board_job *job, struct fault *fault)
+{
+    const struct resolved *r = job->r;
+
+    job->own.axis = -1;
+    if (is_per_axis(r)) {
+        for (uint32_t i = 0; i < r->result.rank; i++) {
+            if (r->wire.common.cfg.perm_dim[i] == r->wire.src.desc.quant.axis)
+                job->own.axis = (int32_t)i;
+        }
+        job->src_count = r->wire.src.desc.quant.count;
+        if (quant_alloc(&job->own, r->result.shape[job->own.axis]))
+            return fault_no_memory(fault);
+    }
+    return preset(&job->own, &r->wire.dst.desc.quant, fault);
+}
+
+/* Writes parameters as the board has them: three arrays, little-endian. */
+static void put_params(uint8_t *out, const struct quant *quant)
+{
+    for (uint32_t i = 0; i < quant->count; i++) {
+        uint8_t *scale = out + 2 * (size_t)i, *zero = scale + 2 * (size_t)quant->count;
+
+        scale[0] = (uint8_t)quant->scale[i];
+        scale[1] = (uint8_t)((uint16_t)quant->scale[i] >> BOARD_PARAMS_BITS_PER_BYTE);
+        zero[0] = (uint8_t)quant->zero_point[i];
+        zero[1] = (uint8_t)((uint16_t)quant->zero_point[i] >> BOARD_PARAMS_BITS_PER_BYTE);
+        out[4 * (size_t)quant->count + i] = (uint8_t)quant->scale_frac_bits[i];
+    }
+}
+
+static void get_params(struct quant *quant, const uint8_t *in)
+{
+    for (uint32_t i = 0; i < quant->count; i++) {
+        const uint8_t *scale = in + 2 * (size_t)i, *zero = scale + 2 * (size_t)quant->count;
+
+        quant->scale[i] = (int16_t)(scale[0] | scale[1] << BOARD_PARAMS_BITS_PER_BYTE);
+        quant->zero_point[i] = (int16_t)(zero[0] | zero[1] << BOARD_PARAMS_BITS_PER_BYTE);
+        quant->scale_frac_bits[i] = (int8_t)in[4 * (size_t)quant->count + i];
+    }
+}
+
+/* Returns where the parameters of the destination are, behind those of the source. */
+static uint32_t params_dst_at(const struct board_job *job)
+{
+    return (job->src_count * PARAMS_BYTES + 1) & ~UINT32_C(1);
+}
+
+/* Sends the parameters of both sides, if they are per axis. */
+static int params_send(struct board_job *job, struct fault *fault)
+{
+    const uint32_t at = params_dst_at(job);
+    const size_t size = at + (size_t)job->own.count * PARAMS_BYTES;
+    struct board *board = &job->link->board;
+
+    if (job->own.axis < 0)
+        return 0;
+    uint8_t *bytes = calloc(1, size);
+    if (!bytes)
+        return fault_no_memory(fault);
+    put_params(bytes, &job->r->wire.src.desc.quant);
+    put_params(bytes + at, &job->own);
+    int status = board_cache_alloc(&job->link->cache, board, size, &job->params, fault);
+    if (status == 0)
+        status = board_write(board, job->params, 0, bytes, size, fault);
+    free(bytes);
+    return status;
+}
+
+/* Reads the parameters of the result, if they are per axis, into `own`. */
+static int params_fetch(struct board_job *job, struct fault *fault)
+{
+    const size_t size = (size_t)job->own.count * PARAMS_BYTES;
+
+    if (job->own.axis < 0)
+        return 0;
+    uint8_t *bytes = malloc(size);
+    if (!bytes)
+        return fault_no_memory(fault);
+    const int status =
+        board_read(&job->link->board, job->params, params_dst_at(job), bytes, size, fault);
+    if (status == 0)
+        get_params(&job->own, bytes);
+    free(bytes);
+    return status;
+}
+
+/* The source and the destination of a job on a board. */
+
+enum { UNWRITTEN = 0xa5 }; /* a byte that the move must overwrite */
+
+static size_t size_of(const struct board_side *side)
+{
+    return (size_t)(side->range.end - side->range.begin);
+}
+
+/* Reads bytes of a file. Bytes behind its end become zeros. */
+static int read_file(int fd, uint8_t *out, size_t size, uint64_t offset, const char *pointer,
+                     struct fault *fault)
+{
+    while (size > 0) {
+        const ssize_t got = pread(fd, out, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fault_set(fault, FAULT_IO_ERROR, pointer, "%s: %s", pointer + 1,
+                             strerror(errno));
+        if (got == 0) {
+            memset(out, 0, size);
+            break;
+        }
+        out += got;
+        size -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return 0;
+}
+
+static int check_size(const struct board_job *job, const struct board_side *side,
+                      const char *pointer, struct fault *fault)
+{
+    const struct serial_hello *hello = &job->link->board.hello;
+
+    if (side->range.end - side->range.begin <= hello->memory_bytes)
+        return 0;
+    return fault_set(fault, FAULT_NO_ROOM, pointer,
+                     "%s: the job needs %" PRIu64 " B of it on the board %s, which has %" PRIu64
+                     " B for tensors; move a part of the tensor",
+                     pointer + 1, side->range.end - side->range.begin, hello->board,
+                     hello->memory_bytes);
+}
+
+/* Loads the bytes of a side that is in a file. */
+static int load(struct board_job *job, struct board_side *side, int fd, uint64_t first,
+                const char *pointer, struct fault *fault)
+{
+    if (check_size(job, side, pointer, fault))
+        return -1;
+    side->offset = -(int64_t)side->range.begin;
+    side->bytes = malloc(size_of(side) > 0 ? size_of(side) : 1);
+    if (!side->bytes)
+        return fault_no_memory(fault);
+    return fd < 0 ? 0
+                  : read_file(fd, side->bytes, size_of(side), first + side->range.begin, pointer,
+                              fault);
+}
+
+/* Uses a copy of the source that is on the board, after checking that it is intact. */
+static int reuse(struct board_job *job, struct board_cached *entry, struct fault *fault)
+{
+    struct board *board = &job->link->board;
+    uint32_t crc;
+
+    entry->pinned = true;
+    job->src.cached = entry;
+    job->src.buffer = entry->buffer;
+    if (board_digest(board, entry->buffer, 0, entry->bytes, &crc, fault))
+        return -1;
+    if (crc == entry->crc)
+        return 0;
+    return fault_set(fault, FAULT_IO_ERROR, "/src",
+                     "src: its copy on the board %s has changed: an earlier transfer has written "
+                     "outside of its destination",
+                     board->hello.board);
+}
+
+/* Brings the source to the board, or finds it there. */
+static int side_place_source(struct board_job *job, struct fault *fault)
+{
+    const struct resolved *r = job->r;
+    struct board_side *src = &job->src;
+    struct board *board = &job->link->board;
+
+    if (r->src_buffer) {
+        src->buffer = (uint16_t)r->wire.src.buffer;
+        src->offset = (int64_t)r->wire.src.offset;
+        return 0;
+    }
+    if (load(job, src, r->src.fd, r->wire.src.offset, "/src", fault))
+        return -1;
+    struct board_cached *known = find_cached(&job->link->cache, src->bytes, size_of(src));
+    if (known)
+        return reuse(job, known, fault);
+    if (board_cache_alloc(&job->link->cache, board, size_of(src), &src->buffer, fault))
+        return -1;
+    src->temporary = true;
+    board->progress.total += size_of(src);
+    if (board_write(board, src->buffer, 0, src->bytes, size_of(src), fault))
+        return -1;
+    src->temporary = false;
+    src->cached = add_cached(&job->link->cache, board, src->buffer, src->bytes, size_of(src));
+    if (!src->cached)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the board has no room for the source");
+    src->cached->pinned = true;
+    return 0;
+}
+
+static bool is_dense(const struct board_job *job)
+{
+    return job->move.plan.bytes == size_of(&job->dst);
+}
+
+/* Makes a buffer for the destination: with the old bytes, if the move leaves some of them. */
+static int side_place_destination(struct board_job *job, struct fault *fault)
+{
+    const struct resolved *r = job->r;
+    struct board_side *dst = &job->dst;
+    struct board *board = &job->link->board;
+    const bool keeps = !is_dense(job) && r->before.fd >= 0;
+
+    if (r->dst_buffer) {
+        dst->buffer = (uint16_t)r->wire.dst.buffer;
+        dst->offset = (int64_t)r->wire.dst.offset;
+        return 0;
+    }
+    if (load(job, dst, keeps ? r->output.fd : -1, r->wire.dst.offset, "/dst", fault) ||
+        board_cache_alloc(&job->link->cache, board, size_of(dst), &dst->buffer, fault))
+        return -1;
+    dst->temporary = true;
+    board->progress.total += (keeps ? 2 : 1) * (uint64_t)size_of(dst);
+    if (keeps)
+        return board_write(board, dst->buffer, 0, dst->bytes, size_of(dst), fault);
+    return board_fill(board, dst->buffer, 0, size_of(dst), is_dense(job) ? UNWRITTEN : 0, fault);
+}
+
+/* Writes the destination into the output, and keeps it on the board as a source of later jobs. */
+static int side_fetch_destination(struct board_job *job, struct fault *fault)
+{
+    const struct resolved *r = job->r;
+    struct board_side *dst = &job->dst;
+    struct board *board = &job->link->board;
+
+    if (!dst->temporary)
+        return 0;
+    if (board_read(board, dst->buffer, 0, dst->bytes, size_of(dst), fault))
+        return -1;
+    for (size_t done = 0; done < size_of(dst);) {
+        const ssize_t put = pwrite(r->output.fd, dst->bytes + done, size_of(dst) - done,
+                                   (off_t)(r->wire.dst.offset + dst->range.begin + done));
+
+        if (put < 0 && errno != EINTR)
+            return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
+        done += put > 0 ? (size_t)put : 0;
+    }
+    dst->temporary = false;
+    (void)add_cached(&job->link->cache, board, dst->buffer, dst->bytes, size_of(dst));
+    return 0;
+}
+
+/* Frees the memory of a side, also the buffer on the board if it is temporary. */
+static void side_free(struct board_job *job, struct board_side *side)
+{
+    struct fault ignored;
+
+    if (side->cached)
+        side->cached->pinned = false;
+    if (side->temporary)
+        (void)board_free(&job->link->board, side->buffer, &ignored);
+    free(side->bytes);
+}
+
+enum { BOARD_JOB_BITS_PER_BYTE = 8 };
 
 /* Checks */
 
@@ -63,7 +498,8 @@ static int explain(struct board_job *job, struct fault *fault)
     tensor_desc_to_mli(&r->wire.src.desc, &src);
     src.data.mem.pi8 = (int8_t *)(uintptr_t)SRC_ADDRESS;
     src.data.capacity = capacity_of(source_bytes(r));
-    dst.data.mem.pi8 = (int8_t *)((uintptr_t)1 << (sizeof(uintptr_t) * BITS_PER_BYTE - 1));
+    dst.data.mem.pi8 =
+        (int8_t *)((uintptr_t)1 << (sizeof(uintptr_t) * BOARD_JOB_BITS_PER_BYTE - 1));
     dst.data.capacity = r->result.data.capacity;
     memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
     if (job->own.axis >= 0) {
@@ -108,7 +544,7 @@ static void describe(const struct board_job *job, struct serial_tensor *out,
 
         out->axis = (uint8_t)(is_src ? tensor->el_params.sa.dim : job->own.axis);
         out->params_buffer = job->params;
-        out->params_offset = is_src ? 0 : board_params_dst_at(job);
+        out->params_offset = is_src ? 0 : params_dst_at(job);
         out->params_count = is_src ? job->src_count : job->own.count;
     } else {
         out->scale = tensor->el_params.sa.scale.mem.i16;
@@ -209,8 +645,8 @@ static void finish(struct board_job *job)
     struct fault ignored;
 
     board->shielded = true; /* after ^C or the deadline, too */
-    board_side_free(job, &job->src);
-    board_side_free(job, &job->dst);
+    side_free(job, &job->src);
+    side_free(job, &job->dst);
     if (job->params != SERIAL_NO_BUFFER)
         (void)board_free(board, job->params, &ignored);
     board->shielded = false;
@@ -223,26 +659,12 @@ static int run(struct board_job *job, struct job_result *result, struct fault *f
     struct serial_tensor layout;
     struct serial_status status;
 
-    if (check(job->link, job->r, fault) || board_params_init(job, fault) || explain(job, fault) ||
-        board_side_place_source(job, fault) || board_side_place_destination(job, fault) ||
-        board_params_send(job, fault) || transfer(job, &layout, &status, fault) ||
-        board_side_fetch_destination(job, fault) || board_params_fetch(job, fault))
+    if (check(job->link, job->r, fault) || params_init(job, fault) || explain(job, fault) ||
+        side_place_source(job, fault) || side_place_destination(job, fault) ||
+        params_send(job, fault) || transfer(job, &layout, &status, fault) ||
+        side_fetch_destination(job, fault) || params_fetch(job, fault))
         return -1;
     return fill_result(job, &layout, &status, result, fault);
-}
-
-static void count(struct board_link *link, int status, const struct job_result *result,
-                  const struct fault *fault)
-{
-    if (status == 0) {
-        link->done++;
-        link->bytes_moved += result->bytes;
-        histogram_add(&link->moving, result->ns_moving);
-    } else if (fault->code == FAULT_CANCELLED) {
-        link->cancelled++;
-    } else {
-        link->failed++;
-    }
 }
 
 int board_link_run(struct board_link *link, const struct resolved *resolved,

@@ -1,22 +1,407 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/link/board_line.h"
-
+/* Opens the line of an address, starts QEMU if need be, and carries bytes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "boards/link/board_qemu.h"
+#include "boards/link/board_line.h"
 #include "cli/file/calls.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
+#include "mli_mov_api.h"
+
+/*
+ * The agent image of a board, and how QEMU starts it. Beside each image agent.elf is a file
+ * qemu.args: the words of QEMU's command line, @IMAGE@ for the image. So a new board needs no
+ * change of mlictl.
+ */
+
+enum { BOARD_IMAGE_WORDS_MAX = 48, BOARD_IMAGE_TEXT_MAX = 8192 };
+
+struct board_image {
+    char text[BOARD_IMAGE_TEXT_MAX];        /* of the words */
+    char *words[BOARD_IMAGE_WORDS_MAX + 1]; /* the command line so far; ends with null */
+    size_t count;
+};
+
+/* Boards that QEMU emulates: the process, with the UART of the board on a socket. */
+
+enum { BOARD_QEMU_TEXT_MAX = 200 };
+
+enum {
+    BAUD = 115200,
+    TIMEOUT_MS = 1000,
+    QEMU_TIMEOUT_MS = 5000,
+    TIMEOUT_MS_MAX = 60 * 1000,
+    BAUD_MAX = 4000000
+};
+
+static const char qemu_scheme[] = "qemu:", serial_scheme[] = "serial:";
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int refuse(struct fault *fault, const char *url, const char *why)
+{
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "host %.100s: %s; qemu:BOARD or serial:PATH is needed, then any of ,baud=N "
+                     ",timeout=MS ,firmware=PATH ,channels=N ,engine=SPEC",
+                     url, why);
+}
+
+/* The take_ functions return whether the option has this key and a value of this kind. */
+
+static bool take_number(const char *value, size_t length, uint32_t max, uint32_t *out)
+{
+    char *end;
+
+    if (length == 0 || *value < '0' || *value > '9')
+        return false;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 10);
+    *out = (uint32_t)number;
+    return errno == 0 && end == value + length && number > 0 && number <= max;
+}
+
+static bool take_text(const char *value, size_t length, char *out, size_t size)
+{
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(out, value, length);
+    out[length] = '\0';
+    return true;
+}
+
+static bool take_option(struct board_address *address, const char *option, size_t length)
+{
+    const char *equals = memchr(option, '=', length);
+    const size_t key = equals ? (size_t)(equals - option) : 0;
+    const size_t left = length - key - 1;
+
+    if (!equals)
+        return false;
+#define IS(name) (key == sizeof(name) - 1 && memcmp(option, name, key) == 0)
+    if (IS("baud") && address->kind == BOARD_SERIAL)
+        return take_number(equals + 1, left, BAUD_MAX, &address->baud);
+    if (IS("timeout"))
+        return take_number(equals + 1, left, TIMEOUT_MS_MAX, &address->timeout_ms);
+    if (IS("channels"))
+        return take_number(equals + 1, left, MLI_MOV_MAX_CHANNELS, &address->channels);
+    if (IS("firmware") && address->kind == BOARD_QEMU)
+        return take_text(equals + 1, left, address->firmware, sizeof(address->firmware));
+    if (IS("engine"))
+        return take_text(equals + 1, left, address->engine, sizeof(address->engine));
+#undef IS
+    return false;
+}
+
+int board_address_parse(struct board_address *address, const char *url, struct fault *fault)
+{
+    const bool emulated = begins(url, qemu_scheme);
+    const char *name = url + strlen(emulated ? qemu_scheme : serial_scheme);
+    size_t length = strcspn(name, ",");
+
+    *address = (struct board_address){.kind = emulated ? BOARD_QEMU : BOARD_SERIAL,
+                                      .baud = BAUD,
+                                      .timeout_ms = emulated ? QEMU_TIMEOUT_MS : TIMEOUT_MS};
+    if (!take_text(name, length, address->name, sizeof(address->name)))
+        return refuse(fault, url, length ? "the name is too long" : "the name is missing");
+    for (const char *at = name + length; *at; at += length) {
+        at++; /* the comma */
+        length = begins(at, "engine=") ? strlen(at) : strcspn(at, ",");
+        if (!take_option(address, at, length))
+            return refuse(fault, url, "an option is unknown, or its value is out of range");
+    }
+    return 0;
+}
+
+enum { BOARD_IMAGE_PATH_TEXT_MAX = 4096 };
+
+static const char hole[] = "@IMAGE@";
+
+/* Joins three parts to a path. Returns whether a readable file is there. */
+static bool exists(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *directory, const char *board,
+                   const char *name)
+{
+    const int length = snprintf(out, BOARD_IMAGE_PATH_TEXT_MAX, "%s%s%s", directory, board, name);
+
+    return length < BOARD_IMAGE_PATH_TEXT_MAX && access(out, R_OK) == 0;
+}
+
+/* Looks for the image in the directory of this program: in an installation, and in a source tree
+ * whose build trees are side by side, as build-test/plain and build-test/zynq. */
+static bool is_near(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board)
+{
+    static const char *const places[][2] = {
+        {"../lib/mli/firmware/", "/agent.elf"},
+        {"../../", "/boards/firmware/agent/agent.elf"},
+        {"../../../build-cross/", "/boards/firmware/agent/agent.elf"},
+        {"../../../build-test/", "/boards/firmware/agent/agent.elf"},
+    };
+    char own[BOARD_IMAGE_PATH_TEXT_MAX / 2], directory[BOARD_IMAGE_PATH_TEXT_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+    if (length <= 0)
+        return false;
+    own[length] = '\0';
+    *(strrchr(own, '/') + 1) = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(directory, sizeof(directory), "%s%s", own, places[i][0]);
+        if (exists(out, directory, board, places[i][1]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat found;
+
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+static int find_given(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, const char *given,
+                      const char *option, struct fault *fault)
+{
+    char directory[BOARD_IMAGE_PATH_TEXT_MAX];
+
+    snprintf(directory, sizeof(directory), "%.4000s/", given);
+    if (is_directory(given) ? exists(out, directory, board, "/agent.elf")
+                            : exists(out, given, "", ""))
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "%s %.160s: an image, or a directory with %.64s/agent.elf, is needed", option,
+                     given, board);
+}
+
+static int find(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, const char *firmware,
+                struct fault *fault)
+{
+    const char *variable = getenv("MLI_FIRMWARE");
+
+    if (firmware)
+        return find_given(out, board, firmware, "firmware", fault);
+    if (variable && *variable)
+        return find_given(out, board, variable, "MLI_FIRMWARE", fault);
+    if (is_near(out, board) || exists(out, MLI_FIRMWARE_DIR "/", board, "/agent.elf"))
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "qemu:%.64s: no agent image of this board in %s; build one (docs/boards.md) "
+                     "and give -H qemu:%.64s,firmware=PATH or set MLI_FIRMWARE",
+                     board, MLI_FIRMWARE_DIR, board);
+}
+
+/* Reads qemu.args in the directory of the image; appends it to the text. */
+static int read_arguments(struct board_image *image, const char *path, size_t used,
+                          struct fault *fault)
+{
+    char name[BOARD_IMAGE_PATH_TEXT_MAX];
+    const char *slash = strrchr(path, '/');
+
+    snprintf(name, sizeof(name), "%.*sqemu.args", slash ? (int)(slash - path) + 1 : 0, path);
+    const int fd = open_path(name, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = fd < 0 ? -1 : read(fd, image->text + used, sizeof(image->text) - used - 1);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (size > 0) {
+        image->text[used + (size_t)size] = '\0';
+        return 0;
+    }
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "%.200s: %s; it has the arguments of QEMU for the image beside it", name,
+                     size < 0 ? strerror(error) : "the file is empty");
+}
+
+/* Splits the text at white space, and puts the path in place of @IMAGE@. */
+static int split(struct board_image *image, char *path, char *text, struct fault *fault)
+{
+    char *rest;
+
+    for (char *word = strtok_r(text, " \t\r\n", &rest); word;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        if (image->count == BOARD_IMAGE_WORDS_MAX / 2)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "qemu.args beside %.160s: more than %d words", path,
+                             BOARD_IMAGE_WORDS_MAX / 2);
+        image->words[image->count++] = strcmp(word, hole) == 0 ? path : word;
+    }
+    image->words[image->count] = NULL;
+    return 0;
+}
+
+/*
+ * Finds the image: `firmware` if not null, else $MLI_FIRMWARE - an image, or a directory with
+ * images as BOARD/agent.elf -, else the installed one, else one in a build tree beside that of
+ * mlictl. Returns 0 with the words of its qemu.args, or -1 with the fault. Use *image in place: it
+ * has pointers into itself.
+ */
+static int image_find(struct board_image *image, const char *board, const char *firmware,
+                      struct fault *fault)
+{
+    char path[BOARD_IMAGE_PATH_TEXT_MAX];
+
+    image->count = 0;
+    if (strchr(board, '/') || *board == '.')
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "qemu:%.64s: the name of a board is needed, as qemu:zynq", board);
+    if (find(path, board, firmware, fault))
+        return -1;
+    const size_t used = strlen(path) + 1;
+    memcpy(image->text, path, used);
+    if (read_arguments(image, path, used, fault))
+        return -1;
+    return split(image, image->text, image->text + used, fault);
+}
+
+enum { NOT_FOUND = 127, BOARD_QEMU_PATH_TEXT_MAX = 4096 };
+
+/* The UART becomes standard input and output of QEMU. Images use semihosting for their arguments.
+ */
+static void add_words(struct board_image *image)
+{
+    static char words[][48] = {"-display",
+                               "none",
+                               "-monitor",
+                               "none",
+                               "-chardev",
+                               "stdio,id=line,signal=off",
+                               "-serial",
+                               "chardev:line",
+                               "-semihosting-config",
+                               "enable=on,target=native,arg=agent"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        image->words[image->count++] = words[i];
+    image->words[image->count] = NULL;
+}
+
+/* In the child: becomes QEMU. In a group of its own it does not get ^C of the terminal. */
+static _Noreturn void become_qemu(char **words, int line, int errors, pid_t parent)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(NOT_FOUND);
+    dup2(line, STDIN_FILENO);
+    dup2(line, STDOUT_FILENO);
+    dup2(errors, STDERR_FILENO);
+    execvp(words[0], words);
+    dprintf(STDERR_FILENO, "%s: %s", words[0], strerror(errno));
+    _exit(NOT_FOUND);
+}
+
+static int check_program(const char *board, const char *program, struct fault *fault)
+{
+    const char *path = getenv("PATH");
+    char name[BOARD_QEMU_PATH_TEXT_MAX];
+
+    if (strchr(program, '/'))
+        return 0; /* QEMU reports what is wrong with a path */
+    for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
+        const size_t length = strcspn(at, ":");
+
+        snprintf(name, sizeof(name), "%.*s/%s", (int)length, at, program);
+        if (access(name, X_OK) == 0)
+            return 0;
+        at += length + (at[length] == ':');
+    }
+    return fault_set(fault, FAULT_STREAM_ERROR, NULL,
+                     "qemu:%.64s: %.64s is not installed; on Debian, qemu-system-arm and "
+                     "qemu-system-misc have the programs",
+                     board, program);
+}
+
+static int start(char **words, pid_t *qemu, int *line, int errors)
+{
+    const pid_t parent = getpid();
+    sigset_t before;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return -1;
+    cancel_hold(&before); /* a handler in the child would write to the pipe of this process */
+    *qemu = fork();
+    if (*qemu == 0)
+        become_qemu(words, ends[1], errors, parent);
+    cancel_admit(&before);
+    close(ends[1]);
+    *line = ends[0];
+    return *qemu < 0 ? -1 : fcntl(*line, F_SETFL, O_NONBLOCK);
+}
+
+/*
+ * Starts QEMU with the agent image of a board. *line is the board's UART, *errors a
+ * file in memory with what QEMU prints. QEMU ends with the thread that started it. Returns 0, or -1
+ * with the fault; *qemu, *line and *errors that are set must be stopped and closed after both.
+ */
+static int qemu_start(const char *board, const char *firmware, pid_t *qemu, int *line, int *errors,
+                      struct fault *fault)
+{
+    static const char what[] = "qemu:%.64s: %s";
+    struct board_image *image = calloc(1, sizeof(*image));
+    int status = -1;
+
+    if (!image)
+        return fault_no_memory(fault);
+    if (image_find(image, board, firmware, fault) || check_program(board, image->words[0], fault))
+        goto out;
+    add_words(image);
+    *errors = memfd_create("qemu", MFD_CLOEXEC);
+    if (*errors >= 0)
+        status = start(image->words, qemu, line, *errors);
+    if (status)
+        fault_set(fault, FAULT_INTERNAL, NULL, what, board, strerror(errno));
+out:
+    free(image);
+    return status;
+}
+
+/* Ends QEMU and waits for its end. */
+static void qemu_stop(pid_t qemu)
+{
+    kill(qemu, SIGKILL); /* the board has nothing to save */
+    while (waitpid(qemu, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* Reads the last line that QEMU printed; empty if it printed nothing. Returns `out`. */
+static const char *qemu_errors(int errors, char out[BOARD_QEMU_TEXT_MAX])
+{
+    const off_t size = lseek(errors, 0, SEEK_END);
+    const off_t from = size < BOARD_QEMU_TEXT_MAX ? 0 : size - BOARD_QEMU_TEXT_MAX + 1;
+    const ssize_t length = size > 0 ? pread(errors, out, BOARD_QEMU_TEXT_MAX - 1, from) : 0;
+
+    out[length > 0 ? length : 0] = '\0';
+    for (size_t end = strlen(out); end > 0 && out[end - 1] == '\n'; end--)
+        out[end - 1] = '\0';
+    const char *last = strrchr(out, '\n');
+    if (last)
+        memmove(out, last + 1, strlen(last + 1) + 1);
+    return out;
+}
 
 enum { BITS_PER_BYTE = 10, MS_PER_S = 1000 };
 
@@ -138,13 +523,13 @@ int board_line_open(struct board_line *line, const struct board_address *address
     if (address->kind == BOARD_SERIAL)
         return open_serial(line, fault);
     snprintf(line->where, sizeof(line->where), "qemu:%s", address->name);
-    return board_qemu_start(address->name, firmware, &line->qemu, &line->fd, &line->errors, fault);
+    return qemu_start(address->name, firmware, &line->qemu, &line->fd, &line->errors, fault);
 }
 
 void board_line_close(struct board_line *line)
 {
     if (line->qemu > 0)
-        board_qemu_stop(line->qemu);
+        qemu_stop(line->qemu);
     if (line->fd >= 0 && line->is_terminal)
         (void)tcsetattr(line->fd, TCSANOW, &line->before);
     if (line->fd >= 0)
@@ -164,7 +549,7 @@ static int explain_end(struct board_line *line, int error, struct fault *fault)
 
     if (line->qemu > 0)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: QEMU has ended%s%s", line->where,
-                         *board_qemu_errors(line->errors, text) ? ": " : "", text);
+                         *qemu_errors(line->errors, text) ? ": " : "", text);
     return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                      "%s: the line was cut%s%s; is the board still connected and powered?",
                      line->where, error ? ": " : "", error ? strerror(error) : "");

@@ -6,11 +6,31 @@
 #ifndef CLI_BOARD_LINK_H
 #define CLI_BOARD_LINK_H
 
-#include "boards/link/board_cache.h"
+#include "boards/link/serial_board.h"
 #include "cli/job/resolve.h"
 #include "cli/link/boards.h"
 #include "proto/wire/daemon_calls.h"
 #include "proto/wire/job_result.h"
+
+/*
+ * Bytes that are in buffers of the board already, found by their digest: sources of earlier jobs,
+ * and outputs that may become sources. The least recently used ones make room.
+ */
+enum { BOARD_CACHE_MAX = 32 };
+
+struct board_cached {
+    uint16_t buffer;        /* SERIAL_NO_BUFFER: the entry is free */
+    bool pinned;            /* true: a job uses the buffer */
+    uint64_t bytes, digest; /* XXH64 */
+    uint32_t crc;
+    uint64_t used; /* order of the last uses */
+};
+
+struct board_cache {
+    struct board_cached list[BOARD_CACHE_MAX];
+    uint64_t clock;
+    uint64_t hits, hit_bytes;
+};
 
 struct board_link {
     struct board board;
@@ -19,6 +39,10 @@ struct board_link {
     uint64_t jobs, done, failed, cancelled, bytes_moved;
     struct histogram moving;
 };
+
+/** Allocates a buffer, and frees old entries until there is room. Returns as board_alloc(). */
+int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t bytes,
+                      uint16_t *buffer, struct fault *fault);
 
 /** `run` and `selftest` of struct board_calls. */
 int board_link_run(struct board_link *link, const struct resolved *resolved,

@@ -2,15 +2,12 @@
 /*
  * A board at a serial line: mlictl's end of boards/serial/SERIAL.md. The data flow:
  *
- *     -H qemu:BOARD, serial:PATH -> board_address.c
- *         -> board_line.c      bytes: a serial device, a socket, or QEMU (board_qemu.c,
- * board_image.c)
- *         -> board_call.c      one request and its reply: timeouts, retries
- *         -> serial_board.c    every request as a function; tensors in chunks
+ *     -H qemu:BOARD, serial:PATH
+ *         -> board_line.c      the address; bytes: a serial device, a socket, or QEMU
+ *         -> serial_board.c    every request as a function: timeouts, retries, tensors in chunks
  *         -> board_job.c       a resolved job: source up, move, destination down
- *            board_cache.c     sources that are on the board already
- *            board_link.c      buffers of job files; answers to info, stats and ping
- *         boards/link/board_transfer.c runs random moves on a board
+ *            board_link.c      struct board_calls: buffers of job files; answers to info and stats
+ *            board_selftest.c  random moves
  *
  * All functions return 0, or -1 with the fault. After a lost line or a reset of the board, `lost`
  * is set and all calls fail. To add a request, start at boards/serial/serial.h.
@@ -19,7 +16,7 @@
 #define CLI_SERIAL_BOARD_H
 
 #include "boards/link/board_line.h"
-#include "boards/serial/serial_message.h"
+#include "boards/serial/serial.h"
 
 enum { BOARD_RECEIVED_MAX = 4096, BOARD_SHOWN_MAX = 64 };
 
@@ -55,7 +52,7 @@ struct board {
     bool echo; /* true: the line sends back what it gets */
 };
 
-/* Opening and requests (board_call.c) */
+/* Opening and requests */
 
 /**
  * Opens the line that a URL of -H names, greets the agent, resets it and sets its engine.
@@ -64,9 +61,6 @@ struct board {
 int board_open(struct board *board, const char *url, struct fault *fault);
 void board_close(struct board *board);
 
-/** Begins a request; the caller puts its payload into the packet. */
-struct serial_packet *board_request(struct board *board, enum serial_request kind);
-
 /**
  * Sends the request and waits for its reply; `extra_ms` is added to the time limit. Sets *reader
  * behind the result of the reply, and board->result. A result other than done is a fault.
@@ -74,17 +68,7 @@ struct serial_packet *board_request(struct board *board, enum serial_request kin
 int board_call(struct board *board, uint32_t extra_ms, struct serial_reader *reader,
                struct fault *fault);
 
-/** Sends the last request once more, and waits for its reply. */
-int board_repeat(struct board *board, uint32_t answer_ms, struct serial_reader *reader,
-                 struct fault *fault);
-
-/** As board_call(), with few retries. Returns 1 if no reply came. */
-int board_try(struct board *board, struct serial_reader *reader, struct fault *fault);
-
-/** Fills the fault for a reply that has another form. Returns -1. */
-int board_unreadable(struct board *board, struct fault *fault);
-
-/* Requests (serial_board.c) */
+/* Requests */
 
 int board_greet(struct board *board, struct fault *fault);
 /** Allocates a buffer. With board->result == SERIAL_RESULT_NO_MEMORY or NO_SLOT, the caller may
@@ -119,8 +103,5 @@ int board_stats(struct board *board, uint32_t channel, mli_mov_channel_stats *st
                 struct fault *fault);
 /** Sets the engine; null: the board's own. `channels` 0: all. Updates board->hello. */
 int board_set_engine(struct board *board, const char *spec, uint32_t channels, struct fault *fault);
-/** Returns the name of the index-th engine of the board; empty past the last. */
-int board_engine_at(struct board *board, uint32_t index, char out[SERIAL_NAME_MAX],
-                    struct fault *fault);
 
 #endif /* CLI_SERIAL_BOARD_H */

@@ -5,7 +5,7 @@
  * an undamaged frame must arrive as it was, and a damaged one must never arrive as another packet.
  * Every payload is read as every message, and an accepted message survives being written and read.
  */
-#include "boards/serial/serial_message.h"
+#include "boards/serial/serial.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_reader.h"
 

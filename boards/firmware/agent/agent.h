@@ -17,7 +17,7 @@
 
 #include "boards/firmware/agent/agent_memory.h"
 #include "boards/firmware/agent/agent_transfer.h"
-#include "boards/serial/serial_message.h"
+#include "boards/serial/serial.h"
 
 /* The board, as the agent needs it. */
 struct agent_port {

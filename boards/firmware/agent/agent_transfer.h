@@ -4,7 +4,7 @@
 #define FIRMWARE_AGENT_TRANSFER_H
 
 #include "boards/firmware/agent/agent_memory.h"
-#include "boards/serial/serial_message.h"
+#include "boards/serial/serial.h"
 
 #ifndef AGENT_TRANSFERS_MAX
 #define AGENT_TRANSFERS_MAX 4

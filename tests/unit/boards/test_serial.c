@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boards/serial/serial_message.h"
+#include "boards/serial/serial.h"
 #include "cli/selftest/draw.h"
 
 enum { ROUNDS = 3000, LINE_MAX_BYTES = 3 * SERIAL_FRAME_MAX };
