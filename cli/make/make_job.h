@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
-#include "cli/term/exit_code.h"
 #include "cli/options.h"
+#include "cli/term/exit_code.h"
 #include "proto/file/job_file.h"
 
 struct make_request {

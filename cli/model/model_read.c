@@ -16,6 +16,16 @@ static int complete(struct model *model, int result, struct fault *fault)
     return result;
 }
 
+int model_read_value(struct model *model, enum model_kind kind, const uint8_t *bytes, uint64_t size,
+                     struct fault *fault)
+{
+    *model = (struct model){.format = FILE_FORMAT_PB, .bytes = bytes, .size = size};
+    return complete(model,
+                    kind == MODEL_TENSOR ? onnx_read_tensor_file(model, fault)
+                                         : onnx_read_items(model, kind, fault),
+                    fault);
+}
+
 int model_read(struct model *model, enum file_format format, const uint8_t *bytes, uint64_t size,
                struct fault *fault)
 {
@@ -25,14 +35,4 @@ int model_read(struct model *model, enum file_format format, const uint8_t *byte
     return complete(
         model, format == FILE_FORMAT_TFLITE ? tflite_read(model, fault) : onnx_read(model, fault),
         fault);
-}
-
-int model_read_value(struct model *model, enum model_kind kind, const uint8_t *bytes, uint64_t size,
-                     struct fault *fault)
-{
-    *model = (struct model){.format = FILE_FORMAT_PB, .bytes = bytes, .size = size};
-    return complete(model,
-                    kind == MODEL_TENSOR ? onnx_read_tensor_file(model, fault)
-                                         : onnx_read_items(model, kind, fault),
-                    fault);
 }

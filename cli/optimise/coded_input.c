@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/optimise/coded_input.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 
 #include "cli/file/calls.h"
 #include "cli/file/regular.h"
+#include "cli/optimise/coded_input.h"
 #include "cli/term/cancel.h"
 
 enum { BASE = 255, BLOCK = 1 << 16 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/selftest/selftest_case.h"
-
 #include <stdio.h>
 
+#include "cli/selftest/selftest_case.h"
 #include "cli/term/print.h"
 #include "proto/wire/tensor_desc.h"
 
@@ -21,7 +20,7 @@ const char *const case_mode_words[] = {
 #undef MODE_WORD
         NULL};
 
-const char *case_mode_name(enum case_mode mode)
+static const char *case_mode_name(enum case_mode mode)
 {
     return case_mode_words[mode];
 }

@@ -71,8 +71,6 @@ struct move_case {
 /** Makes random case `index` of `seed`: the same case for every engine. */
 void case_draw(struct move_case *c, uint64_t seed, uint64_t index,
                const struct case_limits *limits);
-
-const char *case_mode_name(enum case_mode mode);
 /** Names of all modes, by enum case_mode; ends with null. */
 extern const char *const case_mode_words[];
 

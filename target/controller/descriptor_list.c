@@ -335,30 +335,7 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry)
     return true;
 }
 
-uint64_t list_end(const struct descriptor_list *list)
-{
-    struct descriptor_list ahead = *list;
-    const struct controller *controller = list->controller;
-    struct list_entry entry;
-    uint64_t made = 0, count;
-
-    if (!controller)
-        return list->address;
-    for (uint64_t walked = 0; walked < LIST_WALKED; walked++) {
-        if (!next_piece(&ahead, &entry))
-            return ahead.address;
-        if (entry.mover == MOVER_CORE)
-            continue;
-        ahead.address = aligned(ahead.address, controller->descriptor_alignment) +
-                        controller->size(list->profile, &entry.piece);
-        made++;
-    }
-    count = list_count(list->profile, list->plan).descriptors;
-    count = count > made ? count - made : 0;
-    return ahead.address +
-           count * (CONTROLLER_BYTES_MAX + (uint64_t)controller->descriptor_alignment);
-}
-
+struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
 /* Makes all pieces, to count those that the controller refuses. */
 static void count_refused(const struct target_profile *profile, const struct controller *controller,
                           struct box_cutter *cutter, struct list_count *count)
@@ -410,4 +387,28 @@ struct list_count list_count(const struct target_profile *profile, const struct 
         count.least += own.least;
     }
     return count;
+}
+
+uint64_t list_end(const struct descriptor_list *list)
+{
+    struct descriptor_list ahead = *list;
+    const struct controller *controller = list->controller;
+    struct list_entry entry;
+    uint64_t made = 0, count;
+
+    if (!controller)
+        return list->address;
+    for (uint64_t walked = 0; walked < LIST_WALKED; walked++) {
+        if (!next_piece(&ahead, &entry))
+            return ahead.address;
+        if (entry.mover == MOVER_CORE)
+            continue;
+        ahead.address = aligned(ahead.address, controller->descriptor_alignment) +
+                        controller->size(list->profile, &entry.piece);
+        made++;
+    }
+    count = list_count(list->profile, list->plan).descriptors;
+    count = count > made ? count - made : 0;
+    return ahead.address +
+           count * (CONTROLLER_BYTES_MAX + (uint64_t)controller->descriptor_alignment);
 }

@@ -7,6 +7,18 @@
 #include "target/fit/measured_fit.h"
 #include "target/fit/relative_fit.h"
 
+struct tree_samples {
+    size_t count;
+    const float *numbers; /* of sample i: numbers[i * MOVE_NUMBERS ..] */
+    const float *errors;  /* logarithm of measured time / time by the formula; of sample i */
+};
+
+struct tree_rules {
+    uint32_t trees, ends; /* number of trees, and of ends of each tree */
+    uint32_t least;       /* least number of samples of an end */
+    double rate;          /* part of the error that a tree corrects */
+};
+
 enum {
     CLASS_LEAST = 20, /* fewest moves of a class */
     UNKNOWNS = MEASURED_FIGURES + MEASURED_LEVELS * MEASURED_FOOTPRINTS_MAX,
@@ -84,54 +96,6 @@ static int fit_class(struct measured_costs *costs, enum move_class which,
     return short_of_memory ? -1 : 0;
 }
 
-/* Fits the trees to the errors of the formula. */
-static int fit_trees(struct measured_costs *costs, const struct measured_move *moves,
-                     struct move_numbers *numbers, size_t count)
-{
-    float *values = calloc(count + 1, MOVE_NUMBERS * sizeof *values);
-    float *errors = calloc(count + 1, sizeof *errors);
-    int result = -1;
-
-    if (values && errors) {
-        for (size_t i = 0; i < count; i++) {
-            struct measured_time time;
-
-            measured_formula(&time, costs, &numbers[i]);
-            numbers[i].number[NUMBER_FORMULA] = time.total;
-            for (size_t k = 0; k < MOVE_NUMBERS; k++)
-                values[i * MOVE_NUMBERS + k] = (float)numbers[i].number[k];
-            errors[i] = (float)log(moves[i].cycles / fmax(time.total, 1e-3));
-        }
-        result = tree_fit(costs, &(struct tree_samples){count, values, errors}, &measured_rules);
-    }
-    free(values);
-    free(errors);
-    return result;
-}
-
-int measured_fit(struct measured_costs *costs, const struct measured_move *moves, size_t count)
-{
-    struct move_numbers *numbers = calloc(count + 1, sizeof *numbers);
-    int result = numbers ? 0 : -1;
-
-    memset(costs, 0, sizeof *costs);
-    costs->present = true;
-    costs->footprints = MEASURED_FOOTPRINTS_MAX;
-    memcpy(costs->footprint, footprints, sizeof footprints);
-    for (size_t i = 0; numbers && i < count; i++)
-        move_numbers(&numbers[i], &moves[i].plan);
-    for (enum move_class which = 0; result == 0 && which < MOVE_CLASSES; which++)
-        result = fit_class(costs, which, moves, numbers, count);
-    if (result == 0)
-        result = fit_trees(costs, moves, numbers, count);
-    free(numbers);
-    return result;
-}
-
-enum { BINS = 250, ENDS_MAX = 128 };
-#define LARGE_ERROR 0.3 /* logarithm; larger errors count as this one */
-#define FEW         3.0 /* samples that are added to each end as if their error were 0 */
-
 /* The samples, sorted into bins by each number, and grouped by the ends of the current tree. */
 struct growth {
     const struct tree_samples *samples;
@@ -143,17 +107,7 @@ struct growth {
     uint32_t *spare; /* for sorting */
 };
 
-/* An end of the current tree with its best question. */
-struct end {
-    uint32_t begin, count; /* in growth.order */
-    uint16_t node;
-    double mean, gain;
-    uint8_t number, bin; /* the question: the number is in a bin before this one */
-};
-
-struct sums {
-    double error[BINS], weight[BINS];
-};
+enum { BINS = 250, ENDS_MAX = 128 };
 
 static int compare(const void *a, const void *b)
 {
@@ -197,6 +151,43 @@ static void make_bins(struct growth *g, size_t number, float *sorted)
         cut[bins++] = INFINITY;
 }
 
+static int growth_init(struct growth *g)
+{
+    const size_t count = g->samples->count;
+    float *sorted = calloc(count, sizeof *sorted);
+
+    g->bins = calloc(count, MOVE_NUMBERS * sizeof *g->bins);
+    g->cuts = calloc(MOVE_NUMBERS, BINS * sizeof *g->cuts);
+    g->rest = calloc(count, sizeof *g->rest);
+    g->order = calloc(count, sizeof *g->order);
+    g->spare = calloc(count, sizeof *g->spare);
+    if (!sorted || !g->bins || !g->cuts || !g->rest || !g->order || !g->spare) {
+        free(sorted);
+        return -1;
+    }
+    for (size_t i = 0; i < MOVE_NUMBERS; i++)
+        make_bins(g, i, sorted);
+    for (size_t i = 0; i < count; i++) {
+        g->rest[i] = g->samples->errors[i];
+        g->order[i] = (uint32_t)i;
+    }
+    free(sorted);
+    return 0;
+}
+
+/* An end of the current tree with its best question. */
+struct end {
+    uint32_t begin, count; /* in growth.order */
+    uint16_t node;
+    double mean, gain;
+    uint8_t number, bin; /* the question: the number is in a bin before this one */
+};
+
+struct sums {
+    double error[BINS], weight[BINS];
+};
+#define LARGE_ERROR 0.3 /* logarithm; larger errors count as this one */
+
 static void add_to_sums(struct sums *sums, const struct growth *g, const struct end *end,
                         size_t number)
 {
@@ -212,6 +203,8 @@ static void add_to_sums(struct sums *sums, const struct growth *g, const struct 
         sums->weight[bin[sample]] += weight;
     }
 }
+
+#define FEW 3.0 /* samples that are added to each end as if their error were 0 */
 
 /* Finds the best question about one number. */
 static void try_number(const struct growth *g, struct end *end, size_t number)
@@ -317,30 +310,6 @@ static void grow_tree(struct growth *g, struct measured_costs *costs)
         finish_end(g, costs, &ends[i]);
 }
 
-static int growth_init(struct growth *g)
-{
-    const size_t count = g->samples->count;
-    float *sorted = calloc(count, sizeof *sorted);
-
-    g->bins = calloc(count, MOVE_NUMBERS * sizeof *g->bins);
-    g->cuts = calloc(MOVE_NUMBERS, BINS * sizeof *g->cuts);
-    g->rest = calloc(count, sizeof *g->rest);
-    g->order = calloc(count, sizeof *g->order);
-    g->spare = calloc(count, sizeof *g->spare);
-    if (!sorted || !g->bins || !g->cuts || !g->rest || !g->order || !g->spare) {
-        free(sorted);
-        return -1;
-    }
-    for (size_t i = 0; i < MOVE_NUMBERS; i++)
-        make_bins(g, i, sorted);
-    for (size_t i = 0; i < count; i++) {
-        g->rest[i] = g->samples->errors[i];
-        g->order[i] = (uint32_t)i;
-    }
-    free(sorted);
-    return 0;
-}
-
 static void growth_finish(struct growth *g)
 {
     free(g->bins);
@@ -350,8 +319,12 @@ static void growth_finish(struct growth *g)
     free(g->spare);
 }
 
-int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
-             const struct tree_rules *rules)
+/*
+ * Replaces the trees of `costs` by new ones. Grows fewer trees if there are too few samples or if
+ * the array of nodes is full. Returns 0, or -1 if memory is short; then `costs` has no trees.
+ */
+static int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
+                    const struct tree_rules *rules)
 {
     struct growth g = {.samples = samples, .rules = rules};
     int result;
@@ -366,5 +339,49 @@ int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
         grow_tree(&g, costs);
     }
     growth_finish(&g);
+    return result;
+}
+
+/* Fits the trees to the errors of the formula. */
+static int fit_trees(struct measured_costs *costs, const struct measured_move *moves,
+                     struct move_numbers *numbers, size_t count)
+{
+    float *values = calloc(count + 1, MOVE_NUMBERS * sizeof *values);
+    float *errors = calloc(count + 1, sizeof *errors);
+    int result = -1;
+
+    if (values && errors) {
+        for (size_t i = 0; i < count; i++) {
+            struct measured_time time;
+
+            measured_formula(&time, costs, &numbers[i]);
+            numbers[i].number[NUMBER_FORMULA] = time.total;
+            for (size_t k = 0; k < MOVE_NUMBERS; k++)
+                values[i * MOVE_NUMBERS + k] = (float)numbers[i].number[k];
+            errors[i] = (float)log(moves[i].cycles / fmax(time.total, 1e-3));
+        }
+        result = tree_fit(costs, &(struct tree_samples){count, values, errors}, &measured_rules);
+    }
+    free(values);
+    free(errors);
+    return result;
+}
+
+int measured_fit(struct measured_costs *costs, const struct measured_move *moves, size_t count)
+{
+    struct move_numbers *numbers = calloc(count + 1, sizeof *numbers);
+    int result = numbers ? 0 : -1;
+
+    memset(costs, 0, sizeof *costs);
+    costs->present = true;
+    costs->footprints = MEASURED_FOOTPRINTS_MAX;
+    memcpy(costs->footprint, footprints, sizeof footprints);
+    for (size_t i = 0; numbers && i < count; i++)
+        move_numbers(&numbers[i], &moves[i].plan);
+    for (enum move_class which = 0; result == 0 && which < MOVE_CLASSES; which++)
+        result = fit_class(costs, which, moves, numbers, count);
+    if (result == 0)
+        result = fit_trees(costs, moves, numbers, count);
+    free(numbers);
     return result;
 }

@@ -27,23 +27,4 @@ int measured_fit(struct measured_costs *costs, const struct measured_move *moves
  * has enough ends. Large errors count less, so that outliers do not bend the trees.
  */
 
-struct tree_samples {
-    size_t count;
-    const float *numbers; /* of sample i: numbers[i * MOVE_NUMBERS ..] */
-    const float *errors;  /* logarithm of measured time / time by the formula; of sample i */
-};
-
-struct tree_rules {
-    uint32_t trees, ends; /* number of trees, and of ends of each tree */
-    uint32_t least;       /* least number of samples of an end */
-    double rate;          /* part of the error that a tree corrects */
-};
-
-/**
- * Replaces the trees of `costs` by new ones. Grows fewer trees if there are too few samples or if
- * the array of nodes is full. Returns 0, or -1 if memory is short; then `costs` has no trees.
- */
-int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
-             const struct tree_rules *rules);
-
 #endif /* TARGET_MEASURED_FIT_H */

@@ -64,7 +64,20 @@ static bool parse_byte(struct parser *p, char byte)
     return true;
 }
 
-static bool parse_question(struct parser *p, int depth, struct tree_node *node);
+static bool parse_node(struct parser *p, int depth, uint16_t *index);
+/* Parses "name<number?node:node"; the name is not parsed yet. */
+static bool parse_question(struct parser *p, int depth, struct tree_node *node)
+{
+    double value;
+
+    if (!parse_name(p, &node->number) || !parse_byte(p, '<') || !parse_number(p, &value) ||
+        !parse_byte(p, '?'))
+        return false;
+    node->value = (float)value;
+    return parse_node(p, depth + 1, &node->yes) && parse_byte(p, ':') &&
+           parse_node(p, depth + 1, &node->no);
+}
+
 static bool parse_node(struct parser *p, int depth, uint16_t *index)
 {
     struct tree_node node = {.number = TREE_END};
@@ -83,19 +96,6 @@ static bool parse_node(struct parser *p, int depth, uint16_t *index)
     }
     p->measured->node[*index] = node;
     return true;
-}
-
-/* Parses "name<number?node:node"; the name is not parsed yet. */
-static bool parse_question(struct parser *p, int depth, struct tree_node *node)
-{
-    double value;
-
-    if (!parse_name(p, &node->number) || !parse_byte(p, '<') || !parse_number(p, &value) ||
-        !parse_byte(p, '?'))
-        return false;
-    node->value = (float)value;
-    return parse_node(p, depth + 1, &node->yes) && parse_byte(p, ':') &&
-           parse_node(p, depth + 1, &node->no);
 }
 
 /* A text of a fixed size. */
