@@ -396,7 +396,7 @@ static int map(struct region *region, const struct mapped_file *file,
 static int open_region(struct region *region, int fd, const struct region_want *want,
                        struct fault *fault)
 {
-    struct mapped_file file;
+    struct mapped_file file = {.fd = fd};
     uint64_t bytes = want->bytes;
 
     region->sealed = seal(fd, want);

@@ -400,8 +400,6 @@ const struct ended *answer_fault(struct answer *answer, const struct fault *faul
 const struct ended *answer_job_fault(struct answer *answer, const struct fault *fault,
                                      uint64_t job);
 const struct ended *answer_result(struct answer *answer, const struct job_result *result);
-/** Replies to the request of a detached job. */
-const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum job_state state);
 const struct ended *answer_pong(struct answer *answer);
 const struct ended *answer_info(struct answer *answer, const struct daemon_info *info);
 

@@ -112,19 +112,6 @@ const struct ended *answer_result(struct answer *answer, const struct job_result
     return send_reply(answer, w, -1);
 }
 
-const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum job_state state)
-{
-    struct jsonw *w = open_reply(answer);
-
-    if (w) {
-        rpc_result_begin(w, &answer->id, 0);
-        jsonw_uint(w, "job", job);
-        jsonw_string(w, "state", job_state_name(state));
-        rpc_result_end(w);
-    }
-    return send_reply(answer, w, -1);
-}
-
 const struct ended *answer_pong(struct answer *answer)
 {
     struct jsonw *w = open_reply(answer);

@@ -44,10 +44,16 @@ static const struct ended *accept_job(struct call *call, struct task *task)
 {
     struct submission *submission = submission_of(task);
     const struct ended *ended;
+    struct jsonw *w;
 
     admit_accept(task);
     if (task->detached) {
-        ended = answer_accepted(&call->answer, task->entry.number, task->state);
+        w = answer_begin(&call->answer, 0);
+        if (w) {
+            jsonw_uint(w, "job", task->entry.number);
+            jsonw_string(w, "state", job_state_name(task->state));
+        }
+        ended = answer_end(&call->answer, w);
         task_leave_session(task);
     } else {
         ended = answer_defer(&call->answer, &submission->answer, submission_reply_max(task));

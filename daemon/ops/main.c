@@ -205,7 +205,7 @@ static int override_text(char *out, size_t size, const struct options *options, 
                          "--%s: %zu bytes given; at most %zu are allowed", table[option].name,
                          length, size - 1);
     memset(out, 0, size);
-    memcpy(out, text, length);
+    snprintf(out, size, "%s", text);
     return 0;
 }
 
