@@ -115,13 +115,12 @@ static int place_on_board(const struct run *run, const struct job_rules *rules,
                           struct explained *explained, struct explained_board *board,
                           struct fault *fault)
 {
-    const uint32_t channels =
-        run->channels ? (uint32_t)run->channels : resolved->job->common.channels;
-    const struct board_move move = board_move_of(explained, file, &rules->buffers, channels);
+    const struct job_board_context context = {
+        .profile = rules->profile, .file = file, .buffers = &rules->buffers};
 
     if (!rules->profile)
         return 0;
-    if (explained_board_init(board, rules->profile, resolved, &move, run->descriptors, fault))
+    if (explained_board_init(board, &context, resolved, explained, run->descriptors, fault))
         return -1;
     explained->board = board;
     return 0;

@@ -23,15 +23,6 @@ static void print_as_text(const struct explain_output *output, const struct expl
     textw_finish(&w);
 }
 
-static void draw_on_stdout(const struct explained *e)
-{
-    struct textw w;
-    textw_init(&w);
-    svg_picture(&w, e);
-    print_text(&w);
-    textw_finish(&w);
-}
-
 /* Refuses to replace a file that the job reads or writes by a drawing. */
 static int check_apart(const char *path, const struct job_file *file,
                        const struct resolved *resolved, struct fault *fault)
@@ -67,9 +58,8 @@ static void draw(struct explain_output *output, size_t number, const struct job_
                  const struct resolved *resolved, const struct explained *e)
 {
     struct fault fault;
-    if (svg_target_is_stdout(&output->svg)) {
-        draw_on_stdout(e);
-    } else if (output->svg.path && draw_to_file(output, number, file, resolved, e, &fault)) {
+
+    if (output->svg.path && draw_to_file(output, number, file, resolved, e, &fault)) {
         enum exit_code code = print_file_failure(&output->style, output->svg.path, &fault);
         if (output->drawn == EXIT_CODE_DONE)
             output->drawn = code;

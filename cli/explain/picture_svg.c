@@ -142,13 +142,6 @@ static int svg_axis_widest_caption(const struct picture_block *block)
     return widest;
 }
 
-/* Draws the caption of a level with its upper left corner at x, y. */
-static void svg_axis_caption(struct textw *w, const struct picture_block *block,
-                             enum picture_level level, int x, int y)
-{
-    draw_caption(w, block, level, x, y, false);
-}
-
 /* Draws the caption of the rows as vertical text that reads upwards, centred at (x, y). */
 static void svg_axis_caption_beside(struct textw *w, const struct picture_block *block, int x,
                                     int y)
@@ -456,13 +449,13 @@ static void draw_captions(struct textw *w, const struct picture_block *block)
     for (enum picture_level level = PICTURE_LINES; level <= PICTURE_ROWS; level++) {
         if (axis[level].dim < 0 || (level == PICTURE_ROWS && !above))
             continue;
-        svg_axis_caption(w, block, level, block->left, y);
+        draw_caption(w, block, level, block->left, y, false);
         y += SVG_AXIS_CAPTION;
     }
     if (axis[PICTURE_ROWS].dim >= 0 && !above)
         svg_axis_caption_beside(
             w, block, block->left - block->ticks - SVG_AXIS_AWAY - SVG_AXIS_CAPTION, middle);
-    svg_axis_caption(w, block, PICTURE_COLUMNS, block->left, block->height - SVG_AXIS_CAPTION);
+    draw_caption(w, block, PICTURE_COLUMNS, block->left, block->height - SVG_AXIS_CAPTION, false);
 }
 
 static void svg_side(struct textw *w, const struct picture_block *block)

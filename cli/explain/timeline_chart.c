@@ -49,16 +49,6 @@ static const char *const kind_inks[] = {
 #undef KIND_INK
 };
 
-static const char *timeline_kind_word(enum timeline_kind kind)
-{
-    return kind_words[kind];
-}
-
-static const char *timeline_kind_fill(enum timeline_kind kind)
-{
-    return kind_fills[kind];
-}
-
 /* Writes a time in microseconds with `decimals` digits (0 to 3) after the point, in any locale.
  * Returns `out`. */
 static const char *timeline_micros(char out[TIMELINE_TIME_MAX], uint64_t ns, int decimals)
@@ -722,8 +712,7 @@ static void draw_legend(struct textw *w, const struct timeline_chart *chart, int
             used[chart->panel[p].slots[i].kind] = true;
     for (int kind = 0; kind < TIMELINE_KINDS; kind++)
         if (used[kind])
-            x = legend_entry(w, x, y, timeline_kind_fill((enum timeline_kind)kind),
-                             timeline_kind_word((enum timeline_kind)kind));
+            x = legend_entry(w, x, y, kind_fills[kind], kind_words[kind]);
     if (groups)
         svgw_text(w, x, y + 10, &font,
                   "bars of short jobs: the height is the share of time that they run");

@@ -40,9 +40,7 @@ static int place(struct explained_board *board, const struct job_board_context *
 
     if (explained_init(&explained, context->file, resolved, channels, fault))
         return -1;
-    const struct board_move move =
-        board_move_of(&explained, context->file, context->buffers, channels);
-    return explained_board_init(board, context->profile, resolved, &move, 0, fault);
+    return explained_board_init(board, context, resolved, &explained, 0, fault);
 }
 
 /* Finds the memory of a tensor: the one that the job names, else largest_memory(). */
@@ -73,11 +71,11 @@ static int check_room(const struct explained_board *board, struct fault *fault)
 }
 
 /* Places a tensor where its buffer is, if the buffer is in a memory of the board. */
-static void place_in_buffer(struct board_place *place, const struct board_move *move,
+static void place_in_buffer(struct board_place *place, const struct job_board_context *context,
                             const struct tensor_spec *spec)
 {
     const struct buffer_place *buffer =
-        spec->buffer ? &move->buffers->places[spec->buffer_index] : NULL;
+        spec->buffer ? &context->buffers->places[spec->buffer_index] : NULL;
 
     if (!buffer || !buffer->memory)
         return;
@@ -87,13 +85,14 @@ static void place_in_buffer(struct board_place *place, const struct board_move *
 }
 
 /* Returns the first address of a memory behind all buffers. */
-static uint64_t end_of_buffers(const struct profile_memory *memory, const struct board_move *move)
+static uint64_t end_of_buffers(const struct profile_memory *memory,
+                               const struct job_board_context *context)
 {
     uint64_t end = memory->base;
 
-    for (size_t i = 0; i < move->file->list.buffer_count; i++) {
-        const struct buffer_place *place = &move->buffers->places[i];
-        const uint64_t after = place->address + move->file->list.buffers[i].bytes;
+    for (size_t i = 0; i < context->file->list.buffer_count; i++) {
+        const struct buffer_place *place = &context->buffers->places[i];
+        const uint64_t after = place->address + context->file->list.buffers[i].bytes;
 
         if (place->memory == memory && after > end)
             end = after;
@@ -122,24 +121,25 @@ static int put(struct board_place *place, uint64_t from, const char *side, struc
 }
 
 static int place_tensors(struct explained_board *board, const struct resolved *resolved,
-                         const struct board_move *move, struct fault *fault)
+                         const struct job_board_context *context, const struct explained *explained,
+                         struct fault *fault)
 {
     const struct target_profile *profile = board->profile;
     const struct job_spec *job = resolved->job;
     struct board_place *src = &board->src, *dst = &board->dst;
     uint64_t dst_from;
 
-    src->bytes = move->move->read.end;
-    dst->bytes = move->move->written.end;
-    place_in_buffer(src, move, &job->src);
-    place_in_buffer(dst, move, &job->dst);
+    src->bytes = explained->move.read.end;
+    dst->bytes = explained->move.written.end;
+    place_in_buffer(src, context, &job->src);
+    place_in_buffer(dst, context, &job->dst);
     if ((!src->in_buffer &&
          find_memory(src, profile, job->src.memory, "src.memory", "/src/memory", fault)) ||
         (!dst->in_buffer &&
          find_memory(dst, profile, job->dst.memory, "dst.memory", "/dst/memory", fault)) ||
-        check_room(board, fault) || put(src, end_of_buffers(src->memory, move), "src", fault))
+        check_room(board, fault) || put(src, end_of_buffers(src->memory, context), "src", fault))
         return -1;
-    dst_from = end_of_buffers(dst->memory, move);
+    dst_from = end_of_buffers(dst->memory, context);
     if (dst->memory == src->memory && !src->in_buffer)
         dst_from = src->address + src->bytes;
     return put(dst, dst_from, "dst", fault);
@@ -147,10 +147,10 @@ static int place_tensors(struct explained_board *board, const struct resolved *r
 
 /* Replaces the addresses of a plan by those on the board. */
 static void rebase(struct mli_plan *plan, const struct explained_board *board,
-                   const struct board_move *move)
+                   const struct explained *explained)
 {
-    const uint64_t src = board->src.address - (uintptr_t)move->src_base;
-    const uint64_t dst = board->dst.address - (uintptr_t)move->dst_base;
+    const uint64_t src = board->src.address - (uintptr_t)explained->src_base;
+    const uint64_t dst = board->dst.address - (uintptr_t)explained->dst_base;
 
     plan->box.src = (const uint8_t *)(uintptr_t)((uintptr_t)plan->box.src + src);
     plan->box.dst = (uint8_t *)(uintptr_t)((uintptr_t)plan->box.dst + dst);
@@ -158,16 +158,16 @@ static void rebase(struct mli_plan *plan, const struct explained_board *board,
         plan->slab[i].dst = (uint8_t *)(uintptr_t)((uintptr_t)plan->slab[i].dst + dst);
 }
 
-static void split(struct explained_board *board, const struct board_move *move)
+static void split(struct explained_board *board, const struct explained *explained)
 {
     const uint32_t have = board->profile->dma.channels;
 
-    const uint32_t wanted = board->kernel ? 1 : move->channels;
+    const uint32_t wanted = board->kernel ? 1 : explained->channels;
 
-    board->channels =
-        (uint32_t)mli_plan_split(&move->move->plan, wanted < have ? wanted : have, 0, board->part);
+    board->channels = (uint32_t)mli_plan_split(&explained->move.plan, wanted < have ? wanted : have,
+                                               0, board->part);
     for (uint32_t i = 0; i < board->channels; i++)
-        rebase(&board->part[i], board, move);
+        rebase(&board->part[i], board, explained);
 }
 
 /* Places the descriptors of each channel behind those of the channel before. */
@@ -216,21 +216,11 @@ static void compute_kernel_cost(struct explained_board *board, uint32_t element)
     cost_of_kernel(&board->cost, board->profile, &memories, &board->part[0], element);
 }
 
-struct board_move board_move_of(const struct explained *explained, const struct job_file *file,
-                                const struct buffer_places *buffers, uint32_t channels)
-{
-    return (struct board_move){.move = &explained->move,
-                               .src_base = explained->src_base,
-                               .dst_base = explained->dst_base,
-                               .file = file,
-                               .buffers = buffers,
-                               .channels = channels};
-}
-
 /* Returns the first address of the source's memory behind all buffers and both tensors. */
-static uint64_t end_of_tensors(const struct explained_board *board, const struct board_move *move)
+static uint64_t end_of_tensors(const struct explained_board *board,
+                               const struct job_board_context *context)
 {
-    uint64_t end = end_of_buffers(board->src.memory, move);
+    uint64_t end = end_of_buffers(board->src.memory, context);
 
     if (board->src.address + board->src.bytes > end)
         end = board->src.address + board->src.bytes;
@@ -364,23 +354,23 @@ static void board_remarks_make(struct board_remarks *remarks, const struct expla
                board->count.core_bytes, board->count.core, board->count.core == 1 ? "" : "s");
 }
 
-int explained_board_init(struct explained_board *board, const struct target_profile *profile,
-                         const struct resolved *resolved, const struct board_move *move,
+int explained_board_init(struct explained_board *board, const struct job_board_context *context,
+                         const struct resolved *resolved, const struct explained *explained,
                          uint64_t shown, struct fault *fault)
 {
-    *board = (struct explained_board){.profile = profile, .shown = shown};
-    if (place_tensors(board, resolved, move, fault) < 0)
+    *board = (struct explained_board){.profile = context->profile, .shown = shown};
+    if (place_tensors(board, resolved, context, explained, fault) < 0)
         return -1;
-    board->zeros = align_up(end_of_tensors(board, move), CONTROLLER_ZEROS_SIZE);
+    board->zeros = align_up(end_of_tensors(board, context), CONTROLLER_ZEROS_SIZE);
     board->kernel = is_kernel(board, resolved->job);
-    split(board, move);
+    split(board, explained);
     if (board->kernel) {
-        compute_kernel_cost(board, move->move->elem);
+        compute_kernel_cost(board, explained->move.elem);
     } else {
         place_lists(board);
         compute_cost(board);
     }
-    board_remarks_make(&board->remarks, board, move->move,
+    board_remarks_make(&board->remarks, board, &explained->move,
                        resolved->job->common.op == JOB_OP_PERMUTE);
     return 0;
 }

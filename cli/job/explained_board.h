@@ -81,27 +81,22 @@ struct explained_board {
     struct board_remarks remarks;
 };
 
-/* The members of an explained move that explained_board_init() needs. */
-struct board_move {
-    const mli_explanation *move;
-    const uint8_t *src_base, *dst_base; /* as in struct explained */
+/* The board, and the job file. All pointers are borrowed. */
+struct job_board_context {
+    const struct target_profile *profile;
     const struct job_file *file;
     const struct buffer_places *buffers; /* the buffers of `file` on the board */
-    uint32_t channels;
+    const struct produced *produced;     /* files that count as existing; null: none */
 };
 
-/** Returns the members of an explained move of `file`. Borrows all pointers. */
-struct board_move board_move_of(const struct explained *explained, const struct job_file *file,
-                                const struct buffer_places *buffers, uint32_t channels);
-
 /**
- * Places the tensors of a job: those in buffers where the buffers are; each other one in the memory
- * that the job names, else in the largest memory that the DMA controller reaches, behind the
- * buffers. Returns 0, or -1 with the fault, whose pointers are relative to
- * the job: an unknown memory, or one that is too small.
+ * Places the tensors of an explained job: those in buffers where the buffers are; each other one in
+ * the memory that the job names, else in the largest memory that the DMA controller reaches, behind
+ * the buffers. Returns 0, or -1 with the fault, whose pointers are relative to the job: an unknown
+ * memory, or one that is too small.
  */
-int explained_board_init(struct explained_board *board, const struct target_profile *profile,
-                         const struct resolved *resolved, const struct board_move *move,
+int explained_board_init(struct explained_board *board, const struct job_board_context *context,
+                         const struct resolved *resolved, const struct explained *explained,
                          uint64_t shown, struct fault *fault);
 
 /** Adds a move that begins when `sum` has ended: source of the first, destination of the last one.
@@ -116,14 +111,6 @@ const char *board_remark_word(enum board_remark_kind kind);
 
 /** Writes the remarks as an array of {rule, message}. */
 void board_remarks_json(struct jsonw *w, const char *key, const struct board_remarks *remarks);
-
-/* The board, and the job file. All pointers are borrowed. */
-struct job_board_context {
-    const struct target_profile *profile;
-    const struct job_file *file;
-    const struct buffer_places *buffers; /* the buffers of `file` on the board */
-    const struct produced *produced;     /* files that count as existing; null: none */
-};
 
 /**
  * Places a resolved job of the file on the board, and computes its cost. The remarks of a staged
