@@ -11,7 +11,6 @@
 #define CLI_JOB_EXPLAINED_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/job/resolve.h"

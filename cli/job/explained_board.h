@@ -13,7 +13,6 @@
 #define CLI_JOB_EXPLAINED_BOARD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/job/buffer_places.h"

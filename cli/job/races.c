@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
 

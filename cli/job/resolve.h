@@ -12,8 +12,6 @@
 #ifndef CLI_RESOLVE_H
 #define CLI_RESOLVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/file/output.h"
 #include "cli/job/job_files.h"

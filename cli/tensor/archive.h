@@ -7,7 +7,6 @@
 #ifndef CLI_ARCHIVE_H
 #define CLI_ARCHIVE_H
 
-#include <stdint.h>
 #include <sys/stat.h>
 
 #include "proto/file/tensor_list.h"

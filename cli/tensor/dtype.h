@@ -3,7 +3,6 @@
 #ifndef CLI_DTYPE_H
 #define CLI_DTYPE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/options.h"
