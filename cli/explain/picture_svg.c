@@ -269,7 +269,7 @@ static void svg_axis_lines_left_out(struct textw *w, const struct picture_block 
 }
 
 /* A cell that is large enough shows its element's coordinate in the source. */
-enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24, TITLE_MAX = 192 };
+enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24 };
 
 /* The class of a state's cells, and their attributes unless each cell has its own colour. */
 static const struct look {

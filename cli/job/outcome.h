@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The outcome of a job as plain data, and its verdict: the comparison with the job's "expect". One
- * of the outcome_judge_ functions is called at each end of a job; nothing else sets the verdict and
- * the exit code:
+ * The outcome of a job as plain data, as text and as JSON, and its verdict: the comparison with the
+ * job's "expect". One of the outcome_judge_ functions is called at each end of a job; nothing else
+ * sets the verdict and the exit code:
  *
  *     refused or failed  -> outcome_judge_failure()
  *     moved              -> outcome_judge_success(), the output is put in place,
