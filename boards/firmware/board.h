@@ -9,7 +9,7 @@
  *   unit          unit tests of the library as images
  *   agent         an image that takes jobs from mlictl over the console
  *
- * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/firmware.h), which
+ * Data flow: the board's start.S sets the stack and calls firmware_start() (lib/common.c), which
  * clears memory, calls board_init() and then main() of the image. main() adds board_engine to
  * libmli and uses libmli as any program does. The engine is a port of libmli (libmli/port), and the
  * board connects its interrupts.
@@ -27,8 +27,8 @@
  *   scripts/stages/cross.py   a line in TARGETS, for scripts/cross
  *
  * The linker script defines bss_begin and bss_end, which firmware_start() clears; __heap_start and
- * __heap_end for malloc(), with 48 MiB on all boards; what start.S of the board uses; and what
- * board_memory() returns.
+ * __heap_end for malloc(), with 48 MiB on all boards; tensors_begin and tensors_end of
+ * board_memory(); and what start.S of the board uses.
  *
  * start.S has _start in the section .text.start. It runs privileged, with interrupts masked, sets
  * the stack (stack_end) and jumps to firmware_start(). Memory is uncached, or the board sets the
@@ -37,7 +37,7 @@
  * the registers of the floating-point unit saved, unless the cross file compiles without this unit.
  * The return from an interrupt ends an exclusive access that it has interrupted, if the processor
  * does not do so: with clrex on ARMv7, a strex on ARMv6, an sc on RISC-V. Other exceptions end in
- * firmware_crash() (lib/firmware.h). boards/sifive_u/start.S is the shortest example.
+ * firmware_crash(). boards/sifive_u/start.S is the shortest example.
  *
  * `meson setup BUILD --cross-file tests/cross/NAME.ini -Dboard=NAME` then builds all images, and
  * `boards/firmware/qemu NAME IMAGE` runs one. docs/boards.md has the boards.
@@ -59,11 +59,11 @@ void board_init(void);
 
 /* Console: the serial line */
 
-/** Writes bytes as they are; waits while the line is busy. */
-void board_write(const void *bytes, size_t count);
+/** Writes a byte as it is; waits while the line is busy. */
+void console_put(uint8_t byte);
 
-/** Reads the bytes that have come, up to `room`. Returns their number, which may be 0. */
-size_t board_read(void *to, size_t room);
+/** Returns the next byte that has come; -1: none. */
+int console_get(void);
 
 /* Time */
 
@@ -89,9 +89,6 @@ void board_idle(void);
  */
 extern const struct mli_engine *const board_engine;
 
-/** Returns the number of interrupts of the DMA controller that were handled. */
-uint32_t board_dma_interrupts(void);
-
 enum board_fault {
     BOARD_FAULT_NONE,
     BOARD_FAULT_ERROR, /**< the controller reports an error */
@@ -105,13 +102,19 @@ enum board_fault {
  */
 bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);
 
-/**
- * Returns the end of the tensors' memory if an access to the bytes after it is a bus error that
- * the controller reports; null if there is no such place.
- */
-uint8_t *board_memory_end(void);
+/** Whether the controller reports an access to the bytes after board_memory() as a bus error. */
+extern const bool board_reports_bus_errors;
 
-/* Memory */
+/* What all boards share (lib/common.c, lib/semihosting.c) */
+
+/** The number of interrupts of the DMA controller that were handled; the board counts them. */
+extern volatile uint32_t board_dma_interrupts;
+
+/** Writes bytes to the console as they are. */
+void board_write(const void *bytes, size_t count);
+
+/** Reads the bytes that have come, up to `room`. Returns their number, which may be 0. */
+size_t board_read(void *to, size_t room);
 
 struct board_memory {
     uint8_t *base; /**< aligned to 64 bytes */
@@ -121,15 +124,50 @@ struct board_memory {
 /** Returns the memory that the image leaves for tensors. The controller can access it. */
 struct board_memory board_memory(void);
 
-/* End */
+/** Ends the program. QEMU ends with this status. */
+_Noreturn void board_exit(int status);
+
+/**
+ * Clears .bss, calls board_init(), then main() with the board's arguments, and ends the program
+ * with its result. The start-up code calls it on the stack of the program.
+ */
+_Noreturn void firmware_start(void);
+
+/** Reports an exception that no code expects, and ends the program with status 70. */
+_Noreturn void firmware_crash(const char *what, uint64_t cause, uint64_t at, uint64_t address);
+
+/** Returns the register at an address. */
+static inline volatile uint32_t *word_at(uintptr_t address)
+{
+    return (volatile uint32_t *)address;
+}
+
+/*
+ * The interrupt controller of Arm (Generic Interrupt Controller Architecture Specification 2.0, IHI
+ * 0048), for the first processor.
+ */
+struct gic {
+    uintptr_t distributor, processor; /**< addresses of the registers */
+};
+
+void gic_init(const struct gic *gic);
+/** Enables a level-sensitive interrupt. */
+void gic_enable(const struct gic *gic, uint32_t irq);
+/** Calls `serve` for each interrupt that is pending. */
+void gic_serve(const struct gic *gic, void (*serve)(uint32_t irq));
+
+/*
+ * Semihosting: a debugger or QEMU (-semihosting) serves requests of the program. Source:
+ * "Semihosting for AArch32 and AArch64" (Arm), "RISC-V Semihosting".
+ */
+
+/** Ends the program. Returns if no debugger serves the request. */
+void semihosting_exit(int status);
 
 /**
  * Copies the arguments of the program, separated by spaces, and a terminator. Returns false for a
  * program without arguments, and if the arguments exceed `room`.
  */
-bool board_arguments(char *to, size_t room);
-
-/** Ends the program. QEMU ends with this status. */
-_Noreturn void board_exit(int status);
+bool semihosting_arguments(char *to, size_t room);
 
 #endif /* FIRMWARE_BOARD_H */

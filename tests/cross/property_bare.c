@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boards/firmware/property/guard_mem_bare.h"
 #include "libmli/port/mock/mock_engine.h"
 #include "tests/property/random_case.h"
+#include "tests/support/guard_mem.h"
 
 enum { SEED = 1, ILLEGAL_PERCENT = 20, FAILURES_SHOWN = 3 };
 

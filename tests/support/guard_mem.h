@@ -3,6 +3,7 @@
 #ifndef TEST_GUARD_MEM_H
 #define TEST_GUARD_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,5 +24,8 @@ uint8_t *guard_mem_right(const struct guard_mem *g, size_t bytes);
 /* Block all access to the memory between the guards, and allow it again. */
 void guard_mem_close(const struct guard_mem *g);
 void guard_mem_open(const struct guard_mem *g);
+
+/* Returns whether the bytes beside all memories are unchanged (guard_mem_bare.c, without pages). */
+bool guards_intact(void);
 
 #endif /* TEST_GUARD_MEM_H */

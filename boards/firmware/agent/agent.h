@@ -15,9 +15,108 @@
 #ifndef FIRMWARE_AGENT_H
 #define FIRMWARE_AGENT_H
 
-#include "boards/firmware/agent/agent_memory.h"
-#include "boards/firmware/agent/agent_transfer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "boards/serial/serial.h"
+
+/* Buffers of the agent: ranges of the memory for tensors, first fit. */
+
+#ifndef AGENT_BUFFERS_MAX
+#define AGENT_BUFFERS_MAX 128
+#endif
+
+enum {
+    AGENT_ALIGNMENT = 64,      /* of every buffer: a cache line */
+    AGENT_ALIGNMENT_MAX = 4096 /* largest alignment that a request may ask for */
+};
+
+struct agent_buffer {
+    size_t begin, bytes; /* in the memory for tensors; bytes 0: the entry is free */
+};
+
+struct agent_memory {
+    uint8_t *base;
+    size_t bytes;
+    struct agent_buffer buffers[AGENT_BUFFERS_MAX]; /* buffer 1 is entry 0 */
+};
+
+void agent_memory_init(struct agent_memory *memory, uint8_t *base, size_t bytes);
+
+enum agent_alloc { AGENT_ALLOC_DONE, AGENT_ALLOC_NO_MEMORY, AGENT_ALLOC_NO_SLOT };
+
+/**
+ * Allocates a buffer of `bytes` > 0 bytes; *number is from 1. The contents are undefined.
+ * `alignment` is a power of two up to AGENT_ALIGNMENT_MAX, or 0.
+ */
+enum agent_alloc agent_memory_alloc(struct agent_memory *memory, uint64_t bytes, uint32_t alignment,
+                                    uint16_t *number);
+
+/** Returns a buffer, or null if there is no buffer of this number. */
+struct agent_buffer *agent_memory_buffer(struct agent_memory *memory, uint16_t number);
+
+/** Returns the address of bytes [offset, offset + count) of a buffer; null if it has none. */
+uint8_t *agent_memory_at(struct agent_memory *memory, uint16_t number, uint64_t offset,
+                         uint64_t count);
+
+/* Transfers of the agent: requests as libmli's tensors and handles. */
+
+#ifndef AGENT_TRANSFERS_MAX
+#define AGENT_TRANSFERS_MAX 4
+#endif
+
+struct agent_transfer {
+    bool used;
+    bool sync;           /* true: it has ended; `status` is its status */
+    bool timed;          /* true: `end_ns` is the time of its end */
+    uint16_t buffers[4]; /* buffers that it uses: source, destination and their parameters */
+    mli_mov_handle_t handle;
+    struct serial_status status;
+    uint64_t begin_ns;
+    volatile uint64_t end_ns;
+    volatile uint32_t callbacks;
+};
+
+struct agent_transfers {
+    struct agent_transfer list[AGENT_TRANSFERS_MAX];
+    uint64_t (*now_ns)(void); /* or null */
+};
+
+/** Forgets all transfers. `now_ns` may be null. One set of transfers can exist at a time. */
+void agent_transfers_init(struct agent_transfers *transfers, uint64_t (*now_ns)(void));
+
+/**
+ * Starts a move. Returns its result; done: *number is the transfer, and move->dst the layout of the
+ * destination. Refused: *status is the status of libmli, and mli_last_error() the reason.
+ */
+enum serial_result agent_transfer_start(struct agent_transfers *transfers,
+                                        struct agent_memory *memory, struct serial_move *move,
+                                        uint8_t *number, mli_status *status);
+
+/** Returns a transfer, or null if there is no transfer of this number. */
+struct agent_transfer *agent_transfer_find(struct agent_transfers *transfers, uint8_t number);
+
+/** Reads the status, after waiting at most `wait_ms` for the end. */
+void agent_transfer_status(struct agent_transfers *transfers, struct agent_transfer *transfer,
+                           uint32_t wait_ms, struct serial_status *status);
+
+void agent_transfer_cancel(struct agent_transfer *transfer);
+
+/** Forgets a transfer. Returns false if it still runs. */
+bool agent_transfer_release(struct agent_transfer *transfer);
+
+/** Returns whether a transfer uses the buffer. */
+bool agent_transfers_use(const struct agent_transfers *transfers, uint16_t buffer);
+
+/** Returns whether there are transfers. */
+bool agent_transfers_any(const struct agent_transfers *transfers);
+
+/**
+ * Cancels and forgets all transfers; waits a second for their ends. Returns false if one still
+ * runs: its channel is stuck.
+ */
+bool agent_transfers_stop(struct agent_transfers *transfers);
 
 /* The board, as the agent needs it. */
 struct agent_port {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/firmware/agent/agent_memory.h"
+#include "boards/firmware/agent/agent.h"
 
 void agent_memory_init(struct agent_memory *memory, uint8_t *base, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/firmware/agent/agent_transfer.h"
+#include "boards/firmware/agent/agent.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/firmware/lib/firmware.h"
+#include "boards/firmware/board.h"
 
 enum {
     SYS_GET_CMDLINE = 0x15,

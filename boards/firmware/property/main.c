@@ -23,10 +23,9 @@
 #include <string.h>
 
 #include "boards/firmware/board.h"
-#include "boards/firmware/property/first_transfer.h"
-#include "boards/firmware/property/guard_mem_bare.h"
 #include "boards/firmware/property/scenes.h"
 #include "tests/property/random_case.h"
+#include "tests/support/guard_mem.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20
@@ -158,7 +157,7 @@ static uint64_t all_channels(size_t counter, uint32_t *least_used)
 /* Runs all cases and scenes with one way of completion. Returns whether all passed. */
 static bool run_way(uint64_t way, struct lab *lab)
 {
-    const uint32_t interrupts_before = board_dma_interrupts();
+    const uint32_t interrupts_before = board_dma_interrupts;
     const uint64_t failures_before = failures, cases_before = cases, began = board_time_ns();
     struct scene_count scenes = {0};
     uint32_t interrupts, channels;
@@ -173,7 +172,7 @@ static bool run_way(uint64_t way, struct lab *lab)
     items = all_channels(offsetof(mli_mov_channel_stats, completed), &channels);
     bytes = all_channels(offsetof(mli_mov_channel_stats, bytes), &channels);
     by_processor = all_channels(offsetof(mli_mov_channel_stats, cpu_bytes), &channels);
-    interrupts = board_dma_interrupts() - interrupts_before;
+    interrupts = board_dma_interrupts - interrupts_before;
     if (options.only == UINT64_MAX)
         scenes_play((uint32_t)options.first, CASE_CHANNELS_MAX, &scenes);
     (void)board_interrupts(false);

@@ -44,7 +44,7 @@ int unit_run_tests(const struct CMUnitTest *tests, size_t count)
             _fail("teardown", 0);
     }
     printf("unit %s: passed, %u tests on %s, %u skipped, %u interrupts\n", board_name,
-           (unsigned)count, mli_mov_engine_name(), skipped, (unsigned)board_dma_interrupts());
+           (unsigned)count, mli_mov_engine_name(), skipped, (unsigned)board_dma_interrupts);
     return 0;
 }
 

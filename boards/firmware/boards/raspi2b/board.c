@@ -3,20 +3,39 @@
 #include "boards/firmware/board.h"
 
 #include "boards/drivers/bcm2835.h"
-#include "boards/firmware/boards/raspi2b/inject.h"
-#include "boards/firmware/boards/raspi2b/memory_map.h"
-#include "boards/firmware/lib/firmware.h"
+
+/*
+ * Addresses and interrupt numbers of the Raspberry Pi 2. Source: BCM2835 ARM Peripherals, chapters
+ * 1.2 (addresses), 4 (DMA), 6 (GPIO), 7 (interrupts), 12 (system timer) and 13 (UART). The manual
+ * has the devices at 0x20000000 of the processor's addresses; the BCM2836 of the Raspberry Pi 2 has
+ * them at 0x3F000000. BCM2711 ARM Peripherals, chapter 6.2.4: the interrupts of the DMA channels.
+ */
+
+#define DEVICES_BASE 0x3F000000u
+#define TIMER_BASE   (DEVICES_BASE + 0x003000u)
+#define DMA_BASE     (DEVICES_BASE + 0x007000u)
+#define IRQ_BASE     (DEVICES_BASE + 0x00B200u)
+#define GPIO_BASE    (DEVICES_BASE + 0x200000u)
+#define UART0_BASE   (DEVICES_BASE + 0x201000u)
+
+/* Bus addresses of memory: the alias that no cache of the GPU sees (chapter 1.2.4). */
+#define BUS_UNCACHED 0xC0000000u
+#define BUS_MASK     0x3FFFFFFFu
+
+/* GPU interrupts: channel n of the DMA controller has number IRQ_DMA_0 + n. */
+enum { IRQ_DMA_0 = 16, IRQ_DMA_10 = 26 };
+
+/*
+ * Channels that the engine uses: 0 to 6 are full channels, 8 is a lite channel. On a board, the
+ * firmware of the GPU says in its device tree which channels it leaves to the processor.
+ */
+#define DMA_CHANNELS 0x17Fu
+
+enum { UART_CLOCK = 48000000, UART_BAUD = 115200 };
 
 const char board_name[] = "raspi2b";
+const bool board_reports_bus_errors = false;
 const struct mli_engine *const board_engine = &bcm2835_engine;
-
-/* From the linker script. */
-extern uint8_t tensors_begin[], tensors_end[];
-
-static volatile uint32_t *word_at(uintptr_t address)
-{
-    return (volatile uint32_t *)address;
-}
 
 /* Console: UART0, a PL011 (chapter 13), on GPIO 14 and 15 (chapter 6). */
 
@@ -50,25 +69,18 @@ static void uart_init(void)
     *word_at(UART0_BASE + UART_CR) = UART_CR_ENABLE;
 }
 
-void board_write(const void *bytes, size_t count)
+void console_put(uint8_t byte)
 {
-    const uint8_t *from = bytes;
-
-    for (size_t i = 0; i < count; i++) {
-        while (*word_at(UART0_BASE + UART_FR) & UART_FR_TX_FULL)
-            ;
-        *word_at(UART0_BASE + UART_DR) = from[i];
-    }
+    while (*word_at(UART0_BASE + UART_FR) & UART_FR_TX_FULL)
+        ;
+    *word_at(UART0_BASE + UART_DR) = byte;
 }
 
-size_t board_read(void *to, size_t room)
+int console_get(void)
 {
-    uint8_t *bytes = to;
-    size_t count = 0;
-
-    while (count < room && !(*word_at(UART0_BASE + UART_FR) & UART_FR_RX_EMPTY))
-        bytes[count++] = (uint8_t)*word_at(UART0_BASE + UART_DR);
-    return count;
+    if (*word_at(UART0_BASE + UART_FR) & UART_FR_RX_EMPTY)
+        return -1;
+    return (uint8_t)*word_at(UART0_BASE + UART_DR);
 }
 
 /* Time: the system timer counts microseconds (chapter 12). */
@@ -90,21 +102,13 @@ uint64_t board_time_ns(void)
 
 enum { IRQ_PENDING_1 = 0x04, IRQ_ENABLE_1 = 0x10, IRQ_DISABLE_1 = 0x1C };
 
-static uint32_t dma_interrupts;
-
-uint32_t board_dma_interrupts(void)
-{
-    return dma_interrupts;
-}
-
 static void mask(uint32_t channel, bool masked)
 {
     *word_at(IRQ_BASE + (masked ? IRQ_DISABLE_1 : IRQ_ENABLE_1)) = 1u << (IRQ_DMA_0 + channel);
 }
 
-/* start.S calls these functions. */
+/* start.S calls it. */
 void board_interrupt(void);
-void board_crash(uint32_t cause, uint32_t at, uint32_t address);
 
 /* The register has pending interrupts that are enabled. */
 void board_interrupt(void)
@@ -114,15 +118,175 @@ void board_interrupt(void)
     for (uint32_t irq = IRQ_DMA_0; irq <= IRQ_DMA_10; irq++) {
         if (!(pending >> irq & 1))
             continue;
-        dma_interrupts++;
+        board_dma_interrupts++;
         bcm2835_interrupt(irq - IRQ_DMA_0);
     }
 }
 
-/* `cause` is the number of the exception vector. */
-void board_crash(uint32_t cause, uint32_t at, uint32_t address)
+/*
+ * QEMU 7.2's model reports no errors and never stops. A fault is therefore made here: the channel
+ * executes a copy of the chain that ends before the row of the fault, and the registers then read
+ * as those of a channel that has stopped in this row. The interrupt of an error is real.
+ */
+
+enum { READ_ERROR = 4, COPIES = BCM2835_BLOCKS_MAX + 1 };
+
+/* The fault. `channel` is that of the controller. */
+static struct {
+    enum board_fault fault;
+    uint32_t channel, after;
+    bool active; /* the channel has stopped in `block`, after `rows` of its rows */
+    bool paused;
+    uint32_t address; /* of the block on the bus */
+    struct bcm2835_block block;
+    uint32_t rows;
+} injected;
+
+static _Alignas(32) struct bcm2835_block copies[COPIES];
+
+static uint32_t dma_get(uint32_t offset)
 {
-    firmware_crash("exception", cause, at, address);
+    return *(volatile uint32_t *)(DMA_BASE + offset);
+}
+
+static void dma_set(uint32_t offset, uint32_t value)
+{
+    *(volatile uint32_t *)(DMA_BASE + offset) = value;
+}
+
+static uint32_t bus_of(const void *memory)
+{
+    return (uint32_t)mli_bus_address(memory);
+}
+
+static const struct bcm2835_block *block_at(uint32_t bus)
+{
+    return (const struct bcm2835_block *)(uintptr_t)(bus & BUS_MASK);
+}
+
+static uint32_t rows_of(const struct bcm2835_block *block)
+{
+    return block->ti & BCM2835_TI_TDMODE ? (block->txfr_len >> 16) + 1 : 1;
+}
+
+/* Ends the copy with a block that moves a word of its own, with an interrupt for an error. */
+static void end_copy(uint32_t count)
+{
+    static uint32_t word[2];
+
+    copies[count] = (struct bcm2835_block){
+        .ti = injected.fault == BOARD_FAULT_ERROR ? BCM2835_TI_INTEN : 0,
+        .source_ad = bus_of(&word[0]),
+        .dest_ad = bus_of(&word[1]),
+        .txfr_len = sizeof(word[0]),
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        copies[i].nextconbk = bus_of(&copies[i + 1]);
+        copies[i].ti &= ~BCM2835_TI_INTEN;
+    }
+}
+
+/* Copies the chain up to the row of the fault. Returns false if the chain ends before this row. */
+static bool copy_chain(uint32_t address)
+{
+    uint32_t count = 0;
+
+    for (; address != 0; address = copies[count++].nextconbk) {
+        const uint32_t rows = rows_of(block_at(address));
+
+        copies[count] = *block_at(address);
+        if (injected.after >= rows) {
+            injected.after -= rows;
+            continue;
+        }
+        injected.active = true;
+        injected.paused = false;
+        injected.address = address;
+        injected.block = copies[count];
+        injected.rows = injected.after;
+        if (injected.rows > 0) {
+            copies[count].txfr_len = (injected.rows - 1) << 16 | (copies[count].txfr_len & 0xffff);
+            count++;
+        }
+        end_copy(count);
+        return true;
+    }
+    return false;
+}
+
+/* Returns CS of the channel that has stopped. */
+static uint32_t stopped_cs(uint32_t cs)
+{
+    if (cs & BCM2835_CS_ACTIVE)
+        return cs; /* the copy is still running */
+    cs &= ~BCM2835_CS_END;
+    if (injected.fault == BOARD_FAULT_ERROR)
+        return cs | BCM2835_CS_ERROR;
+    return cs | (injected.paused ? BCM2835_CS_PAUSED : BCM2835_CS_ACTIVE);
+}
+
+static bool is_stopped(uint32_t offset)
+{
+    return injected.active && offset / BCM2835_CHANNEL_BYTES == injected.channel;
+}
+
+static uint32_t inject_read(uint32_t offset)
+{
+    const struct bcm2835_block *block = &injected.block;
+    const uint32_t value = dma_get(offset), x = block->txfr_len & 0xffff;
+
+    if (!is_stopped(offset))
+        return value;
+    switch (offset % BCM2835_CHANNEL_BYTES) {
+    case BCM2835_CS:
+        return stopped_cs(value);
+    case BCM2835_CONBLK_AD:
+        return injected.address;
+    case BCM2835_DEST_AD:
+        return block->dest_ad + injected.rows * (x + (uint32_t)((int32_t)block->stride >> 16));
+    case BCM2835_TXFR_LEN:
+        return block->txfr_len - (injected.rows << 16);
+    case BCM2835_DEBUG:
+        return value | (injected.fault == BOARD_FAULT_ERROR ? READ_ERROR : 0);
+    default:
+        return value;
+    }
+}
+
+static void inject_write(uint32_t offset, uint32_t value)
+{
+    const uint32_t channel = offset / BCM2835_CHANNEL_BYTES;
+    const bool cs = offset % BCM2835_CHANNEL_BYTES == BCM2835_CS;
+
+    if (is_stopped(offset) && cs && value & BCM2835_CS_RESET)
+        injected.active = false;
+    if (is_stopped(offset) && cs)
+        injected.paused = true;
+    if (injected.fault != BOARD_FAULT_NONE && !injected.active && channel == injected.channel &&
+        cs && value & BCM2835_CS_ACTIVE && copy_chain(dma_get(offset + BCM2835_CONBLK_AD)))
+        dma_set(offset + BCM2835_CONBLK_AD, bus_of(copies));
+    dma_set(offset, value);
+    if (cs && value & BCM2835_CS_RESET && channel == injected.channel)
+        injected.fault = BOARD_FAULT_NONE; /* one fault at a time */
+}
+
+/* Returns the controller's channel: the n-th bit of DMA_CHANNELS. */
+static uint32_t number_of(uint32_t n)
+{
+    uint32_t channel = 0;
+
+    while (!(DMA_CHANNELS >> channel & 1) || n-- > 0)
+        channel++;
+    return channel;
+}
+
+bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
+{
+    injected.fault = fault;
+    injected.channel = number_of(channel);
+    injected.after = after;
+    injected.active = injected.active && fault != BOARD_FAULT_NONE;
+    return true;
 }
 
 /* DMA. Data caches are off (start.S), so only addresses differ. */
@@ -130,16 +294,6 @@ void board_crash(uint32_t cause, uint32_t at, uint32_t address)
 static uint64_t bus_address(const void *address)
 {
     return ((uintptr_t)address & BUS_MASK) | BUS_UNCACHED;
-}
-
-uint8_t *board_memory_end(void)
-{
-    return NULL;
-}
-
-struct board_memory board_memory(void)
-{
-    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
 }
 
 void board_init(void)
@@ -162,17 +316,4 @@ void board_init(void)
     *word_at(IRQ_BASE + IRQ_DISABLE_1) = UINT32_MAX;
     (void)mli_mov_set_platform(&memory);
     bcm2835_set_platform(&dma);
-}
-
-bool board_arguments(char *to, size_t room)
-{
-    return semihosting_arguments(to, room);
-}
-
-void board_exit(int status)
-{
-    semihosting_exit(status);
-    (void)board_interrupts(false);
-    for (;;)
-        board_idle();
 }

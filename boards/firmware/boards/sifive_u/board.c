@@ -5,19 +5,27 @@
 #include <stdatomic.h>
 
 #include "boards/drivers/pdma.h"
-#include "boards/firmware/boards/sifive_u/memory_map.h"
-#include "boards/firmware/lib/firmware.h"
+
+/*
+ * Addresses and interrupt numbers of FU540-C000 (Freedom U540-C000 Manual, "Memory Map" and
+ * "Interrupt Sources"), as QEMU's sifive_u has them.
+ */
+
+#define CLINT_MSIP  0x02000000u /* a word for each processor: 1 requests a software interrupt */
+#define CLINT_MTIME 0x0200BFF8u /* a counter of 64 bits at 1 MHz */
+#define PDMA_BASE   0x03000000u
+#define PLIC_BASE   0x0C000000u
+#define UART0_BASE  0x10010000u
+
+/* Two interrupts of each channel of the PDMA: done, then error. */
+enum { IRQ_PDMA_FIRST = 23, IRQ_PDMA_LAST = 30 };
 
 const char board_name[] = "sifive_u";
+const bool board_reports_bus_errors = true;
 const struct mli_engine *const board_engine = &pdma_engine;
 
 /* From the linker script. */
-extern uint8_t ram_begin[], tensors_begin[], tensors_end[];
-
-static volatile uint32_t *word_at(uintptr_t address)
-{
-    return (volatile uint32_t *)address;
-}
+extern uint8_t ram_begin[], tensors_end[];
 
 /* Console: UART0 (FU540-C000 Manual, "Universal Asynchronous Receiver/Transmitter") */
 
@@ -27,30 +35,18 @@ enum { TXDATA = 0x00, RXDATA = 0x04, TXCTRL = 0x08, RXCTRL = 0x0C };
 #define UART_EMPTY  (1u << 31) /* of RXDATA */
 #define UART_ENABLE 1u
 
-void board_write(const void *bytes, size_t count)
+void console_put(uint8_t byte)
 {
-    const uint8_t *from = bytes;
-
-    for (size_t i = 0; i < count; i++) {
-        while (*word_at(UART0_BASE + TXDATA) & UART_FULL)
-            ;
-        *word_at(UART0_BASE + TXDATA) = from[i];
-    }
+    while (*word_at(UART0_BASE + TXDATA) & UART_FULL)
+        ;
+    *word_at(UART0_BASE + TXDATA) = byte;
 }
 
-size_t board_read(void *to, size_t room)
+int console_get(void)
 {
-    uint8_t *bytes = to;
-    size_t count = 0;
+    const uint32_t data = *word_at(UART0_BASE + RXDATA);
 
-    while (count < room) {
-        const uint32_t data = *word_at(UART0_BASE + RXDATA);
-
-        if (data & UART_EMPTY)
-            break;
-        bytes[count++] = (uint8_t)data;
-    }
-    return count;
+    return data & UART_EMPTY ? -1 : (uint8_t)data;
 }
 
 /* Time */
@@ -72,13 +68,7 @@ enum {
 #define MCAUSE_SOFTWARE (UINT64_C(1) << 63 | 3)
 #define MCAUSE_EXTERNAL (UINT64_C(1) << 63 | 11)
 
-static uint32_t dma_interrupts;
 static _Atomic uint32_t pended; /* bit n: channel n is polled in the next software interrupt */
-
-uint32_t board_dma_interrupts(void)
-{
-    return dma_interrupts;
-}
 
 /* Priority 0 keeps an interrupt away. Each interrupt has its own register, so no other changes. */
 static void enable_interrupts(uint32_t channel, bool enable)
@@ -127,7 +117,7 @@ static void handle_external(void)
 
     while ((irq = *word_at(PLIC_BASE + PLIC_CLAIM)) != 0) {
         if (irq >= IRQ_PDMA_FIRST && irq <= IRQ_PDMA_LAST) {
-            dma_interrupts++;
+            board_dma_interrupts++;
             pdma_interrupt((irq - IRQ_PDMA_FIRST) / 2);
         }
         *word_at(PLIC_BASE + PLIC_CLAIM) = irq; /* complete */
@@ -207,16 +197,6 @@ static bool has_memory(uint64_t address, size_t bytes)
     return address >= begin && address <= end && bytes <= end - address;
 }
 
-uint8_t *board_memory_end(void)
-{
-    return tensors_end;
-}
-
-struct board_memory board_memory(void)
-{
-    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
-}
-
 void board_init(void)
 {
     static const struct pdma_platform platform = {
@@ -236,17 +216,4 @@ void board_init(void)
     plic_init();
     pdma_set_platform(&platform);
     (void)mli_mov_set_platform(&shared); /* the controller sees the caches */
-}
-
-bool board_arguments(char *to, size_t room)
-{
-    return semihosting_arguments(to, room);
-}
-
-void board_exit(int status)
-{
-    semihosting_exit(status);
-    (void)board_interrupts(false);
-    for (;;)
-        board_idle();
 }

@@ -3,19 +3,28 @@
 #include "boards/firmware/board.h"
 
 #include "boards/drivers/zdma.h"
-#include "boards/firmware/boards/zcu102/memory_map.h"
-#include "boards/firmware/lib/firmware.h"
+
+/*
+ * Addresses and interrupt numbers of the Zynq UltraScale+ (UG1085: chapter 10, system addresses;
+ * chapter 13, system interrupts; UG1087), as QEMU's xlnx-zcu102 has them.
+ */
+
+#define GICD_BASE     0xF9010000u
+#define GICC_BASE     0xF9020000u
+#define UART0_BASE    0xFF000000u
+#define GDMA_BASE     0xFD500000u /* FPD DMA, eight channels */
+#define ADMA_BASE     0xFFA80000u /* LPD DMA, eight channels */
+#define CHANNEL_BYTES 0x10000u
+
+enum {
+    DMA_CHANNELS = 8, /* of each controller */
+    IRQ_ADMA_FIRST = 109,
+    IRQ_GDMA_FIRST = 156,
+};
 
 const char board_name[] = "zcu102";
+const bool board_reports_bus_errors = false;
 const struct mli_engine *const board_engine = &zdma_engine;
-
-/* From the linker script. */
-extern uint8_t tensors_begin[], tensors_end[];
-
-static volatile uint32_t *word_at(uintptr_t address)
-{
-    return (volatile uint32_t *)address;
-}
 
 /* Console: UART 0 (Cadence), as UG1087 describes the module UART */
 
@@ -30,25 +39,18 @@ enum {
     UART_TX_FULL = 1 << 4,
 };
 
-void board_write(const void *bytes, size_t count)
+void console_put(uint8_t byte)
 {
-    const uint8_t *from = bytes;
-
-    for (size_t i = 0; i < count; i++) {
-        while (*word_at(UART0_BASE + UART_STATUS) & UART_TX_FULL)
-            ;
-        *word_at(UART0_BASE + UART_FIFO) = from[i];
-    }
+    while (*word_at(UART0_BASE + UART_STATUS) & UART_TX_FULL)
+        ;
+    *word_at(UART0_BASE + UART_FIFO) = byte;
 }
 
-size_t board_read(void *to, size_t room)
+int console_get(void)
 {
-    uint8_t *bytes = to;
-    size_t count = 0;
-
-    while (count < room && !(*word_at(UART0_BASE + UART_STATUS) & UART_RX_EMPTY))
-        bytes[count++] = (uint8_t)*word_at(UART0_BASE + UART_FIFO);
-    return count;
+    if (*word_at(UART0_BASE + UART_STATUS) & UART_RX_EMPTY)
+        return -1;
+    return (uint8_t)*word_at(UART0_BASE + UART_FIFO);
 }
 
 /* Time: the generic timer of the processor */
@@ -62,45 +64,17 @@ uint64_t board_time_ns(void)
     return ticks / hertz * 1000000000 + ticks % hertz * 1000000000 / hertz;
 }
 
-/* Interrupts: the GIC-400 of the APU (GIC Architecture Specification 2.0, IHI 0048) */
+/* Interrupts: the GIC-400 of the APU */
 
-enum {
-    GICD_CTLR = 0x000,
-    GICD_ISENABLER = 0x100,
-    GICD_IPRIORITYR = 0x400,
-    GICD_ITARGETSR = 0x800,
-    GICC_CTLR = 0x00,
-    GICC_PMR = 0x04,
-    GICC_IAR = 0x0c,
-    GICC_EOIR = 0x10,
-    GIC_ENABLE = 1,
-    GIC_PRIORITY = 0x80, /* of the device interrupts; GICC_PMR lets numbers below 0xf0 pass */
-};
+static const struct gic gic = {.distributor = GICD_BASE, .processor = GICC_BASE};
 
-static uint32_t dma_interrupts;
-
-uint32_t board_dma_interrupts(void)
+static void init_interrupts(void)
 {
-    return dma_interrupts;
-}
-
-static void enable_irq(uint32_t irq)
-{
-    *(volatile uint8_t *)(uintptr_t)(GICD_BASE + GICD_IPRIORITYR + irq) = GIC_PRIORITY;
-    *(volatile uint8_t *)(uintptr_t)(GICD_BASE + GICD_ITARGETSR + irq) = 1; /* processor 0 */
-    *word_at(GICD_BASE + GICD_ISENABLER + irq / 32 * 4) = 1u << irq % 32;
-}
-
-static void gic_init(void)
-{
-    *word_at(GICD_BASE + GICD_CTLR) = 0;
+    gic_init(&gic);
     for (uint32_t i = 0; i < DMA_CHANNELS; i++) {
-        enable_irq(IRQ_GDMA_FIRST + i);
-        enable_irq(IRQ_ADMA_FIRST + i);
+        gic_enable(&gic, IRQ_GDMA_FIRST + i);
+        gic_enable(&gic, IRQ_ADMA_FIRST + i);
     }
-    *word_at(GICC_BASE + GICC_PMR) = 0xf0;
-    *word_at(GICC_BASE + GICC_CTLR) = GIC_ENABLE;
-    *word_at(GICD_BASE + GICD_CTLR) = GIC_ENABLE;
 }
 
 bool board_interrupts(bool enable)
@@ -124,19 +98,19 @@ void board_idle(void)
 void board_interrupt(void);
 _Noreturn void board_exception(uint64_t syndrome, uint64_t at, uint64_t address);
 
+static void serve(uint32_t irq)
+{
+    const bool is_gdma = irq - IRQ_GDMA_FIRST < DMA_CHANNELS;
+
+    if (!is_gdma && irq - IRQ_ADMA_FIRST >= DMA_CHANNELS)
+        return;
+    board_dma_interrupts++;
+    zdma_interrupt(is_gdma ? irq - IRQ_GDMA_FIRST : irq - IRQ_ADMA_FIRST + DMA_CHANNELS);
+}
+
 void board_interrupt(void)
 {
-    uint32_t given, irq;
-
-    while (given = *word_at(GICC_BASE + GICC_IAR), (irq = given & 0x3ff) != IRQ_SPURIOUS) {
-        if (irq - IRQ_GDMA_FIRST < DMA_CHANNELS || irq - IRQ_ADMA_FIRST < DMA_CHANNELS) {
-            dma_interrupts++;
-            zdma_interrupt(irq - IRQ_GDMA_FIRST < DMA_CHANNELS
-                               ? irq - IRQ_GDMA_FIRST
-                               : irq - IRQ_ADMA_FIRST + DMA_CHANNELS);
-        }
-        *word_at(GICC_BASE + GICC_EOIR) = given;
-    }
+    gic_serve(&gic, serve);
 }
 
 void board_exception(uint64_t syndrome, uint64_t at, uint64_t address)
@@ -240,11 +214,6 @@ bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
     return true;
 }
 
-uint8_t *board_memory_end(void)
-{
-    return NULL;
-}
-
 /* Caches: the GDMA does not see them. Maintenance of lines by address, to the point of coherency */
 
 static size_t line_bytes(void)
@@ -281,11 +250,6 @@ static void invalidate(const void *address, size_t bytes)
     EACH_LINE("dc ivac", address, bytes);
 }
 
-struct board_memory board_memory(void)
-{
-    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
-}
-
 void board_init(void)
 {
     static struct zdma_platform platform = {
@@ -306,20 +270,7 @@ void board_init(void)
         platform.base[channel] = channel_base(channel);
     *word_at(UART0_BASE + UART_CONTROL) = UART_RESET_ENABLE;
     *word_at(UART0_BASE + UART_MODE) = UART_8N1;
-    gic_init();
+    init_interrupts();
     (void)mli_mov_set_platform(&caches);
     zdma_set_platform(&platform);
-}
-
-bool board_arguments(char *to, size_t room)
-{
-    return semihosting_arguments(to, room);
-}
-
-void board_exit(int status)
-{
-    semihosting_exit(status);
-    (void)board_interrupts(false);
-    for (;;)
-        board_idle();
 }

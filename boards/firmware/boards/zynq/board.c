@@ -3,19 +3,29 @@
 #include "boards/firmware/board.h"
 
 #include "boards/drivers/pl330.h"
-#include "boards/firmware/boards/zynq/memory_map.h"
-#include "boards/firmware/lib/firmware.h"
+
+/*
+ * Addresses and interrupt numbers of Zynq-7000 (UG585, "System Addresses", "Interrupts" and the
+ * chapters of the devices), as QEMU's xilinx-zynq-a9 has them.
+ */
+
+#define UART0_BASE        0xE0000000u
+#define DMAC_BASE         0xF8003000u /* its secure registers */
+#define GIC_CPU_BASE      0xF8F00100u
+#define GLOBAL_TIMER_BASE 0xF8F00200u
+#define GIC_BASE          0xF8F01000u /* the distributor */
+
+/* Nanoseconds of a count: half of the processor's clock of 667 MHz; in QEMU 100 MHz. */
+enum { GLOBAL_TIMER_NS = 3, GLOBAL_TIMER_MODEL_NS = 10 };
+
+/* Interrupts of the DMA controller: aborts, and events 0 to 3 and 4 to 7. */
+enum { IRQ_DMAC_ABORT = 45, IRQ_DMAC_0 = 46, IRQ_DMAC_3 = 49, IRQ_DMAC_4 = 72, IRQ_DMAC_7 = 75 };
+
+enum { DMAC_FIFO_LINES = 128 }; /* of 64 bits */
 
 const char board_name[] = "zynq";
+const bool board_reports_bus_errors = false;
 const struct mli_engine *const board_engine = &pl330_engine;
-
-/* From the linker script. */
-extern uint8_t tensors_begin[], tensors_end[];
-
-static volatile uint32_t *word_at(uintptr_t address)
-{
-    return (volatile uint32_t *)address;
-}
 
 /* Console: UART0 (UG585, "UART Controller"). The boot loader has set its clock and baud rate. */
 
@@ -26,25 +36,18 @@ enum { UART_CR = 0x00, UART_MR = 0x04, UART_SR = 0x2C, UART_FIFO = 0x30 };
 #define UART_SR_RX_EMPTY     (1u << 1)
 #define UART_SR_TX_FULL      (1u << 4)
 
-void board_write(const void *bytes, size_t count)
+void console_put(uint8_t byte)
 {
-    const uint8_t *from = bytes;
-
-    for (size_t i = 0; i < count; i++) {
-        while (*word_at(UART0_BASE + UART_SR) & UART_SR_TX_FULL)
-            ;
-        *word_at(UART0_BASE + UART_FIFO) = from[i];
-    }
+    while (*word_at(UART0_BASE + UART_SR) & UART_SR_TX_FULL)
+        ;
+    *word_at(UART0_BASE + UART_FIFO) = byte;
 }
 
-size_t board_read(void *to, size_t room)
+int console_get(void)
 {
-    uint8_t *bytes = to;
-    size_t count = 0;
-
-    while (count < room && !(*word_at(UART0_BASE + UART_SR) & UART_SR_RX_EMPTY))
-        bytes[count++] = (uint8_t)*word_at(UART0_BASE + UART_FIFO);
-    return count;
+    if (*word_at(UART0_BASE + UART_SR) & UART_SR_RX_EMPTY)
+        return -1;
+    return (uint8_t)*word_at(UART0_BASE + UART_FIFO);
 }
 
 /* Time: the global timer (Cortex-A9 MPCore TRM, DDI 0407) */
@@ -64,72 +67,33 @@ uint64_t board_time_ns(void)
     return ((uint64_t)high << 32 | low) * timer_ns;
 }
 
-/* Interrupts: the GIC (Generic Interrupt Controller Architecture Specification, IHI 0048) */
+/* Interrupts */
 
-enum {
-    GICD_CTLR = 0x000,
-    GICD_ISENABLER = 0x100,
-    GICD_IPRIORITYR = 0x400,
-    GICD_ITARGETSR = 0x800,
-    GICC_CTLR = 0x00,
-    GICC_PMR = 0x04,
-    GICC_IAR = 0x0C,
-    GICC_EOIR = 0x10,
-    SPURIOUS = 1020, /* and above */
-};
+static const struct gic gic = {.distributor = GIC_BASE, .processor = GIC_CPU_BASE};
 
-static uint32_t dma_interrupts;
-
-uint32_t board_dma_interrupts(void)
+static void init_interrupts(void)
 {
-    return dma_interrupts;
-}
-
-/* Enables a level-sensitive interrupt, for the first processor. */
-static void gic_enable(uint32_t irq)
-{
-    *(volatile uint8_t *)(GIC_BASE + GICD_IPRIORITYR + irq) = 0x80;
-    *(volatile uint8_t *)(GIC_BASE + GICD_ITARGETSR + irq) = 1;
-    *word_at(GIC_BASE + GICD_ISENABLER + irq / 32 * 4) = 1u << irq % 32;
-}
-
-static void gic_init(void)
-{
-    *word_at(GIC_BASE + GICD_CTLR) = 1;
+    gic_init(&gic);
     for (uint32_t irq = IRQ_DMAC_ABORT; irq <= IRQ_DMAC_3; irq++)
-        gic_enable(irq);
+        gic_enable(&gic, irq);
     for (uint32_t irq = IRQ_DMAC_4; irq <= IRQ_DMAC_7; irq++)
-        gic_enable(irq);
-    *word_at(GIC_CPU_BASE + GICC_PMR) = 0xFF;
-    *word_at(GIC_CPU_BASE + GICC_CTLR) = 1;
+        gic_enable(&gic, irq);
 }
 
-static bool is_dma(uint32_t irq)
+static void serve(uint32_t irq)
 {
-    return (irq >= IRQ_DMAC_ABORT && irq <= IRQ_DMAC_3) || (irq >= IRQ_DMAC_4 && irq <= IRQ_DMAC_7);
+    if ((irq < IRQ_DMAC_ABORT || irq > IRQ_DMAC_3) && (irq < IRQ_DMAC_4 || irq > IRQ_DMAC_7))
+        return;
+    board_dma_interrupts++;
+    pl330_interrupt();
 }
 
-/* start.S calls these functions. */
+/* start.S calls it. */
 void board_interrupt(void);
-void board_crash(uint32_t cause, uint32_t at, uint32_t address);
 
 void board_interrupt(void)
 {
-    const uint32_t claimed = *word_at(GIC_CPU_BASE + GICC_IAR), irq = claimed & 0x3FF;
-
-    if (irq >= SPURIOUS)
-        return;
-    if (is_dma(irq)) {
-        dma_interrupts++;
-        pl330_interrupt();
-    }
-    *word_at(GIC_CPU_BASE + GICC_EOIR) = claimed;
-}
-
-/* `cause` is the number of the exception vector. */
-void board_crash(uint32_t cause, uint32_t at, uint32_t address)
-{
-    firmware_crash("exception", cause, at, address);
+    gic_serve(&gic, serve);
 }
 
 /* DMA */
@@ -157,16 +121,6 @@ bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
     return true;
 }
 
-uint8_t *board_memory_end(void)
-{
-    return NULL;
-}
-
-struct board_memory board_memory(void)
-{
-    return (struct board_memory){tensors_begin, (size_t)(tensors_end - tensors_begin)};
-}
-
 /* Returns whether this is QEMU's model: its FIFO is larger than that of Zynq-7000 (UG585). */
 static bool is_model(void)
 {
@@ -188,19 +142,6 @@ void board_init(void)
     if (is_model())
         timer_ns = GLOBAL_TIMER_MODEL_NS;
     *word_at(GLOBAL_TIMER_BASE + TIMER_CONTROL) = 1;
-    gic_init();
+    init_interrupts();
     pl330_set_platform(&platform);
-}
-
-bool board_arguments(char *to, size_t room)
-{
-    return semihosting_arguments(to, room);
-}
-
-void board_exit(int status)
-{
-    semihosting_exit(status);
-    (void)board_interrupts(false);
-    for (;;)
-        board_idle();
 }

@@ -3,8 +3,6 @@
  * guard_mem.h for programs without pages: the guards are bytes of a pattern that guards_intact()
  * compares. A controller would not stop at a page either.
  */
-#include "boards/firmware/property/guard_mem_bare.h"
-
 #include <stdlib.h>
 #include <string.h>
 
