@@ -572,7 +572,7 @@ mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
 #endif /* MLI_MOV_API_H */
 
 #if defined(MLI_EMBARC_COMPAT) && !defined(MLI_COMPAT_KEEP_NAMES)
-#include "mli_config.h"
+#include "mli_helpers_api.h"
 #define mli_mov_cfg_all     mli_compat_mov_cfg_all
 #define mli_mov_tensor_sync mli_compat_mov_tensor_sync
 #define mli_mov_prepare     mli_compat_mov_prepare
