@@ -451,11 +451,13 @@ class Usage(BatchCase):
                             (("--follow", "cases"), "--follow requires --queue"),
                             (("cases", "--queue", "redis://h/a"), "batch enqueue --queue"),
                             (("--queue", "redis://h/a", "--resume", "s"), "--resume cannot be combined"),
-                            (("collect", "--queue", "redis://h/a", "-j2"), "--jobs cannot be combined"),
-                            (("enqueue", "--queue", "redis://h/a"), "requires a PATH"),
-                            (("enqueue", "none", "--queue", "redis://h/a"), "No such file"),
-                            (("enqueue", "cases", "--lease", "1", "--queue", "redis://h/a"), "--lease")):
+                            (("collect", "--queue", "redis://h/a", "-j2"), "--jobs cannot be combined")):
             self.assertIn(text, self.batch(*words, code=2).err, words)
+
+    def test_enqueue(self):
+        for words, text in (((), "requires a PATH"), (("none",), "No such file"), (("cases", "--lease", "1"), "--lease")):
+            err = self.batch("enqueue", "--queue", "redis://h/a", *words, code=2).err
+            self.assertIn(text if HAS_REDIS else "built without hiredis", err, words)
 
     def hostile(self, answer):
         """Runs status against a server that answers each connection with these bytes."""
