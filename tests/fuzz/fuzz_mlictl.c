@@ -20,6 +20,7 @@ static void begin(void)
         return;
     begun = true;
     ports_add();
+    command_set_list(commands);
     FUZZ_ASSERT(cancel_init() == 0);
     /* libFuzzer and developers end a program with these signals. */
     signal(SIGINT, SIG_DFL);
