@@ -22,9 +22,7 @@
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    uint64_t ns, bytes;                  /* time and moved bytes of the last attempt */
-    uint64_t predicted_ns, transfers_ns; /* as in struct case_result, of the last attempt */
-    struct fingerprint fingerprint;      /* fingerprint of the last attempt */
+    struct case_result last; /* RESULT_LAST of the last attempt */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -549,13 +547,7 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
 {
     uint32_t failures = ++tally->attempts - tally->passed;
 
-    tally->ns = attempt->result.ns;
-    tally->bytes = attempt->result.bytes;
-    tally->predicted_ns = attempt->result.predicted_ns;
-    tally->transfers_ns = attempt->result.transfers_ns;
-    fingerprint_finish(&tally->fingerprint);
-    tally->fingerprint = attempt->result.fingerprint;
-    attempt->result.fingerprint = (struct fingerprint){0}; /* The tally owns the fingerprint now. */
+    case_result_exchange(&tally->last, &attempt->result, RESULT_LAST);
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
         return ++tally->passed < plan->repeat;
@@ -604,13 +596,8 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     }
     result->status = CASE_PASSED;
     result->attempts = tally->attempts;
-    result->ns = tally->ns;
-    result->bytes = tally->bytes;
-    result->predicted_ns = tally->predicted_ns;
-    result->transfers_ns = tally->transfers_ns;
-    result->fingerprint = tally->fingerprint;
+    case_result_exchange(result, &tally->last, RESULT_LAST);
     result->fingerprint.setup = plan->setup;
-    tally->fingerprint = (struct fingerprint){0};
     if (batch_case->rerun_reason)
         result->rerun_reason = strdup(batch_case->rerun_reason);
     if (batch_case->verdict) {
@@ -620,13 +607,8 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     }
     if (!tally->failed)
         return;
-    struct case_result *failure = &tally->failure.result;
-    result->status = tally->passed == plan->repeat ? CASE_FLAKY : failure->status;
-    result->reason = failure->reason;
-    result->message = failure->message;
-    result->pointer = failure->pointer;
-    result->difference = failure->difference;
-    *failure = (struct case_result){0}; /* The tally owns the strings of the result now. */
+    result->status = tally->passed == plan->repeat ? CASE_FLAKY : tally->failure.result.status;
+    case_result_exchange(result, &tally->failure.result, RESULT_FAILURE);
     keep(trial, batch_case, plan, &tally->failure);
 }
 
@@ -643,5 +625,5 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
         conclude(trial, &tally, batch_case, plan);
     if (tally.failed)
         attempt_finish(&tally.failure);
-    fingerprint_finish(&tally.fingerprint);
+    case_result_finish(&tally.last);
 }

@@ -16,8 +16,8 @@ static const char *const role_words[] = {INPUT_ROLE_TABLE(WORD_OF) NULL};
 #undef WORD_OF
 
 /*
- * The members of the events: these tables drive the writer, the reader, and the end of a result. To
- * add a member, add it to a struct of result.h and to its table.
+ * The members of the events: these tables drive the writer, the reader, the merge of attempts and
+ * the end of a result. To add a member, add it to a struct of result.h and to its table.
  */
 
 enum kind {
@@ -50,6 +50,7 @@ struct field {
     size_t at; /* offset in the struct */
     enum presence presence;
     const char *const *words;
+    enum result_part part; /* of a result */
 };
 
 /* The greatest whole number that jsonw_uint() writes. */
@@ -72,14 +73,14 @@ static const struct field case_fields[] = {
     {"file", TEXT, AT(file), ALWAYS, NULL},
     {"status", WORD, AT(status), ALWAYS, status_words},
     {"attempts", COUNT_32, AT(attempts), ALWAYS, NULL},
-    {"ns", COUNT_64, AT(ns), ALWAYS, NULL},
-    {"bytes", COUNT_64, AT(bytes), ALWAYS, NULL},
-    {"predicted_ns", COUNT_64, AT(predicted_ns), IF_SET, NULL},
-    {"transfers_ns", COUNT_64, AT(transfers_ns), IF_PREVIOUS, NULL},
-    {"reason", WORD, AT(reason), IF_SET, reason_words},
-    {"message", TEXT, AT(message), IF_SET, NULL},
-    {"pointer", TEXT, AT(pointer), IF_SET, NULL},
-    {"difference", OBJECT, AT(difference), IF_SET, NULL},
+    {"ns", COUNT_64, AT(ns), ALWAYS, NULL, RESULT_LAST},
+    {"bytes", COUNT_64, AT(bytes), ALWAYS, NULL, RESULT_LAST},
+    {"predicted_ns", COUNT_64, AT(predicted_ns), IF_SET, NULL, RESULT_LAST},
+    {"transfers_ns", COUNT_64, AT(transfers_ns), IF_PREVIOUS, NULL, RESULT_LAST},
+    {"reason", WORD, AT(reason), IF_SET, reason_words, RESULT_FAILURE},
+    {"message", TEXT, AT(message), IF_SET, NULL, RESULT_FAILURE},
+    {"pointer", TEXT, AT(pointer), IF_SET, NULL, RESULT_FAILURE},
+    {"difference", OBJECT, AT(difference), IF_SET, NULL, RESULT_FAILURE},
     {"kept", TEXT, AT(kept), IF_SET, NULL},
     {"again", TEXT, AT(rerun_command), IF_SET, NULL},
     {0}};
@@ -88,7 +89,7 @@ static const struct field report_fields[] = {{"rerun", TEXT, AT(rerun_reason), I
 /* Only in state files. */
 static const struct field state_fields[] = {
     {"fingerprint", DIGEST, AT(fingerprint.job_file), MAY_BE_MISSING, NULL},
-    {"basis", BASIS, AT(fingerprint), IF_SET, NULL},
+    {"basis", BASIS, AT(fingerprint), IF_SET, NULL, RESULT_LAST},
     {0}};
 #undef AT
 
@@ -511,6 +512,41 @@ bool case_status_is_good(enum case_status status, bool flaky_is_good)
 bool case_reason_is_error(enum case_reason reason)
 {
     return reason >= CASE_WHY_UNREADABLE;
+}
+
+/* Returns the size of a member that has a part. */
+static size_t size_of(const struct field *field)
+{
+    switch (field->kind) {
+    case COUNT_64:
+        return sizeof(uint64_t);
+    case WORD:
+        return sizeof(unsigned);
+    case BASIS:
+        return sizeof(struct fingerprint);
+    default:
+        return sizeof(char *);
+    }
+}
+
+static void exchange(const struct field *fields, void *one, void *other, enum result_part part)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        char *a = (char *)one + field->at, *b = (char *)other + field->at;
+
+        for (size_t i = 0; field->part == part && i < size_of(field); i++) {
+            const char byte = a[i];
+
+            a[i] = b[i];
+            b[i] = byte;
+        }
+    }
+}
+
+void case_result_exchange(struct case_result *one, struct case_result *other, enum result_part part)
+{
+    exchange(case_fields, one, other, part);
+    exchange(state_fields, one, other, part);
 }
 
 static void free_fields(const struct field *fields, void *from)

@@ -119,6 +119,16 @@ struct case_result {
     char *rerun_reason;  /* why --resume ran the case again; not in state files */
 };
 
+/* Which attempt of several a member of the result of a case comes from. */
+enum result_part { RESULT_OWN, RESULT_LAST, RESULT_FAILURE };
+
+/**
+ * Exchanges the members of one part: RESULT_LAST, what the last attempt measured and read, or
+ * RESULT_FAILURE, why the first failed attempt did not pass.
+ */
+void case_result_exchange(struct case_result *one, struct case_result *other,
+                          enum result_part part);
+
 /** Frees the members; `struct case_result r = {0}` is an empty result. */
 void case_result_finish(struct case_result *result);
 
