@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "libmli/port/mock/mock_engine.h"
-#include "libmli/port/vfio/vfio_engine.h"
+#include "libmli/port/vfio/vfio.h"
 #include "mli_engine.h"
 
 /* To add a board's DMA controller to mlid and mlictl, add its engine here (docs/porting.md). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/port/mock/mock_bus.h"
+#include "libmli/port/mock/mock_device.h"
 
 #include <stdatomic.h>
 #include <string.h>

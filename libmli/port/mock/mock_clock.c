@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/port/mock/mock_clock.h"
+#include "libmli/port/mock/mock_device.h"
 
 #if defined(__linux__) && __STDC_HOSTED__ && !defined(MLI_NO_THREADS)
 
@@ -8,8 +8,6 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
-
-#include "libmli/port/mock/mock_device.h"
 
 static pthread_t thread;
 static sem_t ticks;

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libmli/port/mock/mock_bus.h"
-
 enum { NEVER = -1 };
 
 static struct channel {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model of a DMA controller, as a programmer sees it: registers, and rings of descriptors in
- * memory. The driver in mock_engine.c drives it. Like hardware it knows nothing of the library.
+ * memory. The driver in mock_engine.c drives it. Like hardware it knows nothing of the library. Its
+ * bus (mock_bus.c) and the thread that lets time pass (mock_clock.c) come after it.
  *
  * Use of a channel
  *   1. Write RING_BASE and RING_SIZE, then CONTROL = ENABLE.
@@ -23,6 +24,7 @@
 #define MOCK_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MOCK_DEVICE_CHANNELS 8
@@ -98,5 +100,56 @@ void mock_device_set_unit(uint32_t bytes);
 
 /* Makes a descriptor fail once, after `descriptors` descriptors that succeed. */
 void mock_device_fail_after(uint32_t channel, uint32_t descriptors);
+
+/*
+ * The bus of the mock device: the memory that answers at an address. Without the settings below,
+ * all memory of the program answers at the processor's addresses.
+ */
+
+/*
+ * Returns the memory at an address of the bus, or null if some of the bytes do not answer: *fault
+ * is the address of the first of these.
+ */
+uint8_t *mock_bus_find(uint64_t address, uint64_t bytes, bool write, uint64_t *fault);
+
+/* Makes accesses to [address, address + bytes) fail. Call it while all channels are idle. */
+void mock_bus_poison(uint64_t address, uint64_t bytes);
+
+/* Moves all memory up: it answers at the processor's addresses plus `offset`, and only there. */
+void mock_bus_set_offset(uint64_t offset);
+
+/*
+ * An IOMMU: while it is on, only mapped memory answers. Any thread may map and unmap while channels
+ * work. mock_bus_map() returns false if all MOCK_MAPPINGS entries of its table are in use.
+ */
+enum { MOCK_MAPPINGS = 64 };
+void mock_bus_translate(bool on);
+bool mock_bus_map(uint64_t address, void *memory, uint64_t bytes, bool write);
+void mock_bus_unmap(uint64_t address);
+
+/*
+ * A cache of the processor that the device does not see. The processor accesses [memory, memory +
+ * bytes), which begins a line, and the device accesses `behind` in its place. The functions for
+ * ranges act on whole lines, like those of a processor. Null: no cache.
+ */
+enum { MOCK_LINE = 64 };
+void mock_bus_set_cache(uint8_t *memory, uint8_t *behind, size_t bytes);
+void mock_cache_clean(const void *address, size_t bytes);
+void mock_cache_invalidate(const void *address, size_t bytes);
+
+/*
+ * The time of mock channels with interrupts: a thread, which calls mock_device_run() while a
+ * channel is busy. The interrupt handler runs on this thread, as on another processor. Without
+ * threads, the caller's own timer must call mock_device_run().
+ */
+
+/* Starts the thread, or counts another user of it. Returns false if there are no resources. */
+bool mock_clock_start(void);
+
+/* Ends the thread after its last user. */
+void mock_clock_stop(void);
+
+/** Lets the thread of the clock run, for a program that reads a register until it changes. */
+void mock_clock_yield(void);
 
 #endif /* MOCK_DEVICE_H */

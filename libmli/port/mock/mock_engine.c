@@ -12,8 +12,6 @@
 
 #include <stdatomic.h>
 
-#include "libmli/port/mock/mock_bus.h"
-#include "libmli/port/mock/mock_clock.h"
 #include "libmli/port/mock/mock_device.h"
 #include "libmli/port/option.h"
 

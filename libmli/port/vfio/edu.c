@@ -7,7 +7,7 @@
  * The device reports no bus errors: a step to an address that the IOMMU does not map ends like any
  * other step.
  */
-#include "libmli/port/vfio/vfio_controller.h"
+#include "libmli/port/vfio/vfio.h"
 
 enum {
     /* offsets of registers, in bytes */

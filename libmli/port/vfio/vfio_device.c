@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/port/vfio/vfio_device.h"
+#include "libmli/port/vfio/vfio.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/port/vfio/vfio_engine.h"
+#include "libmli/port/vfio/vfio.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-#include "libmli/port/vfio/vfio_device.h"
-#include "libmli/port/vfio/vfio_memory.h"
 
 static const struct vfio_controller *const controllers[] = {&vfio_edu};
 enum { CONTROLLERS = sizeof(controllers) / sizeof(*controllers) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/port/vfio/vfio_memory.h"
+#include "libmli/port/vfio/vfio.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_device.h"
 #include "libmli/port/ports.h"
 #include "tests/unit/port/moves.h"

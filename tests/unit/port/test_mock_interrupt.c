@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_device.h"
 #include "libmli/port/ports.h"
 #include "mli_engine.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmli/port/mock/mock_bus.h"
 #include "libmli/port/mock/mock_device.h"
 #include "libmli/port/ports.h"
 #include "mli_engine.h"
