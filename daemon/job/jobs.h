@@ -436,7 +436,7 @@ void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /**
  * Ends the task, successfully if `fault` is null, and reports the end to all who wait for the task
- * (see the head of this file). Call it exactly once for each task.
+ * (see struct task). Call it exactly once for each task.
  */
 void task_end(struct task *task, const struct fault *fault);
 /**
@@ -508,12 +508,6 @@ void task_info(const struct task *task, const struct ending *ending, uint64_t no
  */
 int after_init(struct task *task, const struct session *session, const struct job_refs *refs,
                struct fault *fault);
-
-/** Drops all dependencies of the task. */
-void after_forget(struct task *task);
-
-/** The task has ended in `state`: adds its dependents to jobs->settling. Takes O(1) time. */
-void after_ended(struct task *task, enum job_state state);
 
 /**
  * Queues or ends up to 16 dependents of ended tasks, first those of the task that ended first, and

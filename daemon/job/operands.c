@@ -248,6 +248,11 @@ static void measure(struct operands *operands, const struct job *job)
     operands->touched = read > written ? read : written;
 }
 
+static void operands_finish(struct operands *operands)
+{
+    quant_alloc(&operands->quant, 0);
+}
+
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault)
 {
     mli_status status;
@@ -268,11 +273,6 @@ int operands_init(struct operands *operands, const struct job *job, struct fault
     }
     measure(operands, job);
     return 0;
-}
-
-void operands_finish(struct operands *operands)
-{
-    quant_alloc(&operands->quant, 0);
 }
 
 void operands_result(struct operands *operands, struct tensor_desc *desc)

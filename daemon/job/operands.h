@@ -31,7 +31,6 @@ struct operands {
  * to finish. `job` must outlive the operands.
  */
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault);
-void operands_finish(struct operands *operands);
 
 /** Fills *desc with the destination that libmli has computed. It borrows the operands' arrays. */
 void operands_result(struct operands *operands, struct tensor_desc *desc);

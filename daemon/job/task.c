@@ -374,7 +374,8 @@ int after_init(struct task *task, const struct session *session, const struct jo
     return 0;
 }
 
-void after_forget(struct task *task)
+/* Drops all dependencies of the task. */
+static void after_forget(struct task *task)
 {
     for (uint32_t i = 0; i < task->dependency_count; i++)
         link_remove(&task->dependencies[i].link);
@@ -383,7 +384,8 @@ void after_forget(struct task *task)
     task->dependency_count = task->waits = 0;
 }
 
-void after_ended(struct task *task, enum job_state state)
+/* The task has ended in `state`: adds its dependents to jobs->settling. Takes O(1) time. */
+static void after_ended(struct task *task, enum job_state state)
 {
     struct dependents *dependents = task->dependents;
 
