@@ -507,11 +507,19 @@ class Interrupted(BatchCase):
         self.events_by_case("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)
         self.generator = random.Random(SEED)
 
+    def size_of_state(self):
+        """Returns the number of lines of the state."""
+        return self.read("s.jsonl").count(b"\n") if self.exists("s.jsonl") else 0
+
     def cut(self, number, codes, most=200):
+        """Interrupts a batch after a random number of cases, again and again, until all have ended."""
         runs = 0
         while True:
+            before, ends = self.size_of_state(), self.generator.randrange(self.cases // 5)
             process = self.start("batch", "cases", "-j2", *self.DELAY, "--resume", "s.jsonl", "-q")
-            time.sleep(self.generator.uniform(0, 0.1))
+            wait_for(lambda before=before, ends=ends: self.size_of_state() >= before + ends or process.poll() is not None,
+                     pause=0.001)
+            time.sleep(self.generator.uniform(0, 0.005))
             process.send_signal(number)
             result = self.finish(process)
             runs += 1

@@ -336,6 +336,7 @@ class Trace(Service):
         self.assertTrue(wait_for(lambda: not self.daemon.idle()))
         self.assertTrue(at_rest(process, self.daemon.pid))
         self.facts("submit", "job.json")
+        self.assertTrue(at_rest(process, self.daemon.pid))  # it has read the events
         self.assertFalse(self.exists("t.json"))
         process.send_signal(signal.SIGINT)
         result = self.finish(process, code=0)
