@@ -20,11 +20,11 @@ NICEST = 19  # of clang-tidy
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
 BARE = ("cortex-m0", "cortex-m4", "riscv32-elf", "sifive_u")  # scripts/cross --all tests the other targets
 SUITES_OF_TSAN = ("threads",)
-MUTANTS = 20  # of some 1 600: a quarter of a minute
+MUTANTS = 12  # of some 1 600
 PERCENT = 8  # of the random cases in instrumented programs; the release build runs all
-BARE_PERCENT = 5  # of the random cases on bare metal; scripts/cross without --percent runs more
+BARE_PERCENT = 3  # of the random cases on bare metal; scripts/cross without --percent runs more
 TIDY_DAYS = 3  # clang-tidy checks the sources that changed in the last days,
-TIDY_MOST = 60  # but not more than these: some 20 s of processor time
+TIDY_MOST = 40  # but not more than these: some 15 s of processor time
 TIDY_PART = 8  # and an eighth of all sources; the commit chooses both, so that each source has its turn. All with --soak
 # These multiply the timeouts of tests. The timeouts in meson.build files are at most 120 s (mlictl_queue: 300 s), and 60 s
 # for most of the unit tests, which valgrind runs: a test that hangs costs at most 10 minutes.
@@ -118,7 +118,7 @@ def without_boards(this, suites):
 
 
 def bare_targets(this):
-    """The property tests on processors and a board without an operating system, in a quarter of a minute each."""
+    """The property tests on processors and a board without an operating system."""
     this.log = stage.TREES / "bare.log"
     passed = this.run(["scripts/cross", "--percent", BARE_PERCENT, *BARE], nice=NICE) == 0
     lines = this.log.read_text().strip().splitlines()
