@@ -540,7 +540,7 @@ static int list_members(struct npz *npz, struct zip_directory *directory, struct
         return fault_no_memory(fault);
     for (uint64_t i = 0; i < directory->count; i++) {
         struct zip_entry zip;
-        const char *name;
+        const char *name = "";
         if (zip_directory_next(directory, &zip, &name, fault) ||
             add_member(npz, &zip, name, list, fault))
             return -1;
