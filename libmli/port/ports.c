@@ -4,8 +4,11 @@
 #include <stddef.h>
 
 #include "libmli/port/mock/mock_engine.h"
-#include "libmli/port/vfio/vfio.h"
 #include "mli_engine.h"
+
+#if PORTS_HAVE_VFIO
+#include "libmli/port/vfio/vfio.h"
+#endif
 
 /* To add a board's DMA controller to mlid and mlictl, add its engine here (docs/porting.md). */
 static const struct mli_engine *const ports[] = {
