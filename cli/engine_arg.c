@@ -7,7 +7,7 @@
 
 #include "cli/options.h"
 #include "mli_engine.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 enum { NAME_MAX_SHOWN = 64 };
 

@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/term/print.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
 {

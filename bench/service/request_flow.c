@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "bench/moves/bench_clock.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 
 enum { BATCH_FDS = PROTO_FDS_MAX, ID_DIGITS = sizeof FLOW_ID - 1, ID_BASE = 1000000000 };
 

@@ -16,7 +16,7 @@
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 #include "proto/file/npy.h"
 
 /* The results of the attempts of a trial. */

@@ -16,8 +16,8 @@
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/json.h"
 
 static const char ending[] = ".json";

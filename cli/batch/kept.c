@@ -18,8 +18,8 @@
 #include "cli/report/fingerprint.h"
 #include "cli/run/job_buffers.h"
 #include "cli/term/print.h"
-#include "proto/file/file_limits.h"
-#include "proto/json/textw.h"
+#include "proto/file/job_spec.h"
+#include "proto/json/jsonw.h"
 #include "proto/json/utf8.h"
 
 #define KEPT_POOL ".kept-files"

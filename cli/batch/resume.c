@@ -10,8 +10,8 @@
 #include "cli/job/job_files.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/print.h"
-#include "proto/file/file_limits.h"
-#include "proto/json/textw.h"
+#include "proto/file/job_spec.h"
+#include "proto/json/jsonw.h"
 #include "proto/wire/xxh64.h"
 
 /* A set of names, which are borrowed. */

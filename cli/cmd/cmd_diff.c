@@ -11,7 +11,7 @@
 #include "cli/term/cancel.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/file/tensor_spec.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/utf8.h"
 
 struct side {

@@ -7,7 +7,7 @@
 #include "cli/cmd/command.h"
 #include "cli/file/text.h"
 #include "cli/term/print.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 #include "target/profile/profile_load.h"
 
 static const struct option options_table[] = {

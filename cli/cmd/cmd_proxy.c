@@ -26,10 +26,8 @@
 #include "cli/link/daemon_link.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "proto/wire/fdpass.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/inline_payload.h"
-#include "proto/wire/out.h"
 #include "proto/wire/rpc.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "cli/link/daemon_link.h"
 #include "cli/run/execute.h"
 #include "cli/run/sequence.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "Print the jobs' numbers and do not wait for the jobs."},

@@ -12,9 +12,9 @@
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
-#include "proto/json/textw.h"
-#include "proto/wire/daemon_calls.h"
-#include "proto/wire/job_info.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/methods.h"
+#include "proto/wire/job.h"
 
 /* Statistics of a daemon at a time. Rates are computed from two samples. */
 struct top_sample {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/term/print.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 enum { COMMANDS_MAX = 64 };
 

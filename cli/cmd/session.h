@@ -18,9 +18,9 @@
 #include "cli/link/daemon_link.h"
 #include "cli/options.h"
 #include "cli/term/print.h"
-#include "proto/json/textw.h"
-#include "proto/wire/job_calls.h"
-#include "proto/wire/job_info.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/methods.h"
+#include "proto/wire/job.h"
 
 struct session {
     const struct options *options;

@@ -9,7 +9,7 @@
 #include "cli/diagnose/differing.h"
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
-#include "proto/file/sha256_text.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 

@@ -12,7 +12,6 @@
 
 #include "cli/diagnose/elements.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 enum {
     DIFFERING_FIRST_MAX = 50,

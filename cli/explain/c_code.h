@@ -16,7 +16,7 @@
 #include "cli/job/buffer_places.h"
 #include "cli/job/explained.h"
 #include "cli/job/job_files.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 struct c_call;
 

@@ -29,7 +29,6 @@
 #include "cli/options.h"
 #include "cli/term/print.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 /** Writes the explanation for people: a line that names the job, then tables. */
 void explained_text(struct textw *w, const struct explained *explained);

@@ -28,7 +28,7 @@
 
 #include "cli/job/explained.h"
 #include "proto/json/fault.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 enum { PICTURE_SLOTS_MAX = 80 };
 

@@ -7,7 +7,7 @@
 #include "cli/explain/svgw.h"
 #include "cli/file/output.h"
 #include "cli/term/print.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 enum { SVG_AXIS_CAPTION = 20 /* height of a caption */ };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A writer of SVG into a growing buffer, with the conventions of textw.h. Its output is well-formed
+ * A writer of SVG into a growing buffer, with the conventions of jsonw.h. Its output is well-formed
  * XML for any text. Numbers are integers, since some locales write a decimal comma.
  */
 #ifndef CLI_SVGW_H
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 enum svgw_anchor { SVGW_START, SVGW_MIDDLE, SVGW_END };
 

@@ -9,7 +9,7 @@
 #include "cli/file/text.h"
 #include "cli/term/print.h"
 #include "mli_mov_api.h"
-#include "proto/json/json_file.h"
+#include "proto/json/json.h"
 #include "proto/wire/chrome_trace.h"
 
 enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 16 << 20, TEXT_BYTES_MAX = 512 };

@@ -21,7 +21,7 @@
 #include "cli/job/job_files.h"
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 #include "target/cost/schedule.h"
 
 /*

@@ -22,7 +22,7 @@
 
 #include "cli/explain/svgw.h"
 #include "proto/json/fault.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 /* X(name, word in the legend, colour, colour of the name in the box) */
 #define TIMELINE_KIND_TABLE(X)                                                                     \

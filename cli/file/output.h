@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #include "proto/json/fault.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 enum { OUTPUT_BEGIN_MAX = 64 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/file/place.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 enum { LINKS_MAX = 40 }; /* the kernel's limit */
 

@@ -10,7 +10,7 @@
 
 #include "cli/term/print.h"
 #include "daemon/memory/sigbus.h"
-#include "proto/file/sha256_text.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/fault.h"
 
 enum { REGULAR_OTHER = -2 };

@@ -10,7 +10,7 @@
 #include "cli/make/relocate.h"
 #include "cli/optimise/optimise.h"
 #include "cli/term/cancel.h"
-#include "proto/file/buffer_spec.h"
+#include "proto/file/job_spec.h"
 
 /* Writes a path that is relative to the job files. */
 static int localise(const struct import_output *output, const char *path, char out[CASE_PATH_MAX],

@@ -17,7 +17,6 @@
 #include "cli/term/print.h"
 #include "proto/file/job_file.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 /* The options of `mlictl import`, and its model. */
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/file/place.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 
 static bool is_standard_input(const char *path)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/job/explained_board.h"
-#include "proto/json/json_file.h"
+#include "proto/json/json.h"
 #include "target/profile/profile_load.h"
 #include "target/profile/profile_rules.h"
 

@@ -8,7 +8,7 @@
 #include "cli/job/outcome.h"
 #include "cli/term/cancel.h"
 #include "mli_helpers_api.h"
-#include "proto/file/expectation.h"
+#include "proto/file/job_spec.h"
 
 void outcome_finish(struct outcome *outcome)
 {

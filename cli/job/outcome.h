@@ -20,7 +20,7 @@
 #include "cli/job/resolve.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/wire/job_result.h"
+#include "proto/wire/job.h"
 
 enum verdict {
     VERDICT_NONE = 0,            /* no verdict yet, or the job succeeded and expects nothing */

@@ -13,7 +13,7 @@
 
 #include "cli/link/host.h"
 #include "cli/term/cancel.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 
 enum { ID_TEXT_MAX = 16 };
 

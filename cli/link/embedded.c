@@ -13,7 +13,7 @@
 #include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_mov_api.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 
 enum { LOG_ERRORS = 3 }; /* the level "error" in the numbers of syslog (config.h) */
 

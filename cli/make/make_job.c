@@ -21,7 +21,7 @@
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/print.h"
 #include "daemon/service.h"
-#include "proto/file/sha256_text.h"
+#include "proto/file/job_spec.h"
 #include "proto/file/slice.h"
 #include "proto/json/utf8.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/term/exit_code.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 
 /* A path, split into names that point into `text`. */
 struct parts {

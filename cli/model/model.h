@@ -11,7 +11,7 @@
  *
  * To add a format, start here: write a reader that fills a struct model with the functions of
  * model.c, call it in model_read.c, and add the format to FILE_FORMAT_TABLE
- * (proto/file/tensor_spec.h).
+ * (proto/file/job_spec.h).
  */
 #ifndef CLI_MODEL_H
 #define CLI_MODEL_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/file/tensor_spec.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/fault.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "cli/optimise/index_map.h"
-#include "proto/wire/job_common.h"
+#include "proto/wire/job.h"
 
 /* The source tensor of a move. */
 struct move_source {

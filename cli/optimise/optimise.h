@@ -22,7 +22,6 @@
 #include "cli/optimise/program.h"
 #include "cli/options.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 #include "target/profile/target_profile.h"
 
 struct optimise_request {

@@ -14,7 +14,7 @@
 
 #include "cli/file/regular.h"
 #include "cli/term/cancel.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 #include "proto/wire/xxh64.h"
 
 enum { DIGITS = 16 };

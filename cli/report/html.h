@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "cli/report/result.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 /* Text and hash of the style and the script, from page/ by scripts/embed_page.py. */
 extern const char html_page_style[], html_page_style_hash[];

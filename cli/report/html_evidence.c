@@ -14,7 +14,7 @@
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"
 #include "cli/report/html.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 /*
  * The differing elements of a failure, as JSON for the script of the page (page/cells.js). It has

@@ -37,7 +37,7 @@
 #include "cli/report/result.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 
 struct batch_report;
 

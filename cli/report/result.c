@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/utf8.h"
 
 #define WORD_OF(name, word, ...) word,

@@ -19,7 +19,6 @@
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 /* Shards: the cases of a batch, divided by their names among several machines. */
 

@@ -14,7 +14,7 @@
 #include "cli/run/execute.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/clock_ns.h"
-#include "proto/wire/job_info.h"
+#include "proto/wire/job.h"
 
 /* Checks a job against the rules of a board before it is sent. `rules` may be null: none. */
 static int submission_check_rules(const struct job_rules *rules, const struct job_file *file,

@@ -5,7 +5,7 @@
 
 #include "cli/run/job_buffers.h"
 #include "cli/run/job_limits.h"
-#include "proto/file/file_limits.h"
+#include "proto/file/job_spec.h"
 #include "proto/wire/inline_payload.h"
 
 static int use_board_limits(struct job_limits *limits, const struct daemon_link *link)

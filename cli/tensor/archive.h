@@ -9,8 +9,8 @@
 
 #include <sys/stat.h>
 
+#include "proto/file/job_spec.h"
 #include "proto/file/tensor_list.h"
-#include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
 
 struct model_constants;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "proto/file/tensor_spec.h"
+#include "proto/file/job_spec.h"
 
 static const struct dtype dtypes[] = {
 #define DTYPE(name, descr, kind, size, exact_max) {name, descr, kind, size, exact_max},

@@ -657,8 +657,9 @@ static int outline(struct npz *npz, struct npz_member *member, struct tensor_ent
     else
         fault_no_memory(fault);
     zip_member_close(file);
-    int result =
-        length < 0 ? -1 : npy_outline(bytes, (size_t)length, member->zip.unpacked, entry, fault);
+    int result = length < 0 ? -1
+                            : tensor_entry_outline(bytes, (size_t)length, member->zip.unpacked,
+                                                   entry, fault);
     free(bytes);
     return result;
 }

@@ -15,7 +15,7 @@
  * tensor_args.c reads the options that describe a file, dtype.c converts elements, pattern.c
  * generates them.
  *
- * To add a tensor format, start here: add it to FILE_FORMAT_TABLE (proto/file/tensor_spec.h), write
+ * To add a tensor format, start here: add it to FILE_FORMAT_TABLE (proto/file/job_spec.h), write
  * a parser in proto/file that fills a struct npy_header, or a struct tensor_list for an archive,
  * and call it in read_open() of tensor_file.c, or in create() of archive.c. To add a dtype, extend
  * DTYPE_TABLE in dtype.c and npy_parse(); to add a pattern of `mlictl gen`, PATTERN_TABLE in
@@ -33,9 +33,9 @@
 #include "cli/tensor/dtype.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
+#include "proto/file/job_spec.h"
 #include "proto/file/npy.h"
 #include "proto/file/tensor_list.h"
-#include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
 
 enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };

@@ -23,7 +23,6 @@
 #include "cli/term/terminal.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/textw.h"
 
 /* The form of a command's output. */
 struct print_style {

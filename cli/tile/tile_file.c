@@ -9,7 +9,7 @@
 #include "cli/make/relocate.h"
 #include "cli/tensor/dtype.h"
 #include "cli/term/cancel.h"
-#include "proto/file/buffer_spec.h"
+#include "proto/file/job_spec.h"
 #include "target/tile/tile_transfer.h"
 
 /* The bytes of the output in host memory, through which tiles become one tensor. */

@@ -5,7 +5,7 @@
 
 #include "cli/file/output.h"
 #include "cli/tile/tile_request.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 #include "target/tile/tile_jobs.h"
 
 struct tile_result {

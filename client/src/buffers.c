@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/src/client_state.h"
-#include "proto/wire/buffer_calls.h"
+#include "proto/wire/methods.h"
 
 static int check(const mli_client *client, mli_client_error *error)
 {

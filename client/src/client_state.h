@@ -3,7 +3,7 @@
  * libmli_client: one connection to mlid. Data flow of a request and its reply:
  *
  *     mli_client_*(): jobs.c, prepared.c, buffers.c, service.c
- *         -> params as JSON (convert.c) -> request.c (envelope, slot) -> out.c -> socket
+ *         -> params as JSON (convert.c) -> request.c (envelope, slot) -> struct out -> socket
  *     socket -> receive.c (lines, bytes) -> quick.c, or rpc_reply_parse() -> slot (client_table.c)
  *         -> callback, or the call that waits (request.c)
  *
@@ -25,11 +25,9 @@
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/events.h"
 #include "proto/wire/frame.h"
-#include "proto/wire/hello.h"
-#include "proto/wire/job_info.h"
-#include "proto/wire/job_ref.h"
-#include "proto/wire/out.h"
+#include "proto/wire/job.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/tensor_desc.h"
 
@@ -39,7 +37,7 @@
 int error_set(mli_client_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Converts an error reply; `job` as in rpc_error_read(). Returns its code. */
+/** Converts an error reply; `job` as in fault_object_read(). Returns its code. */
 int error_from_fault(mli_client_error *error, const struct fault *fault, uint64_t job);
 
 /** Copies an error to the heap; returns a static NO_MEMORY error if there is no memory. */

@@ -5,7 +5,6 @@
 
 #include "client/src/client_state.h"
 #include "proto/wire/job.h"
-#include "proto/wire/job_result.h"
 
 void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **owned)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/src/client_state.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 /* Submitting jobs. */
 

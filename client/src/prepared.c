@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/src/client_state.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 /* Checks a job and writes it as the params of job.prepare. */
 static int describe(mli_client *client, const mli_client_job *job, struct job_parts *parts,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "proto/wire/events.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "proto/wire/inline_payload.h"
 
 enum { ROUNDS_MAX = 16 };

@@ -13,9 +13,6 @@
 #include "daemon/memory/sigbus.h"
 #include "mli_mov_api.h"
 #include "proto/json/json.h"
-#include "proto/json/json_file.h"
-#include "proto/json/members.h"
-#include "proto/json/number.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 

@@ -11,7 +11,7 @@
 #include "daemon/base/seam.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/json/json_file.h"
+#include "proto/json/json.h"
 #include "target/profile/profile_load.h"
 
 /* The pool of DMA channels. */

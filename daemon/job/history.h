@@ -26,8 +26,7 @@
 #include "daemon/base/link.h"
 #include "daemon/job/user.h"
 #include "proto/json/fault.h"
-#include "proto/wire/job_info.h"
-#include "proto/wire/job_result.h"
+#include "proto/wire/job.h"
 
 /*
  * The registry finds jobs by number and by name: tasks and records of ended jobs.

@@ -40,11 +40,9 @@
 #include "daemon/memory/buffer.h"
 #include "mli_mov_api.h"
 #include "proto/json/fault.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
-#include "proto/wire/job_info.h"
-#include "proto/wire/job_ref.h"
-#include "proto/wire/job_result.h"
+#include "proto/wire/job.h"
 
 struct dependency;
 struct dependents;

@@ -4,7 +4,7 @@
 
 #include "daemon/job/jobs.h"
 #include "mli_helpers_api.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 #include "target/profile/profile_rules.h"
 
 /* The names of a tensor in error messages. */

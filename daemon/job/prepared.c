@@ -5,7 +5,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/jobs.h"
 #include "mli_helpers_api.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 static void destroy(struct prepared *prepared)
 {

@@ -14,7 +14,7 @@
 
 #include "daemon/base/numbered.h"
 #include "daemon/memory/region.h"
-#include "proto/wire/buffer_calls.h"
+#include "proto/wire/methods.h"
 
 /* The buffers of a connection, of a user or of all users: each is counted in the parent too. */
 struct buffer_account {

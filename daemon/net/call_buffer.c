@@ -3,8 +3,7 @@
 #include <inttypes.h>
 
 #include "daemon/net/net.h"
-#include "proto/wire/buffer_calls.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 static struct buffer_limits limits_of(const struct client *client)
 {

@@ -13,7 +13,7 @@
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/wire/build_id.h"
-#include "proto/wire/hello.h"
+#include "proto/wire/events.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 

@@ -20,8 +20,8 @@
 #include "daemon/net/net.h"
 #include "mli_helpers_api.h"
 #include "proto/json/fault.h"
-#include "proto/wire/fdpass.h"
-#include "proto/wire/hello.h"
+#include "proto/wire/events.h"
+#include "proto/wire/frame.h"
 
 enum {
     FLUSH_MS = 5 * 1000,  /* time for the last replies, if limits.line_timeout_ms is 0 */

@@ -24,7 +24,7 @@
 #include "daemon/net/net.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "proto/wire/rpc.h"
 
 enum {

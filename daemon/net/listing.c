@@ -9,7 +9,7 @@
 #include "daemon/base/chores.h"
 #include "daemon/base/seam.h"
 #include "daemon/net/net.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 

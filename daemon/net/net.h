@@ -13,7 +13,7 @@
  * A file calls only files below it: net.c, call.c, the handlers, replies.c, client.c, outbox.c.
  * client.c calls call.c and subscriptions.c by the callbacks in struct net.
  *
- * To add a number to daemon.stats, add it to struct daemon_stats (proto/wire/daemon_calls.h, which
+ * To add a number to daemon.stats, add it to struct daemon_stats (proto/wire/methods.h, which
  * reads and writes it), fill it in stats.c, and describe it in proto/PROTOCOL.md. For a metric,
  * also add it to proto/wire/prometheus.c and docs/operations.md.
  *
@@ -52,10 +52,10 @@
 #include "daemon/net/outbox.h"
 #include "mli_mov_api.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/frame.h"
-#include "proto/wire/job_info.h"
+#include "proto/wire/job.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 
 /* Size of a chunk in bytes; a longer line has a chunk of its own length. */
 enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };

@@ -17,7 +17,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/operands.h"
 #include "daemon/net/net.h"
-#include "proto/wire/job_ref.h"
+#include "proto/wire/job.h"
 
 struct ended {
     const char *how;

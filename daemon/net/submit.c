@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "daemon/net/net.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 static struct submission *submission_of(struct task *task)
 {

@@ -12,7 +12,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/history.h"
 #include "daemon/net/net.h"
-#include "proto/wire/job_calls.h"
+#include "proto/wire/methods.h"
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list, at most */
 

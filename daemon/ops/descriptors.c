@@ -10,7 +10,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "proto/wire/wire_limits.h"
 
 enum {

@@ -31,7 +31,7 @@
 #include "libmli/port/ports.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 #include "target/tuning/tuning_load.h"
 
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };

@@ -12,9 +12,9 @@
 #include "daemon/base/seam.h"
 #include "daemon/config/address.h"
 #include "daemon/service.h"
-#include "proto/json/textw.h"
-#include "proto/wire/daemon_calls.h"
-#include "proto/wire/fdpass.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/methods.h"
+#include "proto/wire/frame.h"
 #include "proto/wire/prometheus.h"
 
 enum { SCRAPES_MAX = 8, PAUSE_MS = 1000, BACKLOG = 16 };

@@ -6,19 +6,17 @@
  *
  * To add a member to jobs in files, start here: add it to struct job_spec, to JOB_KEYS, read_job()
  * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire have
- * too belongs in proto/wire/job_common.h.
+ * too belongs in proto/wire/job.h.
  */
 #ifndef PROTO_JOB_FILE_H
 #define PROTO_JOB_FILE_H
 
 #include <stddef.h>
 
-#include "proto/file/buffer_spec.h"
-#include "proto/file/expectation.h"
-#include "proto/file/tensor_spec.h"
+#include "proto/file/job_spec.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/job_common.h"
+#include "proto/wire/job.h"
 
 /* A job of a file. The tensors of the job are in files or buffers. */
 struct job_spec {

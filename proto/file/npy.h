@@ -15,12 +15,12 @@
 #include "mli_types.h"
 #include "proto/json/fault.h"
 
-struct tensor_entry;
-
 enum {
     NPY_HEADER_MAX = 64 * 1024, /* largest accepted header, in bytes */
     NPY_PREFIX_MAX = 12,        /* bytes that npy_header_size() needs */
-    NPY_DESCR_MAX = 8
+    NPY_DESCR_MAX = 8,
+    NPY_RANK_MAX = 64, /* NumPy's maximum rank */
+    NPY_DTYPE_MAX = 32 /* bytes of a dtype */
 };
 
 struct npy_header {
@@ -49,13 +49,20 @@ int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_h
  */
 size_t npy_header_size(const void *bytes, size_t length);
 
+/* What the header of any .npy file of NumPy says. */
+struct npy_outline {
+    char descr[NPY_DTYPE_MAX]; /* the dtype as written; "structured" for a structured dtype */
+    bool fortran_order;
+    uint32_t rank;
+    uint64_t shape[NPY_RANK_MAX];
+};
+
 /**
- * Like npy_parse(), but describes any .npy file of NumPy as an entry of a list: dtype, shape,
- * bytes, and either `header` or, for a tensor that no job can move, a refusal (then only
- * header.data_offset is filled). Returns 0, or -1 with a fault as npy_parse() or FAULT_INTERNAL.
+ * Like npy_parse(), but reads the header of any .npy file of NumPy. Returns the number of bytes
+ * before the first element, or 0 with a fault as npy_parse().
  */
-int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct tensor_entry *entry,
-                struct fault *fault);
+size_t npy_outline(const void *bytes, size_t length, uint64_t file_size,
+                   struct npy_outline *outline, struct fault *fault);
 
 /**
  * Writes a version 1.0 header of `size` bytes, a multiple of 64, for descr, order, rank and shape

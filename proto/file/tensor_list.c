@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 #include "proto/json/utf8.h"
 
 enum { NAMES_TEXT_MAX = 144, NAME_SHOWN_MAX = 64 };
@@ -101,6 +101,52 @@ int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
     for (size_t i = 0; i < entry->rank; i++)
         header->shape[i] = (uint32_t)entry->shape[i];
     header->data_size = entry->bytes;
+    return 0;
+}
+
+/*
+ * Names a dtype as NumPy does, as "int64" for "<i8"; other dtypes keep their code. So do big-endian
+ * dtypes that no job can move: they are compared by their bytes.
+ */
+static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE_MAX])
+{
+    static const struct {
+        char kind;
+        const char *name;
+    } names[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}};
+    size_t digits = descr[0] && descr[1] ? strspn(descr + 2, "0123456789") : 0;
+
+    snprintf(out, TENSOR_DTYPE_MAX, "%s", descr);
+    if (digits < 1 || digits > 2 || descr[2 + digits] ||
+        !strchr(big_endian ? ">" : "<|=", descr[0]))
+        return;
+    if (strcmp(descr + 1, "b1") == 0)
+        snprintf(out, TENSOR_DTYPE_MAX, "bool");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (descr[1] == names[i].kind)
+            snprintf(out, TENSOR_DTYPE_MAX, "%s%d", names[i].name,
+                     8 * (int)strtol(descr + 2, NULL, 10));
+    }
+}
+
+int tensor_entry_outline(const void *bytes, size_t length, uint64_t file_size,
+                         struct tensor_entry *entry, struct fault *fault)
+{
+    struct npy_outline outline;
+    struct fault why;
+    const size_t begin = npy_outline(bytes, length, file_size, &outline, fault);
+
+    if (begin == 0)
+        return -1;
+    entry->bytes = file_size - begin;
+    if (tensor_entry_set_shape(entry, outline.shape, outline.rank) < 0)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a shape");
+    if (npy_parse(bytes, length, file_size, &entry->header, &why) < 0) {
+        entry->header = (struct npy_header){.data_offset = begin};
+        if (tensor_entry_refuse(entry, &why) < 0)
+            return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a message");
+    }
+    name_dtype(outline.descr, entry->header.big_endian, entry->dtype);
     return 0;
 }
 

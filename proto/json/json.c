@@ -1,15 +1,102 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/json/json.h"
-
+#include <assert.h>
 #include <cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 #include "proto/json/utf8.h"
+
+enum { JSON_SCHEMA_MAX = 4095 };
+
+/* The longest table of one object. Tables end with a null key. */
+enum { NUMBERS_MAX = 16 };
+
+enum { WORD_MAX = 128 }; /* bytes; longer words are not compared */
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Compares ASCII only, because locales must not change what a message says. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Returns the edit distance of two words: insertions, deletions, changes, swaps of neighbours. */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t *older = rows[0], *old = rows[1], *now = rows[2];
+
+    for (size_t j = 0; j <= b_length; j++)
+        old[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *spare = older;
+
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change = lower(a[i - 1]) != lower(b[j - 1]);
+
+            now[j] = min(old[j - 1] + change, min(old[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                lower(a[i - 2]) == lower(b[j - 1]))
+                now[j] = min(now[j], older[j - 2] + 1);
+        }
+        older = old;
+        old = now;
+        now = spare;
+    }
+    return old[b_length];
+}
+
+/* Returns the only word that begins with `given`, or null. */
+static const char *only_longer(const char *given, size_t length, const char *const *words)
+{
+    const char *word = NULL;
+
+    for (; length > 1 && *words; words++) {
+        if (strncmp(*words, given, length) != 0)
+            continue;
+        if (word)
+            return NULL;
+        word = *words;
+    }
+    return word;
+}
+
+const char *nearest_word(const char *given, const char *const *words)
+{
+    const char *const *const all = words;
+    size_t length = strlen(given);
+    size_t best = length < 5 ? 2 : 3; /* only words at a smaller distance are suggested */
+    const char *word = NULL;
+
+    if (length > WORD_MAX)
+        return NULL;
+    for (; *words; words++) {
+        size_t size = strlen(*words), slips;
+
+        if (size > WORD_MAX || size >= length + best || length >= size + best)
+            continue;
+        slips = distance(given, length, *words, size);
+        if (slips < best && slips < length) {
+            best = slips;
+            word = *words;
+        }
+    }
+    return word ? word : only_longer(given, length, all);
+}
 
 /* Depth of the deepest value below the root, and one more for an absent member. */
 enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
@@ -451,4 +538,297 @@ void json_write(struct jsonw *w, const char *key, const struct json *value)
             write_member(w, &item);
         jsonw_object_end(w);
     }
+}
+
+int params_object(const struct json *params, const char *const *allowed)
+{
+    return json_present(params) ? json_object(params, allowed) : 0;
+}
+
+static int read_number(const struct json *object, const char *key, int64_t max, int64_t *number)
+{
+    struct json value = json_member(object, key);
+
+    return json_int(&value, 0, max, number);
+}
+
+int member_u64(const struct json *object, const char *key, uint64_t *out)
+{
+    int64_t number;
+
+    if (read_number(object, key, MEMBER_MAX, &number) < 0)
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}
+
+int member_u32(const struct json *object, const char *key, uint32_t *out)
+{
+    int64_t number;
+
+    if (read_number(object, key, UINT32_MAX, &number) < 0)
+        return -1;
+    *out = (uint32_t)number;
+    return 0;
+}
+
+int member_bool(const struct json *object, const char *key, bool *out)
+{
+    struct json value = json_member(object, key);
+
+    return json_bool(&value, out);
+}
+
+int optional_bool(const struct json *object, const char *key, bool *out)
+{
+    struct json value = json_member(object, key);
+
+    return json_present(&value) ? json_bool(&value, out) : 0;
+}
+
+int member_text(const struct json *object, const char *key, char *out, size_t size)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+
+    if (json_text(&value, size - 1, &text) < 0)
+        return -1;
+    snprintf(out, size, "%s", text);
+    return 0;
+}
+
+int array_within(const struct json *array, size_t max, size_t *count)
+{
+    if (json_array(array, count) < 0)
+        return -1;
+    return *count <= max
+               ? 0
+               : json_complain(array, "%zu entries given; at most %zu are allowed", *count, max);
+}
+
+int words_read(const struct json *array, const char *const *words, uint32_t *bits)
+{
+    struct json item = {0};
+    size_t count, index;
+
+    *bits = 0;
+    if (json_array(array, &count) < 0)
+        return -1;
+    while (json_next(array, &item)) {
+        if (json_choice(&item, words, &index) < 0)
+            return -1;
+        *bits |= UINT32_C(1) << index;
+    }
+    return 0;
+}
+
+void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits)
+{
+    jsonw_array_begin(w, key);
+    for (size_t i = 0; words[i]; i++) {
+        if (bits & UINT32_C(1) << i)
+            jsonw_string(w, NULL, words[i]);
+    }
+    jsonw_array_end(w);
+}
+
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number)
+{
+    uint32_t small;
+
+    if (size != sizeof small)
+        return member_u64(object, key, number);
+    if (member_u32(object, key, &small) < 0)
+        return -1;
+    *number = small;
+    return 0;
+}
+
+int member_require(const struct json *object, const char *key, const char *why)
+{
+    struct json member = json_member(object, key);
+
+    return json_present(&member) ? 0 : json_complain(&member, "missing, %s", why);
+}
+
+int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
+                 int64_t *number)
+{
+    struct json value = json_member(object, key);
+
+    return json_present(&value) ? json_int(&value, min, max, number) : 0;
+}
+
+int optional_u64(const struct json *object, const char *key, uint64_t *out)
+{
+    int64_t number = 0;
+
+    if (optional_int(object, key, 0, MEMBER_MAX, &number) < 0)
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}
+
+int address_read(const struct json *value, int64_t max, uint64_t *out)
+{
+    static const char hexadecimal[] = "0123456789abcdefABCDEF";
+    enum { ADDRESS_TEXT_MAX = 16 }; /* 14 digits: strtoull() cannot overflow */
+    const char *text;
+    int64_t number;
+
+    if (!json_is_string(value)) {
+        if (json_int(value, 0, max, &number) < 0)
+            return -1;
+        *out = (uint64_t)number;
+        return 0;
+    }
+    if (json_string(value, ADDRESS_TEXT_MAX, &text) < 0)
+        return -1;
+    if (strncmp(text, "0x", 2) != 0 || text[2] == '\0' ||
+        text[2 + strspn(text + 2, hexadecimal)] != '\0')
+        return json_complain(value, "\"%s\" given; hexadecimal digits after \"0x\" are required",
+                             text);
+    *out = strtoull(text + 2, NULL, 16);
+    if (*out > (uint64_t)max)
+        return json_complain(value, "%s given; at most 0x%llx is allowed", text,
+                             (unsigned long long)max);
+    return 0;
+}
+
+static void store(void *structure, const struct number *number, int64_t value)
+{
+    char *field = (char *)structure + number->at;
+    uint32_t narrow = (uint32_t)value;
+
+    if (number->size == sizeof narrow)
+        memcpy(field, &narrow, sizeof narrow);
+    else
+        memcpy(field, &value, sizeof value);
+}
+
+void numbers_default(void *structure, const struct number *numbers)
+{
+    for (const struct number *n = numbers; n->key; n++)
+        store(structure, n, n->standard);
+}
+
+int numbers_read(void *structure, const struct number *numbers, const struct json *object)
+{
+    for (const struct number *n = numbers; n->key; n++) {
+        struct json value = json_member(object, n->key);
+        int64_t number;
+
+        if (!json_present(&value))
+            continue;
+        if (json_int(&value, n->min, n->max, &number) < 0)
+            return -1;
+        store(structure, n, number);
+    }
+    return 0;
+}
+
+int numbers_read_object(void *structure, const struct number *numbers, const struct json *object)
+{
+    const char *keys[NUMBERS_MAX + 1];
+    size_t count = 0;
+
+    if (!json_present(object))
+        return 0;
+    for (const struct number *n = numbers; n->key; n++) {
+        assert(count < NUMBERS_MAX);
+        keys[count++] = n->key;
+    }
+    keys[count] = NULL;
+    if (json_object(object, keys) < 0)
+        return -1;
+    return numbers_read(structure, numbers, object);
+}
+
+/* Opens a regular file. Returns -EINVAL for other files, which could block the caller. */
+static int open_regular(const char *path)
+{
+    /* O_NONBLOCK: opening a pipe would wait for a writer. */
+    struct stat st;
+    int fd, error;
+
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -errno;
+    error = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+    if (error == 0)
+        return fd;
+    close(fd);
+    return error;
+}
+
+/* Reads until the end or `size` bytes. Sets *whole to the size of the file. Returns the number of
+ * bytes, or -errno.
+ */
+static ssize_t read_all(const char *path, char *text, size_t size, uint64_t *whole)
+{
+    int fd = open_regular(path);
+    size_t length = 0;
+    struct stat st;
+    ssize_t got = 0;
+
+    if (fd < 0)
+        return fd;
+    while (length < size &&
+           ((got = read(fd, text + length, size - length)) > 0 || (got < 0 && errno == EINTR)))
+        length += got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        got = -errno;
+    *whole = fstat(fd, &st) == 0 && (uint64_t)st.st_size > length ? (uint64_t)st.st_size : length;
+    close(fd);
+    return got < 0 ? got : (ssize_t)length;
+}
+
+int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault)
+{
+    uint64_t whole = 0;
+    ssize_t got;
+
+    *text = malloc(max + 1);
+    if (!*text)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory");
+    got = read_all(path, *text, max + 1, &whole);
+    if (got >= 0 && (size_t)got <= max) {
+        *length = (size_t)got;
+        return 0;
+    }
+    free(*text);
+    *text = NULL;
+    if (got >= 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "the file has %" PRIu64 " bytes; at most %zu are accepted", whole, max);
+    if (got == -EINVAL)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "a regular file is required, with at most %zu KiB", max / 1024);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s", strerror((int)-got));
+}
+
+int json_file_parse(const char *text, size_t length, const struct json_limits *limits,
+                    struct json *root, struct fault *fault)
+{
+    if (json_parse(text, length, limits, root, fault) == 0)
+        return 0;
+    if (fault->code == FAULT_LIMIT)
+        fault->code = FAULT_INVALID_PARAMS;
+    return -1;
+}
+
+void json_file_name(struct fault *fault, const char *path)
+{
+    struct fault bare = *fault;
+    const char *pointer = bare.has_pointer ? bare.pointer : NULL;
+
+    if (bare.line > 0)
+        fault_set(fault, bare.code, pointer, "%s:%u:%u: %s", path, bare.line, bare.column,
+                  bare.text);
+    else
+        fault_set(fault, bare.code, pointer, "%s: %s", path, bare.text);
+    fault->line = bare.line;
+    fault->column = bare.column;
 }

@@ -5,8 +5,7 @@
  *     text -> json_scan.c  checks syntax, UTF-8, numbers and limits
  *          -> cJSON        keeps the values: an allocation for each value, string and key
  *          -> json.c       getters check types and ranges, and fill a struct fault
- *          -> members.c    getters for the members of objects
- *     plain data -> jsonw.c -> text          textw.c: text that is not JSON
+ *     plain data -> jsonw.c -> text
  *
  * A struct json is a value and its path back to the root, so that each fault names the place of
  * its value. Getters return 0, or -1 with the document's fault filled (FAULT_INVALID_PARAMS, JSON
@@ -25,6 +24,16 @@
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 
+struct cJSON;
+
+/* Suggestions for misspelt words: "did you mean". */
+
+/**
+ * Returns the word of `words` (null-terminated) that `given` most likely misspells, else the only
+ * word that begins with `given`, else null.
+ */
+const char *nearest_word(const char *given, const char *const *words);
+
 enum {
     JSON_DEPTH_MAX = 32, /* depth of nested arrays and objects; struct json_limits may allow less */
     JSON_KEYS_MAX = 64,  /* number of members of an object that json_object() checks */
@@ -36,8 +45,6 @@ struct json_limits {
     size_t depth;  /* depth of nested containers, at most JSON_DEPTH_MAX */
     size_t values; /* number of scalars, arrays and objects */
 };
-
-struct cJSON;
 
 struct json {
     const struct cJSON *node;  /* null if the member is absent */
@@ -84,7 +91,6 @@ int json_object(const struct json *value, const char *const *allowed);
 
 /* The member of a file's root that names its JSON Schema. Only editors use its value. */
 #define JSON_SCHEMA_KEY "$schema"
-enum { JSON_SCHEMA_MAX = 4095 };
 /** Requires a string of 1 .. JSON_SCHEMA_MAX bytes if the root has the member "$schema". */
 int json_check_schema(const struct json *root);
 
@@ -137,5 +143,86 @@ bool json_next(const struct json *array, struct json *item);
 
 /** Writes a value with all its elements and members. */
 void json_write(struct jsonw *w, const char *key, const struct json *value);
+
+/*
+ * Getters for members of an object and for sets of words. The getters return 0, or -1 with the
+ * object's fault filled. Private to proto/.
+ */
+
+/* The largest number that the protocol allows. */
+#define MEMBER_MAX ((INT64_C(1) << 53) - 1)
+
+/** Like json_object(), for the params of a method, which may be absent. */
+int params_object(const struct json *params, const char *const *allowed);
+
+/** Require member `key`, a whole number from 0. */
+int member_u64(const struct json *object, const char *key, uint64_t *out);
+int member_u32(const struct json *object, const char *key, uint32_t *out);
+int member_bool(const struct json *object, const char *key, bool *out);
+/** Requires a string of less than `size` bytes, which may be empty, and copies it to `out`. */
+int member_text(const struct json *object, const char *key, char *out, size_t size);
+/** Requires member `key` of any type; the fault's message is "missing, <why>". */
+int member_require(const struct json *object, const char *key, const char *why);
+
+/** Read member `key`; leave *out and *number unchanged if it is absent. */
+int optional_bool(const struct json *object, const char *key, bool *out);
+
+struct number {
+    const char *key;
+    size_t at, size; /* offset and size of a uint32_t or uint64_t member of a structure */
+    int64_t min, max, standard;
+};
+int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
+                 int64_t *number);
+/** Reads a whole number from 0; 0 if the member is absent. */
+int optional_u64(const struct json *object, const char *key, uint64_t *out);
+
+/** Requires an array of at most `max` entries; *count becomes its length. */
+int array_within(const struct json *array, size_t max, size_t *count);
+
+/**
+ * Requires a number of bytes or an address, at most `max`: an integer, or a string such as
+ * "0x90000000".
+ */
+int address_read(const struct json *value, int64_t max, uint64_t *out);
+
+/** Reads an array of words as bits 1 << index in `words` (null-terminated), and writes it. */
+int words_read(const struct json *array, const char *const *words, uint32_t *bits);
+void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
+
+/** Requires a number that fits into a field of `size` bytes: 4 or 8. */
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number);
+
+/* Tables of the numbers that an object may have: key, field, range and default of each. */
+
+#define NUMBER(type, field, key, min, max, standard)                                               \
+    {                                                                                              \
+        key, offsetof(type, field), sizeof(((type *)0)->field), (min), (max), (standard)           \
+    }
+
+/** Sets each number to its default. */
+void numbers_default(void *structure, const struct number *numbers);
+/** Reads the numbers that the object has. Returns 0, or -1 with the object's fault filled. */
+int numbers_read(void *structure, const struct number *numbers, const struct json *object);
+/** Reads an object that may have only these numbers. Does nothing if the object is absent. */
+int numbers_read_object(void *structure, const struct number *numbers, const struct json *object);
+
+/* Files of settings: small regular files with JSON, read whole. */
+
+/**
+ * Reads a regular file of at most `max` bytes. Returns 0 with *text to be passed to free(), or -1
+ * with *fault filled; its text does not name the file.
+ */
+int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault);
+
+/**
+ * Parses the text of a file as json_parse() does. A text beyond the limits is FAULT_INVALID_PARAMS:
+ * the file is at fault, not the load of a service.
+ */
+int json_file_parse(const char *text, size_t length, const struct json_limits *limits,
+                    struct json *root, struct fault *fault);
+
+/** Puts "PATH:LINE:COLUMN: ", or "PATH: " without a line, before the fault's text. */
+void json_file_name(struct fault *fault, const char *path);
 
 #endif /* PROTO_JSON_H */

@@ -1,11 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/json/jsonw.h"
-
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/json/jsonw.h"
 #include "proto/json/utf8.h"
+
+/* Makes room for `more` bytes and a terminator behind `length` bytes. Returns false if there is no
+ * memory. */
+static bool grow(char **data, size_t length, size_t *capacity, size_t more)
+{
+    size_t wanted = *capacity ? *capacity : 256;
+    char *grown;
+
+    if (*capacity - length > more)
+        return true;
+    while (wanted - length <= more) {
+        if (wanted > SIZE_MAX / 2)
+            return false;
+        wanted *= 2;
+    }
+    grown = realloc(*data, wanted);
+    if (!grown)
+        return false;
+    *data = grown;
+    *capacity = wanted;
+    return true;
+}
+
+/* Text */
+
+void textw_init(struct textw *w)
+{
+    *w = (struct textw){0};
+}
+
+void textw_finish(struct textw *w)
+{
+    free(w->data);
+    *w = (struct textw){0};
+}
+
+void textw_reset(struct textw *w)
+{
+    w->length = 0;
+    w->failed = false;
+    if (w->data)
+        w->data[0] = '\0';
+}
+
+void textw_printf(struct textw *w, const char *format, ...)
+{
+    va_list args, again;
+    int length;
+
+    if (w->failed)
+        return;
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    if (length < 0 || !grow(&w->data, w->length, &w->capacity, (size_t)length)) {
+        w->failed = true;
+    } else {
+        vsnprintf(w->data + w->length, (size_t)length + 1, format, again);
+        w->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* JSON */
 
 /* The largest number that readers of the protocol accept. */
 static const int64_t int_max = (INT64_C(1) << 53) - 1;
@@ -36,28 +102,8 @@ void jsonw_reset(struct jsonw *w)
 /* Makes room for `more` bytes and a terminator. */
 static bool reserve(struct jsonw *w, size_t more)
 {
-    size_t capacity = w->capacity ? w->capacity : 256;
-    char *data;
-
-    if (w->failed)
-        return false;
-    if (more < w->capacity - w->length)
-        return true;
-    while (capacity - w->length <= more) {
-        if (capacity > SIZE_MAX / 2) {
-            w->failed = true;
-            return false;
-        }
-        capacity *= 2;
-    }
-    data = realloc(w->data, capacity);
-    if (!data) {
-        w->failed = true;
-        return false;
-    }
-    w->data = data;
-    w->capacity = capacity;
-    return true;
+    w->failed = w->failed || !grow(&w->data, w->length, &w->capacity, more);
+    return !w->failed;
 }
 
 static void append(struct jsonw *w, const char *bytes, size_t length)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes JSON text into a growing buffer, one value after the other, with commas, quotes and
- * escapes. `key` is the member's name inside an object, and null inside an array or at the root. A
- * key is written without escapes; use jsonw_key() for a key that may need them. A failed
- * allocation sets `failed`, and later calls do nothing: only jsonw_text() must be checked.
+ * Writers into growing buffers: any text, and JSON. A failed allocation sets `failed`, and later
+ * calls do nothing.
  */
 #ifndef PROTO_JSONW_H
 #define PROTO_JSONW_H
@@ -12,6 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct textw {
+    char *data; /* the text, zero-terminated; null until the first write */
+    size_t length, capacity;
+    bool failed;
+};
+
+void textw_init(struct textw *w);
+void textw_finish(struct textw *w);
+void textw_reset(struct textw *w);
+void textw_printf(struct textw *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Writes JSON one value after the other, with commas, quotes and escapes. `key` is the member's
+ * name inside an object, and null inside an array or at the root. A key is written without escapes;
+ * use jsonw_key() for a key that may need them. Only jsonw_text() must be checked.
+ */
 struct jsonw {
     char *data; /* the text; not terminated until jsonw_text() */
     size_t length, capacity;

@@ -9,7 +9,7 @@
 #ifndef PROTO_CHROME_TRACE_H
 #define PROTO_CHROME_TRACE_H
 
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 #include "proto/wire/events.h"
 
 /* The first bytes of each trace. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * events.subscribe and the notification "event"; conventions as in job_calls.h.
+ * The notifications "hello" and "event", and events.subscribe; conventions as in methods.h.
  *
  * To add an event, start here: add it to EVENT_TABLE and to PROTOCOL.md; daemon/job emits events,
  * mli_client.h (enum mli_client_event_kind) and chrome_trace.c receive them.
@@ -13,7 +13,41 @@
 
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/job_info.h"
+#include "proto/wire/job.h"
+
+/* The notification "hello", the service's first line on a connection. */
+
+enum { PROTO_VERSION = 1 };
+
+/*
+ * X(name): the capabilities, in the order on the wire. To add a capability, add it here and to
+ * PROTOCOL.md.
+ */
+#define CAPABILITY_TABLE(X) X(after) X(buffers) X(cancel) X(detach) X(drain) X(events) X(prepared)
+
+enum capability {
+#define CAPABILITY_ENUM(name) CAPABILITY_##name,
+    CAPABILITY_TABLE(CAPABILITY_ENUM)
+#undef CAPABILITY_ENUM
+};
+
+struct hello {
+    uint32_t protocol;
+    char version[32];
+    uint64_t client;
+    uint32_t capabilities; /* bits 1 << enum capability; unknown capabilities are dropped */
+    uint64_t line, fds, jobs, job_bytes, buffers, buffer_bytes, prepared; /* limits */
+};
+
+/**
+ * Writes the notification as a whole line. Ignores hello's protocol, capabilities, line and fds,
+ * because these are those of this build.
+ */
+void hello_write_line(struct jsonw *w, const struct hello *hello);
+/** Reads the params of the notification "hello". Returns 0 or -1 (fault); skips unknown members. */
+int hello_read(const struct json *params, struct hello *hello);
+
+/* The notification "event". */
 
 #define EVENT_TABLE(X)                                                                             \
     X(QUEUED, "queued")                                                                            \

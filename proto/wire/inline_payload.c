@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proto/json/members.h"
+#include "proto/json/json.h"
 
 /* Reads an item of a request. */
 static int read_request_item(const struct json *object, struct inline_item *item)

@@ -1,8 +1,609 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/wire/job.h"
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "proto/json/members.h"
+#include "mli_mov_api.h"
+#include "proto/json/json.h"
+#include "proto/wire/fault_object.h"
+#include "proto/wire/job.h"
 #include "proto/wire/wire_limits.h"
+
+int job_name_read(const struct json *value, char **name)
+{
+    static const char legal[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+    const char *text;
+
+    if (json_string(value, PROTO_NAME_MAX, &text) < 0)
+        return -1;
+    if (text[strspn(text, legal)] != '\0')
+        return json_complain(value, "a name may contain only A-Z a-z 0-9 _ . : -");
+    return json_string_copy(value, PROTO_NAME_MAX, name);
+}
+
+bool job_name_is_wire(const char *name)
+{
+    return name[strspn(name, "0123456789")] != '\0';
+}
+
+/* Complains that `value` is a name of digits only. Returns -1. */
+static int job_name_complain_digits(const struct json *value)
+{
+    return json_complain(
+        value, "a name must not consist of digits only; write a job's number without quotes");
+}
+
+int job_name_read_wire(const struct json *value, char **name)
+{
+    if (job_name_read(value, name) < 0)
+        return -1;
+    if (*name && job_name_is_wire(*name))
+        return 0;
+    free(*name);
+    *name = NULL;
+    return job_name_complain_digits(value);
+}
+
+int job_ref_read(const struct json *value, struct job_ref *ref)
+{
+    int64_t number;
+
+    *ref = (struct job_ref){0};
+    if (json_is_string(value))
+        return job_name_read_wire(value, &ref->name);
+    if (!json_is_int(value))
+        return json_complain(value, "a job's number or its name is required");
+    if (json_int(value, 1, MEMBER_MAX, &number) < 0)
+        return -1;
+    ref->number = (uint64_t)number;
+    return 0;
+}
+
+void job_ref_finish(struct job_ref *ref)
+{
+    free(ref->name);
+    *ref = (struct job_ref){0};
+}
+
+void job_ref_write(struct jsonw *w, const char *key, const struct job_ref *ref)
+{
+    if (ref->name)
+        jsonw_string(w, key, ref->name);
+    else
+        jsonw_uint(w, key, ref->number);
+}
+
+int job_refs_read(const struct json *value, size_t max, struct job_refs *refs)
+{
+    struct json item = {0};
+    size_t count;
+
+    *refs = (struct job_refs){0};
+    if (!json_present(value))
+        return 0;
+    if (array_within(value, max, &count) < 0)
+        return -1;
+    if (count == 0)
+        return 0;
+    refs->refs = calloc(count, sizeof *refs->refs);
+    if (!refs->refs)
+        return fault_set(value->fault, FAULT_INTERNAL, NULL, "no memory for %zu jobs", count);
+    while (json_next(value, &item)) {
+        if (job_ref_read(&item, &refs->refs[refs->count]) < 0) {
+            job_refs_finish(refs);
+            return -1;
+        }
+        refs->count++;
+    }
+    return 0;
+}
+
+void job_refs_finish(struct job_refs *refs)
+{
+    for (size_t i = 0; i < refs->count; i++)
+        job_ref_finish(&refs->refs[i]);
+    free(refs->refs);
+    *refs = (struct job_refs){0};
+}
+
+void job_refs_write(struct jsonw *w, const char *key, const struct job_refs *refs)
+{
+    jsonw_array_begin(w, key);
+    for (size_t i = 0; i < refs->count; i++)
+        job_ref_write(w, NULL, &refs->refs[i]);
+    jsonw_array_end(w);
+}
+
+/* The object "cfg": eight arrays, read and written with one table. */
+
+#define FIELD(field, minimum, maximum)                                                             \
+    {                                                                                              \
+        .name = #field, .at = offsetof(mli_mov_cfg_t, field),                                      \
+        .length_at = offsetof(struct cfg_lengths, field),                                          \
+        .size = sizeof(((const mli_mov_cfg_t *)0)->field[0]), .min = (minimum), .max = (maximum)   \
+    }
+
+/* To add a field of mli_mov_cfg_t, add it here and to struct cfg_lengths. */
+static const struct field {
+    const char *name;
+    size_t at, length_at, size;
+    int64_t min, max;
+} fields[] = {
+    FIELD(offset, 0, UINT32_MAX),          FIELD(size, 0, UINT32_MAX),
+    FIELD(sub_sample_step, 1, UINT32_MAX), FIELD(perm_dim, 0, MLI_MAX_RANK - 1),
+    FIELD(padding_pre, 0, UINT8_MAX),      FIELD(padding_post, 0, UINT8_MAX),
+    FIELD(dst_offset, 0, UINT32_MAX),      FIELD(dst_mem_stride, 0, INT32_MAX),
+};
+
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+static void store(mli_mov_cfg_t *cfg, const struct field *field, size_t index, int64_t number)
+{
+    char *array = (char *)cfg + field->at;
+
+    /* The numbers are not negative, so signed and unsigned fields have the same representation. */
+    if (field->size == 1)
+        ((uint8_t *)array)[index] = (uint8_t)number;
+    else
+        ((uint32_t *)(void *)array)[index] = (uint32_t)number;
+}
+
+static int64_t load(const mli_mov_cfg_t *cfg, const struct field *field, size_t index)
+{
+    const char *array = (const char *)cfg + field->at;
+
+    if (field->size == 1)
+        return ((const uint8_t *)array)[index];
+    return ((const uint32_t *)(const void *)array)[index];
+}
+
+static uint8_t *length_of(struct cfg_lengths *lengths, const struct field *field)
+{
+    return (uint8_t *)lengths + field->length_at;
+}
+
+static uint8_t get_length(const struct job_common *common, const struct field *field)
+{
+    return ((const uint8_t *)&common->lengths)[field->length_at];
+}
+
+static int read_field(struct job_common *common, const struct json *cfg, const struct field *field)
+{
+    struct json array = json_member(cfg, field->name), item = {0};
+    size_t count;
+    int64_t number;
+
+    if (!json_present(&array))
+        return 0;
+    if (array_within(&array, MLI_MAX_RANK, &count) < 0)
+        return -1;
+    while (json_next(&array, &item)) {
+        if (json_int(&item, field->min, field->max, &number) < 0)
+            return -1;
+        store(&common->cfg, field, item.index, number);
+    }
+    *length_of(&common->lengths, field) = (uint8_t)count;
+    return 0;
+}
+
+static int read_cfg(struct job_common *common, const struct json *cfg)
+{
+    static const char *const keys[] = {"offset",     "size",           "sub_sample_step",
+                                       "perm_dim",   "padding_pre",    "padding_post",
+                                       "dst_offset", "dst_mem_stride", NULL};
+
+    if (!json_present(cfg))
+        return 0;
+    if (json_object(cfg, keys) < 0)
+        return -1;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (read_field(common, cfg, &fields[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void write_cfg(struct jsonw *w, const struct job_common *common)
+{
+    bool open = false;
+
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        size_t count = get_length(common, &fields[i]);
+
+        if (count == 0)
+            continue;
+        if (!open)
+            jsonw_object_begin(w, "cfg");
+        open = true;
+        jsonw_array_begin(w, fields[i].name);
+        for (size_t k = 0; k < count; k++)
+            jsonw_int(w, NULL, load(&common->cfg, &fields[i], k));
+        jsonw_array_end(w);
+    }
+    if (open)
+        jsonw_object_end(w);
+}
+
+static int check_cfg(const struct job_common *common, uint32_t rank, struct fault *fault)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        uint32_t count = get_length(common, &fields[i]);
+        char pointer[40];
+
+        snprintf(pointer, sizeof pointer, "/cfg/%s", fields[i].name);
+        if (count == 0)
+            continue;
+        if (common->op == JOB_OP_PERMUTE && fields[i].at != offsetof(mli_mov_cfg_t, perm_dim))
+            return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                             "cfg.%s: a permute takes perm_dim only; use \"op\": \"mov\"",
+                             fields[i].name);
+        if (rank != 0 && count != rank)
+            return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                             "cfg.%s: %u entries given, but the source has %u dimensions",
+                             fields[i].name, count, rank);
+    }
+    return 0;
+}
+
+/* All members of struct job_common. */
+
+void job_common_init(struct job_common *common)
+{
+    *common = (struct job_common){.channels = 1};
+    mli_mov_cfg_for_copy(&common->cfg);
+}
+
+void job_common_finish(struct job_common *common)
+{
+    free(common->name);
+    job_common_init(common);
+}
+
+static const char *const op_names[] = {"mov", "permute", NULL};
+static const enum job_op ops[] = {JOB_OP_MOV, JOB_OP_PERMUTE};
+
+static int read_op(struct job_common *common, const struct json *object)
+{
+    struct json op = json_member(object, "op");
+    size_t index;
+
+    if (!json_present(&op))
+        return 0;
+    if (json_choice(&op, op_names, &index) < 0)
+        return -1;
+    common->op = ops[index];
+    return 0;
+}
+
+int job_common_read(struct job_common *common, const struct json *object)
+{
+    struct json defaults, cfg = json_member_merged(object, "cfg", &defaults);
+    struct json name = json_member(object, "name");
+    int64_t channels = common->channels, priority = common->priority,
+            timeout_ms = common->timeout_ms;
+
+    if (read_op(common, object) < 0 || read_cfg(common, &cfg) < 0)
+        return -1;
+    if (json_present(&name) && job_name_read(&name, &common->name) < 0)
+        return -1;
+    if (optional_int(object, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels) < 0 ||
+        optional_int(object, "priority", -1, 1, &priority) < 0 ||
+        optional_int(object, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, &timeout_ms) < 0)
+        return -1;
+    common->channels = (uint32_t)channels;
+    common->priority = (int32_t)priority;
+    common->timeout_ms = (uint32_t)timeout_ms;
+    return 0;
+}
+
+void job_common_write(struct jsonw *w, const char *name, const struct job_common *common)
+{
+    for (size_t i = 0; op_names[i]; i++) {
+        if (ops[i] == common->op)
+            jsonw_string(w, "op", op_names[i]);
+    }
+    if (name)
+        jsonw_string(w, "name", name);
+    write_cfg(w, common);
+    if (common->channels != 1)
+        jsonw_uint(w, "channels", common->channels);
+    if (common->priority != 0)
+        jsonw_int(w, "priority", common->priority);
+    if (common->timeout_ms != 0)
+        jsonw_uint(w, "timeout_ms", common->timeout_ms);
+}
+
+int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
+                  const struct json *object)
+{
+    struct tensor_desc typed = *dst;
+
+    typed.has_type = src->has_type;
+    typed.type = src->type;
+    return tensor_desc_check_at(&typed, object);
+}
+
+void job_common_set_lengths(struct job_common *common, uint32_t rank)
+{
+    const mli_mov_cfg_t *cfg = &common->cfg;
+    struct cfg_lengths *lengths = &common->lengths;
+
+    for (uint32_t d = 0; d < rank; d++) {
+        if (cfg->offset[d] != 0)
+            lengths->offset = (uint8_t)rank;
+        if (cfg->size[d] != 0)
+            lengths->size = (uint8_t)rank;
+        if (cfg->sub_sample_step[d] != 1)
+            lengths->sub_sample_step = (uint8_t)rank;
+        if (cfg->dst_offset[d] != 0)
+            lengths->dst_offset = (uint8_t)rank;
+        if (cfg->perm_dim[d] != d)
+            lengths->perm_dim = (uint8_t)rank;
+        if (cfg->padding_pre[d] != 0)
+            lengths->padding_pre = (uint8_t)rank;
+        if (cfg->padding_post[d] != 0)
+            lengths->padding_post = (uint8_t)rank;
+    }
+}
+
+int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
+                   struct fault *fault)
+{
+    if (check_cfg(common, rank, fault) < 0)
+        return -1;
+    if (rank == 0)
+        return 0;
+    if (dst->rank != 0 && dst->rank != rank)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/shape",
+                         "dst.shape: %u entries given, but the source has %u dimensions", dst->rank,
+                         rank);
+    if (dst->has_strides && dst->stride_count != 0 && dst->stride_count != rank)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/strides",
+                         "dst.strides: %u entries given, but the source has %u dimensions",
+                         dst->stride_count, rank);
+    return 0;
+}
+
+int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX])
+{
+    return memory_member_read(object, "memory", out);
+}
+
+int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX])
+{
+    struct json value = json_member(object, key);
+    const char *name;
+
+    memset(out, 0, MEMORY_NAME_MAX);
+    if (!json_present(&value))
+        return 0;
+    if (json_string(&value, MEMORY_NAME_MAX - 1, &name) < 0)
+        return -1;
+    memcpy(out, name, strlen(name) + 1);
+    return 0;
+}
+
+static const char *const state_names[] = {
+#define STATE_NAME(name, word) word,
+    JOB_STATE_TABLE(STATE_NAME)
+#undef STATE_NAME
+        NULL};
+
+const char *job_state_name(enum job_state state)
+{
+    return state_names[state];
+}
+
+/* Reads the name of a job state. Returns 0, or -1 with a fault. */
+static int job_state_read(const struct json *value, enum job_state *state)
+{
+    size_t index;
+
+    if (json_choice(value, state_names, &index) < 0)
+        return -1;
+    *state = (enum job_state)index;
+    return 0;
+}
+
+int job_states_read(const struct json *array, uint32_t *states)
+{
+    return words_read(array, state_names, states);
+}
+
+void job_states_write(struct jsonw *w, const char *key, uint32_t states)
+{
+    words_write(w, key, state_names, states);
+}
+
+void job_brief_write_members(struct jsonw *w, const struct job_brief *brief)
+{
+    jsonw_uint(w, "job", brief->job);
+    jsonw_string(w, "state", job_state_name(brief->state));
+}
+
+int job_brief_read(const struct json *value, struct job_brief *brief)
+{
+    struct json state = json_member(value, "state");
+
+    *brief = (struct job_brief){0};
+    if (json_object(value, NULL) < 0 || member_u64(value, "job", &brief->job) < 0)
+        return -1;
+    return job_state_read(&state, &brief->state);
+}
+
+void job_info_write_members(struct jsonw *w, const struct job_info *info)
+{
+    jsonw_uint(w, "job", info->job);
+    if (info->name[0])
+        jsonw_string(w, "name", info->name);
+    jsonw_string(w, "state", job_state_name(info->state));
+    jsonw_uint(w, "client", info->client);
+    jsonw_uint(w, "uid", info->uid);
+    jsonw_int(w, "priority", info->priority);
+    jsonw_uint(w, "channels", info->channels);
+    if (info->first_channel >= 0)
+        jsonw_int(w, "first_channel", info->first_channel);
+    jsonw_uint(w, "bytes", info->bytes);
+    jsonw_uint(w, "bytes_done", info->bytes_done);
+    jsonw_bool(w, "detached", info->detached);
+    jsonw_uint(w, "ns_queued", info->ns_queued);
+    jsonw_uint(w, "ns_moving", info->ns_moving);
+    if (info->error)
+        fault_object_write(w, "error", info->error, 0);
+}
+
+void job_info_write(struct jsonw *w, const char *key, const struct job_info *info)
+{
+    jsonw_object_begin(w, key);
+    job_info_write_members(w, info);
+    jsonw_object_end(w);
+}
+
+static int read_optional(const struct json *value, struct job_info *info)
+{
+    struct json name = json_member(value, "name"), error = json_member(value, "error");
+    int64_t first = -1;
+    uint64_t nobody;
+
+    if (json_present(&name) && member_text(value, "name", info->name, sizeof info->name) < 0)
+        return -1;
+    if (optional_int(value, "first_channel", 0, INT32_MAX, &first) < 0)
+        return -1;
+    info->first_channel = (int32_t)first;
+    if (!json_present(&error))
+        return 0;
+    info->error = &info->fault;
+    return fault_object_read(&error, &info->fault, &nobody);
+}
+
+int job_info_read(const struct json *value, struct job_info *info)
+{
+    struct json state = json_member(value, "state"), priority = json_member(value, "priority");
+    struct json channels = json_member(value, "channels");
+    int64_t number, count;
+
+    *info = (struct job_info){.first_channel = -1};
+    if (json_object(value, NULL) < 0 || member_u64(value, "job", &info->job) < 0 ||
+        job_state_read(&state, &info->state) < 0 ||
+        member_u64(value, "client", &info->client) < 0 ||
+        member_u32(value, "uid", &info->uid) < 0 || json_int(&priority, -1, 1, &number) < 0 ||
+        json_int(&channels, 0, MLI_MOV_MAX_CHANNELS, &count) < 0 ||
+        member_u64(value, "bytes", &info->bytes) < 0 ||
+        member_u64(value, "bytes_done", &info->bytes_done) < 0 ||
+        member_bool(value, "detached", &info->detached) < 0 ||
+        member_u64(value, "ns_queued", &info->ns_queued) < 0 ||
+        member_u64(value, "ns_moving", &info->ns_moving) < 0)
+        return -1;
+    info->priority = (int32_t)number;
+    info->channels = (uint32_t)count;
+    return read_optional(value, info);
+}
+
+void job_result_finish(struct job_result *result)
+{
+    tensor_desc_finish(&result->dst);
+    *result = (struct job_result){0};
+}
+
+static void write_dst(struct jsonw *w, const struct tensor_desc *dst)
+{
+    jsonw_object_begin(w, "dst");
+    tensor_desc_write(w, dst);
+    jsonw_object_end(w);
+}
+
+void job_result_write(struct jsonw *w, const char *key, const struct job_result *result)
+{
+    jsonw_object_begin(w, key);
+    if (result->job != 0)
+        jsonw_uint(w, "job", result->job);
+    if (result->has_dst)
+        write_dst(w, &result->dst);
+    jsonw_object_begin(w, "cost");
+    jsonw_uint(w, "bytes", result->bytes);
+    jsonw_uint(w, "channels", result->channels);
+    jsonw_string(w, "engine", result->engine);
+    jsonw_uint(w, "ns_queued", result->ns_queued);
+    jsonw_uint(w, "ns_moving", result->ns_moving);
+    jsonw_object_end(w);
+    jsonw_object_end(w);
+}
+
+static int read_cost(const struct json *cost, struct job_result *result)
+{
+    struct json channels = json_member(cost, "channels");
+    int64_t number;
+
+    if (json_object(cost, NULL) < 0 || member_u64(cost, "bytes", &result->bytes) < 0 ||
+        json_int(&channels, 0, MLI_MOV_MAX_CHANNELS, &number) < 0 ||
+        member_u64(cost, "ns_queued", &result->ns_queued) < 0 ||
+        member_u64(cost, "ns_moving", &result->ns_moving) < 0)
+        return -1;
+    result->channels = (uint32_t)number;
+    return member_text(cost, "engine", result->engine, sizeof result->engine);
+}
+
+static int read_result_dst(const struct json *dst, struct tensor_desc *desc)
+{
+    if (json_object(dst, NULL) < 0 || member_require(dst, "type", "a string is required") < 0 ||
+        member_require(dst, "shape", "an array is required") < 0)
+        return -1;
+    return tensor_desc_read(desc, dst);
+}
+
+static int read_result(const struct json *value, struct job_result *result)
+{
+    struct json dst = json_member(value, "dst"), cost = json_member(value, "cost");
+    int64_t job = 0;
+
+    if (json_object(value, NULL) < 0 || optional_int(value, "job", 1, MEMBER_MAX, &job) < 0)
+        return -1;
+    result->job = (uint64_t)job;
+    result->has_dst = json_present(&dst);
+    if (result->has_dst && read_result_dst(&dst, &result->dst) < 0)
+        return -1;
+    return read_cost(&cost, result);
+}
+
+int job_result_read(const struct json *value, struct job_result *result)
+{
+    *result = (struct job_result){0};
+    if (read_result(value, result) == 0)
+        return 0;
+    job_result_finish(result);
+    return -1;
+}
+
+void job_prepared_finish(struct job_prepared *prepared)
+{
+    tensor_desc_finish(&prepared->dst);
+    *prepared = (struct job_prepared){0};
+}
+
+void job_prepared_write_members(struct jsonw *w, const struct job_prepared *prepared)
+{
+    jsonw_uint(w, "prepared", prepared->prepared);
+    jsonw_uint(w, "bytes", prepared->bytes);
+    write_dst(w, &prepared->dst);
+}
+
+int job_prepared_read(const struct json *value, struct job_prepared *prepared)
+{
+    struct json number = json_member(value, "prepared"), dst = json_member(value, "dst");
+    int64_t read;
+
+    *prepared = (struct job_prepared){0};
+    if (json_object(value, NULL) < 0 || json_int(&number, 1, UINT32_MAX, &read) < 0 ||
+        member_u64(value, "bytes", &prepared->bytes) < 0 ||
+        read_result_dst(&dst, &prepared->dst) < 0) {
+        job_prepared_finish(prepared);
+        return -1;
+    }
+    prepared->prepared = (uint32_t)read;
+    return 0;
+}
 
 void job_init(struct job *job)
 {

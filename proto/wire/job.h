@@ -11,13 +11,152 @@
 #define PROTO_JOB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "mli_mov_api.h"
+#include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/job_common.h"
-#include "proto/wire/job_ref.h"
 #include "proto/wire/tensor_desc.h"
+#include "proto/wire/wire_limits.h"
+
+/* References to jobs in requests: a number, or the name of a job of the same connection. */
+
+struct job_ref {
+    uint64_t number; /* number of the job, from 1; 0: the name refers to the job */
+    char *name;      /* name of the job; owned; null: the number refers to the job */
+};
+
+struct job_refs {
+    struct job_ref *refs;
+    size_t count;
+};
+
+/**
+ * Reads a job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - and copies it to *name, which the
+ * caller frees. Returns 0 or -1 with value's fault filled.
+ */
+int job_name_read(const struct json *value, char **name);
+/**
+ * Like job_name_read(), but refuses names of digits only, because numbers on the wire refer to jobs
+ * too.
+ */
+int job_name_read_wire(const struct json *value, char **name);
+/** Returns whether a name has a character other than a digit. */
+bool job_name_is_wire(const char *name);
+
+/** Reads a reference. Returns 0, or -1 with value's fault filled and *ref empty. */
+int job_ref_read(const struct json *value, struct job_ref *ref);
+void job_ref_finish(struct job_ref *ref);
+void job_ref_write(struct jsonw *w, const char *key, const struct job_ref *ref);
+
+/**
+ * Reads an array of 0 .. `max` references; an absent value is an empty array. Otherwise like
+ * job_ref_read().
+ */
+int job_refs_read(const struct json *value, size_t max, struct job_refs *refs);
+void job_refs_finish(struct job_refs *refs);
+void job_refs_write(struct jsonw *w, const char *key, const struct job_refs *refs);
+
+/*
+ * The members that jobs have on the wire (struct job) and in files (struct job_spec).
+ *
+ * To add a member, start here: add it to struct job_common, to JOB_COMMON_KEYS, job_common_read()
+ * and job_common_write(), and describe it in PROTOCOL.md, man/mlictl-job.5.scd and
+ * proto/file/job.schema.json.
+ */
+
+/* Bytes of the name of a target profile or of a memory of a board, with the zero byte. */
+enum { MEMORY_NAME_MAX = 32 };
+
+enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
+
+/* Number of entries given for each array of cfg; 0: the array is neutral. */
+struct cfg_lengths {
+    uint8_t offset, size, sub_sample_step, perm_dim, padding_pre, padding_post, dst_offset,
+        dst_mem_stride;
+};
+
+struct job_common {
+    enum job_op op;
+    char *name;        /* name of the job; owned; or null */
+    mli_mov_cfg_t cfg; /* entries that were not given have neutral values */
+    struct cfg_lengths lengths;
+    uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
+    int32_t priority;    /* -1, 0 or 1: low, normal, high */
+    uint32_t timeout_ms; /* 0: no timeout */
+};
+
+/** Sets a neutral cfg and one channel; makes all other members empty. */
+void job_common_init(struct job_common *common);
+void job_common_finish(struct job_common *common);
+
+/** Sets the number of entries of each list of cfg that is not neutral to `rank`. */
+void job_common_set_lengths(struct job_common *common, uint32_t rank);
+
+/**
+ * Checks what depends on the source's rank: each cfg array and the destination's shape and strides
+ * are absent or have `rank` entries, and the cfg of a permute has no array but perm_dim. Rank 0
+ * means unknown. Fault pointers are relative to the job, as "/cfg/offset". Returns 0 or -1.
+ */
+int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
+                   struct fault *fault);
+
+/* Private to proto/. Readers return 0, or -1 with the object's fault filled. */
+
+/** The members that job_common_read() reads, for json_object()'s list. */
+#define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
+
+/** Reads the members of struct job_common; each member may be absent. */
+int job_common_read(struct job_common *common, const struct json *object);
+/**
+ * Writes the members that differ from job_common_init() into the object that is open. `name`: the
+ * job's name, or null to leave it out.
+ */
+void job_common_write(struct jsonw *w, const char *name, const struct job_common *common);
+
+/**
+ * Reads the member "memory" of "src" or "dst", the name of a board's memory; empties *out if it is
+ * absent.
+ */
+int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX]);
+/** Reads the member `key`, the name of a board's memory. Otherwise as memory_name_read(). */
+int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX]);
+
+/** Checks the destination's parameters in `object` against the source's type, because a move does
+ * not change the type. */
+int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
+                  const struct json *object);
+
+/*
+ * State and description of a job, in job.status, job.list, job.wait and events. To add a member,
+ * start here: add it to struct job_info, to write_members() and job_info_read(), and to
+ * PROTOCOL.md.
+ */
+
+/* X(name, word on the wire) */
+#define JOB_STATE_TABLE(X)                                                                         \
+    X(WAITING, "waiting")                                                                          \
+    X(QUEUED, "queued")                                                                            \
+    X(RUNNING, "running")                                                                          \
+    X(DONE, "done")                                                                                \
+    X(FAILED, "failed")                                                                            \
+    X(CANCELLED, "cancelled")
+
+enum job_state {
+#define JOB_STATE_ENUM(name, word) JOB_STATE_##name,
+    JOB_STATE_TABLE(JOB_STATE_ENUM)
+#undef JOB_STATE_ENUM
+        JOB_STATE_COUNT
+};
+
+/** Returns the name of a state. Static storage. */
+const char *job_state_name(enum job_state state);
+
+/** Read and write arrays of state names as bits 1 << enum job_state. */
+int job_states_read(const struct json *array, uint32_t *states);
+void job_states_write(struct jsonw *w, const char *key, uint32_t states);
 
 enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FD, TENSOR_IN_BUFFER };
 
@@ -39,6 +178,74 @@ struct job {
     struct job_refs after; /* jobs that must end before this job starts */
     bool detach;           /* true: the reply does not wait for the job's end */
 };
+
+/* The result of a detached job.submit and of job.cancel, and an item of job.wait's "jobs". */
+struct job_brief {
+    uint64_t job;
+    enum job_state state;
+};
+void job_brief_write_members(struct jsonw *w, const struct job_brief *brief);
+/** Reads a brief description. Returns 0 or -1 (fault); skips unknown members. */
+int job_brief_read(const struct json *value, struct job_brief *brief);
+
+struct job_info {
+    uint64_t job;
+    char name[PROTO_NAME_MAX + 1]; /* name of the job; empty: no name */
+    enum job_state state;
+    uint64_t client;
+    uint32_t uid;
+    int32_t priority;
+    uint32_t channels;
+    int32_t first_channel; /* first channel of the job; -1: not started */
+    uint64_t bytes, bytes_done;
+    bool detached;
+    uint64_t ns_queued, ns_moving;
+    const struct fault *error; /* null: no error. job_info_read() makes it point at `fault` */
+    struct fault fault;        /* storage for the error; only job_info_read() fills it */
+};
+
+/** Writes the description as an object; `key` is null inside an array. */
+void job_info_write(struct jsonw *w, const char *key, const struct job_info *info);
+/** Writes only the members of the description, into the object that is open. */
+void job_info_write_members(struct jsonw *w, const struct job_info *info);
+/**
+ * Reads a description. Returns 0 or -1 (fault); skips unknown members. Do not copy *info: `error`
+ * may point into it.
+ */
+int job_info_read(const struct json *value, struct job_info *info);
+
+/* The results of job.submit (sent at the job's end) and of job.prepare. */
+
+/* The destination after the move, and the cost of the transfer. */
+struct job_result {
+    uint64_t job; /* the job's number */
+    bool has_dst; /* false for the start of a prepared job: job.prepare has described dst */
+    struct tensor_desc dst;
+    uint64_t bytes; /* number of bytes written to the destination */
+    uint32_t channels;
+    char engine[24];
+    uint64_t ns_queued; /* nanoseconds from admission to start */
+    uint64_t ns_moving; /* nanoseconds from start to end */
+};
+
+/** Frees the description of dst; `struct job_result r = {0}` is an empty result. */
+void job_result_finish(struct job_result *result);
+void job_result_write(struct jsonw *w, const char *key, const struct job_result *result);
+/** Reads a result from JSON; ignores unknown members. Returns 0, or -1 with the fault of `value`
+ * filled and *result empty. */
+int job_result_read(const struct json *value, struct job_result *result);
+
+/* The result of job.prepare. */
+struct job_prepared {
+    uint32_t prepared; /* number of the prepared job, from 1 */
+    uint64_t bytes;    /* number of bytes that each start writes */
+    struct tensor_desc dst;
+};
+void job_prepared_finish(struct job_prepared *prepared);
+/** Writes the members of the result of job.prepare. */
+void job_prepared_write_members(struct jsonw *w, const struct job_prepared *prepared);
+/** Reads the result of job.prepare, like job_result_read(). */
+int job_prepared_read(const struct json *value, struct job_prepared *prepared);
 
 /** Sets the defaults of struct job_common; makes all other members empty. */
 void job_init(struct job *job);

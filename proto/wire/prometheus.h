@@ -3,8 +3,8 @@
 #ifndef PROTO_PROMETHEUS_H
 #define PROTO_PROMETHEUS_H
 
-#include "proto/json/textw.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/methods.h"
 
 /** Writes all metrics, named mlid_*, with # HELP and # TYPE; times are in seconds.
  *  docs/operations.md lists the metrics. */

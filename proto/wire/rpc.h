@@ -3,19 +3,19 @@
  * JSON-RPC 2.0 on the wire: requests, replies, errors. One object per line, no batches. PROTOCOL.md
  * describes every message. Data flow of a request and its reply:
  *
- *     client: plain data -> *_write() -> rpc_request_begin/end -> out.c -> fdpass.c -> socket
- *     service: socket -> fdpass.c -> frame.c (lines, descriptors) -> rpc_request_parse()
+ *     client: plain data -> *_write() -> rpc_request_begin/end -> struct out -> socket
+ *     service: socket -> struct frame (lines, descriptors) -> rpc_request_parse()
  *              -> *_read(params) -> plain data -> daemon/net
  *     service: plain data -> rpc_result_begin/end or rpc_write_error() -> socket
- *     client: socket -> frame.c -> rpc_reply_parse() -> *_read(result) -> plain data
+ *     client: socket -> struct frame -> rpc_reply_parse() -> *_read(result) -> plain data
  *
  * To add a method, start here: add it to RPC_METHOD_TABLE and, if it takes no params, to
  * takes_params() in rpc.c. Add a structure for its params, with a read and a write function, to
- * job_calls.h, buffer_calls.h or daemon_calls.h, and its section to PROTOCOL.md. The service's half
+ * methods.h, and its section to PROTOCOL.md. The service's half
  * starts in daemon/net/net.h, the C client's in client/src/client_state.h. Params and results with
  * structures of their own are tested by tests/unit/proto/test_calls.c and tests/fuzz/fuzz_rpc.c. To
  * add an event, start in events.h; to add an error, in proto/json/fault.h; to add a member of jobs,
- * in job_common.h.
+ * in job.h.
  */
 #ifndef PROTO_RPC_H
 #define PROTO_RPC_H
@@ -27,8 +27,8 @@
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/daemon_calls.h"
-#include "proto/wire/job_result.h"
+#include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/wire_limits.h"
 
 /* Every method: X(name in C, name on the wire). */
@@ -111,14 +111,6 @@ void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
 void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
 
 void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemon_info *info);
-
-/*
- * The object "error" of a reply and of a job that failed. `job` is the number of the failed job,
- * 0 if the error belongs to no job.
- */
-void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job);
-/** Reads the object "error". Returns 0, or -1 with error's fault filled. Skips unknown members. */
-int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job);
 
 /*
  * A line from the service: a reply, or a notification ("hello", "event"). Unknown members are

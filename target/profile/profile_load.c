@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/json_file.h"
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 enum { NAMES_MAX = 256, WORDS_MAX = 32 };
 

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "proto/json/json.h"
-#include "proto/json/json_file.h"
-#include "proto/json/members.h"
-#include "proto/json/number.h"
 #include "target/profile/target_profile.h"
 
 static bool is_power_of_two(uint64_t number)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 enum { POINTER_MAX = 32, NAMES_MAX = 160 };
 

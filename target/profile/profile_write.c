@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "proto/json/members.h"
+#include "proto/json/json.h"
 #include "target/profile/target_profile.h"
 
 enum { PARENT_MAX = 33, POINTER_MAX = 2 * PARENT_MAX };

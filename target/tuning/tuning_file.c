@@ -7,8 +7,6 @@
 
 #include "mli_helpers_api.h"
 #include "proto/json/json.h"
-#include "proto/json/json_file.h"
-#include "proto/json/members.h"
 #include "target/tuning/tuning_file.h"
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "mli_client.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_reader.h"
 #include "tests/fuzz/fuzz_scratch.h"

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mlictl explain: all that it prints about jobs is well-formed: JSON by two parsers, drawings by
- * expat, traces by the second reader, text as text. Input: the form of the output, and either a job file as it
- * is, or numbers that describe jobs with any shapes, strides and configurations.
+ * expat, traces by the second reader, text as text. Input: the form of the output, and either a job
+ * file as it is, or numbers that describe jobs with any shapes, strides and configurations.
  */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_mlictl.h"
 #include "tests/fuzz/fuzz_reader.h"

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
 #include "proto/wire/frame.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_reader.h"

@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "daemon/service.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/prometheus.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_clients.h"

@@ -72,7 +72,7 @@ DEFECTS = [
      "    set_range(range, (uintptr_t)pages, (uintptr_t)pages + size);\n", ""),
     ("files-confused", "daemon/memory/region.c",
      "a->dev == b->dev && a->ino == b->ino && a_begin", "a->dev == b->dev && a_begin"),
-    ("signal-ends-connection", "proto/wire/fdpass.c",
+    ("signal-ends-connection", "proto/wire/frame.c",
      "        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);\n"
      "    } while (received < 0 && errno == EINTR);",
      "        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);\n"

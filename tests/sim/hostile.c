@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "tests/sim/actors.h"
 #include "tests/sim/real.h"
 #include "tests/sim/world.h"

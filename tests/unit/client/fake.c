@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 
 void fake_init(struct fake *fake, unsigned flags)
 {

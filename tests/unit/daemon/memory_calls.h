@@ -6,7 +6,7 @@
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 
-#include "proto/wire/buffer_calls.h"
+#include "proto/wire/methods.h"
 #include "tests/unit/daemon/test_peer.h"
 
 /** Sends a request without descriptors; `params` has ' in place of ". */

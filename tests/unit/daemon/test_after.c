@@ -3,7 +3,7 @@
  * act. */
 #include <unistd.h>
 
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 #include "tests/unit/daemon/scene.h"
 
 enum { DEPENDENTS = 10000, ATTEMPTS = 20, JOBS = 16384 };

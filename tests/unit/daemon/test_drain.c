@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/wire/hello.h"
+#include "proto/wire/events.h"
 #include "tests/unit/daemon/scene.h"
 
 static enum service_phase phase(struct peer *who, int id)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "tests/unit/daemon/test_peer.h"
 
 static atomic_int countdown;    /* allocations until one fails; 0: no allocation fails */

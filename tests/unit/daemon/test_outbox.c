@@ -12,7 +12,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/net/outbox.h"
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "tests/support/rng.h"
 #include "tests/unit/daemon/test_peer.h"
 

@@ -12,7 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

@@ -13,8 +13,8 @@
 
 #include "daemon/config/config.h"
 #include "daemon/service.h"
+#include "proto/wire/events.h"
 #include "proto/wire/frame.h"
-#include "proto/wire/hello.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/unit.h"
 

@@ -4,7 +4,6 @@
 
 #include "daemon/config/config.h"
 #include "proto/json/json.h"
-#include "proto/json/number.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/unit.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/wire/job_info.h"
+#include "proto/wire/job.h"
 #include "tests/unit/daemon/scene.h"
 
 static void status(struct peer *who, const char *job, struct job_info *info)

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/wire/job_info.h"
+#include "proto/wire/job.h"
 #include "tests/unit/daemon/costs.h"
 #include "tests/unit/daemon/scene.h"
 

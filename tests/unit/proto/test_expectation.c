@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/file/expectation.h"
 #include "proto/file/job_file.h"
+#include "proto/file/job_spec.h"
 #include "tests/support/proto_unit.h"
 
 #define ZEROS  "0000000000000000000000000000000000000000000000000000000000000000"

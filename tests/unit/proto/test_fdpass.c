@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/wire/frame.h"
 #include "tests/support/proto_unit.h"
 
 enum { KERNEL_MAX = 253 }; /* the kernel's limit SCM_MAX_FD */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/frame.h"
 
-#include "proto/wire/fdpass.h"
 #include "tests/unit/proto/frame_unit.h"
 
 static void test_byte_by_byte(void **state)

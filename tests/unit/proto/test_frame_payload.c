@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests payloads between lines, lines that are taken back, and the room of the buffer. */
-#include "proto/wire/fdpass.h"
+#include "proto/wire/frame.h"
 #include "tests/unit/proto/frame_unit.h"
 
 /* Takes a line back: the next call returns the line again, and the lines behind it. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
+#include "proto/file/job_spec.h"
 #include "tests/support/proto_unit.h"
 
 /* A file with these buffers and one job with these tensors. */

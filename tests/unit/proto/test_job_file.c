@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
+#include "proto/file/job_spec.h"
 #include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/wire/job_result.h"
+#include "proto/wire/job.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/nearest.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 

@@ -13,11 +13,10 @@
 
 #include "proto/file/job_file.h"
 #include "proto/file/safetensors.h"
-#include "proto/json/textw.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/job.h"
-#include "proto/wire/job_calls.h"
-#include "proto/wire/out.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
@@ -222,8 +221,9 @@ static int outline_npy(struct fault *fault)
         "\x93NUMPY\x01\x00\x38\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,)}\n";
     struct tensor_list list = {0};
     struct tensor_entry *entry = tensor_list_add(&list, "x");
-    int status = entry ? npy_outline(text, sizeof text - 1, sizeof text - 1 + 16, entry, fault)
-                       : fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    int status =
+        entry ? tensor_entry_outline(text, sizeof text - 1, sizeof text - 1 + 16, entry, fault)
+              : fault_set(fault, FAULT_INTERNAL, NULL, "failed");
 
     tensor_list_finish(&list);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Suggestions: finds misspelt words, and suggests nothing for other words. */
-#include "proto/json/nearest.h"
+#include "proto/json/json.h"
 
 #include <string.h>
 

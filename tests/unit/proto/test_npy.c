@@ -467,7 +467,7 @@ static void test_make_little(void **state)
     }
 }
 
-/* npy_outline() describes tensors that cannot be moved. */
+/* tensor_entry_outline() describes tensors that cannot be moved. */
 static void test_outline(void **state)
 {
     static const struct {
@@ -540,9 +540,9 @@ static void test_outline(void **state)
 
         build(&file, 1, cases[i].literal, 0);
         assert_int_equal(npy_header_size(file.bytes, file.length), file.length);
-        assert_no_fault(
-            npy_outline(file.bytes, file.length, file.length + cases[i].data, entry, &fault),
-            &fault);
+        assert_no_fault(tensor_entry_outline(file.bytes, file.length, file.length + cases[i].data,
+                                             entry, &fault),
+                        &fault);
         assert_string_equal(entry->dtype, cases[i].dtype);
         assert_int_equal(entry->rank, cases[i].rank);
         for (size_t d = 0; d < cases[i].rank; d++)
@@ -575,7 +575,8 @@ static void test_bad_outline(void **state)
         struct fault fault;
 
         build(&file, 1, cases[i].literal, 0);
-        assert_int_equal(npy_outline(file.bytes, file.length, file.length, &entry, &fault), -1);
+        assert_int_equal(tensor_entry_outline(file.bytes, file.length, file.length, &entry, &fault),
+                         -1);
         assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].literal);
         assert_string_equal(entry.dtype, "");
     }

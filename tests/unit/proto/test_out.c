@@ -2,7 +2,7 @@
 /* Tests the queue of a connection: order of bytes and descriptors, files, lost peers, dropped
  * lines. */
 #define _GNU_SOURCE /* memfd_create */
-#include "proto/wire/out.h"
+#include "proto/wire/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/wire/fdpass.h"
 #include "tests/support/proto_unit.h"
 #include "tests/support/rng.h"
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
+#include "proto/file/job_spec.h"
 #include "proto/file/slice.h"
 #include "proto/wire/wire_limits.h"
 #include "tests/support/json_schema.h"

@@ -8,14 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/buffer_calls.h"
-#include "proto/wire/daemon_calls.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
-#include "proto/wire/hello.h"
+#include "proto/wire/fault_object.h"
 #include "proto/wire/inline_payload.h"
 #include "proto/wire/job.h"
-#include "proto/wire/job_calls.h"
-#include "proto/wire/job_result.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
@@ -62,7 +59,7 @@ static int error(const struct json *value)
     struct fault into;
     uint64_t number;
 
-    return rpc_error_read(value, &into, &number);
+    return fault_object_read(value, &into, &number);
 }
 
 #define TENSOR                                                                                     \

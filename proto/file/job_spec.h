@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tensor of a job file: the file or buffer that holds it and the members of "src", "dst" and
- * "expect".
+ * The parts of a job in a file: its tensors ("src", "dst": the file or buffer that holds them),
+ * what its result is compared with ("expect"), and the buffers that the jobs of a file share.
  */
-#ifndef PROTO_TENSOR_SPEC_H
-#define PROTO_TENSOR_SPEC_H
+#ifndef PROTO_FILE_JOB_SPEC_H
+#define PROTO_FILE_JOB_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/job_common.h"
+#include "proto/wire/job.h"
 #include "proto/wire/tensor_desc.h"
+
+struct buffer_spec;
+
+/* The SHA-256 of a file as text: "sha256:" and 64 hexadecimal digits. */
+
+enum { SHA256_SIZE = 32, SHA256_TEXT_SIZE = sizeof "sha256:" + 2 * SHA256_SIZE };
+
+/** Parses a digest; digits may be upper or lower case. Returns false if the text is invalid. */
+bool sha256_from_text(const char *text, uint8_t digest[SHA256_SIZE]);
+/** Writes a digest with lower-case digits. Returns `out`. */
+const char *sha256_to_text(const uint8_t digest[SHA256_SIZE], char out[SHA256_TEXT_SIZE]);
+
+/* Limits of job files and of the names in them. mlictl-job(5) states them. */
+
+enum {
+    JOB_FILE_BYTES_MAX = 64 * 1024 * 1024,
+    JOB_FILE_VALUES_MAX = 4 * 1024 * 1024, /* number of JSON values */
+    JOB_FILE_QUANT_MAX = 8 * 1024 * 1024,  /* number of quantisation parameters of all jobs */
+    JOB_FILE_JOBS_MAX = 256 * 1024,
+    JOB_FILE_BUFFERS_MAX = 4096,
+    JOB_PATH_MAX = 4095,  /* bytes of a file's name */
+    JOB_TENSOR_MAX = 1023 /* bytes of a tensor's name in an archive */
+};
 
 /* X(name, word): `word` is the value of "format" and the ending of the names of these files. */
 #define FILE_FORMAT_TABLE(X)                                                                       \
@@ -44,6 +68,13 @@ enum file_format {
     X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
     X("bool", "|b1", 'b', 1, 1)
 
+/* The buffers of a file, sorted by name. */
+struct buffer_index {
+    const struct buffer_spec *buffers;
+    const struct buffer_spec **sorted;
+    size_t count;
+};
+
 struct tensor_spec {
     char *file;                   /* as written in the job: relative to the job file; or null */
     char *buffer;                 /* name of a buffer of the job file; or null */
@@ -63,8 +94,6 @@ struct tensor_spec {
 extern const char *const file_format_words[];
 /** Returns the word of a format other than FILE_FORMAT_AUTO. Static storage. */
 const char *file_format_word(enum file_format format);
-/** Returns the format with that word, or FILE_FORMAT_AUTO if no format has this word. */
-enum file_format file_format_from_word(const char *word);
 /**
  * Returns whether files of this format hold several named tensors. mlictl reads such files but
  * never writes them.
@@ -89,12 +118,79 @@ extern const char *const tensor_spec_src_keys[], *const tensor_spec_dst_keys[];
 int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object);
 /** Writes these members, without "offset", into the object that is open. */
 void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec);
-/** Refuses the member "tensor" if the file is not an archive. */
-int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json *object);
 
 int tensor_spec_read_src(struct tensor_spec *src, const struct json *object);
 /** Reads "dst" and checks its parameters against the type of `src`. */
 int tensor_spec_read_dst(struct tensor_spec *dst, const struct tensor_spec *src,
                          const struct json *object);
 
-#endif /* PROTO_TENSOR_SPEC_H */
+/* The member "expect" of a job in a job file: the result that a test expects. */
+
+enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_ERROR };
+
+/* The expectation of a job, with which mlictl compares the result. */
+struct expectation {
+    enum expectation_kind kind;
+    struct tensor_spec golden;   /* for EXPECT_FILE */
+    uint8_t digest[SHA256_SIZE]; /* for EXPECT_DIGEST: SHA-256 of the whole output file */
+    const char *error; /* for EXPECT_ERROR: name of a status or of a fault; static storage */
+    char *pointer;     /* for EXPECT_ERROR: expected pointer of the fault; null: any pointer */
+};
+
+/** Reads a job's "expect", which may be absent. Returns 0 or -1. */
+int expectation_read(struct expectation *expect, const struct json *object);
+/** Checks each member separately, for an "expect" in defaults. Returns 0 or -1. */
+int expectation_check_members(const struct json *object);
+/** Writes the member `key`, unless nothing is expected. */
+void expectation_write(struct jsonw *w, const char *key, const struct expectation *expect);
+/** Writes the members of "expect" into the object that is open. */
+void expectation_write_members(struct jsonw *w, const struct expectation *expect);
+/** Frees strings and descriptions; `struct expectation e = {0}` is an empty expectation. */
+void expectation_finish(struct expectation *expect);
+
+/** Returns whether a fault has the name of the expected error. */
+bool expectation_names(const struct expectation *expect, const struct fault *fault);
+/** Returns whether a fault has the expected pointer, which is relative to the job. */
+bool expectation_points_at(const struct expectation *expect, const struct fault *fault);
+
+/** Returns the name of a fault in "error": the name of the status if libmli refused the move, else
+ * fault_name().
+ */
+const char *expectation_error_name(const struct fault *fault);
+
+/*
+ * Buffers of a job file: memory that the jobs of the file share, the entries of "buffers". A tensor
+ * of a job names its buffer (struct tensor_spec).
+ */
+
+struct buffer_spec {
+    char *name;
+    uint64_t bytes;               /* at least 1 */
+    char memory[MEMORY_NAME_MAX]; /* memory of the target profile that holds the buffer; or empty */
+    bool has_address;             /* false: the service chooses the address in `memory` */
+    uint64_t address;             /* address of the first byte on the board */
+};
+
+/** Frees the buffers and their array. */
+void buffer_specs_finish(struct buffer_spec *buffers, size_t count);
+
+/** Writes the buffers as member "buffers"; nothing if `count` is 0. */
+void buffer_specs_write(struct jsonw *w, const struct buffer_spec *buffers, size_t count);
+
+/* Private to proto/file. Readers return 0, or -1 with the fault filled. */
+
+/**
+ * Reads "buffers", which may be absent, into a new array; *count is its length, also on failure.
+ */
+int buffer_specs_read(const struct json *array, struct buffer_spec **buffers, size_t *count);
+
+/** Sorts the buffers. Refuses a name that two buffers have. */
+int buffer_index_init(struct buffer_index *index, const struct buffer_spec *buffers, size_t count,
+                      struct fault *fault);
+/** Legal also after a failure of buffer_index_init(). */
+void buffer_index_finish(struct buffer_index *index);
+/** Sets *found to the number of the buffer with this name. The fault suggests a similar name. */
+int buffer_index_find(const struct buffer_index *index, const char *name, size_t *found,
+                      struct fault *fault);
+
+#endif /* PROTO_FILE_JOB_SPEC_H */
