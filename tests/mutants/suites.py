@@ -19,7 +19,7 @@ TESTS = {
     "libmli/src/quant.c": ["quant", "status_move", "subtensor", "convert", "moves_inline", "moves_c"],
     "daemon/job/scheduler.c": ["daemon scheduler_model", "daemon scheduler_bounds", "daemon scheduler", "daemon jobs", "daemon crowd"],
     "daemon/job/task.c": ["daemon refs", "daemon jobs", "daemon status", "daemon history", "daemon wait", "daemon after", "daemon deadline",
-                          "daemon events", "daemon life"],
+                          "daemon events", "daemon life", "daemon sharing", "daemon crowd"],
     "daemon/job/history.c": ["daemon registry", "daemon history_limits", "daemon history", "daemon jobs", "daemon memory"],
     "proto/wire/frame.c": ["proto frame", "proto frame_payload", "proto memory", "proto fdpass", "client calls"],
 }
