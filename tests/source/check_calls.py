@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that the daemon's folders call and include each other in one direction only.
 
-    check_calls.py [--circles] ROOT LIBRARY [NM]
+    check_calls.py ROOT LIBRARY [NM]
 
 LIBRARY is the archive of daemon/. A call is a symbol that one object needs and another one defines.
 A folder may call and include the folders that come before it in FOLDERS, and no other one.
---circles also prints the groups of files that call each other in a circle.
+check_circles.py refuses circles of files.
 """
 import pathlib
 import re
@@ -59,30 +59,6 @@ def find_calls(defined, needed):
     return calls
 
 
-def find_circles(calls):
-    """Returns the strongly connected components with more than one file (Tarjan 1972)."""
-    index, low, stack, circles = {}, {}, [], []
-
-    def visit(name):
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for other in calls[name]:
-            if other not in index:
-                visit(other)
-            if other in stack:
-                low[name] = min(low[name], low[other])
-        if low[name] == index[name]:
-            at = stack.index(name)
-            if len(stack) - at > 1:
-                circles.append(sorted(stack[at:]))
-            del stack[at:]
-
-    for name in sorted(calls):
-        if name not in index:
-            visit(name)
-    return circles
-
-
 def complaints(daemon, sources, calls):
     for name in sources:
         for match in INCLUDE.finditer((daemon / name).read_text()):
@@ -95,9 +71,7 @@ def complaints(daemon, sources, calls):
 
 
 def main():
-    args = sys.argv[1:]
-    show_circles = args[:1] == ["--circles"]
-    root, library, nm = (args[show_circles:] + ["nm"])[:3]
+    root, library, nm = (sys.argv[1:] + ["nm"])[:3]
     daemon = pathlib.Path(root) / "daemon"
     sources = sorted(p.relative_to(daemon).as_posix() for p in daemon.rglob("*.[ch]"))
     unknown = {folder_of(name) for name in sources} - set(FOLDERS)
@@ -109,9 +83,6 @@ def main():
         print(f"{library}: nm finds no symbols (link-time optimisation?)")
         return SKIPPED
     calls = find_calls(defined, needed)
-    if show_circles:
-        for circle in find_circles(calls):
-            print(f"{len(circle)} files in a circle: {' '.join(circle)}")
     found = sorted(complaints(daemon, sources, calls))
     print(*found, sep="\n")
     print(f"{len(sources)} files, {len(found)} calls and includes from a lower folder to a higher one")
