@@ -428,7 +428,7 @@ int diagnose(const struct diagnose_request *request, const struct differing *dif
     proposals->subject = &subject;
     proposals->count = 0;
     for (size_t i = 0; i < HYPOTHESES; i++)
-        hypotheses[i]->propose(hypotheses[i], proposals);
+        hypotheses[i].propose(&hypotheses[i], proposals);
     const size_t count = find_survivors(proposals, survivors);
     const struct survivor *best = choose(&subject, survivors, count, &rival);
     if (best)

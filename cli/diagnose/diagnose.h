@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prepares the tensors of a difference for the hypotheses. */
 /*
  * The cause of a difference between a result and the wanted tensor, and the head of this folder:
  *

@@ -199,15 +199,15 @@ static void mapped_describe(const struct subject *subject, const struct candidat
 
 /* The dimensions are in another order: a transpose, also inside planes. */
 
-/* Calls `use` with each permutation of the numbers below `rank` but the identity. */
-static void each_permutation(uint32_t rank, void (*use)(void *context, const uint8_t *order),
-                             void *context)
+/*
+ * Sets `order` to the next permutation of the numbers below `rank` but the identity; *number, first
+ * 0, is its number. Returns false after the last one.
+ */
+static bool next_permutation(uint32_t rank, uint32_t *number, uint8_t order[MLI_MAX_RANK])
 {
-    uint8_t order[MLI_MAX_RANK] = {0};
-
     /* Counts through all numbers with `rank` digits below `rank`; the identity is 0, 1, 2, 3. */
-    for (uint32_t number = 0; number < 256; number++) {
-        uint32_t used = 0, same = 0, rest = number;
+    while (*number < 256) {
+        uint32_t used = 0, same = 0, rest = (*number)++;
 
         for (uint32_t d = 0; d < rank; d++, rest /= MLI_MAX_RANK) {
             order[d] = (uint8_t)(rest % MLI_MAX_RANK);
@@ -215,72 +215,51 @@ static void each_permutation(uint32_t rank, void (*use)(void *context, const uin
             same += order[d] == d;
         }
         if (rest == 0 && used == (1u << rank) - 1 && same < rank)
-            use(context, order);
+            return true;
     }
+    return false;
 }
 
-struct request_permuted {
-    const struct hypothesis *self;
-    struct proposals *proposals;
-    bool source;
-};
-
-static void propose_order_permuted(void *context, const uint8_t *order)
+/* Returns whether a tensor keeps its shape in another order of its dimensions. */
+static bool keeps_shape(const struct elements *elements, const uint8_t *order)
 {
-    const struct request_permuted *request = context;
-    const struct elements *wanted = request->proposals->subject->wanted;
-
-    for (uint32_t d = 0; d < wanted->rank && !request->source; d++) {
-        if (wanted->shape[order[d]] != wanted->shape[d])
-            return;
+    for (uint32_t d = 0; d < elements->rank; d++) {
+        if (elements->shape[order[d]] != elements->shape[d])
+            return false;
     }
-    struct map *map = &proposals_add(request->proposals, request->self, request->source)->map;
-    for (uint32_t d = 0; d < map->rank; d++)
-        map->axis[d] = order[map->axis[d]];
+    return true;
 }
 
 static void propose_permuted(const struct hypothesis *self, struct proposals *proposals)
 {
-    for (int source = proposals_last_reference(proposals); source >= 0; source--) {
-        struct request_permuted request = {self, proposals, source};
+    const struct elements *wanted = proposals->subject->wanted;
+    uint8_t order[MLI_MAX_RANK] = {0};
 
-        each_permutation(proposals->subject->wanted->rank, propose_order_permuted, &request);
+    for (int source = proposals_last_reference(proposals); source >= 0; source--) {
+        for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
+            if (!source && !keeps_shape(wanted, order))
+                continue;
+            struct map *map = &proposals_add(proposals, self, source)->map;
+            for (uint32_t d = 0; d < map->rank; d++)
+                map->axis[d] = order[map->axis[d]];
+        }
     }
 }
 
-static const struct hypothesis hypothesis_permuted = {.name = "permuted",
-                                                      .has_rivals = true,
-                                                      .propose = propose_permuted,
-                                                      .predict = mapped_predict,
-                                                      .describe = mapped_describe};
-
 /* The dimensions are in another order, and the elements follow one another in the wanted shape. */
-
-struct request_relaid {
-    const struct hypothesis *self;
-    struct proposals *proposals;
-};
-
-static void propose_order_relaid(void *context, const uint8_t *order)
-{
-    const struct request_relaid *request = context;
-    const struct elements *wanted = request->proposals->subject->wanted;
-    bool same = true;
-
-    for (uint32_t d = 0; d < wanted->rank; d++)
-        same = same && wanted->shape[order[d]] == wanted->shape[d];
-    if (same) /* then it is a permutation */
-        return;
-    struct candidate *candidate = proposals_add(request->proposals, request->self, false);
-    for (uint32_t d = 0; d < wanted->rank; d++)
-        candidate->number[d] = order[d];
-}
 
 static void propose_relaid(const struct hypothesis *self, struct proposals *proposals)
 {
-    struct request_relaid request = {self, proposals};
+    const struct elements *wanted = proposals->subject->wanted;
+    uint8_t order[MLI_MAX_RANK] = {0};
 
-    each_permutation(proposals->subject->wanted->rank, propose_order_relaid, &request);
+    for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
+        if (keeps_shape(wanted, order)) /* then it is a permutation */
+            continue;
+        struct candidate *candidate = proposals_add(proposals, self, false);
+        for (uint32_t d = 0; d < wanted->rank; d++)
+            candidate->number[d] = order[d];
+    }
 }
 
 static bool predict_relaid(const struct subject *subject, const struct candidate *candidate,
@@ -313,11 +292,6 @@ static void describe_relaid(const struct subject *subject, const struct candidat
         phrase_add(phrase, "%s%" PRIu32, d ? ", " : "(", subject->wanted->shape[d]);
     phrase_add(phrase, "): wrong perm_dim or wrong layout?");
 }
-
-static const struct hypothesis hypothesis_relaid = {.name = "relaid",
-                                                    .propose = propose_relaid,
-                                                    .predict = predict_relaid,
-                                                    .describe = describe_relaid};
 
 /* A dimension is backwards, or has another step. */
 
@@ -353,27 +327,33 @@ static void propose_reversed(const struct hypothesis *self, struct proposals *pr
     }
 }
 
-static const struct hypothesis hypothesis_reversed = {.name = "reversed",
-                                                      .propose = propose_reversed,
-                                                      .predict = mapped_predict,
-                                                      .describe = mapped_describe};
-
 /* The tensor is shifted by a few elements along a dimension, for example by a wrong padding. */
 
 enum { SHIFTED_SHIFT_MAX = 4 };
 
-static void propose_shift(const struct hypothesis *self, struct proposals *proposals, bool source,
-                          uint32_t d, int64_t shift)
+/* Adds candidates with a map; the values beyond the edge of `wanted` may be of each kind. */
+static void propose_map(const struct hypothesis *self, struct proposals *proposals, bool source,
+                        const struct map *map, uint32_t cost)
 {
     static const enum map_outside of_wanted[] = {MAP_ZERO, MAP_WRAP, MAP_EDGE, MAP_UNKNOWN};
 
     for (size_t i = 0; i < (source ? 1 : sizeof(of_wanted) / sizeof(of_wanted[0])); i++) {
-        struct map *map = &proposals_add(proposals, self, source)->map;
+        struct candidate *candidate = proposals_add(proposals, self, source);
 
-        map->first[d] += shift;
-        if (!source)
-            map->outside = of_wanted[i];
+        candidate->map = *map;
+        candidate->map.outside = source ? MAP_ZERO : of_wanted[i];
+        candidate->cost = cost;
     }
+}
+
+static void propose_shift(const struct hypothesis *self, struct proposals *proposals, bool source,
+                          uint32_t d, int64_t shift)
+{
+    struct map map =
+        source ? proposals->subject->move : map_identity(proposals->subject->wanted->rank);
+
+    map.first[d] += shift;
+    propose_map(self, proposals, source, &map, 0);
 }
 
 static void propose_shifts(const struct hypothesis *self, struct proposals *proposals, bool source,
@@ -395,11 +375,6 @@ static void propose_shifted(const struct hypothesis *self, struct proposals *pro
             propose_shifts(self, proposals, source, d);
     }
 }
-
-static const struct hypothesis hypothesis_shifted = {.name = "shifted",
-                                                     .propose = propose_shifted,
-                                                     .predict = mapped_predict,
-                                                     .describe = mapped_describe};
 
 /* A row (an index of any dimension) is repeated or missing: later rows come late or early. */
 
@@ -466,11 +441,6 @@ static void describe_repeated(const struct subject *subject, const struct candid
     else
         phrase_add(phrase, "index %" PRIu32 " of dimension %" PRIu32 " is missing", low, d);
 }
-
-static const struct hypothesis hypothesis_repeated = {.name = "repeated",
-                                                      .propose = propose_repeated,
-                                                      .predict = mapped_predict,
-                                                      .describe = describe_repeated};
 
 /* Rows slide: a stride is wrong by a few elements, or the first element is. */
 
@@ -547,9 +517,6 @@ static void describe_slid(const struct subject *subject, const struct candidate 
                slide < 0 ? "before it" : "after it");
 }
 
-static const struct hypothesis hypothesis_slid = {
-    .name = "slid", .propose = propose_slid, .predict = predict_slid, .describe = describe_slid};
-
 /*
  * Any map between coordinates, if values are rare: finds an element of the wrong tensor and its
  * neighbours in the reference; their places determine the map.
@@ -625,20 +592,6 @@ static bool fit(struct map *map, const struct base *base, const struct lookup *l
     return true;
 }
 
-static void propose_map(const struct hypothesis *self, struct proposals *proposals, bool source,
-                        const struct map *map)
-{
-    static const enum map_outside of_wanted[] = {MAP_ZERO, MAP_WRAP, MAP_EDGE, MAP_UNKNOWN};
-
-    for (size_t i = 0; i < (source ? 1 : sizeof(of_wanted) / sizeof(of_wanted[0])); i++) {
-        struct candidate *candidate = proposals_add(proposals, self, source);
-
-        candidate->map = *map;
-        candidate->map.outside = source ? MAP_ZERO : of_wanted[i];
-        candidate->cost = FITTED_COST;
-    }
-}
-
 static void propose_for(const struct hypothesis *self, struct proposals *proposals, bool source)
 {
     const struct subject *subject = proposals->subject;
@@ -657,7 +610,7 @@ static void propose_for(const struct hypothesis *self, struct proposals *proposa
         struct map map = map_identity(wrong->rank);
 
         if (fit(&map, &bases[i], &lookup))
-            propose_map(self, proposals, source, &map);
+            propose_map(self, proposals, source, &map, FITTED_COST);
     }
 }
 
@@ -670,11 +623,6 @@ static void propose_fitted(const struct hypothesis *self, struct proposals *prop
     for (int source = proposals_last_reference(proposals); source >= 0; source--)
         propose_for(self, proposals, source);
 }
-
-static const struct hypothesis hypothesis_fitted = {.name = "fitted",
-                                                    .propose = propose_fitted,
-                                                    .predict = mapped_predict,
-                                                    .describe = mapped_describe};
 
 /* All wrong elements have one value: zeros, or the former bytes of memory that nobody wrote. */
 
@@ -717,12 +665,6 @@ static void describe_stale(const struct subject *subject, const struct candidate
                                         : "%s: not written, or zeros written there?",
                text);
 }
-
-static const struct hypothesis hypothesis_stale = {.name = "stale",
-                                                   .zero_is_value = true,
-                                                   .propose = propose_stale,
-                                                   .predict = predict_stale,
-                                                   .describe = describe_stale};
 
 /* Elements are in place, but each value was changed: byte order, sign, saturation, scale. */
 
@@ -891,11 +833,6 @@ static void describe_recoded(const struct subject *subject, const struct candida
         phrase_add(phrase, "%" PRId64 ": wrong frac_bits or scale?", (int64_t)1 << amount);
 }
 
-static const struct hypothesis hypothesis_recoded = {.name = "recoded",
-                                                     .propose = propose_recoded,
-                                                     .predict = predict_recoded,
-                                                     .describe = describe_recoded};
-
 /* The output has the elements of the source, or of the output before the job, as they were. */
 
 enum { BEFORE = 0 };
@@ -935,15 +872,18 @@ static void describe_unmoved(const struct subject *subject, const struct candida
                            : "that of src in the order of its elements: not moved, only copied?");
 }
 
-static const struct hypothesis hypothesis_unmoved = {.name = "unmoved",
-                                                     .propose = propose_unmoved,
-                                                     .predict = predict_unmoved,
-                                                     .describe = describe_unmoved};
-
-const struct hypothesis *const hypotheses[HYPOTHESES] = {
-    &hypothesis_permuted, &hypothesis_reversed, &hypothesis_shifted, &hypothesis_repeated,
-    &hypothesis_recoded,  &hypothesis_relaid,   &hypothesis_slid,    &hypothesis_fitted,
-    &hypothesis_unmoved,  &hypothesis_stale};
+const struct hypothesis hypotheses[HYPOTHESES] = {
+    {"permuted", propose_permuted, mapped_predict, mapped_describe, .has_rivals = true},
+    {"reversed", propose_reversed, mapped_predict, mapped_describe},
+    {"shifted", propose_shifted, mapped_predict, mapped_describe},
+    {"repeated", propose_repeated, mapped_predict, describe_repeated},
+    {"recoded", propose_recoded, predict_recoded, describe_recoded},
+    {"relaid", propose_relaid, predict_relaid, describe_relaid},
+    {"slid", propose_slid, predict_slid, describe_slid},
+    {"fitted", propose_fitted, mapped_predict, mapped_describe},
+    {"unmoved", propose_unmoved, predict_unmoved, describe_unmoved},
+    {"stale", propose_stale, predict_stale, describe_stale, .zero_is_value = true},
+};
 
 /* Wrong elements at regular places along a dimension: the boundaries of tiles. */
 

@@ -8,8 +8,6 @@
  * there, describe its name in mlictl-diff(1), and plant the mistake in
  * tests/unit/diagnose/test_diagnose.c.
  */
-/* A text in a fixed buffer that grows at its end. A text that does not fit is cut. */
-/* Finds the only places of several values in a tensor, in one pass. */
 #ifndef CLI_DIAGNOSE_HYPOTHESIS_H
 #define CLI_DIAGNOSE_HYPOTHESIS_H
 
@@ -68,9 +66,7 @@ struct element_at {
 };
 
 struct hypothesis {
-    const char *name;   /* the kind of the diagnosis in JSON */
-    bool has_rivals;    /* another candidate of the same reference may explain as much */
-    bool zero_is_value; /* explained zeros are evidence, too */
+    const char *name; /* the kind of the diagnosis in JSON */
     void (*propose)(const struct hypothesis *self, struct proposals *proposals);
     /** Computes the bits that the candidate predicts for the wrong tensor. Returns false if it
      * predicts nothing for this element. */
@@ -79,11 +75,13 @@ struct hypothesis {
     /** Adds the rest of a sentence that begins with "every value is". */
     void (*describe)(const struct subject *subject, const struct candidate *candidate,
                      struct phrase *phrase);
+    bool has_rivals;    /* another candidate of the same reference may explain as much */
+    bool zero_is_value; /* explained zeros are evidence, too */
 };
 
 /* All hypotheses. Of two that explain equally much, the first one is the diagnosis. */
 enum { HYPOTHESES = 10 };
-extern const struct hypothesis *const hypotheses[HYPOTHESES];
+extern const struct hypothesis hypotheses[HYPOTHESES];
 
 /** Adds a sentence about the places of the wrong elements: "; all of them at ...". Adds nothing if
  * the places have no pattern. */
