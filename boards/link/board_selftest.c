@@ -258,7 +258,7 @@ static bool is_over(const struct round *round, uint64_t taken)
 
     return taken >= plan->iterations || cancel_requested() ||
            round->failures >= (plan->fail_fast ? 1 : FAILURES_MAX) ||
-           (plan->round_ns && flight_now_ns() - round->begin_ns > plan->round_ns);
+           (plan->round_ns && clock_ns() - round->begin_ns > plan->round_ns);
 }
 
 /*
@@ -274,7 +274,7 @@ static enum round_end run_round(struct round *round, struct board *board, struct
     struct round_progress progress = {.shown = false};
     int result = 0;
 
-    round->begin_ns = flight_now_ns();
+    round->begin_ns = clock_ns();
     if (board_set_engine(board, *round->engine ? round->engine : NULL, plan->limits.channels,
                          fault))
         return board->lost ? ROUND_FAILED : ROUND_REFUSED;

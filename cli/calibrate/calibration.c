@@ -71,25 +71,11 @@ static int set_engine(struct calibration *c, const struct calibration_rules *rul
     return 0;
 }
 
-/* Returns the largest memory that the DMA controller reaches, or null. */
-static const struct profile_memory *find_memory(const struct target_profile *profile)
-{
-    const struct profile_memory *largest = NULL;
-
-    for (uint32_t i = 0; i < profile->memory_count; i++) {
-        const struct profile_memory *memory = &profile->memories[i];
-
-        if (memory->reached_by & PROFILE_DMA && (!largest || memory->size > largest->size))
-            largest = memory;
-    }
-    return largest;
-}
-
 /* Allocates buffers, and gives them addresses in a memory of the board. */
 static int init_measure(struct measure *measure, uint64_t *max_bytes, const struct calibration *c,
                         const struct calibration_rules *rules, struct fault *fault)
 {
-    const struct profile_memory *memory = find_memory(&c->profile);
+    const struct profile_memory *memory = profile_dma_memory(&c->profile, NULL);
 
     if (!memory)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -191,7 +177,7 @@ static void set_sources(struct calibration *c, const struct calibration_rules *r
 
 static int fit(struct calibration *c, const struct sweep *sweep, struct fault *fault)
 {
-    const struct profile_memory *memory = find_memory(&c->profile);
+    const struct profile_memory *memory = profile_dma_memory(&c->profile, NULL);
     int result;
 
     if (c->processor) {
@@ -238,7 +224,7 @@ static void predict(struct checked_move *checked, const struct calibration *c,
     checked->measured = move->cycles;
     if (!c->processor) {
         checked->formula = checked->predicted =
-            formula_cycles(&c->profile, find_memory(&c->profile), &move->plan);
+            formula_cycles(&c->profile, profile_dma_memory(&c->profile, NULL), &move->plan);
         return;
     }
     measured_formula(&time, &c->profile.measured, &numbers);
@@ -346,7 +332,7 @@ static int verify(struct calibration *c, struct measure *measure,
 int calibration_run(struct calibration *c, const struct calibration_rules *rules,
                     struct fault *fault)
 {
-    struct measure measure = {.now_ns = measure_now_ns};
+    struct measure measure;
     uint64_t max_bytes = 0;
     int result = -1;
 

@@ -10,6 +10,7 @@
 
 #include "cli/calibrate/sweep.h"
 #include "cli/selftest/draw.h"
+#include "cli/term/clock_ns.h"
 #include "mli_explain.h"
 #include "mli_helpers_api.h"
 
@@ -235,14 +236,6 @@ enum { GROUPS = 3, PROBE_BYTES = 8 * 1024, PROBE_COPIES = 16 };
 #define SRC_ADDRESS (UINT64_C(1) << 32)
 #define DST_ADDRESS (UINT64_C(1) << 33)
 
-uint64_t measure_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Allocates and touches pages: reading untouched pages would read one page of zeros. */
 static uint8_t *allocate(size_t bytes)
 {
@@ -260,7 +253,7 @@ int measure_init(struct measure *measure, uint64_t max_bytes, struct fault *faul
     *measure = (struct measure){.bytes = (size_t)(2 * max_bytes + SWEEP_SLACK),
                                 .src_address = SRC_ADDRESS,
                                 .dst_address = DST_ADDRESS,
-                                .now_ns = measure_now_ns};
+                                .now_ns = clock_ns};
     measure->src = allocate(measure->bytes);
     measure->dst = measure->src ? allocate(measure->bytes) : NULL;
     if (measure->dst)

@@ -65,11 +65,8 @@ struct measure {
     uint64_t src_address, dst_address; /* addresses of the buffers in plans */
     bool by_thread;                    /* true: the calling thread moves the bytes */
     double probe_ns;                   /* shortest time of the probe */
-    uint64_t (*now_ns)(void);          /* measure_now_ns(), or a simulated clock */
+    uint64_t (*now_ns)(void);          /* clock_ns(), or a simulated clock */
 };
-
-/** Returns the time of a monotonic clock. */
-uint64_t measure_now_ns(void);
 
 /** Sets up a measurement with the monotonic clock and buffers for moves of at most `max_bytes`.
  * Returns 0, or -1 with the fault. */

@@ -13,6 +13,7 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_engine.h"
@@ -84,7 +85,7 @@ static uint64_t random_seed(void)
     uint32_t seed;
 
     if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-        seed = (uint32_t)flight_now_ns() ^ (uint32_t)getpid();
+        seed = (uint32_t)clock_ns() ^ (uint32_t)getpid();
     return seed;
 }
 

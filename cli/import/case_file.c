@@ -16,21 +16,18 @@
 static int localise(const struct import_output *output, const char *path, char out[CASE_PATH_MAX],
                     struct fault *fault)
 {
-    struct job_spec job;
-    char *place = NULL;
+    char *name = strdup(path), *place = NULL;
     int result = -1;
 
-    job_spec_init(&job);
-    job.src.file = strdup(path);
-    if (!job.src.file || asprintf(&place, "%s/x", output->hidden) < 0) {
+    if (!name || asprintf(&place, "%s/x", output->hidden) < 0) {
         place = NULL;
         fault_no_memory(fault);
-    } else if (relocate(&job, place, fault) == 0) {
+    } else if (relocate_name(&name, place, fault) == 0) {
         result = 0;
-        snprintf(out, CASE_PATH_MAX, "%s", job.src.file);
+        snprintf(out, CASE_PATH_MAX, "%s", name);
     }
     free(place);
-    job_spec_finish(&job);
+    free(name);
     return result;
 }
 

@@ -151,6 +151,14 @@ void import_request_finish(struct import_request *request)
     *request = (struct import_request){0};
 }
 
+/*
+ * The test data of an ONNX model: files input_N.pb and output_N.pb for the inputs and outputs of
+ * its graph. Missing files are no error.
+ *
+ * A sequence of tensors has no length in the model. Its file has: the sequence NAME becomes the
+ * tensors NAME[0], NAME[1], ..., and a node Identity of it copies each of them.
+ */
+
 /* A file of one value, and its tensors. */
 struct given {
     struct text text;
@@ -329,7 +337,10 @@ static int list_outputs(struct model *model, struct fault *fault)
     return 0;
 }
 
-int given_inputs(struct model *model, const char *directory, size_t *count, struct fault *fault)
+/* Makes the inputs of the graph constants, and adds the tensors of its sequences to the model. Sets
+ * *count to the number of tensors that were read. */
+static int given_inputs(struct model *model, const char *directory, size_t *count,
+                        struct fault *fault)
 {
     *count = 0;
     for (size_t i = 0; i < model->input_count; i++) {
@@ -372,8 +383,9 @@ static int read_output(struct element_store *store, const char *directory, size_
     return result < 0 ? -1 : (int)count;
 }
 
-int given_outputs(struct element_store *store, const char *directory, size_t *count,
-                  struct fault *fault)
+/* Sets the expected elements of the outputs of the graph, after given_inputs(). */
+static int given_outputs(struct element_store *store, const char *directory, size_t *count,
+                         struct fault *fault)
 {
     const struct model *model = store->model;
 

@@ -21,6 +21,16 @@ static int complain(const char *path, int error, struct fault *fault)
                      strerror(error));
 }
 
+/* Closes a descriptor, and keeps errno. */
+static void close_after(int fd)
+{
+    const int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+}
+
 static bool ends_with(const char *name, const char *ending)
 {
     const size_t length = strlen(name), size = strlen(ending);
@@ -46,10 +56,7 @@ static int walk(int directory, int (*visit)(int directory, const char *name))
     int result = 0;
 
     if (!list) {
-        const int error = errno;
-        if (fd >= 0)
-            close(fd);
-        errno = error;
+        close_after(fd);
         return -1;
     }
     while (result == 0) {
@@ -83,9 +90,7 @@ static int remove_entry(int directory, const char *name)
     if (data < 0)
         return -1;
     result = walk(data, remove_file);
-    const int error = errno;
-    close(data);
-    errno = error;
+    close_after(data);
     return result ? -1 : unlinkat(directory, IMPORT_DATA, AT_REMOVEDIR);
 }
 
@@ -98,9 +103,7 @@ static int remove_directory(const char *path)
     if (fd < 0)
         return -1;
     result = walk(fd, remove_entry);
-    const int error = errno;
-    close(fd);
-    errno = error;
+    close_after(fd);
     return result ? -1 : rmdir(path);
 }
 
@@ -135,9 +138,7 @@ static int has_list(int fd)
             break;
         length += got > 0 ? (size_t)got : 0;
     }
-    const int error = errno;
-    close(list);
-    errno = error;
+    close_after(list);
     return got < 0 ? -1 : strcmp(text, IMPORT_LIST_BEGIN) == 0;
 }
 

@@ -5,55 +5,31 @@
 #include <string.h>
 
 #include "cli/import/movement.h"
-#include "cli/import/names.h"
 #include "cli/import/node_reader.h"
 #include "cli/model/model.h"
 
 /* Operators of ONNX with a result of the shape of the first input. */
-static const char *const unary[] = {"Abs",
-                                    "BatchNormalization",
-                                    "Cast",
-                                    "Ceil",
-                                    "Celu",
-                                    "Clip",
-                                    "Cos",
-                                    "DequantizeLinear",
-                                    "Dropout",
-                                    "Elu",
-                                    "Erf",
-                                    "Exp",
-                                    "Floor",
-                                    "Gelu",
-                                    "HardSigmoid",
-                                    "HardSwish",
-                                    "InstanceNormalization",
-                                    "LayerNormalization",
-                                    "LeakyRelu",
-                                    "Log",
-                                    "LogSoftmax",
-                                    "Mish",
-                                    "Neg",
-                                    "Not",
-                                    "PRelu",
-                                    "QuantizeLinear",
-                                    "Reciprocal",
-                                    "Relu",
-                                    "Round",
-                                    "Selu",
-                                    "Sigmoid",
-                                    "Sign",
-                                    "Sin",
-                                    "Softmax",
-                                    "Softplus",
-                                    "Softsign",
-                                    "Sqrt",
-                                    "Tanh",
-                                    "ThresholdedRelu",
-                                    NULL};
+static const char unary[] =
+    "Abs BatchNormalization Cast Ceil Celu Clip Cos DequantizeLinear Dropout Elu Erf "
+    "Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization "
+    "LeakyRelu Log LogSoftmax Mish Neg Not PRelu QuantizeLinear Reciprocal Relu Round "
+    "Selu Sigmoid Sign Sin Softmax Softplus Softsign Sqrt Tanh ThresholdedRelu";
 
 /* Operators with a result of the common shape of all inputs, by NumPy's broadcasting. */
-static const char *const broadcasting[] = {"Add", "Div", "Max", "Mean", "Min", "Mod",
-                                           "Mul", "Pow", "Sub", "Sum",  NULL};
+static const char broadcasting[] = "Add Div Max Mean Min Mod Mul Pow Sub Sum";
+
+/* Returns whether a text of words with spaces between them has a word. */
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (size_t size; *words; words += size + (words[size] == ' ')) {
+        size = strcspn(words, " ");
+        if (size == length && memcmp(words, word, size) == 0)
+            return true;
+    }
+    return false;
+}
 
 static const struct model_tensor *input(const struct model *model, const struct model_node *node,
                                         size_t at)
@@ -129,11 +105,11 @@ static int broadcast(const struct model *model, const struct model_node *node,
 static int inference_complete(struct model *model, const struct model_node *node)
 {
     const struct model_tensor *from = input(model, node, 0);
-    const bool same = name_is_one_of(unary, node->op);
+    const bool same = has_word(unary, node->op);
     struct model_tensor *to;
     struct fault fault;
 
-    if ((!same && !name_is_one_of(broadcasting, node->op)) || !from || node->output_count == 0 ||
+    if ((!same && !has_word(broadcasting, node->op)) || !from || node->output_count == 0 ||
         node->outputs[0] == MODEL_ABSENT)
         return 0;
     to = &model->tensors[node->outputs[0]];
@@ -147,8 +123,7 @@ static int inference_complete(struct model *model, const struct model_node *node
 }
 
 /* Operators that run other graphs of the model, which are not read. */
-static const char *const bodies[] = {"If",    "Loop", "Scan",      "IF",
-                                     "WHILE", "CALL", "CALL_ONCE", NULL};
+static const char bodies[] = "If Loop Scan IF WHILE CALL CALL_ONCE";
 
 void movement_list_finish(struct movement_list *list)
 {
@@ -177,8 +152,7 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
     if (!operator->name) {
         snprintf(list->reason, sizeof(list->reason), "%.*s: %s", MODEL_WORD_MAX,
                  *node->op ? node->op : "a node without an operator",
-                 name_is_one_of(bodies, node->op) ? "its graphs are not read"
-                                                  : "not data movement");
+                 has_word(bodies, node->op) ? "its graphs are not read" : "not data movement");
         return inference_complete(model, node);
     }
     read = operator->read(&reader);

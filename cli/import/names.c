@@ -33,12 +33,3 @@ const char *import_name(char out[IMPORT_NAME_MAX], size_t number, size_t total, 
     out[at] = '\0';
     return out;
 }
-
-bool name_is_one_of(const char *const *names, const char *name)
-{
-    for (; *names; names++) {
-        if (strcmp(*names, name) == 0)
-            return true;
-    }
-    return false;
-}

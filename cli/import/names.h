@@ -3,7 +3,6 @@
 #ifndef CLI_IMPORT_NAMES_H
 #define CLI_IMPORT_NAMES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum { IMPORT_NAME_MAX = 80 };
@@ -15,8 +14,5 @@ enum { IMPORT_NAME_MAX = 80 };
  */
 const char *import_name(char out[IMPORT_NAME_MAX], size_t number, size_t total, const char *kind,
                         const char *name);
-
-/** Returns whether a list, which ends with a null pointer, has a name. */
-bool name_is_one_of(const char *const *names, const char *name);
 
 #endif /* CLI_IMPORT_NAMES_H */

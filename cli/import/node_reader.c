@@ -27,8 +27,6 @@ bool node_has(const struct node_reader *reader, size_t i)
     return i < reader->node->input_count && reader->node->inputs[i] != MODEL_ABSENT;
 }
 
-/* Operands */
-
 /* Explains why the shape of a tensor is not known. */
 static bool refuse_shape(struct node_reader *reader, const struct model_tensor *tensor)
 {
@@ -195,8 +193,6 @@ bool node_fill(struct node_reader *reader, struct movement *movement, size_t i)
     return true;
 }
 
-/* Results */
-
 bool node_declared(const struct node_reader *reader, struct node_ints *shape)
 {
     const struct model_tensor *tensor;
@@ -285,16 +281,9 @@ bool node_result_same(struct node_reader *reader, struct movement *movement, siz
 
 enum { REPEATS_MAX = 1 << 16 };
 
-/* Adds a copy of input `i` in another shape as output 0. */
-static bool node_copy(struct node_reader *reader, size_t i, uint32_t rank, const uint64_t *shape)
+bool node_copy_as_declared(struct node_reader *reader)
 {
-    struct movement *movement = node_movement(reader, MOVEMENT_COPY, i);
-
-    return movement && node_result(reader, movement, 0, rank, shape);
-}
-
-bool node_copy_as_declared(struct node_reader *reader, size_t i)
-{
+    struct movement *movement;
     struct node_ints declared;
     uint64_t shape[MOVEMENT_RANK_MAX];
 
@@ -302,7 +291,8 @@ bool node_copy_as_declared(struct node_reader *reader, size_t i)
         return node_refuse(reader, "the model does not have the shape of its output");
     for (int d = 0; d < declared.count; d++)
         shape[d] = (uint64_t)declared.values[d];
-    return node_copy(reader, i, (uint32_t)declared.count, shape);
+    movement = node_movement(reader, MOVEMENT_COPY, 0);
+    return movement && node_result(reader, movement, 0, (uint32_t)declared.count, shape);
 }
 
 bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
@@ -442,9 +432,9 @@ bool node_concat(struct node_reader *reader, int64_t given, bool stack)
     return node_result_same(reader, movement, 0);
 }
 
-bool node_tile(struct node_reader *reader, size_t i, const struct node_ints *repeats)
+bool node_tile(struct node_reader *reader, const struct node_ints *repeats)
 {
-    struct movement *movement = node_movement(reader, MOVEMENT_TILE, i);
+    struct movement *movement = node_movement(reader, MOVEMENT_TILE, 0);
 
     if (!movement)
         return false;
@@ -460,9 +450,9 @@ bool node_tile(struct node_reader *reader, size_t i, const struct node_ints *rep
     return node_result_same(reader, movement, 0);
 }
 
-bool node_expand(struct node_reader *reader, size_t i, const struct node_ints *shape)
+bool node_expand(struct node_reader *reader, const struct node_ints *shape)
 {
-    struct movement *movement = node_movement(reader, MOVEMENT_TILE, i);
+    struct movement *movement = node_movement(reader, MOVEMENT_TILE, 0);
     uint64_t *source;
 
     if (!movement)

@@ -56,8 +56,8 @@ bool node_result(struct node_reader *reader, struct movement *movement, size_t i
                  const uint64_t *result);
 /** Like node_result(), with the shape of the movement. */
 bool node_result_same(struct node_reader *reader, struct movement *movement, size_t i);
-/** Adds a copy of input `i` in the shape that the model gives output 0. */
-bool node_copy_as_declared(struct node_reader *reader, size_t i);
+/** Adds a copy of input 0 in the shape that the model gives output 0. */
+bool node_copy_as_declared(struct node_reader *reader);
 /** Reads the shape that the model gives output 0; false without a refusal if it is not known. */
 bool node_declared(const struct node_reader *reader, struct node_ints *shape);
 
@@ -71,10 +71,10 @@ bool node_split(struct node_reader *reader, size_t i, int64_t axis, struct node_
 bool node_transpose(struct node_reader *reader, const struct node_ints *perm);
 /** Adds the concatenation of the inputs; `stack`: along a new dimension. */
 bool node_concat(struct node_reader *reader, int64_t axis, bool stack);
-/** Adds input `i` repeated to `shape`. The last dimensions of `shape` belong to the input. */
-bool node_expand(struct node_reader *reader, size_t i, const struct node_ints *shape);
-/** Adds input `i` repeated `repeats` times. */
-bool node_tile(struct node_reader *reader, size_t i, const struct node_ints *repeats);
+/** Adds input 0 repeated to `shape`. The last dimensions of `shape` belong to the input. */
+bool node_expand(struct node_reader *reader, const struct node_ints *shape);
+/** Adds input 0 repeated `repeats` times. */
+bool node_tile(struct node_reader *reader, const struct node_ints *repeats);
 /** Adds a depth-to-space or space-to-depth of input 0. */
 bool node_blocks(struct node_reader *reader, enum movement_kind kind, enum movement_layout layout,
                  int64_t block);

@@ -199,7 +199,7 @@ static bool read_reshape(struct node_reader *reader)
 
     /* A computed shape does not matter if the model has the shape of the result. */
     if (node_has(reader, 1) && node_declared(reader, &shape))
-        return node_copy_as_declared(reader, 0);
+        return node_copy_as_declared(reader);
     if (!shape_of(reader, &source) || !node_ints(reader, 1, "shape", &shape))
         return false;
     if (shape.count < 0)
@@ -302,7 +302,7 @@ static bool read_expand(struct node_reader *reader)
 
     if (!node_declared(reader, &shape) && !node_input_ints(reader, 1, "shape", &shape))
         return false;
-    return node_expand(reader, 0, &shape);
+    return node_expand(reader, &shape);
 }
 
 static bool read_tile(struct node_reader *reader)
@@ -311,7 +311,7 @@ static bool read_tile(struct node_reader *reader)
 
     if (node_has(reader, 2))
         return node_refuse(reader, "version 1 is not supported");
-    return node_input_ints(reader, 1, "repeats", &repeats) && node_tile(reader, 0, &repeats);
+    return node_input_ints(reader, 1, "repeats", &repeats) && node_tile(reader, &repeats);
 }
 
 const struct node_operator onnx_operators[] = {

@@ -5,11 +5,6 @@
 
 #include "cli/import/node_reader.h"
 
-static bool read_copy(struct node_reader *reader)
-{
-    return node_copy_as_declared(reader, 0);
-}
-
 static bool read_transpose(struct node_reader *reader)
 {
     struct node_ints perm;
@@ -293,7 +288,7 @@ static bool read_tile(struct node_reader *reader)
 {
     struct node_ints repeats;
 
-    return node_input_ints(reader, 1, "multiples", &repeats) && node_tile(reader, 0, &repeats);
+    return node_input_ints(reader, 1, "multiples", &repeats) && node_tile(reader, &repeats);
 }
 
 static bool read_broadcast(struct node_reader *reader)
@@ -302,13 +297,13 @@ static bool read_broadcast(struct node_reader *reader)
 
     if (!node_declared(reader, &shape) && !node_input_ints(reader, 1, "shape", &shape))
         return false;
-    return node_expand(reader, 0, &shape);
+    return node_expand(reader, &shape);
 }
 
 const struct node_operator tflite_operators[] = {
-    {"RESHAPE", read_copy},
-    {"SQUEEZE", read_copy},
-    {"EXPAND_DIMS", read_copy},
+    {"RESHAPE", node_copy_as_declared},
+    {"SQUEEZE", node_copy_as_declared},
+    {"EXPAND_DIMS", node_copy_as_declared},
     {"TRANSPOSE", read_transpose},
     {"SLICE", read_slice},
     {"STRIDED_SLICE", read_strided_slice},

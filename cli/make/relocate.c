@@ -114,7 +114,7 @@ static char *directory_of(const char *path)
     return real;
 }
 
-int relocate(struct job_spec *job, const char *path, struct fault *fault)
+static int relocate_names(char **const names[], size_t count, const char *path, struct fault *fault)
 {
     char *working = realpath(".", NULL), *target = working ? directory_of(path) : NULL;
     struct parts directory = {0};
@@ -128,12 +128,24 @@ int relocate(struct job_spec *job, const char *path, struct fault *fault)
                   "%s: its directory must exist: %s", path, strerror(errno));
     else if (parts_init(&directory, NULL, target))
         fault_no_memory(fault);
-    else if (rewrite(&job->src.file, working, &directory, fault) == 0 &&
-             rewrite(&job->dst.file, working, &directory, fault) == 0 &&
-             rewrite(&job->expect.golden.file, working, &directory, fault) == 0)
+    else
         status = 0;
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = rewrite(names[i], working, &directory, fault);
     parts_finish(&directory);
     free(working);
     free(target);
     return status;
+}
+
+int relocate_name(char **name, const char *path, struct fault *fault)
+{
+    return relocate_names(&name, 1, path, fault);
+}
+
+int relocate(struct job_spec *job, const char *path, struct fault *fault)
+{
+    char **const names[] = {&job->src.file, &job->dst.file, &job->expect.golden.file};
+
+    return relocate_names(names, 3, path, fault);
 }

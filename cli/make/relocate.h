@@ -11,5 +11,7 @@
  * written only for real directories, never for links. Returns 0 or -1.
  */
 int relocate(struct job_spec *job, const char *path, struct fault *fault);
+/** Rewrites one name, a string on the heap; null stays null. */
+int relocate_name(char **name, const char *path, struct fault *fault);
 
 #endif /* CLI_MAKE_RELOCATE_H */

@@ -7,18 +7,8 @@
 #include "cli/optimise/program.h"
 #include "proto/wire/wire_limits.h"
 
-/* Readers of each step's result; 2 means two or more. */
-struct readers {
-    uint8_t *count;
-};
-
-static void add_reader(struct readers *readers, size_t writer)
-{
-    if (readers->count[writer] < 2)
-        readers->count[writer]++;
-}
-
-static void count_readers(struct program *p, struct readers *readers)
+/* Counts the readers of each step's result; 2 means two or more. */
+static void count_readers(struct program *p, uint8_t *readers)
 {
     struct reach reach;
 
@@ -30,9 +20,9 @@ static void count_readers(struct program *p, struct readers *readers)
             continue;
         reach_find(p, &step->map, step->src, i, &reach);
         for (size_t k = 0; reach.why == NOT_KEPT && k < reach.count; k++)
-            add_reader(readers, reach.pieces[k].step);
+            readers[reach.pieces[k].step] += readers[reach.pieces[k].step] < 2;
         for (size_t k = 0; reach.why != NOT_KEPT && k < store->write_count; k++)
-            readers->count[store->writes[k].step] = 2;
+            readers[store->writes[k].step] = 2;
     }
 }
 
@@ -45,8 +35,8 @@ static bool has_axis(const struct program_step *step)
 }
 
 /* Returns whether a step may be split, with what it reads. */
-static bool is_candidate(struct program *p, const struct program_step *step,
-                         const struct readers *readers, struct reach *reach)
+static bool is_candidate(struct program *p, const struct program_step *step, const uint8_t *readers,
+                         struct reach *reach)
 {
     if (step->src == NONE || step->frozen || !step->job->dst.buffer || step->src == step->dst ||
         has_axis(step) || !p->stores[step->src].intermediate ||
@@ -58,7 +48,7 @@ static bool is_candidate(struct program *p, const struct program_step *step,
     for (size_t i = 0; i < reach->count; i++) {
         const size_t writer = reach->pieces[i].step;
 
-        if (p->steps[writer].needed != NOT_KEPT || readers->count[writer] != 1)
+        if (p->steps[writer].needed != NOT_KEPT || readers[writer] != 1)
             return false;
     }
     return true;
@@ -90,17 +80,17 @@ static int set_parts(struct program_step *step, const struct reach *reach)
 
 int split_mark(struct program *p, size_t which, size_t *count)
 {
-    struct readers readers = {calloc(p->count, sizeof(*readers.count))};
+    uint8_t *readers = calloc(p->count, sizeof(*readers));
     struct reach reach;
     size_t candidates = 0;
-    int status = readers.count ? 0 : -1;
+    int status = readers ? 0 : -1;
 
     *count = 0;
     p->budget = PROGRAM_BUDGET;
     if (status == 0)
-        count_readers(p, &readers);
+        count_readers(p, readers);
     for (size_t i = 0; i < p->count && status == 0; i++) {
-        if (!is_candidate(p, &p->steps[i], &readers, &reach))
+        if (!is_candidate(p, &p->steps[i], readers, &reach))
             continue;
         if (which == SPLIT_ALL || which == candidates) {
             status = set_parts(&p->steps[i], &reach);
@@ -108,7 +98,7 @@ int split_mark(struct program *p, size_t which, size_t *count)
         }
         candidates++;
     }
-    free(readers.count);
+    free(readers);
     return status;
 }
 

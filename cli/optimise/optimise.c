@@ -53,8 +53,8 @@ static int add_jobs(struct timeline *timeline, const struct job_board_context *c
  * --profile` shows it; 0: a job or a buffer cannot be on the board. Returns 0, or -1 with the fault
  * if a job cannot be resolved.
  */
-static int prediction_find(uint64_t *ns, const struct job_file *file,
-                           const struct target_profile *profile, struct fault *fault)
+static int predict(uint64_t *ns, const struct job_file *file, const struct target_profile *profile,
+                   struct fault *fault)
 {
     struct produced produced = {.without_golden = true};
     struct buffer_places places;
@@ -119,15 +119,6 @@ static struct optimise_totals totals_of(const struct program *p)
         totals.intermediate_bytes += size;
     }
     return totals;
-}
-
-static size_t count_alive(const struct program *p)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < p->count; i++)
-        count += p->steps[i].alive;
-    return count;
 }
 
 /* Writes the jobs of a program that stay, beside its job file. */
@@ -210,16 +201,11 @@ static int advance(struct optimised *result, const struct optimise_request *requ
     return begin(&result->last, &result->file, request, &result->text, fault);
 }
 
-static bool saves(const struct optimised *result)
-{
-    return count_alive(optimised_last(result)) < optimised_last(result)->count;
-}
-
 /* Replaces the program until nothing can be saved. */
 static int settle(struct optimised *result, const struct optimise_request *request,
                   struct fault *fault)
 {
-    while (saves(result)) {
+    while (program_alive(optimised_last(result)) < optimised_last(result)->count) {
         if (advance(result, request, fault))
             return -1;
     }
@@ -294,14 +280,6 @@ static int split(struct optimised *result, const struct optimise_request *reques
     return 0;
 }
 
-static int predict(struct optimised *result, const struct target_profile *profile,
-                   struct fault *fault)
-{
-    if (prediction_find(&result->before.ns, result->first.file, profile, fault))
-        return -1;
-    return prediction_find(&result->after.ns, optimised_last(result)->file, profile, fault);
-}
-
 static int check_proof(const struct proof *proof, struct fault *fault)
 {
     if (proof->equal)
@@ -346,7 +324,9 @@ int optimise(struct optimised *result, const struct job_file *file,
         return fault_no_memory(fault);
     result->before = totals_of(&result->first);
     result->after = totals_of(optimised_last(result));
-    if (request->profile && predict(result, request->profile, fault))
+    if (request->profile &&
+        (predict(&result->before.ns, result->first.file, request->profile, fault) ||
+         predict(&result->after.ns, optimised_last(result)->file, request->profile, fault)))
         return -1;
     if (result->after.jobs < result->before.jobs &&
         (proof_run(&result->proof, &result->first, &result->text, request->options, fault) ||

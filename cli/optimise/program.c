@@ -12,6 +12,15 @@
 #include "cli/job/staging.h"
 #include "cli/term/cancel.h"
 
+size_t program_alive(const struct program *p)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        count += p->steps[i].alive;
+    return count;
+}
+
 const char *kept_text(enum kept kept)
 {
     static const char *const texts[] = {

@@ -166,6 +166,9 @@ void program_finish(struct program *program);
 int program_reload(struct job_file *file, const struct program *p, const struct jsonw *w,
                    struct fault *fault);
 
+/** Returns the number of jobs that stay. */
+size_t program_alive(const struct program *p);
+
 /** Returns the text of a reason; static storage. */
 const char *kept_text(enum kept kept);
 

@@ -237,9 +237,7 @@ struct writer {
     size_t number; /* of the next invented name */
 };
 
-enum { PART_NAME_MAX = 32 };
-
-/* Names of jobs */
+enum { INVENTED_NAME_MAX = 32 };
 
 static char *name_of(const struct writer *writer, size_t step)
 {
@@ -259,6 +257,14 @@ static bool is_taken(const struct program *p, const char *name)
     return false;
 }
 
+/* Invents the name of a job. */
+static void invent_name(struct writer *writer, char out[INVENTED_NAME_MAX])
+{
+    do
+        snprintf(out, INVENTED_NAME_MAX, "fused%zu", writer->number++);
+    while (is_taken(writer->p, out));
+}
+
 /* Gives names to the jobs without name that another job waits for. */
 static int invent_names(struct writer *writer)
 {
@@ -267,13 +273,11 @@ static int invent_names(struct writer *writer)
     for (size_t i = 0; i < p->count; i++) {
         for (size_t k = 0; p->steps[i].alive && k < writer->after[i].count; k++) {
             const size_t before = writer->after[i].list[k];
-            char name[32];
+            char name[INVENTED_NAME_MAX];
 
             if (name_of(writer, before))
                 continue;
-            do
-                snprintf(name, sizeof(name), "fused%zu", writer->number++);
-            while (is_taken(p, name));
+            invent_name(writer, name);
             writer->names[before] = strdup(name);
             if (!writer->names[before])
                 return -1;
@@ -281,8 +285,6 @@ static int invent_names(struct writer *writer)
     }
     return 0;
 }
-
-/* Names of files */
 
 static bool same_directory(const struct job_file *file, const char *path)
 {
@@ -300,24 +302,14 @@ static bool same_directory(const struct job_file *file, const char *path)
 /* Replaces the name of a file by a new string on the heap, relative to the new job file. */
 static int rename_file(const struct writer *writer, char **name, struct fault *fault)
 {
-    struct job_spec scratch;
-    int status = 0;
+    const bool relative = writer->moved && writer->path && strcmp(writer->path, "-") != 0;
 
     if (!*name)
         return 0;
-    job_spec_init(&scratch);
-    scratch.src.file = writer->moved ? job_file_path(writer->p->file, *name) : strdup(*name);
-    if (!scratch.src.file)
-        status = fault_no_memory(fault);
-    else if (writer->moved && writer->path && strcmp(writer->path, "-") != 0)
-        status = relocate(&scratch, writer->path, fault);
-    *name = NULL;
-    if (status == 0) {
-        *name = scratch.src.file;
-        scratch.src.file = NULL;
-    }
-    job_spec_finish(&scratch);
-    return status;
+    *name = writer->moved ? job_file_path(writer->p->file, *name) : strdup(*name);
+    if (!*name)
+        return fault_no_memory(fault);
+    return relative ? relocate_name(name, writer->path, fault) : 0;
 }
 
 static char **files_of(struct job_spec *spec, size_t i)
@@ -349,16 +341,6 @@ static void free_files(struct job_spec *spec)
         free(*files_of(spec, i));
 }
 
-/* Jobs */
-
-/* Invents a name of a part. */
-static void name_part(struct writer *writer, char out[PART_NAME_MAX])
-{
-    do
-        snprintf(out, PART_NAME_MAX, "fused%zu", writer->number++);
-    while (is_taken(writer->p, out));
-}
-
 static int write_job(const struct writer *writer, struct job_spec *spec, struct jsonw *w,
                      struct fault *fault)
 {
@@ -376,7 +358,7 @@ static int write_parts(struct writer *writer, size_t number, char **after, size_
                        struct jsonw *w, struct fault *fault)
 {
     const struct program_step *step = &writer->p->steps[number];
-    char names[SPLIT_PARTS_MAX][PART_NAME_MAX];
+    char names[SPLIT_PARTS_MAX][INVENTED_NAME_MAX];
     int status = 0;
 
     for (size_t i = 0; i < step->part_count && status == 0; i++) {
@@ -384,7 +366,7 @@ static int write_parts(struct writer *writer, size_t number, char **after, size_
         struct job_spec spec = *step->job;
         struct quant quant = {0};
 
-        name_part(writer, names[i]);
+        invent_name(writer, names[i]);
         spec.common.name = last ? name_of(writer, number) : names[i];
         spec.after = after;
         spec.after_count = after_count + (last ? i : 0);
@@ -422,8 +404,6 @@ static int write_step(struct writer *writer, size_t number, struct jsonw *w, str
     return status;
 }
 
-/* Buffers */
-
 /* Copies the buffers without those that only removed jobs used. Returns null without memory. */
 static struct buffer_spec *kept_buffers(const struct program *p, size_t *count)
 {
@@ -454,21 +434,12 @@ static struct buffer_spec *kept_buffers(const struct program *p, size_t *count)
     return kept;
 }
 
-static size_t count_alive(const struct program *p)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < p->count; i++)
-        count += p->steps[i].alive;
-    return count;
-}
-
 static int write_all(struct writer *writer, struct jsonw *w, struct fault *fault)
 {
     const struct program *p = writer->p;
     size_t buffers;
     struct buffer_spec *kept = kept_buffers(p, &buffers);
-    const bool alone = buffers == 0 && count_alive(p) == 1;
+    const bool alone = buffers == 0 && program_alive(p) == 1;
     int status = 0;
 
     if (!kept)

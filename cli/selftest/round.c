@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
@@ -106,7 +107,7 @@ enum { SHOWN_MAX = 256 };
 void round_progress_show(struct round_progress *progress, const struct round *round)
 {
     const struct round_plan *plan = round->plan;
-    const uint64_t now = flight_now_ns();
+    const uint64_t now = clock_ns();
     char bytes[PRINT_TEXT_MAX], total[PRINT_TEXT_MAX] = "", line[SHOWN_MAX];
     int rows = 0, columns = SHOWN_MAX;
 
@@ -295,7 +296,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
     const bool interrupt = cancel_requested();
     bool lost = false;
 
-    if (interrupt || (plan->round_ns && flight_now_ns() - round->begin_ns > plan->round_ns))
+    if (interrupt || (plan->round_ns && clock_ns() - round->begin_ns > plan->round_ns))
         atomic_store(&round->stop, true);
     for (uint32_t i = 0; i < count; i++) {
         if (!flight_watch(&workers[i].flight, plan->timeout_ns, interrupt))
@@ -381,7 +382,7 @@ static void begin(struct round *round)
     pthread_cond_init(&round->left, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&round->mutex, NULL);
-    round->begin_ns = flight_now_ns();
+    round->begin_ns = clock_ns();
 }
 
 enum round_end round_run(struct round *round)

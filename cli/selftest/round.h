@@ -102,8 +102,6 @@ void flight_finish(struct flight *flight);
  *  lost. */
 bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt);
 
-uint64_t flight_now_ns(void);
-
 /* The largest number of workers. */
 #define MAILBOXES_MAX 64
 

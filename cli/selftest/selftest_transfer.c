@@ -7,19 +7,12 @@
 #include <unistd.h>
 
 #include "cli/selftest/round.h"
+#include "cli/term/clock_ns.h"
 #include "mli_helpers_api.h"
 #include "mli_kernels_api.h"
 
 /* Time for a transfer to end after an interrupt. */
 #define INTERRUPT_NS (UINT64_C(200) * 1000 * 1000)
-
-uint64_t flight_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void flight_init(struct flight *flight)
 {
@@ -41,7 +34,7 @@ static void flight_begin(struct flight *flight, const mli_mov_handle_t *handle)
     if (handle)
         flight->handle = *handle;
     flight->expired = flight->interrupted = false;
-    flight->since_ns = flight_now_ns();
+    flight->since_ns = clock_ns();
     pthread_mutex_unlock(&flight->mutex);
 }
 
@@ -68,7 +61,7 @@ bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt)
     bool lost = false;
 
     pthread_mutex_lock(&flight->mutex);
-    const uint64_t now = flight_now_ns();
+    const uint64_t now = clock_ns();
     if (flight->flying && (flight->expired || flight->interrupted)) {
         lost = now - flight->cancelled_ns > patience;
     } else if (flight->flying && now - flight->since_ns > patience) {
@@ -148,12 +141,6 @@ static void mailbox_post(int32_t cookie)
     }
     atomic_store(&mailbox->over, true);
     sem_post(&mailbox->called);
-}
-
-/* Clears `over`. The worker calls it before it starts a transfer. */
-static void mailbox_rearm(struct mailbox *mailbox)
-{
-    atomic_store(&mailbox->over, false);
 }
 
 /* Sleeps until a call comes, at most DOZE_NS. */
@@ -239,13 +226,13 @@ static mli_status call_kernel(struct transfer *t)
 
 static int run_sync(struct transfer *t)
 {
-    const uint64_t begin = flight_now_ns();
+    const uint64_t begin = clock_ns();
 
     flight_begin(t->flight, NULL);
     const mli_status status =
         t->c->kernel ? call_kernel(t) : mli_mov_tensor_sync(&t->src, &t->c->move.cfg, &t->dst);
     flight_end(t->flight);
-    t->moving_ns += flight_now_ns() - begin;
+    t->moving_ns += clock_ns() - begin;
     if (status == MLI_STATUS_OK)
         return check_layout(t);
     if (status == MLI_STATUS_DMA_ERROR)
@@ -257,7 +244,7 @@ static int run_sync(struct transfer *t)
 static int claim(struct transfer *t)
 {
     const uint32_t width = t->c->width < t->channels ? t->c->width : t->channels;
-    const uint64_t begin = flight_now_ns();
+    const uint64_t begin = clock_ns();
 
     for (uint32_t tries = 0;; tries++) {
         const mli_status status = mli_mov_acquire_handle((int)width, &t->handle);
@@ -270,7 +257,7 @@ static int claim(struct transfer *t)
         if (t->interrupted)
             return -1;
         /* Several transfers of other workers may each take a timeout first. */
-        if (flight_now_ns() - begin > 4 * t->timeout_ns)
+        if (clock_ns() - begin > 4 * t->timeout_ns)
             return failure_set(t->failure, FAILURE_stuck, "no %" PRIu32 " channels came free",
                                width);
         if (tries < PATIENT_CLAIMS)
@@ -327,14 +314,14 @@ static int check_status(struct transfer *t)
 
 static int start_and_wait(struct transfer *t)
 {
-    const uint64_t begin = flight_now_ns();
+    const uint64_t begin = clock_ns();
 
-    mailbox_rearm(t->mailbox);
+    atomic_store(&t->mailbox->over, false);
     flight_begin(t->flight, &t->handle);
     const mli_status status = mli_mov_start(&t->handle, &t->src, &t->c->move.cfg, &t->dst);
     const bool called = status != MLI_STATUS_OK || await(t);
     flight_end(t->flight);
-    t->moving_ns += flight_now_ns() - begin;
+    t->moving_ns += clock_ns() - begin;
     if (status != MLI_STATUS_OK)
         return refused(t, "mli_mov_start", status);
     if (!called)

@@ -47,23 +47,12 @@ const char *tile_file_path(const char *directory, const char *operand, uint64_t 
  * `mlictl run -`, which opens relative names from the working directory. */
 static int localise(const struct writer *writer, const char *name, char **to, struct fault *fault)
 {
-    struct job_spec job;
-    int status = 0;
-
     if (!name)
         return 0;
-    job_spec_init(&job);
-    job.src.file = strdup(name);
-    if (!job.src.file)
-        status = fault_no_memory(fault);
-    if (status == 0 && strcmp(writer->path, "-") != 0)
-        status = relocate(&job, writer->path, fault);
-    if (status == 0) {
-        *to = job.src.file;
-        job.src.file = NULL;
-    }
-    job_spec_finish(&job);
-    return status;
+    *to = strdup(name);
+    if (!*to)
+        return fault_no_memory(fault);
+    return strcmp(writer->path, "-") != 0 ? relocate_name(to, writer->path, fault) : 0;
 }
 
 static int writer_init(struct writer *writer, const struct tile_result *result, const char *path,

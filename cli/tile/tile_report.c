@@ -262,15 +262,6 @@ void tile_report_text(struct textw *w, const struct tile_result *result)
                      r->stitch ? "; stitch the results with " : "", r->stitch ? r->stitch : "");
 }
 
-/* Writes numbers as an array; null: zeros are left out. */
-static void write_list(struct jsonw *w, const char *key, uint32_t count, const uint32_t *numbers)
-{
-    jsonw_array_begin(w, key);
-    for (uint32_t i = 0; i < count; i++)
-        jsonw_uint(w, NULL, numbers[i]);
-    jsonw_array_end(w);
-}
-
 static void layer_json(struct jsonw *w, const struct tile_result *result)
 {
     static const char *const kinds[] = {"move", "window", "elementwise"};
@@ -290,10 +281,10 @@ static void layer_json(struct jsonw *w, const struct tile_result *result)
         const uint32_t pad[] = {window->pad_pre[0], window->pad_post[0], window->pad_pre[1],
                                 window->pad_post[1]};
 
-        write_list(w, "kernel", 2, window->kernel);
-        write_list(w, "stride", 2, window->stride);
-        write_list(w, "dilation", 2, window->dilation);
-        write_list(w, "padding", 4, pad);
+        print_json_shape(w, "kernel", 2, window->kernel);
+        print_json_shape(w, "stride", 2, window->stride);
+        print_json_shape(w, "dilation", 2, window->dilation);
+        print_json_shape(w, "padding", 4, pad);
         jsonw_bool(w, "depthwise", window->depthwise);
     }
     jsonw_object_end(w);
@@ -404,8 +395,9 @@ static void region_json(struct jsonw *w, const struct tile_plan *plan, uint32_t 
     tile_transfer_init(&transfer, plan, &job);
     jsonw_object_begin(w, tile_file_word(plan->layer, operand));
     jsonw_uint(w, "number", number);
-    write_list(w, "at", transfer.rank, output ? transfer.cfg.dst_offset : transfer.cfg.offset);
-    write_list(w, "shape", transfer.rank, output ? transfer.src_shape : transfer.dst_shape);
+    print_json_shape(w, "at", transfer.rank,
+                     output ? transfer.cfg.dst_offset : transfer.cfg.offset);
+    print_json_shape(w, "shape", transfer.rank, output ? transfer.src_shape : transfer.dst_shape);
     jsonw_object_end(w);
 }
 

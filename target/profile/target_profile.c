@@ -64,6 +64,21 @@ const struct profile_memory *profile_memory_at(const struct target_profile *prof
     return NULL;
 }
 
+const struct profile_memory *profile_dma_memory(const struct target_profile *profile,
+                                                const struct profile_memory *but)
+{
+    const struct profile_memory *largest = NULL;
+
+    for (uint32_t i = 0; i < profile->memory_count; i++) {
+        const struct profile_memory *memory = &profile->memories[i];
+
+        if (memory != but && memory->reached_by & PROFILE_DMA &&
+            (!largest || memory->size > largest->size))
+            largest = memory;
+    }
+    return largest;
+}
+
 static bool is_at_or_below(const char *pointer, const char *parent)
 {
     const size_t length = strlen(parent);

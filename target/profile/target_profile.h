@@ -155,6 +155,10 @@ const struct profile_memory *profile_memory_named(const struct target_profile *p
 const struct profile_memory *profile_memory_at(const struct target_profile *profile,
                                                uint64_t address);
 
+/** Returns the largest memory but `but` that the DMA controller reaches, or null. */
+const struct profile_memory *profile_dma_memory(const struct target_profile *profile,
+                                                const struct profile_memory *but);
+
 /**
  * Returns the source of the figure at a JSON pointer: the source with the longest pointer that
  * equals this pointer or a parent of it. Returns null if no source covers the figure.

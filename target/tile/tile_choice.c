@@ -49,16 +49,9 @@ struct timer {
 const struct profile_memory *tile_board_outside(const struct target_profile *profile,
                                                 const struct profile_memory *inside)
 {
-    const struct profile_memory *largest = NULL;
+    const struct profile_memory *other = profile_dma_memory(profile, inside);
 
-    for (uint32_t i = 0; i < profile->memory_count; i++) {
-        const struct profile_memory *memory = &profile->memories[i];
-
-        if (memory != inside && memory->reached_by & PROFILE_DMA &&
-            (!largest || memory->size > largest->size))
-            largest = memory;
-    }
-    return largest ? largest : inside;
+    return other ? other : inside;
 }
 
 static uint64_t operand_bytes(const struct tile_layer *layer, uint32_t operand)
