@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/calibrate/calibration.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli/term/print.h"
 
 #define INDENT "  "
 enum { DECADES = 10 };

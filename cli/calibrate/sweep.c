@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "cli/calibrate/sweep.h"
+#include "cli/calibrate/calibration.h"
 #include "cli/selftest/draw.h"
 #include "cli/term/clock_ns.h"
 #include "mli_explain.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/diagnose/diagnose.h"
-#include "cli/diagnose/hypothesis.h"
 #include "cli/diagnose/map.h"
 #include "cli/term/cancel.h"
 

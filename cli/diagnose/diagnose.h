@@ -15,7 +15,6 @@
 #ifndef CLI_DIAGNOSE_DIAGNOSE_H
 #define CLI_DIAGNOSE_DIAGNOSE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/diagnose/differing.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/file/regular.h"
-#include "cli/file/text.h"
 #include "cli/import/element_store.h"
 #include "cli/import/movement.h"
 #include "cli/tensor/pattern.h"

@@ -7,11 +7,8 @@
 
 #include "cli/file/text.h"
 #include "cli/import/import.h"
-#include "cli/import/move.h"
-#include "cli/import/movement.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
-#include "cli/term/print.h"
 
 /* Sets the open dimensions with a name; "*": all open dimensions without another option. Returns
  * the number of dimensions. */

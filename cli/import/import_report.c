@@ -3,10 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "cli/file/regular.h"
-#include "cli/import/import_output.h"
 
 enum { SHAPE_MAX = 24 * MOVEMENT_RANK_MAX };
 

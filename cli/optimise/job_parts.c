@@ -2,9 +2,7 @@
 #include "cli/optimise/job_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/optimise/program.h"
 #include "proto/wire/wire_limits.h"
 
 /* Counts the readers of each step's result; 2 means two or more. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/optimise/move_form.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { PADDING_MAX = UINT8_MAX };

@@ -6,7 +6,6 @@
 #include "cli/job/resolve.h"
 #include "cli/optimise/job_parts.h"
 #include "cli/optimise/optimise.h"
-#include "cli/optimise/program.h"
 #include "cli/term/cancel.h"
 #include "target/cost/cost.h"
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/term/print.h"
-
 enum { SHOWN_MAX = 12, LABEL_MAX = 192, REASON_MAX = 512 };
 
 /* A number of the table, before and after. */

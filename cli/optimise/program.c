@@ -9,7 +9,6 @@
 #include "cli/job/explained.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
-#include "cli/job/staging.h"
 #include "cli/term/cancel.h"
 
 size_t program_alive(const struct program *p)

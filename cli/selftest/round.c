@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/selftest/round.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
-#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 #include "mli_plan.h"

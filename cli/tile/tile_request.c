@@ -9,7 +9,7 @@
 #include "cli/job/resolve.h"
 #include "cli/make/make_job.h"
 #include "cli/tensor/tensor_file.h"
-#include "cli/tile/tile_request.h"
+#include "cli/tile/tile_result.h"
 #include "mli_helpers_api.h"
 #include "proto/file/slice.h"
 #include "target/profile/profile_load.h"

@@ -7,20 +7,23 @@
 #include "target/fit/measured_fit.h"
 #include "target/fit/relative_fit.h"
 
+/*
+ * The trees grow by gradient boosting: each tree corrects a part of the error that the trees before
+ * it have left. A tree grows at the end with the largest gain until it has enough ends. Large
+ * errors count less, so that outliers do not bend the trees.
+ */
+
 struct tree_samples {
     size_t count;
     const float *numbers; /* of sample i: numbers[i * MOVE_NUMBERS ..] */
     const float *errors;  /* logarithm of measured time / time by the formula; of sample i */
 };
 
-struct tree_rules {
-    uint32_t trees, ends; /* number of trees, and of ends of each tree */
-    uint32_t least;       /* least number of samples of an end */
-    double rate;          /* part of the error that a tree corrects */
-};
-
 enum {
     CLASS_LEAST = 20, /* fewest moves of a class */
+    TREES = 100,
+    ENDS = 60,     /* ends of each tree */
+    END_LEAST = 8, /* fewest samples of an end */
     UNKNOWNS = MEASURED_FIGURES + MEASURED_LEVELS * MEASURED_FOOTPRINTS_MAX,
 };
 _Static_assert((int)UNKNOWNS <= (int)RELATIVE_FIT_MAX, "RELATIVE_FIT_MAX");
@@ -30,8 +33,7 @@ static const uint64_t footprints[] = {UINT64_C(1) << 13, UINT64_C(1) << 15, UINT
                                       UINT64_C(1) << 25, UINT64_C(1) << 27};
 _Static_assert(sizeof footprints / sizeof *footprints == MEASURED_FOOTPRINTS_MAX, "footprints");
 
-static const struct tree_rules measured_rules = {
-    .trees = 100, .ends = 60, .least = 8, .rate = 0.15};
+#define RATE 0.15 /* part of the error that a tree corrects */
 
 static void set_factors(double factor[UNKNOWNS], const struct measured_costs *costs,
                         const struct move_numbers *n)
@@ -99,7 +101,6 @@ static int fit_class(struct measured_costs *costs, enum move_class which,
 /* The samples, sorted into bins by each number, and grouped by the ends of the current tree. */
 struct growth {
     const struct tree_samples *samples;
-    const struct tree_rules *rules;
     uint8_t *bins;   /* [number][sample] */
     float *cuts;     /* [number][bin]: least number of the bin */
     float *rest;     /* [sample]: error that is left */
@@ -107,7 +108,7 @@ struct growth {
     uint32_t *spare; /* for sorting */
 };
 
-enum { BINS = 250, ENDS_MAX = 128 };
+enum { BINS = 250 };
 
 static int compare(const void *a, const void *b)
 {
@@ -209,7 +210,7 @@ static void add_to_sums(struct sums *sums, const struct growth *g, const struct 
 /* Finds the best question about one number. */
 static void try_number(const struct growth *g, struct end *end, size_t number)
 {
-    const double least = (double)g->rules->least;
+    const double least = (double)END_LEAST;
     double error = 0, weight = 0, all_errors = 0, all_weights = 0;
     struct sums sums;
 
@@ -280,7 +281,7 @@ static void ask(struct growth *g, struct measured_costs *costs, struct end *end,
 /* Writes the factor of an end and takes it from the errors of its samples. */
 static void finish_end(struct growth *g, struct measured_costs *costs, const struct end *end)
 {
-    const float step = (float)(g->rules->rate * end->mean);
+    const float step = (float)(RATE * end->mean);
 
     costs->node[end->node] = (struct tree_node){.number = TREE_END, .value = step};
     for (uint32_t i = end->begin; i < end->begin + end->count; i++)
@@ -289,13 +290,13 @@ static void finish_end(struct growth *g, struct measured_costs *costs, const str
 
 static void grow_tree(struct growth *g, struct measured_costs *costs)
 {
-    struct end ends[ENDS_MAX] = {
+    struct end ends[ENDS] = {
         {.count = (uint32_t)g->samples->count, .node = (uint16_t)costs->nodes}};
     uint32_t count = 1;
 
     costs->tree[costs->trees++] = (uint16_t)costs->nodes++;
     find_question(g, &ends[0]);
-    while (count < g->rules->ends && count < ENDS_MAX) {
+    while (count < ENDS) {
         uint32_t best = 0;
 
         for (uint32_t i = 1; i < count; i++)
@@ -323,18 +324,17 @@ static void growth_finish(struct growth *g)
  * Replaces the trees of `costs` by new ones. Grows fewer trees if there are too few samples or if
  * the array of nodes is full. Returns 0, or -1 if memory is short; then `costs` has no trees.
  */
-static int tree_fit(struct measured_costs *costs, const struct tree_samples *samples,
-                    const struct tree_rules *rules)
+static int tree_fit(struct measured_costs *costs, const struct tree_samples *samples)
 {
-    struct growth g = {.samples = samples, .rules = rules};
+    struct growth g = {.samples = samples};
     int result;
 
     costs->trees = costs->nodes = 0;
-    if (samples->count < (size_t)2 * rules->least || samples->count == 0)
+    if (samples->count < 2 * END_LEAST)
         return 0;
     result = growth_init(&g);
-    for (uint32_t i = 0; result == 0 && i < rules->trees && i < MEASURED_TREES_MAX; i++) {
-        if (costs->nodes + 2 * rules->ends > MEASURED_NODES_MAX)
+    for (uint32_t i = 0; result == 0 && i < TREES; i++) {
+        if (costs->nodes + 2 * ENDS > MEASURED_NODES_MAX)
             break;
         grow_tree(&g, costs);
     }
@@ -360,7 +360,7 @@ static int fit_trees(struct measured_costs *costs, const struct measured_move *m
                 values[i * MOVE_NUMBERS + k] = (float)numbers[i].number[k];
             errors[i] = (float)log(moves[i].cycles / fmax(time.total, 1e-3));
         }
-        result = tree_fit(costs, &(struct tree_samples){count, values, errors}, &measured_rules);
+        result = tree_fit(costs, &(struct tree_samples){count, values, errors});
     }
     free(values);
     free(errors);

@@ -21,10 +21,4 @@ struct measured_move {
  */
 int measured_fit(struct measured_costs *costs, const struct measured_move *moves, size_t count);
 
-/*
- * Grows the trees of struct measured_costs by gradient boosting: each tree corrects a part of the
- * error that the trees before it have left. A tree grows at the end with the largest gain until it
- * has enough ends. Large errors count less, so that outliers do not bend the trees.
- */
-
 #endif /* TARGET_MEASURED_FIT_H */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/json/json.h"
 #include "target/profile/measured_costs.h"
 
 enum { DIGITS_MAX = 15, TEXT_STEP = 1000, FOOTPRINT_MAX_BITS = 52, KEYS_MAX = 20 };
