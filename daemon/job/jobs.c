@@ -143,6 +143,7 @@ void jobs_finish(struct jobs *jobs)
 {
     while (!link_empty(&jobs->settling))
         after_settle(jobs); /* no task is left: this frees empty lists of dependents */
+    tasks_finish(jobs);
     history_finish(&jobs->history);
     registry_finish(&jobs->registry);
     users_finish(&jobs->users);

@@ -40,9 +40,9 @@
 #include "daemon/memory/buffer.h"
 #include "mli_mov_api.h"
 #include "proto/json/fault.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 
 struct dependency;
 struct dependents;
@@ -132,7 +132,8 @@ struct task {
     int32_t cookie; /* cookie of the callback, for completions.c */
     /* Members owned by the thread that completes the transfer, while the task runs: */
     struct task_end end;
-    struct task *ended_before; /* next entry in the list of ended tasks, for completions.c */
+    struct task
+        *ended_before; /* next entry in the list of ended tasks (completions.c) or of spares */
 };
 
 /*
@@ -282,6 +283,8 @@ struct jobs {
     uint64_t last_job;     /* the latest job number that was given */
     struct link tasks;     /* all tasks */
     uint32_t count;        /* number of tasks in `tasks` */
+    struct task *spares;   /* task.c: memory for later tasks, linked by ended_before */
+    uint32_t spare_count;
     struct job_counts counts;
     uint32_t prepared;    /* number of prepared jobs of all connections */
     struct link settling; /* dependents of jobs that have ended */
@@ -422,6 +425,8 @@ void task_accept(struct task *task);
 void task_queue(struct task *task);
 /** Frees the task and all that it holds. Its transfer must not be running. Accepts NULL. */
 void task_destroy(struct task *task);
+/** Frees the memory that is kept for later tasks. */
+void tasks_finish(struct jobs *jobs);
 
 /** Sets the state and counts the task in it. */
 void task_become(struct task *task, enum job_state state);

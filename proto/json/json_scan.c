@@ -234,19 +234,20 @@ static int scan_char(struct scan *scan)
 /* Consumes a string with its quotes. */
 static int scan_string(struct scan *scan)
 {
-    size_t begin = scan->at++;
+    const size_t begin = scan->at, length = scan->length;
+    const char *text = scan->text;
 
-    for (;;) {
-        scan->at += utf8_plain(scan->text + scan->at, scan->length - scan->at);
-        if (scan->at == scan->length)
+    for (size_t at = begin + 1;; at = scan->at) {
+        at += utf8_plain(text + at, length - at);
+        if (at == length)
             return fail(scan, begin, FAULT_PARSE_ERROR, "the string that begins here does not end");
-        if (scan->text[scan->at] == '"')
-            break;
+        scan->at = at + 1;
+        if (text[at] == '"')
+            return 0;
+        scan->at = at;
         if (scan_char(scan) < 0)
             return -1;
     }
-    scan->at++;
-    return 0;
 }
 
 /* Numbers and literals. */
@@ -345,32 +346,34 @@ static int scan_word(struct scan *scan)
 
 /* Structure. */
 
-static void skip_space(struct scan *scan)
+/* Returns the position behind white space. */
+static size_t after_space(const struct scan *scan)
 {
-    while (scan->at < scan->length) {
-        char c = scan->text[scan->at];
+    const char *text = scan->text;
+    const size_t length = scan->length;
+    size_t at = scan->at;
 
-        if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-            return;
-        scan->at++;
-    }
+    while (at < length &&
+           (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r'))
+        at++;
+    return at;
 }
 
 /* Consumes white space, and then `c` if it is the next byte. */
 static bool accept(struct scan *scan, char c)
 {
-    skip_space(scan);
-    if (scan->at == scan->length || scan->text[scan->at] != c)
-        return false;
-    scan->at++;
-    return true;
+    const size_t at = after_space(scan);
+    const bool found = at < scan->length && scan->text[at] == c;
+
+    scan->at = at + found;
+    return found;
 }
 
 static int scan_key(struct scan *scan, struct level *level)
 {
     size_t begin;
 
-    skip_space(scan);
+    scan->at = after_space(scan);
     if (scan->at == scan->length || scan->text[scan->at] != '"')
         return fail_expected(scan, "a member's name in double quotes");
     begin = scan->at + 1;
@@ -407,7 +410,7 @@ static enum next scan_value(struct scan *scan)
 {
     char c;
 
-    skip_space(scan);
+    scan->at = after_space(scan);
     if (scan->at == scan->length)
         return fail_expected(scan, "a value");
     if (scan->values++ >= scan->limits->values)
@@ -464,7 +467,7 @@ int json_check(const char *text, size_t length, const struct json_limits *limits
     } while (next == NEXT_VALUE);
     if (next == NEXT_FAULT)
         return -1;
-    skip_space(&scan);
+    scan.at = after_space(&scan);
     if (scan.at < length)
         return fail_expected(&scan, "the end of the text");
     return 0;
