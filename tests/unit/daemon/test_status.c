@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "tests/unit/daemon/scene.h"
 
 static void status(struct peer *who, const char *job, struct job_info *info)
@@ -34,6 +35,22 @@ static enum job_state cancel(struct peer *who, const char *job)
     return brief.state;
 }
 
+/* Expects these numbers of jobs in daemon.stats. */
+static void assert_counts(uint64_t waiting, uint64_t queued, uint64_t running)
+{
+    struct rpc_reply reply;
+    struct daemon_stats stats;
+
+    peer_send(&other, NULL, 0, "{'jsonrpc':'2.0','id':98,'method':'daemon.stats'}");
+    peer_reply(&other, &reply);
+    assert_true(reply.ok);
+    assert_int_equal(daemon_stats_read(&reply.result, &stats), 0);
+    assert_int_equal(stats.jobs.waiting, waiting);
+    assert_int_equal(stats.jobs.queued[0] + stats.jobs.queued[1] + stats.jobs.queued[2], queued);
+    assert_int_equal(stats.jobs.running, running);
+    rpc_reply_finish(&reply);
+}
+
 static void test_stages(void **state)
 {
     struct job_info info;
@@ -59,6 +76,7 @@ static void test_stages(void **state)
     assert_int_equal(info.state, JOB_STATE_WAITING);
     assert_int_equal(info.client, 1);
     assert_int_equal(info.uid, getuid());
+    assert_counts(1, 1, 1);
     gate_release(&gate);
     gate_release(&gate);
     gate_release(&gate);
@@ -66,6 +84,7 @@ static void test_stages(void **state)
     peer_ok(&peer, 3);
     status(&other, "3", &info);
     assert_int_equal(info.state, JOB_STATE_DONE);
+    assert_counts(0, 0, 0);
     assert_int_equal(info.bytes_done, 4);
     assert_null(info.error);
     scene_call(&other, 99, "job.status", "'job':4");
