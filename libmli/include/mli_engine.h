@@ -48,8 +48,8 @@ struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
     uint32_t descriptor; /**< not OK: the descriptor in which the work stopped */
     uint64_t row;   /**< not OK: the first row of that descriptor that was not written completely */
-    uint64_t bytes; /**< bytes written for certain; not OK: may be too low */
-    uint64_t busy_ns; /**< time the channel worked; 0 if there is no clock */
+    uint64_t bytes; /**< lower bound of the bytes written; exact if the status is OK */
+    uint64_t busy_ns; /**< time in which the channel worked; 0 without a clock */
 };
 
 /** A plan on a channel. The submitter owns it and keeps it in place until done is called. */
@@ -61,13 +61,13 @@ struct mli_work {
      * returned.
      */
     void (*done)(struct mli_work *work, const struct mli_work_end *end);
-    void *engine;        /**< the engine may use it from submit to done */
-    size_t written;      /**< private: mli_work_progress() */
-    uint32_t cancelled;  /**< private: `number` if the work is cancelled */
-    uint32_t hints;      /**< private: mli_mov_set_hints(), and a flag of the library */
-    uint32_t number;     /**< private: tells a work item from the channel's earlier ones */
+    void *engine;       /**< the engine may use it from submit to done */
+    size_t written;     /**< private: mli_work_progress() */
+    uint32_t cancelled; /**< private: `number` if the work is cancelled */
+    uint32_t hints;     /**< private: mli_mov_set_hints(), and a flag of the library */
+    uint32_t number; /**< private: distinguishes the work item from earlier ones of the channel */
     uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved, */
-    size_t cpu_bytes;    /**< private: and their bytes */
+    size_t cpu_bytes;    /**< private: bytes that the processor moves */
 };
 
 /**
@@ -195,8 +195,8 @@ uint64_t mli_piece_row(const struct mli_plan *plan, const struct mli_descriptor 
 /** The pieces of a plan: see mli_legalise_pieces(). */
 struct mli_piece_counts {
     uint64_t descriptors; /**< pieces of the device */
-    uint64_t cpu_pieces;  /**< pieces of the processor, */
-    uint64_t cpu_bytes;   /**< and their bytes */
+    uint64_t cpu_pieces;  /**< pieces that the processor moves */
+    uint64_t cpu_bytes;   /**< bytes that the processor moves */
 };
 
 /** Counts the pieces of a plan, without making them. Thread-safe. */
@@ -291,14 +291,14 @@ void mli_work_invalidate(const struct mli_work *work);
 void mli_cache_clean(const void *address, size_t bytes);
 void mli_cache_invalidate(const void *address, size_t bytes);
 
-/** The functions of an engine. Those marked "optional" may be null. */
+/** The functions of an engine. Functions marked "optional" may be null. */
 struct mli_engine {
     size_t size; /**< sizeof(struct mli_engine) when the engine was compiled; the library treats
                     functions that were added later as null */
     const char *name; /**< one word of ASCII, without ":", "," and "="; static storage */
 
     /**
-     * Looks for the hardware. Returns the number of channels (those from 16 on are not used); 0 if
+     * Looks for the hardware. Returns the number of channels (only the first 16 are used); 0 if
      * there is no hardware.
      */
     uint32_t (*probe)(void);

@@ -47,7 +47,7 @@ extern "C" {
 typedef struct _mli_mov_cfg {
     uint32_t offset[MLI_MAX_RANK]; /**< first sample of the window, in padded coordinates */
     uint32_t size[MLI_MAX_RANK];   /**< samples in the window; 0: to the end of the padded source */
-    uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: takes every sample */
+    uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: every sample */
     uint32_t dst_offset[MLI_MAX_RANK];      /**< first coordinate written in the destination */
     int32_t dst_mem_stride[MLI_MAX_RANK];   /**< in elements; 0: the destination tensor's own
                                                mem_stride, or if that is 0 too, packed on top of the
@@ -440,7 +440,7 @@ typedef struct _mli_mov_channel_stats {
     uint64_t queue_high_water; /**< most descriptors queued at a time */
     uint64_t cpu_pieces; /**< pieces of these work items that the processor moved instead of the
                             device, which could not, or not faster; */
-    uint64_t cpu_bytes;  /**< and their bytes */
+    uint64_t cpu_bytes;  /**< bytes that the processor moves */
 } mli_mov_channel_stats;
 
 /**
@@ -494,7 +494,7 @@ typedef struct _mli_mov_memory {
     uint64_t size;      /**< bytes, at least 1 */
     int32_t fd;         /**< descriptor of the file or dma-buf that is mapped there; -1: none */
     uint32_t flags;     /**< a sum of MLI_MOV_MEMORY_* */
-    uint64_t fd_offset; /**< place of the first byte in that file */
+    uint64_t fd_offset; /**< offset of the first byte in that file */
     uint64_t cookie;    /**< private: of the engine */
     const void *engine; /**< private */
 } mli_mov_memory;

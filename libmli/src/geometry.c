@@ -30,7 +30,7 @@ struct side {
     bool strides_fit, fits;   /* the strides, and the accessed elements, fit in 64 bits */
 };
 
-/* Adds a dimension that begins at coordinate `first` and ends `span` further. */
+/* Adds a dimension with the coordinates from `first` to `first` + `span`. */
 static inline void side_reach(struct side *side, uint64_t first, uint64_t span, uint64_t stride)
 {
     if ((first > 0 && !checked_mul_add(first, stride, &side->first)) ||
@@ -43,7 +43,8 @@ static inline bool side_extent(const struct side *side, uint32_t elem, struct ex
 {
     uint64_t end;
 
-    extent->begin = side->first * elem; /* the start is below the end, which is checked */
+    extent->begin =
+        side->first * elem; /* the start needs no check: it is below the end, which is checked */
     return side->fits && checked_add(side->first, side->elements, &end) &&
            checked_mul(end, elem, &extent->end);
 }
@@ -280,7 +281,7 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
     g->samples = 1;
     g->reads = g->nested = true;
     g->pads = g->cfg_strides = false;
-    /* Unrolled: with constant indices most addresses are constant, too. */
+    /* Unrolled, so that constant indices make most addresses constant. */
     BUILD_UNROLL for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
     {
         if (d < rank && !window(g, src, cfg, d, &source))

@@ -152,7 +152,7 @@ mli_status mli_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *si
         return null_array("pad_pre");
     if (!pad_post)
         return null_array("pad_post");
-    /* The slice builder checks and takes the three remaining arrays. */
+    /* The slice builder checks and copies the three remaining arrays. */
     const mli_status status = mli_mov_cfg_for_slice(cfg, offsets, sizes, dst_mem_stride);
     if (status != MLI_STATUS_OK)
         return status;

@@ -59,7 +59,7 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
 
     dst->rank = rank;
     dst->el_type = type;
-    /* Unrolled: otherwise compilers call memcpy twice. */
+    /* Unrolled, so that compilers do not call memcpy twice. */
     BUILD_UNROLL for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
     {
         dst->shape[i] = i < rank ? geometry->dst_shape[i] : 1;

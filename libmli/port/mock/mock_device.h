@@ -146,7 +146,7 @@ void mock_cache_invalidate(const void *address, size_t bytes);
 /* Starts the thread, or counts another user of it. Returns false if there are no resources. */
 bool mock_clock_start(void);
 
-/* Ends the thread after its last user. */
+/* Stops the thread after its last user. */
 void mock_clock_stop(void);
 
 /** Lets the thread of the clock run, for a program that reads a register until it changes. */

@@ -376,7 +376,8 @@ static void synchronise(uint32_t channel)
         if (port_option_get(&interrupt_option) == BY_PROGRAM)
             (void)mock_device_run(channel, 1);
         else
-            mock_clock_yield(); /* under valgrind, the two threads could stop each other for ever */
+            mock_clock_yield(); /* under valgrind, the two threads could block one another for ever
+                                 */
     }
 }
 

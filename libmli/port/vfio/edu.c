@@ -32,7 +32,7 @@ enum {
     DMA_ENDED = 0x100, /* bit of INTERRUPTS */
 
     BUFFER = 0x40000, /* the device's address of its buffer */
-    /* The buffer has 4096 bytes, but QEMU 7.2 ends itself for a step that reaches their end. */
+    /* The buffer has 4096 bytes, but QEMU 7.2 aborts on a transfer that reaches their end. */
     BUFFER_BYTES = 4080,
     /* The processor is faster for every size. Moves of shorter runs would take minutes. */
     RUN_MIN = 64

@@ -18,7 +18,7 @@ struct iova_range {
     size_t size;
     uint64_t iova;
     bool write;     /* true: the device may write to it */
-    uint64_t label; /* for the caller */
+    uint64_t label; /* label for the caller's use */
 };
 
 enum { IOVA_WINDOWS_MAX = 8 };

@@ -21,11 +21,11 @@
 
 struct vfio_device;
 
-/* One run of bytes on its way through the controller. */
+/* A run of bytes that the controller is transferring. */
 struct vfio_copy {
     uint64_t src, dst; /* bus addresses */
     uint32_t bytes;
-    uint32_t step; /* for the controller; 0 at the start */
+    uint32_t step; /* state for the controller's use; 0 at the start */
 };
 
 enum vfio_progress { VFIO_RUNNING, VFIO_DONE, VFIO_FAILED };
@@ -73,9 +73,9 @@ static inline void vfio_write(volatile void *registers, size_t offset, uint32_t 
 
 struct vfio_memory {
     struct vfio_device *device;
-    pthread_mutex_t mutex; /* of the members below, and of the mappings of the IOMMU */
+    pthread_mutex_t mutex; /* protects the members below, and the mappings of the IOMMU */
     struct iova_space space;
-    bool attaches;   /* vfio_memory_attach() maps; else it does nothing */
+    bool attaches;   /* true: vfio_memory_attach() maps memory; false: it does nothing */
     uint64_t labels; /* number of ranges that were attached */
 };
 
@@ -116,7 +116,7 @@ int vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
  */
 bool vfio_memory_cannot_be_pinned(int error);
 
-/** Ends windows, in any order. */
+/** Unmaps windows, in any order. */
 void vfio_window_close(struct vfio_memory *memory, struct vfio_window *window);
 
 /** Returns the bus address of an address in a window. */

@@ -38,7 +38,7 @@ static struct {
     struct vfio_memory memory;
     pthread_t thread;
 
-    pthread_mutex_t mutex; /* of the members below */
+    pthread_mutex_t mutex; /* protects the members below */
     pthread_cond_t changed;
     struct mli_work *work;
     bool closing;
@@ -175,7 +175,7 @@ static struct mli_work_end execute(struct mli_work *work)
     return end;
 }
 
-/* Waits for a work item. Returns NULL if the thread must end. */
+/* Waits for a work item. Returns NULL if the thread must stop. */
 static struct mli_work *receive(void)
 {
     struct mli_work *work;

@@ -311,8 +311,8 @@ static uint32_t leave(uint32_t number)
 }
 
 /*
- * Submits the work, or leaves that to the thread that polls the channel: another thread, or this
- * one in a calling function.
+ * Submits the work item, or leaves this to the thread that polls the channel: another thread, or
+ * this thread further up the call stack.
  */
 static void submit_driven(uint32_t number)
 {

@@ -26,7 +26,7 @@ struct place {
 struct pieces {
     uint32_t step, steps; /* number of pieces returned, and of all pieces; some are empty */
     uint32_t stride;      /* distance of successive pieces, modulo steps; 0: pieces before `end` */
-    struct place end;     /* place where the pieces stop, if stride is 0 */
+    struct place end;     /* position where the pieces stop, if stride is 0 */
 };
 
 enum { SHUFFLED_PIECES = 16 };
@@ -42,7 +42,7 @@ static uint32_t count_shuffled(const struct mli_plan *plan)
     const struct mli_channel_caps caps = shuffled_caps(plan);
     struct mli_legaliser legaliser;
     struct mli_descriptor piece;
-    uint32_t count = 1; /* no plan is empty */
+    uint32_t count = 1; /* a plan is never empty */
 
     mli_legalise_init(&legaliser, plan, &caps);
     (void)mli_legalise_next(&legaliser, &piece);
@@ -85,7 +85,7 @@ static void pieces_shuffled(struct pieces *pieces, const struct mli_plan *plan, 
         pieces->stride++;
 }
 
-/* Begins the pieces that come before a place, in the order of the plan. */
+/* Restarts the iteration over the pieces before a position, in the order of the plan. */
 static void pieces_before(struct pieces *pieces, const struct place *place)
 {
     *pieces = (struct pieces){.steps = place->descriptor + MLI_MAX_RANK, .end = *place};
@@ -161,14 +161,14 @@ enum {
 /* X(option, default): the number of a work item, a share of work items in percent, or an amount. */
 #define SETTINGS(X)                                                                                \
     X(seed, 1)                                                                                     \
-    X(delay_us, 0)    /* longest delay of a work's end ... */                                      \
+    X(delay_us, 0)    /* longest delay of a work item's end ... */                                 \
     X(delay_pct, 100) /* ... and the share of work items that are delayed */                       \
     X(reorder_pct, 0) /* share of work items whose pieces move in another order */                 \
     X(fail, 0)        /* number of a work item that fails */                                       \
     X(fail_pct, 0)                                                                                 \
     X(descriptor, ANYWHERE) /* descriptor in which work items fail */                              \
     X(row, ANYWHERE)        /* row of that descriptor */                                           \
-    X(stick, 0)             /* number of a work item that ends only by a cancel */                 \
+    X(stick, 0)             /* number of the work item that only a cancel ends */                  \
     X(stick_pct, 0)                                                                                \
     X(corrupt, 0) /* number of a work item that ends with one bit of its destination flipped */    \
     X(corrupt_pct, 0)
@@ -191,7 +191,7 @@ static struct faulty {
     enum mode mode;
     struct pieces pieces;        /* pieces of the plan; not used if the mode is WHOLE */
     struct mli_descriptor piece; /* the piece that the engine inside has, */
-    struct mli_plan plan;        /* that piece as a plan */
+    struct mli_plan plan;        /* the piece as a plan of its own */
     bool corrupt;
     uint64_t delay_ns, random;
     _Atomic uint32_t stuck; /* number of the outer work item if it is stuck, else 0 */

@@ -398,7 +398,7 @@ static bool advance(struct mli_legaliser *l)
 
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
 {
-    /* After the last piece, the index is that of no descriptor. */
+    /* After the last piece, the index equals the number of descriptors. */
     while (!l->cutting) {
         if (l->index > l->plan->slabs)
             return false;

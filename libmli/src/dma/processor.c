@@ -42,8 +42,8 @@ struct populate {
 #endif
 
 enum {
-    RANGE_MIN = 32 * 1024,  /* bytes: a call for fewer saves too few page faults */
-    SLICE = 2 * 1024 * 1024 /* bytes that one call maps, between two checks for a cancel */
+    RANGE_MIN = 32 * 1024,  /* minimum size of a call: a smaller one saves too few page faults */
+    SLICE = 2 * 1024 * 1024 /* bytes that one call maps; a cancel is checked between two calls */
 };
 
 /* Begins a work item: no page is mapped yet. */
@@ -189,7 +189,7 @@ struct chunks {
     uint32_t beside; /* bit i: slab i is beside the rows of the box */
 };
 
-/* One chunk, and the place in the work's plan where it begins. */
+/* One chunk, and its position in the work item's plan. */
 struct chunk {
     struct mli_plan plan;
     uint32_t descriptor;
@@ -337,7 +337,7 @@ static bool any_waits(void)
 }
 
 /*
- * Takes all waiting work items, and puts others in their place. Returns the first one, which is
+ * Exchanges the list of waiting work items for another list. Returns the first one, which is
  * linked to the next.
  */
 static struct mli_work *exchange_all(struct mli_work *latest)
@@ -360,7 +360,8 @@ static void drain(void)
 {
     while (any_waits()) {
         for (struct mli_work *work = exchange_all(NULL), *next; work; work = next) {
-            next = work->engine; /* before done(): its owner may submit the work again */
+            next = work->engine; /* read `engine` before done(): afterwards the owner may submit the
+                                    work item again */
             move(work);
         }
     }
@@ -384,7 +385,7 @@ void processor_run(struct mli_work *work)
     do {
         drain();
         set_draining(false);
-        /* An interrupt before the last line has left its work items. */
+        /* An interrupt that arrived before the last statement has queued its work items only. */
         if (!any_waits())
             return;
         set_draining(true);
@@ -485,7 +486,7 @@ static uint32_t linger(struct worker *worker)
     return mail;
 }
 
-/* Sleeps until there is mail. Returns false if the thread must end. */
+/* Sleeps until a message arrives. Returns false if the thread must end. */
 static bool receive(struct worker *worker, struct mli_work **work)
 {
     uint32_t mail = linger(worker);

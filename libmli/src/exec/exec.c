@@ -19,7 +19,7 @@ static const struct mli_copy_loop one_row = {1, 0, 0};
     for (; count > 0; count--, dst += loop->dst_step, src += loop->src_step)                       \
         copy(dst, src, bytes);
 
-/* Copies the rows of the innermost loop. Elements have a size of their own without a call. */
+/* Copies the rows of the innermost loop. Each element size has its own code, without a call. */
 static void copy_rows(uint8_t *dst, const uint8_t *src, const struct mli_copy_loop *loop,
                       size_t run)
 {
@@ -192,7 +192,7 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
                            loop[3].step, slab->run, loop[3].count);
 }
 
-/* Finds the zeros beside the rows. Returns the slabs that they come from, as bits. */
+/* Finds the zeros next to the rows. Returns the slabs that contain these zeros, as bits. */
 static uint32_t find_border(const struct mli_plan *plan, const struct border_rows *rows,
                             struct leaf_border *border)
 {

@@ -33,7 +33,7 @@ struct exec_way {
     bool with_copy;    /* true: zeros are written with the copy, not by a kernel of their own */
 };
 
-/** Sets *way to the way of a descriptor. Returns false if the descriptor writes nothing. */
+/** Chooses the way to move a descriptor. Returns false if the descriptor writes nothing. */
 bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way);
 
 /* Zeros beside the rows of a box: they are written with the rows, not after all rows. */

@@ -71,7 +71,7 @@ static size_t fetch_share(const struct fetch *fetch, size_t times)
     return fetch->columns * (fetch->bytes / TUNE_LINE + 1) / times + 1;
 }
 
-/* Prefetches the next `lines` lines, if there are any left. */
+/* Prefetches the next `lines` lines, or fewer at the end. */
 static void fetch_some(struct fetch *fetch, size_t lines)
 {
     /*
@@ -130,8 +130,8 @@ static uint8_t *place(struct stage *stage, const uint8_t *dst)
 }
 
 /*
- * Streams the bytes that are left, except `keep` bytes or a few more: it stops at the end of a
- * line.
+ * Streams the remaining bytes but keeps the last `keep` bytes, or a few more so that it stops at
+ * the end of a line.
  */
 static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_t keep)
 {
@@ -147,8 +147,8 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
     stage->left -= bytes;
 }
 
-/* Streams all bytes that are left. Meanwhile prefetches `bytes` bytes of the source of the next
-   half. */
+/* Streams all remaining bytes. Between the stores, prefetches `bytes` bytes of the source of the
+ * next half. */
 static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
                              const uint8_t *next, size_t bytes)
 {
@@ -224,8 +224,8 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
         walk_move_rows(leaf, walk, &rest);
 }
 
-/* Returns whether rows take turns. Rows of a few bytes that share lines stay together, and long
-   gathers read their source from end to end. */
+/* Returns whether rows are interleaved. Short rows that share cache lines are not, and long gathers
+ * read their source from end to end. */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
     if (!leaf->fetches || walk->border.before + walk->border.after > 0)
@@ -312,7 +312,7 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
     }
 }
 
-/* Gathers a long row: as many elements at a time as fit. */
+/* Gathers a long row, in groups of elements that fit the stage. */
 static void stage_gathered(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src, struct stage *stage)
 {
@@ -435,7 +435,7 @@ static void move_bursts(const struct leaf_table *leaf, const struct walk *walk, 
 {
     const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
     const size_t run = walk->border.run, slot = burst_slot(walk), first = 0;
-    /* whether the next block of the source begins where this one ends */
+    /* true: the next block of the source begins where this one ends */
     const bool contiguous = inner->src_step == outer->count * outer->src_step;
     struct leaf_nest part = walk->nest;
 

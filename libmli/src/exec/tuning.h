@@ -47,7 +47,8 @@ enum {
 
 /* Defaults of the variables. mli_tuning.h describes each. */
 enum {
-    DEFAULT_stream_min = 32 * 1024 * 1024, /* of most thresholds; TUNE_STREAM_SOONER has others */
+    DEFAULT_stream_min =
+        32 * 1024 * 1024, /* default of most thresholds; TUNE_STREAM_SOONER has other defaults */
     DEFAULT_burst_bytes = 2048,
     DEFAULT_planes_bytes = 32768,
     DEFAULT_gather_lines = 256,
@@ -106,7 +107,8 @@ void tuning_apply(const struct _mli_tuning *tuning);
 /** Reads all variables but `size`. */
 void tuning_read(struct _mli_tuning *tuning);
 
-/** Sets all thresholds of streaming, from the threshold of rows: mli_cpu_set_stream_min(). */
+/** Sets all thresholds of streaming, derived from the threshold of rows: mli_cpu_set_stream_min().
+ */
 void tuning_set_stream_min(uint64_t bytes);
 
 /** Sets *tuning, except for `size`, to the defaults. */
@@ -141,42 +143,43 @@ enum {
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
-    TUNE_TURN_ROW = 7,    /* bytes of the shortest row that takes turns */
-    TUNE_TURN_PLACES = 8, /* places of the source that take turns */
-    TUNE_TURN_GATHER = 8 * TUNE_LINE, /* bytes of source of the longest gather that takes turns */
+    TUNE_TURN_ROW = 7,    /* minimum size of interleaved rows */
+    TUNE_TURN_PLACES = 8, /* number of source positions that are interleaved */
+    TUNE_TURN_GATHER = 8 * TUNE_LINE, /* maximum source size of an interleaved gather */
     TUNE_FETCH_GAPS = 4,              /* the source is fetched if at most 3 of 4 bytes are gaps */
 };
 
 /* Kernels in plain C. */
 enum {
-    TUNE_C_CALL_MIN = 65,     /* bytes: from here on memcpy and memset are faster */
+    TUNE_C_CALL_MIN = 65,     /* size from which memcpy and memset are faster */
     TUNE_C_NARROW = 8 * 1024, /* bytes of source in a block of a transpose with few rows */
 };
 
 /* Kernels with NEON. */
 enum {
-    TUNE_NEON_CALL_MIN = 1024, /* bytes: from here on memcpy and memset are faster */
+    TUNE_NEON_CALL_MIN = 1024, /* size from which memcpy and memset are faster */
 };
 
 /* Kernels with AVX2. */
 enum {
-    TUNE_AVX2_CALL_MIN = 1024, /* bytes: from here on memcpy is faster */
+    TUNE_AVX2_CALL_MIN = 1024, /* size from which memcpy is faster */
 };
 
 /* Kernels with AVX-512. */
 enum {
-    TUNE_AVX512_CALL_MIN = 16 * 1024, /* bytes of a row: from here on memcpy is faster */
-    TUNE_AVX512_FILL_CALL_MIN = 2048, /* bytes of zeros: from here on memset is faster */
+    TUNE_AVX512_CALL_MIN = 16 * 1024, /* size of a row from which memcpy is faster */
+    TUNE_AVX512_FILL_CALL_MIN = 2048, /* number of zero bytes from which memset is faster */
     TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */
     TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
     TUNE_AVX512_ROW_FAR = 192,        /* bytes between rows: from here on neighbours of short rows
                                          are in cache lines that the move does not need */
-    TUNE_AVX512_SMALL_BYTES = 4096,   /* bytes of a nest that is too small for groups of rows */
-    TUNE_AVX512_SMALL_ROWS = 32,      /* rows of such a nest, if rows have less than 16 bytes */
-    TUNE_AVX512_PACKED_FAR = 64,      /* bytes between rows: from here on one load for each row */
-    TUNE_AVX512_GROUPS_AHEAD = 16,    /* groups from a load to the source line that is fetched */
-    TUNE_AVX512_GROUPS_MIN = 8,       /* fewest groups for which a permutation is worth computing */
-    TUNE_AVX512_SEVERAL_MIN = 8,      /* rows that are worth gathering several at a time */
+    TUNE_AVX512_SMALL_BYTES =
+        4096,                    /* maximum bytes of a nest that is too small for groups of rows */
+    TUNE_AVX512_SMALL_ROWS = 32, /* maximum rows of this nest if rows have less than 16 bytes */
+    TUNE_AVX512_PACKED_FAR = 64, /* distance of rows from which each row needs its own load */
+    TUNE_AVX512_GROUPS_AHEAD = 16, /* groups from a load to the source line that is fetched */
+    TUNE_AVX512_GROUPS_MIN = 8,    /* fewest groups for which a permutation is worth computing */
+    TUNE_AVX512_SEVERAL_MIN = 8,   /* rows that are worth gathering several at a time */
     TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* bytes of a plane: below, tiles are faster */
     TUNE_AVX512_ALIGN_MIN = 8,              /* chunks that are worth aligning to cache lines */
 };

@@ -137,7 +137,7 @@ struct scoop {
     uint64_t mask[SPREAD_MAX];
 };
 
-/* Takes one row, with those loads of the pattern that the row reaches. */
+/* Gathers one row, with only those loads of the pattern that overlap the row. */
 static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
                       size_t cols)
 {
@@ -183,7 +183,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     }
 }
 
-/* Moves the last rows, if they are too few for a scoop. */
+/* Moves the last rows if there are fewer than a scoop needs. */
 static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
 {
     __m512i v = _mm512_setzero_si512();

@@ -256,7 +256,8 @@ ALWAYS_INLINE __m128i load_edge(const struct edge *e, size_t col)
     return at <= e->last ? load_1(at) : slide(load_1(e->last), (size_t)(at - e->last));
 }
 
-/* Moves 16 bytes of each row from column `low` on, and 16 bytes from column `high` on. */
+/* Moves 16 bytes of each row that begin at column `low`, and 16 bytes that begin at column `high`.
+ */
 ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size_t low, size_t high)
 {
     __m256i x[16];

@@ -146,7 +146,7 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
     }
 }
 
-/* The way to write pixels: in parts, if they have elements that the move does not write. */
+/* Chooses how to write pixels: in parts if the move leaves some of their elements unchanged. */
 enum zip_way { ZIP_WHOLE, ZIP_PARTS, ZIP_PAST_CACHES };
 
 ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, size_t spread,
