@@ -42,7 +42,7 @@ enum {
 /* X(name, word): `word` is the value of "format" and the ending of the names of these files. */
 #define FILE_FORMAT_TABLE(X)                                                                       \
     X(NPY, "npy")                                                                                  \
-    X(RAW, "raw") /* the format of files with any other ending, too */                             \
+    X(RAW, "raw") /* default format, also of files with an unknown ending */                       \
     X(NPZ, "npz")                                                                                  \
     X(SAFETENSORS, "safetensors")                                                                  \
     X(ONNX, "onnx")     /* a model: its constants */                                               \
@@ -76,15 +76,15 @@ struct buffer_index {
 };
 
 struct tensor_spec {
-    char *file;                   /* as written in the job: relative to the job file; or null */
-    char *buffer;                 /* name of a buffer of the job file; or null */
-    size_t buffer_index;          /* with `buffer`: index into the buffers of the job file */
-    enum file_format format;      /* as written in the job */
-    char *tensor;                 /* src: name in an archive; null: the archive's only tensor */
-    bool update;                  /* dst: write into the existing tensor */
-    char *params;                 /* dst: file for the result's quantisation parameters; or null */
-    const char *dtype;            /* src, raw files and buffers: name in static storage, or null */
-    uint64_t offset;              /* raw files and buffers: bytes before the first element */
+    char *file;              /* path as written in the job, relative to the job file; or null */
+    char *buffer;            /* name of a buffer of the job file; or null */
+    size_t buffer_index;     /* with `buffer`: index into the buffers of the job file */
+    enum file_format format; /* format as written in the job */
+    char *tensor;            /* src: name in an archive; null: the archive's only tensor */
+    bool update;             /* dst: write into the existing tensor */
+    char *params;            /* dst: file for the result's quantisation parameters; or null */
+    const char *dtype;       /* src, raw files and buffers: name in static storage, or null */
+    uint64_t offset;         /* raw files and buffers: bytes before the first element */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
                                      placed; or empty */
     struct tensor_desc desc;

@@ -49,7 +49,7 @@ int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_h
  */
 size_t npy_header_size(const void *bytes, size_t length);
 
-/* What the header of any .npy file of NumPy says. */
+/* The contents of the header of any .npy file of NumPy. */
 struct npy_outline {
     char descr[NPY_DTYPE_MAX]; /* the dtype as written; "structured" for a structured dtype */
     bool fortran_order;

@@ -58,7 +58,7 @@ static bool take_ellipsis(struct scan *scan)
     return true;
 }
 
-/* Takes an optional number. Returns 0 or -1. */
+/* Parses an optional number. Returns 0 or -1. */
 static int take_number(struct scan *scan, bool *has, int64_t *number)
 {
     const char *begin;
@@ -119,7 +119,7 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
     return 0;
 }
 
-/* Takes the text between two commas. *seen becomes true after an ellipsis. */
+/* Parses the text between two commas. *seen becomes true after an ellipsis. */
 static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {

@@ -21,7 +21,8 @@ struct tensor_entry {
     size_t rank;
     uint64_t bytes;           /* size of all elements */
     char *refusal;            /* the reason why no job can move the tensor; or null */
-    struct npy_header header; /* with a refusal, only data_offset (in the file) is valid */
+    struct npy_header header; /* header of the tensor; if `refusal` is set, only data_offset (in the
+                                 file) is valid */
     uint64_t place;           /* reference to the tensor, for the reader of the archive */
 };
 

@@ -15,7 +15,7 @@ static void set_pointer(struct fault *fault, const char *pointer)
     fault->has_pointer = true;
     if (length >= sizeof fault->pointer) {
         length = utf8_cut(pointer, sizeof fault->pointer - 1);
-        if (pointer[length - 1] == '~') /* the text must not end with half of an escape */
+        if (pointer[length - 1] == '~') /* do not cut the text within an escape */
             length--;
     }
     memmove(fault->pointer, pointer, length);
@@ -98,8 +98,8 @@ static bool pointer_of_error(const char *error, char *out, size_t size)
     return false;
 }
 
-/* Returns the part of an error behind "src.mem_stride" or another tensor's name, with *tensor the
- * tensor's name in a job; or null if the error names no stride. */
+/* If the error text names a stride, such as "src.mem_stride", returns the text behind this name,
+ * and sets *tensor to the tensor's name in a job. Otherwise returns null. */
 static const char *behind_stride(const char *error, const char **tensor)
 {
     static const char member[] = ".mem_stride";

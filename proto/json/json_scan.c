@@ -95,7 +95,7 @@ static int escape_decode(const char *text, size_t length, uint32_t *code)
     return 12;
 }
 
-/* The place of a fault. */
+/* The position of a fault. */
 
 /* Appends a key that was accepted, decoding its escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)

@@ -32,9 +32,9 @@ struct daemon_info {
     uint32_t protocol;
     enum service_phase phase; /* "state" */
     char engine[24];
-    char profile[MEMORY_NAME_MAX]; /* name of the target profile; empty: none */
-    char
-        profile_digest[BUILD_ID_SIZE]; /* of the profile's members; empty: none, or an older mlid */
+    char profile[MEMORY_NAME_MAX];      /* name of the target profile; empty: none */
+    char profile_digest[BUILD_ID_SIZE]; /* digest of the profile's members; empty: no profile, or an
+                                           older mlid */
     uint32_t pid;
     uint64_t uptime_ms;
     uint32_t channels, channels_busy, channels_quarantined, channel_offset;
@@ -141,9 +141,10 @@ void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 /* The params of buffer.alloc. */
 struct buffer_alloc {
     uint64_t size;                /* at least 1 */
-    char memory[MEMORY_NAME_MAX]; /* of the service's target profile; or empty */
-    bool has_address;             /* with a memory only; false: the service chooses the address */
-    uint64_t address;             /* wanted address of the first byte on the board */
+    char memory[MEMORY_NAME_MAX]; /* name of a memory of the service's target profile; or empty */
+    bool has_address; /* true: `address` is given, with a memory only; false: the service chooses
+                         the address */
+    uint64_t address; /* wanted address of the first byte on the board */
 };
 int buffer_alloc_read(const struct json *params, struct buffer_alloc *call);
 void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call);
