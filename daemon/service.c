@@ -19,7 +19,7 @@
 enum service_state {
     SERVICE_SERVING,
     SERVICE_STOPPING, /* the service takes no new jobs, and waits for running jobs */
-    SERVICE_CLOSING,  /* no job is left; clients get the rest of their replies */
+    SERVICE_CLOSING,  /* no job is left; the remaining replies are sent to clients */
     SERVICE_CLOSED    /* all handles are closed or closing */
 };
 
@@ -222,7 +222,7 @@ static void on_closed(uv_handle_t *drain)
     service->gone = true;
 }
 
-/* Continues a shutdown after a job or a client is gone. */
+/* Continues a shutdown after a job or a client was destroyed. */
 static void on_settled(void *context)
 {
     struct service *service = context;

@@ -34,7 +34,7 @@ static void on_idle(uv_idle_t *idle)
         link_remove(&chore->link);
         chore->run(chore);
     }
-    while (!link_empty(&now)) { /* no time is left: these chores are first in the next round */
+    while (!link_empty(&now)) { /* no time is left: the next round runs these chores first */
         struct link *last = now.prev;
 
         link_remove(last);

@@ -36,7 +36,7 @@ enum { CREW_SURE, CREW_MASTER, CREW_OTHERS, CREWS };
  */
 struct crew {
     struct link waiting; /* queues that no thread serves (struct queue) */
-    pthread_cond_t wake; /* wakes idle threads: work has come, or the crew ends */
+    pthread_cond_t wake; /* wakes idle threads: work was added, or the crew stops */
     unsigned threads, idle, max;
     bool ending;
     bool has_ended; /* true: `ended` is a thread that was not joined yet */
@@ -45,7 +45,7 @@ struct crew {
 
 /* A user's work for one crew. */
 struct queue {
-    struct link link; /* in crew->waiting, or in no list */
+    struct link link; /* link in crew->waiting, or in no list */
     struct link work; /* pieces of work (struct reap), the oldest first */
     struct owner *owner;
     struct crew *crew;
@@ -57,7 +57,7 @@ enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };
 
 /* A user's work. Freed when its queues are empty. */
 struct owner {
-    struct link link; /* in the list reaper.owners */
+    struct link link; /* link in the list reaper.owners */
     uid_t uid;
     bool full;  /* true: reaper_full() has returned true for this user */
     size_t fds; /* descriptors in the queues and with the threads */
@@ -96,7 +96,7 @@ static void serve(struct crew *crew);
 /* Waits for work. Returns false if this thread is no longer needed. */
 static bool wait_for_work(struct crew *crew)
 {
-    struct timespec end; /* pthread_cond_timedwait() takes the time of day */
+    struct timespec end; /* pthread_cond_timedwait() needs the time of day */
     int error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
@@ -112,7 +112,7 @@ static bool wait_for_work(struct crew *crew)
     return !link_empty(&crew->waiting) || (!crew->ending && crew->threads == 1);
 }
 
-/* Joins the thread that ended before this one, so that at most one ended thread is left to join. */
+/* Joins the thread that ended before this one, so that at most one ended thread is not joined. */
 static void end_thread(struct crew *crew)
 {
     const bool earlier = crew->has_ended;
@@ -182,7 +182,7 @@ static bool crew_call(struct crew *crew)
     return crew->threads > 0;
 }
 
-/* Joins the threads that have ended. Releases the mutex meanwhile. */
+/* Joins the threads that have ended. Releases the mutex while it waits. */
 static void crew_join(struct crew *crew)
 {
     while (crew->has_ended) {
@@ -198,7 +198,8 @@ static void crew_join(struct crew *crew)
 /* The table. */
 
 enum {
-    SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory: closing a larger one takes long */
+    SMALL_MAX = 4 * 1024 * 1024, /* maximum size of a file in memory that is closed at once: closing
+                                    a larger one takes long */
     BLOCK = 512,                 /* bytes; the unit of st_blocks */
     CLOSE_MAX = 64,              /* most descriptors in one piece of work */
     TABLE_MAX = 1 << 18          /* entries; 4096 clients, the most, have fewer descriptors */
@@ -214,7 +215,7 @@ enum {
  * that with acquire order. The kernel has the same order, but the C memory model does not know it.
  */
 struct waiting_fd {
-    struct reap reap; /* in the entry of the first descriptor of a piece of work */
+    struct reap reap; /* the piece of work, in the entry of its first descriptor */
     int next;         /* the next descriptor of the piece; -1: none */
     atomic_bool waits;
 };
@@ -254,7 +255,7 @@ static void free_table(void)
 
 /* The queues of the users. */
 
-/* pthread_cond_timedwait() takes the time of day. */
+/* pthread_cond_timedwait() needs the time of day. */
 static struct timespec after_ms(long ms)
 {
     struct timespec time;
@@ -269,7 +270,7 @@ static struct timespec after_ms(long ms)
     return time;
 }
 
-/* The queues of users for whose own queues there is no memory. */
+/* Spare queues of users whose own queues could not be allocated. */
 static struct owner spare;
 
 static struct owner *owner_of(uid_t uid)
@@ -341,7 +342,7 @@ static void free_if_idle(struct owner *owner)
     free(owner);
 }
 
-/* Runs the first piece of the first waiting queue. Releases the mutex meanwhile. */
+/* Runs the first piece of the first waiting queue. Releases the mutex while it waits. */
 static void serve(struct crew *crew)
 {
     struct queue *queue = LINK_OWNER(crew->waiting.next, struct queue, link);
@@ -569,7 +570,7 @@ static struct waiting_fd *take_entry(int fd)
     struct waiting_fd *entry = &table.entries[fd];
     const bool waits = atomic_load_explicit(&entry->waits, memory_order_acquire);
 
-    assert(!waits); /* or the descriptor was given twice */
+    assert(!waits); /* a descriptor must not be added twice */
     (void)waits;
     atomic_store_explicit(&entry->waits, true, memory_order_relaxed);
     return entry;
@@ -649,7 +650,7 @@ void reaper_close_connection(int socket)
     socklen_t length = sizeof peer;
     int unread;
 
-    shutdown(socket, SHUT_RDWR); /* no more bytes or descriptors come from now on */
+    shutdown(socket, SHUT_RDWR); /* from now on, no thread adds bytes or descriptors */
     if (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0) {
         seam.close(socket);
         return;

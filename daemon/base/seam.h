@@ -15,7 +15,8 @@
 struct seam {
     void *(*calloc)(size_t count, size_t size);
     void *(*realloc)(void *block, size_t size);
-    int (*fstat)(int fd, struct stat *st); /* asks the kernel's cache: never waits for a server */
+    int (*fstat)(int fd,
+                 struct stat *st); /* reads the kernel's cache: never waits for a file server */
     int (*fstatfs)(int fd, struct statfs *fs);
     int (*open_flags)(int fd);                        /* calls fcntl(fd, F_GETFL) */
     int (*seals)(int fd);                             /* calls fcntl(fd, F_GET_SEALS) */

@@ -18,7 +18,7 @@ void treap_init(struct treap *treap, const struct treap_kind *kind)
 {
     struct timespec now;
 
-    /* Clients must not know the priorities: they could build a deep tree. */
+    /* Random priorities: a client that could predict them could build a deep tree. */
     clock_gettime(CLOCK_MONOTONIC, &now);
     *treap = (struct treap){.kind = kind,
                             .random = (uint64_t)(uintptr_t)treap ^ (uint64_t)now.tv_nsec << 32 ^

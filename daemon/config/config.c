@@ -259,7 +259,8 @@ const char *const config_keys[] = {
 
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
-static const char *const log_format_names[] = {"text", "json", NULL}; /* as enum log_format */
+static const char *const log_format_names[] = {"text", "json",
+                                               NULL}; /* indexed by enum log_format */
 
 void config_defaults(struct config *config)
 {

@@ -78,7 +78,7 @@ unsigned reload_keep(const struct config *live, struct config *fresh);
 /* Parameters of the scheduler. */
 struct scheduling {
     uint32_t ageing_ms; /* time after which a waiting job gets the next higher priority; 0: never */
-    uint64_t quantum_bytes; /* bytes that a connection may start in its turn */
+    uint64_t quantum_bytes; /* bytes of jobs that a connection may start in its turn */
 };
 
 /* A transfer counts as stuck after limit_ms, plus 1 s for each bytes_per_second. */

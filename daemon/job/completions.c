@@ -58,7 +58,7 @@ static void end(struct task *task)
 {
     const bool loop = on_loop(&task->jobs->completions);
 
-    /* Unmap here, so that the files are unmapped before the client gets its reply. */
+    /* Unmap on this thread, so that the files are unmapped before the client gets its reply. */
     task->end.src_hit = region_end(task->places.src.region, false, loop) < 0;
     task->end.dst_hit = region_end(task->places.dst.region, true, loop) < 0;
     task->end.done = uv_hrtime();

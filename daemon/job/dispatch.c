@@ -186,7 +186,7 @@ static void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
 
-    /* The first beat computes the next limit; no limit ends before it. */
+    /* The first beat computes the next limit; no limit passes before it. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
         arm_watchdog(watchdog, uv_hrtime() + beat_of(config));
 }
@@ -344,7 +344,7 @@ static bool serve_next(struct jobs *jobs, uint64_t now)
     queued = scheduler_take(&jobs->scheduler, now);
     if (!queued) {
         if (jobs->scheduler.undecided)
-            completions_resume(&jobs->completions); /* goes on in the next round of the loop */
+            completions_resume(&jobs->completions); /* continues in the next round of the loop */
         return false;
     }
     task = LINK_OWNER(queued, struct task, queued);
@@ -362,7 +362,7 @@ static bool serve_next(struct jobs *jobs, uint64_t now)
 struct blockers {
     const struct channels *channels;
     const struct user *owner; /* user who owns the wide job */
-    uint64_t bytes;           /* the highest number of bytes that a transfer has left */
+    uint64_t bytes;           /* the largest number of bytes that a transfer still has to move */
     bool any, of_others;      /* any transfer; a transfer of a user other than the owner */
 };
 
@@ -545,7 +545,7 @@ static void collect(struct jobs *jobs)
 
 /*
  * Handles all tasks that have ended, because libuv joins several sends into one call. Tasks that
- * end meanwhile wake the loop again, so that it does its other work first.
+ * end during the call wake the loop again, so that the loop does its other work first.
  */
 static void on_ended(uv_async_t *ended)
 {

@@ -34,9 +34,9 @@
  */
 struct entry {
     struct hash_node by_number;
-    struct hash_node by_name; /* in the table only for the latest job with the name */
-    struct link of_user;      /* in the list user->entries */
-    struct link of_all;       /* in the list registry->entries */
+    struct hash_node by_name; /* link in the table of names, only of the latest job with the name */
+    struct link of_user;      /* link in the list user->entries */
+    struct link of_all;       /* link in the list registry->entries */
     struct user *user;
     uint64_t number;
     uint64_t client;  /* number of the connection that submitted the job */
@@ -86,7 +86,7 @@ enum {
 /* The record of an ended job. Owns `result.dst.quant`. */
 struct record {
     struct entry entry;           /* first */
-    struct link in_all, in_heavy; /* in the shelf of the user */
+    struct link in_all, in_heavy; /* links in the user's shelf */
     bool undelivered;             /* true: the job was detached, and no job.wait has reported it */
     bool refused;                 /* true: the job was refused, and there was no task */
     enum job_state state;         /* ended */

@@ -80,7 +80,7 @@ static void log_all_dropped(struct jobs *jobs)
         log_first_dropped(jobs);
 }
 
-/* Ends or logs the next one. Returns false if nothing is left: then jobs_close() may have run. */
+/* Ends or logs the next task. Returns false if no task is left: then jobs_close() may have run. */
 static bool end_next(struct jobs *jobs)
 {
     if (jobs->to_end > 0 && !link_empty(&jobs->tasks))

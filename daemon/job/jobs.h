@@ -112,15 +112,15 @@ struct task {
     uint64_t admitted; /* time by uv_hrtime() */
     uint64_t deadline; /* time by uv_hrtime(); 0: no deadline */
 
-    struct link all_link;     /* in the list jobs->tasks */
-    struct link flow_link;    /* in flow->tasks, until the task has ended */
-    struct link session_link; /* in the list session->tasks */
+    struct link all_link;     /* link in the list jobs->tasks */
+    struct link flow_link;    /* link in the list flow->tasks, until the task has ended */
+    struct link session_link; /* link in the list session->tasks */
     uint32_t deadline_place;  /* index in the heap of deadlines, from 1; 0: not in the heap */
-    struct link place;        /* in the list jobs->wide or jobs->running_tasks */
-    struct queued queued;     /* place in the queue of the scheduler */
+    struct link place;        /* link in the list jobs->wide or jobs->running_tasks */
+    struct queued queued;     /* entry in the queue of the scheduler */
 
     struct link watches;              /* list of struct watch */
-    struct dependents *dependents;    /* jobs that wait for this one; null: none */
+    struct dependents *dependents;    /* jobs that wait for this job; null: none */
     struct dependency *dependencies;  /* one for each job of `after` that had not ended */
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
@@ -164,24 +164,24 @@ struct session {
     struct prepared_jobs prepared;
     struct link tasks;   /* tasks that end when the connection ends */
     uint32_t task_count; /* number of tasks in `tasks` */
-    bool closing; /* true: the client reads no more replies, and its tasks are dropped when their
-                     turn comes */
+    bool closing; /* true: the client has stopped reading replies, and its tasks are dropped in
+                     their turn */
 };
 
-/* The place of a reference in the params. */
+/* The position of a reference in the params. */
 struct ref_place {
     const char *member;
     int index; /* index in the member, if it is an array; -1: the member is not an array */
 };
 
-/* The place as texts "/after/3" and "after[3]", for faults. */
+/* The position as texts "/after/3" and "after[3]", for faults. */
 struct ref_words {
     char pointer[32], name[32];
 };
 
 /* The parts of struct jobs. */
 
-/* Callbacks by which the job room answers. daemon/net sets them. */
+/* Callbacks through which the job room reports to daemon/net, which sets them. */
 struct jobs_callbacks {
     /** Bytes of the structure that begins with a struct task: the room above adds what it needs. */
     size_t task_size;
@@ -251,7 +251,7 @@ struct completions {
 struct watchdog {
     uv_timer_t timer;
     uint64_t armed; /* uv_hrtime() at which the timer fires; UINT64_MAX: stopped */
-    uint64_t lost;  /* sum of the nanoseconds by which the timer was late */
+    uint64_t lost;  /* total lateness of the timer in nanoseconds */
     uint64_t back[MLI_MOV_MAX_CHANNELS]; /* the earliest end of each channel's quarantine */
 };
 

@@ -59,7 +59,7 @@ static bool window(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, 
 
     if (offset >= pre + shape || skipped >= count)
         return false;
-    /* Leave out samples in the padding behind the tensor. */
+    /* Omit samples in the padding behind the tensor. */
     if (count > (pre + shape - offset + step - 1) / step)
         count = (pre + shape - offset + step - 1) / step;
     if (skipped >= count)

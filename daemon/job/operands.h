@@ -17,8 +17,9 @@ struct span {
 };
 
 struct operands {
-    mli_tensor src, dst; /* the job owns the per-axis arrays of src, `quant` those of dst */
-    struct quant quant;  /* the destination's parameters: one entry, or one for each index */
+    mli_tensor src,
+        dst; /* the job owns the per-axis arrays of src; `quant` owns the arrays of dst */
+    struct quant quant; /* the destination's parameters: one entry, or one for each index */
     struct span read, written;
     uint64_t bytes; /* the number of bytes that the job writes */
     uint64_t

@@ -36,7 +36,7 @@
  * have to pass over all members; several calls of ring_choose() then share it.
  */
 
-/* A turn; embedded in a member of a ring. */
+/* A member's turn in a ring; embedded in the member. */
 struct turn {
     struct link in_turns, in_ages;
     uint64_t since;   /* time in ns when the member entered the ring or was served last */
@@ -64,7 +64,7 @@ struct ring_rules {
     uint64_t (*quantum)(struct turn *turn, const struct ring_rules *rules);
     void *context;
     uint64_t now;    /* ns */
-    uint32_t *steps; /* number of members that the search may still pass over */
+    uint32_t *steps; /* number of members that the search may still skip */
 };
 
 void turn_init(struct turn *turn);
@@ -134,13 +134,13 @@ enum { LANE_PRIORITIES = 3 }; /* priorities 0, 1 and 2 are -1, 0 and 1 on the wi
 
 /* Jobs of one connection, class and priority. */
 struct lane {
-    struct turn turn;   /* in the ring of its portion, while a job is queued */
+    struct turn turn;   /* link in the ring of the portion, while a job is queued */
     struct link queued; /* jobs (struct queued) in the order of arrival */
 };
 
 /* The jobs of one user in one class. */
 struct portion {
-    struct turn turn;                   /* in the ring of the class, while length > 0 */
+    struct turn turn;                   /* link in the ring of the class, while length > 0 */
     struct ring rings[LANE_PRIORITIES]; /* the lanes with jobs, by priority */
     uint32_t length;                    /* jobs */
     struct share *share;
@@ -192,7 +192,7 @@ struct scheduler {
     bool undecided;       /* true: the latest scheduler_take() ran out of steps */
 };
 
-/* The number of users and connections that one call passes over. */
+/* The maximum number of users and connections that one call skips. */
 enum { SCHEDULER_STEPS_MAX = 64 };
 
 /*

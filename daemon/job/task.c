@@ -285,16 +285,16 @@ void deadline_remove(struct deadlines *deadlines, struct task *task)
 enum { SETTLED_MAX = 16 }; /* dependencies settled by one call; then the caller reads the clock */
 
 struct dependency {
-    struct link link; /* in the list of dependents of the predecessor */
+    struct link link; /* link in the predecessor's list of dependents */
     struct task *dependant;
     uint32_t index; /* index in the array "after" of the dependant */
 };
 
 /* The jobs that wait for one job. The list outlives the job: after_settle() empties it. */
 struct dependents {
-    struct link link;           /* in jobs->settling, once the predecessor has ended */
+    struct link link;           /* link in jobs->settling, once the predecessor has ended */
     struct link dependencies;   /* struct dependency, in the order of arrival */
-    char cause[TASK_CAUSE_MAX]; /* how the predecessor failed; empty: the predecessor is done */
+    char cause[TASK_CAUSE_MAX]; /* fault of the predecessor; empty: the predecessor succeeded */
 };
 
 /* Writes a sentence like "job 7 (load) failed". */
@@ -762,7 +762,7 @@ void task_cancel(struct task *task)
     task_abort(task, &fault);
 }
 
-/* What ends a task, or queues it, later. */
+/* Events that later end or queue a task. */
 
 /* Ends the dependant if the predecessor failed, else queues it if this predecessor was its last. */
 static void settle(struct dependency *dependency, const char *cause)

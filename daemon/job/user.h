@@ -15,17 +15,17 @@
 
 /* Lists of records, each with the oldest first. */
 struct shelf_lists {
-    struct link delivered;   /* records of jobs whose result the client got */
+    struct link delivered;   /* records of jobs whose result was sent to the client */
     struct link undelivered; /* records of detached jobs that no job.wait has reported */
 };
 
 struct shelf {
     struct shelf_lists all;
-    struct shelf_lists heavy;    /* the records with per-axis parameters */
+    struct shelf_lists heavy;    /* records with per-axis parameters */
     uint32_t count, undelivered; /* number of records, and of undelivered records among them */
     uint64_t quant_bytes;
-    struct link in_history;         /* in the shelves of the history, while count > 0 */
-    struct link by_count, by_quant; /* in the ranks of the history */
+    struct link in_history;         /* links in the shelves of the history, while count > 0 */
+    struct link by_count, by_quant; /* links in the ranks of the history */
 };
 
 static inline void shelf_init(struct shelf *shelf)
@@ -46,12 +46,12 @@ struct users {
     struct hash_table by_uid;
     struct link busy;    /* users with holders */
     struct link idle;    /* users without holders, the latest at the end */
-    uint32_t idle_count; /* at most USERS_KEPT */
+    uint32_t idle_count; /* number of idle users, at most USERS_KEPT */
     struct buffer_account account;
 };
 
 struct user {
-    struct link link; /* in `users`: busy or idle */
+    struct link link; /* link in `users`: busy or idle */
     struct hash_node by_uid;
     struct users *users;
     struct share share; /* the user's share of the channels */
@@ -73,7 +73,7 @@ struct user {
     struct log_rate log_rates[LOG_KINDS];
 };
 
-/* Number of idle users that are kept for their sums. */
+/* Number of idle users whose counters are kept. */
 enum { USERS_KEPT = 64 };
 
 void users_init(struct users *users);
@@ -111,7 +111,7 @@ struct flow {
     uint64_t jobs_done, bytes_moved;
     struct buffer_account account;
     uint32_t dropped; /* number of jobs that a shutdown has ended and that are not logged yet */
-    struct link dropped_link; /* in the list jobs->dropped if `dropped` is not 0 */
+    struct link dropped_link; /* link in the list jobs->dropped if `dropped` is not 0 */
 };
 
 /** Creates a flow, held once. Returns NULL if out of memory. */

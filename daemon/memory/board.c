@@ -114,8 +114,8 @@ struct census {
     uint64_t hidden_bytes;  /* bytes of other users */
 };
 
-/* Adds a piece to the largest ones, behind those of equal size. Pieces come in the order of their
- * users and addresses. */
+/* Inserts a piece into the list of the largest pieces, behind pieces of equal size. Call it in the
+ * order of users and addresses. */
 static void consider(struct census *census, const struct board_piece *piece)
 {
     uint32_t at = PIECES_MAX;
@@ -316,7 +316,7 @@ static struct board_gap *find_gap_at(struct board_memory *memory, uint64_t offse
     return gap_behind(memory, TREAP_OWNER(node, struct board_gap, by_address)->before);
 }
 
-/* Returns the bytes that a request wants of one memory. */
+/* Returns the bytes that a request needs in one memory. */
 static uint64_t total(const struct board_want *want)
 {
     return want->bytes > UINT64_MAX - want->besides ? UINT64_MAX : want->bytes + want->besides;

@@ -59,7 +59,7 @@ struct board_gap {
 
 /* A range of addresses. Zeros are a piece that is in no memory. */
 struct board_piece {
-    struct link link;            /* in memory->pieces */
+    struct link link;            /* link in memory->pieces */
     struct board_memory *memory; /* null: in no memory */
     uint64_t address, size;
     struct board_holder holder;
@@ -69,9 +69,9 @@ struct board_piece {
 };
 
 struct board_memory {
-    const struct profile_memory *described; /* in board->profile */
+    const struct profile_memory *described; /* description of the memory, in board->profile */
     struct link pieces;                     /* struct board_piece, in the order of addresses */
-    struct board_gap gap;                   /* before the first piece */
+    struct board_gap gap;                   /* gap before the first piece */
     struct treap gaps_by_size, gaps_by_address, pieces_by_user;
     uint64_t used;  /* bytes of all pieces */
     uint32_t count; /* number of pieces */
@@ -79,8 +79,8 @@ struct board_memory {
 
 struct board {
     struct target_profile profile;
-    char digest[PROFILE_DIGEST_SIZE];                   /* of the profile */
-    struct board_memory memories[PROFILE_MEMORIES_MAX]; /* as profile.memories */
+    char digest[PROFILE_DIGEST_SIZE];                   /* digest of the profile */
+    struct board_memory memories[PROFILE_MEMORIES_MAX]; /* one entry for each of profile.memories */
 };
 
 /* The board as one holder sees it. */
@@ -93,11 +93,13 @@ struct board_use {
 /* The size and address of a piece for board_place(), and the place for its faults. */
 struct board_want {
     const struct board_use *use;
-    uint64_t bytes;   /* at least 1 */
-    uint64_t besides; /* bytes that the request wants of this memory too; only board_refuse() */
-    bool exact;       /* true: the piece begins at `address` or is refused */
-    uint64_t address; /* on the board */
-    const char *name, *pointer; /* for faults: "src.memory", "/src/memory" */
+    uint64_t bytes;             /* at least 1 */
+    uint64_t besides;           /* bytes that the request needs of this memory besides `bytes`; for
+                                   board_refuse() only */
+    bool exact;                 /* true: the piece begins at `address` or is refused */
+    uint64_t address;           /* on the board */
+    const char *name, *pointer; /* names of the member in messages and pointers of faults:
+                                   "src.memory", "/src/memory" */
 };
 
 /** Initialises empty memories. Copies *profile. *board must not move afterwards. */

@@ -230,7 +230,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, const struct buffer_alloc *
     if (*fd < 0)
         return NULL;
     if (use)
-        use->holder.number = (uint64_t)buffers->table.last + 1; /* add() takes this number */
+        use->holder.number = (uint64_t)buffers->table.last + 1; /* add() uses this number */
     region = make_region(buffers, call, use, *fd, fault);
     if (region)
         buffer = add(buffers, region, fault);
@@ -298,8 +298,8 @@ void places_share(struct places *places, struct place *place, const struct place
         *place = (struct place){.region = region_hold(from->region), .offset = from->offset};
 }
 
-/* Empties `place` and drops its memory. `other` is the job's other place, which still holds its
- * buffer or is empty. */
+/* Empties `place` and drops its memory. `other` is the place of the job's second tensor, which
+ * still holds its buffer or is empty. */
 static void leave(struct place *place, const struct place *other, enum places_user user)
 {
     if (!place->buffer) {

@@ -24,10 +24,10 @@
 #define DMA_BUF   0x444d4142U
 
 enum {
-    PLAIN_BLOCK_MAX = 32 * 1024, /* bytes: every huge page is larger than such a block */
+    PLAIN_BLOCK_MAX = 32 * 1024, /* block size below the size of every huge page */
     POPULATE_MAX =
         64 * 1024, /* bytes; pages of smaller mappings are mapped at once, not by page faults */
-    UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
+    UNMAP_MAX = 4 * 1024 * 1024, /* bytes that one call unmaps, in less than 1 ms */
     BLOCK = 512                  /* bytes; the unit of st_blocks */
 };
 
@@ -39,7 +39,7 @@ enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved */
 
 /* A user with mappings. */
 struct mapping_owner {
-    struct link link; /* in the list counts.owners */
+    struct link link; /* link in the list counts.owners */
     uid_t uid;
     uint32_t mappings;
 };

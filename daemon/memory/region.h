@@ -125,9 +125,10 @@ struct region {
 /* The part of a file that a region is to map. */
 struct region_want {
     struct mapping_use use;
-    uint64_t offset, bytes; /* place in the file; bytes 0: from the offset to the file's end */
-    bool exclusive;         /* true: the region is for one transfer */
-    bool seal;              /* true: seal the file against shrinking if that is possible */
+    uint64_t offset,
+        bytes;      /* range in the file; bytes = 0: from the offset to the end of the file */
+    bool exclusive; /* true: the region is for one transfer */
+    bool seal;      /* true: seal the file against shrinking if that is possible */
 };
 
 /**

@@ -20,7 +20,7 @@ static const struct ended *refuse_method(struct call *call)
     return refuse(call);
 }
 
-/* The methods. `takes_fds`: the handler takes descriptors, or refuses them itself. */
+/* The methods. `takes_fds`: the handler accepts descriptors, or refuses them itself. */
 static const struct {
     handler *handle;
     bool takes_fds;

@@ -93,7 +93,7 @@ const struct ended *daemon_stats_call(struct call *call)
 /* A daemon.drain that waits for the last job. */
 struct drain {
     struct pending pending; /* first */
-    struct link link;       /* in the list net->drains */
+    struct link link;       /* link in the list net->drains */
 };
 
 static const struct ended *answer_phase(struct answer *answer, const struct jobs *jobs)
@@ -172,7 +172,7 @@ const struct ended *daemon_drain_call(struct call *call)
     return wait ? answer_when_drained(call) : answer_phase(&call->answer, net->jobs);
 }
 
-/* Takes jobs again. Answers the drains that still wait. */
+/* Accepts jobs again. Replies to the pending daemon.drain requests. */
 static void end(struct net *net)
 {
     struct jobs *jobs = net->jobs;

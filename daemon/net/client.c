@@ -75,7 +75,7 @@ static void end_waiting(struct held *held)
         uv_timer_stop(&held->timer);
 }
 
-/* Takes the client out of the lists of its state. */
+/* Removes the client from the lists of its state. */
 static void leave_state(struct client *client)
 {
     struct held *held = &client->net->held;
@@ -189,7 +189,7 @@ static void abandon(struct client *client, const char *why)
     doom_at(client, LOG_ERR, why);
 }
 
-/* Descriptors that came from the client. */
+/* Descriptors that the client sent. */
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
 {
@@ -216,7 +216,7 @@ static void count_fds(struct client *client)
     uv_async_send(&client->net->relieved);
 }
 
-/* Closes descriptors that no line has taken, and those of unsent replies. */
+/* Closes the received descriptors that no line uses, and the descriptors of unsent replies. */
 static void close_waiting_fds(struct client *client)
 {
     int fds[sizeof client->in.fds / sizeof *client->in.fds];
@@ -584,7 +584,7 @@ static void watch_line(struct client *client, bool progress)
 }
 
 /* Handles complete lines until CHORE_TURN_NS after `began`, but at least one. The next turn handles
- * the other lines. */
+ * the remaining lines. */
 static void handle_lines(struct client *client, uint64_t began)
 {
     struct net *net = client->net;
@@ -648,7 +648,9 @@ static void drop_pending(struct client *client)
 
 static void leave_task(struct task *task)
 {
-    drop_answer(&((struct submission *)(void *)task /* its first member */)->answer);
+    drop_answer(
+        &((struct submission *)(void *)task /* the task is the first member of its submission */)
+             ->answer);
     task_leave_session(task);
 }
 

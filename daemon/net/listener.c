@@ -28,7 +28,7 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    ACCEPTS_MAX = 16, /* connections accepted in one round; then connected clients get their turn */
+    ACCEPTS_MAX = 16, /* connections accepted in one round, before connected clients are served */
     RETRY_MS = 1000
 };
 
@@ -60,7 +60,7 @@ static void refuse_connection(int fd, const struct fault *fault)
     rpc_write_error(&w, &id, fault);
     const char *text = jsonw_text(&w);
     ssize_t sent = 1;
-    /* If the reply cannot be sent, the client sees only the end. */
+    /* If the reply cannot be sent, the client sees only that the connection is closed. */
     for (size_t done = 0; text && done < w.length && sent > 0; done += sent > 0 ? (size_t)sent : 0)
         sent = fd_send(fd, text + done, w.length - done, NULL, 0);
     jsonw_finish(&w);

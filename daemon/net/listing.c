@@ -20,15 +20,15 @@ enum {
 };
 
 /*
- * A walk from the latest job to the first. Jobs may come and end between two slices, so `mark`
- * keeps the place of the walk in the ring.
+ * A walk from the latest job to the first. Jobs may be added and removed between two slices, so
+ * `mark` keeps the position of the walk in the ring.
  */
 struct listing {
     struct pending pending; /* first */
     struct chore chore;
     struct client *client;
     struct job_list_query query; /* the query, which owns its name */
-    struct entry mark;           /* an entry with number 0, which keeps the place of the walk */
+    struct entry mark;           /* an entry with number 0, which keeps the position of the walk */
     struct jsonw w;              /* text of the reply */
     bool writing;                /* true: the walk has ended */
     uint32_t written;            /* numbers that are written or passed over */
@@ -166,7 +166,7 @@ static void put_off(struct listing *listing, struct link *next)
     chore_add(listing->client->net->chores, &listing->chore);
 }
 
-/* Goes on with the walk. Returns whether it has ended. */
+/* Continues the walk. Returns whether it has ended. */
 static bool walk_slice(struct listing *listing)
 {
     struct link *mark = link_of(listing->client, &listing->mark), *next = mark->prev;

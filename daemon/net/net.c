@@ -2,8 +2,8 @@
 #include "daemon/net/net.h"
 
 /*
- * Sends the replies of a round together. Before that, held requests that have room now are handled,
- * so that their replies go out too.
+ * Sends the replies of a round together. Before that, handles the held requests that now have
+ * space, so that their replies are sent too.
  */
 static void on_round(uv_prepare_t *round)
 {

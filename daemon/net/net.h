@@ -52,10 +52,10 @@
 #include "daemon/net/outbox.h"
 #include "mli_mov_api.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 
@@ -113,17 +113,18 @@ enum slot { SLOT_OPEN, SLOT_RESERVED };
  * reason, and it reads nothing for limits.reply_timeout_ms.
  */
 struct backlog {
-    uint64_t unread;   /* bytes in the outbox, because the socket is full */
-    uint64_t expected; /* upper bounds of large replies to come, of jobs and job.waits */
-    uint64_t sent;     /* outbox.sent at the time when the timer was started */
+    uint64_t unread; /* bytes in the outbox, because the socket is full */
+    uint64_t
+        expected;  /* upper bounds of the sizes of pending large replies, to jobs and to job.wait */
+    uint64_t sent; /* outbox.sent at the time when the timer was started */
     uv_timer_t timer;
 };
 
 /* A client's subscription (subscriptions.c). It is in the lists only while it has events. */
 struct subscription {
-    struct link link;     /* in the list of all subscriptions */
-    struct link in_scope; /* in the list of subscribers to the jobs of its flow, of its user, or of
-                             all users */
+    struct link link;     /* link in the list of all subscriptions */
+    struct link in_scope; /* link in the list of subscribers to the jobs of the subscription's flow,
+                             of its user, or of all users */
     uint32_t events;      /* kinds of events: bit 1 << enum event_kind */
     enum event_scope scope;
     uint64_t interval_ns; /* time between two progress events of a job */
@@ -134,8 +135,8 @@ struct subscription {
 /* A connection, its input and its replies. */
 struct client {
     struct net *net;
-    struct link link;    /* in the list net->clients */
-    struct link of_user; /* in the list user->connections */
+    struct link link;    /* link in the list net->clients */
+    struct link of_user; /* link in the list user->connections */
     struct session session;
     enum slot slot;
     int fd;
@@ -156,7 +157,7 @@ struct client {
     unsigned handles;      /* number of handles that are not closed yet, and of `dropping` if it
                               must finish */
     struct chore turn;     /* queued while TURN */
-    struct link place;     /* in net->full while FULL, in net->held.clients while HELD_* */
+    struct link place;     /* link in net->full while FULL, in net->held.clients while HELD_* */
     struct link unsent_link, refused_link; /* links in net->unsent and net->held.refused */
 
     struct frame in;
@@ -181,9 +182,9 @@ struct answer {
  * structure of the waiting request embeds a struct pending.
  */
 struct pending {
-    struct link link; /* in the list client->pending */
+    struct link link; /* link in the list client->pending */
     struct answer answer;
-    void (*drop)(struct pending *pending); /* frees the request, which has left the list */
+    void (*drop)(struct pending *pending); /* frees the request, which is no longer in the list */
 };
 
 /* A task with the reply that its client waits for. The job room allocates it. */
@@ -210,8 +211,8 @@ struct listener {
     struct net *net;
     bool open;
     struct bound bound;
-    int reserve; /* a reserve that is closed to accept and refuse a connection when no descriptor is
-                    left */
+    int reserve; /* a spare descriptor: closed to accept and refuse a connection when no other
+                    descriptor is free */
     uv_poll_t poll;
     uv_timer_t retry; /* runs while accepting is paused */
 };
@@ -219,8 +220,8 @@ struct listener {
 struct subscriptions {
     struct link list;
     struct link subscribers; /* subscribers to the jobs of all users */
-    uv_timer_t
-        timer; /* for progress; runs only while a subscriber wants progress and a task is running */
+    uv_timer_t timer; /* timer of progress events; runs only while a subscriber wants progress and a
+                         task is running */
     bool ticking;     /* true: the timer runs */
     uint64_t dropped; /* number of events that were dropped because subscribers read too slowly */
     struct jsonw line;
@@ -243,7 +244,7 @@ struct net {
     /* Called by client.c: a line has arrived; a client gets no more events. */
     void (*handle)(struct client *client, const char *line, size_t length);
     void (*unsubscribe)(struct client *client);
-    void (*settled)(void *context); /* called when a job or a client is gone */
+    void (*settled)(void *context); /* called when a job or a client was destroyed */
     void *context;
 
     struct listener listener;
@@ -275,7 +276,8 @@ static inline uint32_t net_clients(const struct net *net)
 
 /**
  * Initialises net without connections, for jobs that are initialised, and sets the callbacks of the
- * jobs. `settled` is called when a job or a client is gone. All pointers must outlive the net.
+ * jobs. `settled` is called when a job or a client was destroyed. All pointers must outlive the
+ * net.
  */
 void net_init(struct net *net, struct jobs *jobs, void (*settled)(void *context), void *context);
 /** Begins to close the handles; no client may be left. *net must stay until the loop has closed
@@ -350,7 +352,7 @@ bool client_has_room_for_fd(struct client *client);
 void client_flush(struct client *client);
 /** Sends the replies of all clients, at the end of a round. */
 void client_send_all(struct net *net);
-/** Makes the reaper close descriptors that came from the client. */
+/** Makes the reaper close descriptors that the client sent. */
 void client_close_fds(const struct client *client, const int *fds, size_t count);
 /** Takes input again from FULL clients, after descriptors of their users were closed. */
 void client_relieve_all(struct net *net);
@@ -360,7 +362,7 @@ void client_relieve_all(struct net *net);
  * reply, less than 1 KiB, does not count: limits.jobs_per_client limits it.
  */
 uint64_t backlog_of_result(uint64_t count);
-/** Add and remove bytes of a reply to come. */
+/** Add and subtract the bytes of a pending reply. */
 void backlog_expect(struct client *client, uint64_t bytes);
 void backlog_unexpect(struct client *client, uint64_t bytes);
 /** Returns whether the reply of one more job or job.wait fits. */
@@ -437,7 +439,7 @@ void pending_remove(struct pending *pending);
  * quick because they are mapped; the reaper closes other files.
  */
 void call_close_fds(struct call *call);
-/** Leaves the descriptors of a refused request to the reaper. */
+/** Makes the reaper close the descriptors of a refused request. */
 void call_discard_fds(struct call *call);
 /** Replies with the request's fault. The reaper closes the descriptors. */
 const struct ended *call_refuse(struct call *call);
@@ -445,7 +447,8 @@ const struct ended *call_refuse(struct call *call);
 void call_complain_fds(struct call *call);
 /** Replies with the fault that the method takes no descriptors. */
 const struct ended *call_refuse_fds(struct call *call);
-/** Replies with a fault if params came that the method does not take; otherwise returns NULL. */
+/** Replies with a fault if the request has params but the method has none; otherwise returns NULL.
+ */
 const struct ended *call_refuse_params(struct call *call);
 /** Replies with a fault unless the user may administer the service; else returns NULL. */
 const struct ended *call_refuse_user(struct call *call);

@@ -124,7 +124,7 @@ int outbox_adopt(struct outbox *box, char *text, size_t length)
     struct outbox_chunk *chunk;
 
     if (box->first && box->pending == 0)
-        drop_first(box); /* the empty chunk that is kept */
+        drop_first(box); /* an empty chunk, kept for the next bytes */
     chunk = add_chunk(box, length, 0);
     if (!chunk)
         return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outbox: bytes and descriptors that wait until a socket takes them. */
+/* The outbox: bytes and descriptors that wait until a socket accepts them. */
 #ifndef DAEMON_OUTBOX_H
 #define DAEMON_OUTBOX_H
 
@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OUTBOX_FDS_MAX = 16 }; /* number of descriptors that may wait or be unread */
+enum {
+    OUTBOX_FDS_MAX = 16
+}; /* limit on descriptors of a client that are queued, or sent and not yet read */
 
 /* An owned descriptor, and the byte that it is sent with. */
 struct outbox_fd {
@@ -52,7 +54,8 @@ int outbox_adopt(struct outbox *box, char *text, size_t length);
  */
 bool outbox_has_room_for_fd(struct outbox *box, int socket);
 /**
- * Attaches a descriptor to the byte that is appended next. Takes ownership. There must be room.
+ * Attaches a descriptor to the byte that is appended next. Takes ownership. The outbox must have
+ * space for it.
  */
 void outbox_attach(struct outbox *box, int fd);
 /** Sends until the socket is full, at most 64 KiB. Returns 0, also if bytes still wait, or -errno.

@@ -17,8 +17,8 @@ static struct client *client_of(struct subscription *subscription)
 #define EACH_SUBSCRIPTION(at, all)                                                                 \
     for (struct link *at = (all)->list.next; at != &(all)->list; at = at->next)
 
-/* Asks daemon/job for the kinds of events that subscribers want. Reports of progress begin when the
- * event STARTED is sent, so they need that event, too. */
+/* Subscribes to the kinds of daemon/job's events that subscribers want. Reports of progress begin
+ * when the event STARTED is sent, so they need that event, too. */
 static void count_wanted(struct subscriptions *all)
 {
     uint32_t wanted = 0;

@@ -14,8 +14,9 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* its socket, and those of unfinished lines */
-    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX         /* mlid's own, and those of one message */
+    DESCRIPTORS_PER_CLIENT =
+        1 + 2 * PROTO_FDS_MAX, /* the client's socket, and the descriptors of unfinished lines */
+    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX /* descriptors of mlid itself, and of one message */
 };
 
 unsigned descriptors_allow(const struct config *config)

@@ -269,7 +269,7 @@ enum { USEC_PER_MS = 1000 };
 struct process {
     uv_loop_t loop;
     uv_signal_t term, interrupt, hangup;
-    uv_timer_t alive; /* sends WATCHDOG=1 if the service manager asks for it */
+    uv_timer_t alive; /* sends WATCHDOG=1 if the service manager requires it */
     const struct options *options;
     struct activation activation;
     struct notify notify;
@@ -504,7 +504,7 @@ static int harden(bool allow_core)
     return prctl(PR_SET_DUMPABLE, allow_core ? 1 : 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-/* Gives up the rights that only binding the sockets needed. */
+/* Drops the privileges that were needed only to bind the sockets. */
 static int give_up_rights(const struct process *process)
 {
     const char *user = process->config.user;
@@ -696,6 +696,7 @@ int main(int argc, char **argv)
     log_set_format(config->log_format);
     log_tuning(&tuned, config->tuning);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* the trace then gets EFBIG from write(2) */
+    signal(SIGXFSZ,
+           SIG_IGN); /* ignore the signal, so that write(2) of the trace fails with EFBIG */
     return run(&process);
 }

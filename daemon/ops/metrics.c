@@ -13,8 +13,8 @@
 #include "daemon/config/address.h"
 #include "daemon/service.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/frame.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/prometheus.h"
 
 enum { SCRAPES_MAX = 8, PAUSE_MS = 1000, BACKLOG = 16 };
@@ -40,7 +40,7 @@ struct metrics {
     struct service *service;
     struct bound bound;
     uv_poll_t poll;
-    uv_timer_t retry; /* runs while accepting is paused because no descriptor is left */
+    uv_timer_t retry; /* runs while accepting is paused because no descriptor is free */
     unsigned parts;   /* number of handles and scrapes that are not closed yet */
     bool closing;
     struct scrape scrapes[SCRAPES_MAX];
@@ -69,7 +69,7 @@ static void on_scrape_closed(uv_handle_t *handle)
     release(metrics);
 }
 
-/* Ends a scrape. Does nothing for a free scrape. */
+/* Closes the connection of a scrape. Does nothing if the slot is free. */
 static void scrape_end(struct scrape *scrape)
 {
     if (scrape->phase == SCRAPE_FREE || scrape->phase == SCRAPE_CLOSES)
