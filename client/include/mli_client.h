@@ -544,7 +544,7 @@ int mli_client_call_async(mli_client *client, const char *method, const char *pa
                           const mli_client_attachment *attachments, size_t count,
                           mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
                           mli_client_error *error);
-/** As mli_client_prepare(), without waiting: the reply of job.prepare goes to `done`. */
+/** Like mli_client_prepare(), but does not wait: the reply of job.prepare goes to `done`. */
 int mli_client_prepare_async(mli_client *client, const mli_client_job *job,
                              mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,
                              mli_client_error *error);

@@ -99,7 +99,8 @@ enum { TABLE_MAX = (1 << 20) - 1 };
 void table_init(struct table *table);
 void table_finish(struct table *table);
 
-/** Takes a slot in SLOT_WAITING; null if there is no memory or TABLE_MAX slots are in use. */
+/** Allocates a slot in the state SLOT_WAITING; null if there is no memory or TABLE_MAX slots are in
+ * use. */
 struct slot *table_take(struct table *table, mli_client_ticket *ticket);
 /** Returns the slot of a ticket, or null if the ticket is invalid. Valid until table_take(). */
 struct slot *table_find(const struct table *table, mli_client_ticket ticket);

@@ -181,7 +181,7 @@ static int take_dst(struct tensor_desc *desc, const mli_client_job *job, mli_cli
 }
 
 /*
- * Takes a buffer's number or a descriptor. If both tensors have the same descriptor, it is sent
+ * Converts a buffer's number or a descriptor. If both tensors have the same descriptor, it is sent
  * once.
  */
 static int take_memory(struct tensor_ref *ref, const mli_client_memory *memory, bool is_dst,

@@ -91,7 +91,7 @@ static bool take_number(struct scan *scan, uint64_t *number)
     return digits > 0 && digits < 16 && (digits == 1 || *begin != '0');
 }
 
-/* Takes printable ASCII without escapes, and the closing quote. */
+/* Parses printable ASCII without escapes, and the closing quote. */
 static bool take_word(struct scan *scan, char *out, size_t size)
 {
     for (size_t i = 0; i < size && scan->at < scan->end; i++) {

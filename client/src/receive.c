@@ -23,7 +23,7 @@ _Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&
                    (int)MLI_CLIENT_SCOPE_ALL == (int)EVENT_SCOPE_ALL,
                "one order of events");
 
-/* The ends of requests. */
+/* Completes requests. */
 
 /* The callback may begin requests, and these can move slots: both functions release the slot before
  * the call. */
