@@ -60,8 +60,8 @@ struct option {
 /* A parsed command line. */
 struct options {
     const struct option *table;
-    const char *values[OPTIONS_MAX]; /* by index in the table: the last value given; "" for an
-                                        option without a value */
+    const char *values[OPTIONS_MAX]; /* last value of each option, by its index in the table; "" for
+                                        an option without a value */
     struct {
         size_t index; /* index of the option in the table */
         const char *value;
@@ -111,10 +111,10 @@ int options_uint(const struct options *options, const char *name, uint64_t min, 
  */
 int options_choice(const struct options *options, const char *name, size_t *index);
 
-/** Returns the style that --json and --quiet ask for. */
+/** Returns the output style that --json and --quiet select. */
 struct print_style options_style(const struct options *options);
 
-/** Options of every command; they end its table. */
+/** Options of every command, the last entries of its table. */
 #define OPTIONS_COMMON                                                                             \
     {"json", 0, NULL, "Print results as JSON, one object per line.", .uses = OPTION_EVERY_USE},    \
         {"quiet", 'q', NULL, "Print no line for a success.", .uses = OPTION_EVERY_USE},            \

@@ -24,7 +24,7 @@
 struct attempt_plan {
     uint32_t timeout_ms;       /* 0: no limit */
     bool update_golden;        /* write results that differ as golden files, and continue */
-    bool keep;                 /* take the evidence of a failure */
+    bool keep;                 /* keep the evidence of a failure */
     struct contents *contents; /* NULL: do not note the inputs of the case */
     const struct target_profile *profile; /* board for predicted times, or NULL */
 };
@@ -33,7 +33,7 @@ enum attempt_end {
     ATTEMPT_ENDED,
     ATTEMPT_INTERRUPTED, /* the user pressed ^C: the attempt has no result */
     ATTEMPT_LOST,        /* the connection was lost (`lost`): the attempt has no result */
-    ATTEMPT_UNCOUNTED    /* of a trial: a queue did not count its result */
+    ATTEMPT_UNCOUNTED    /* verdict of a trial attempt: a queue did not count its result */
 };
 
 struct attempt {
@@ -44,12 +44,12 @@ struct attempt {
     /* Private: `file` owns the job that `evidence` refers to. */
     struct job_file file;
     struct produced produced;
-    const struct job_buffers *buffers; /* of `file` while its jobs run */
+    const struct job_buffers *buffers; /* buffers of `file`, valid while its jobs run */
     const struct attempt_plan *plan;
     bool over;                   /* true: run no further job */
     size_t moved;                /* number of jobs that moved data */
-    struct timeline timeline;    /* of these jobs, with a profile */
-    struct buffer_places places; /* of the buffers of `file`, with a profile */
+    struct timeline timeline;    /* timeline of the jobs of `file`, with a profile */
+    struct buffer_places places; /* places of the buffers of `file`, with a profile */
 };
 
 /* A trial: all attempts at one case until its verdict. */
@@ -66,8 +66,8 @@ struct trial_plan {
 struct trial {
     enum attempt_end end;
     struct case_result result; /* if the trial ended; case_result_finish() when done */
-    struct fault fault;        /* why the connection is lost, or why the case was not kept */
-    bool complains;            /* true: the case was not kept */
+    struct fault fault; /* reason why the connection was lost, or why the case was not kept */
+    bool complains;     /* true: the case was not kept */
 };
 
 /** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */

@@ -484,7 +484,7 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
     return NULL;
 }
 
-/* After a complete run, removes kept cases that pass now. */
+/* After a complete run: removes the kept copies of cases that pass now. */
 static void clean(const struct batch *batch, bool whole)
 {
     const struct keeping *keeping = &batch->settings->trial.keeping;

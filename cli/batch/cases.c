@@ -24,7 +24,7 @@ static const char ending[] = ".json";
 
 struct walk {
     struct cases *cases;
-    size_t root;   /* length of the path prefix that is left out of case names */
+    size_t root;   /* length of the path prefix that case names omit */
     void *visited; /* tree of struct place_id */
     struct fault *fault;
 };
@@ -101,7 +101,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
     return fault_no_memory(fault);
 }
 
-/* Directories: their job files, with those of subdirectories. */
+/* Directories: adds their job files, and those of subdirectories. */
 
 /* Returns the directory without trailing slashes. Heap; NULL if out of memory. */
 static char *trim(const char *directory)

@@ -271,7 +271,7 @@ static int list_add(struct kept_list *list, const char *place, const struct keep
     int result = write_all(list->fd, &w);
     int error = errno;
     if (result &&
-        set_size(list->fd, status.st_size)) /* otherwise the next line would continue this one */
+        set_size(list->fd, status.st_size)) /* so that the next line does not continue this line */
         error = errno;
     textw_finish(&w);
     errno = error;
@@ -755,7 +755,7 @@ static void take_input(struct evidence_file *file, const char *path, const struc
     file->fd = found ? duplicate(found->fd) : file_of(open);
 }
 
-/* Duplicates the descriptor of a buffer, of which the kept case gets the bytes. */
+/* Duplicates the descriptor of a buffer, whose bytes are written to the kept case. */
 static void take_buffer(struct evidence_file *file, const struct job_buffers *buffers, size_t index)
 {
     file->path = strdup("a buffer");

@@ -355,9 +355,9 @@ struct collection {
     char shown[QUEUE_SHOWN_MAX];
     struct batch_report *report;
     struct queue_entries entries;
-    struct queue_status status; /* of the cases without a result */
+    struct queue_status status; /* numbers of the cases that have no result */
     struct batch_summary summary;
-    bool late;        /* --timeout has passed, or a signal came */
+    bool late;        /* --timeout has passed, or a signal has arrived */
     uint64_t program; /* build of the first result */
     bool mixed;       /* results of several builds of mlictl */
 };

@@ -122,7 +122,7 @@ static enum source_answer drop_line(struct source_input *input, struct fault *fa
     return SOURCE_REFUSED;
 }
 
-/* Takes a line out of the buffer. Returns false if there is no complete one. */
+/* Removes a line from the buffer. Returns false if the buffer has no complete line. */
 static bool take_buffered(struct source_input *input, enum source_answer *answer,
                           struct fault *fault)
 {

@@ -11,7 +11,7 @@
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 
-/* A worker asks again after WAIT_MS. */
+/* A worker polls the queue again after WAIT_MS. */
 enum { WAIT_MS = 30 };
 
 static enum source_answer lost(struct fault *fault)

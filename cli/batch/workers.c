@@ -82,10 +82,11 @@ static bool next_case(struct shared *shared, struct ended_case *next)
     return answer == SOURCE_CASE || answer == SOURCE_REFUSED || answer == SOURCE_NOTE;
 }
 
-/* Returns the next case, with room for its result; NULL if no case is left or the run stops. */
+/* Returns the next case, with memory for its result; NULL if no case is left or the run stops. */
 static struct ended_case *take(struct shared *shared)
 {
-    struct ended_case *ended = malloc(sizeof(*ended)); /* first: a case that is taken must end */
+    struct ended_case *ended = malloc(sizeof(
+        *ended)); /* allocate before taking the case: a case that is taken must get a result */
     struct fault fault;
 
     if (!ended) {
@@ -157,7 +158,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Waits until cases have ended, no worker is left, or `until_ns`. Returns whether any is left. */
+/* Waits until cases have ended, all workers have ended, or `until_ns`. Returns whether a worker is
+ * running. */
 static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **ended)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),

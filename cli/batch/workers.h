@@ -37,10 +37,10 @@ struct trial;
 
 enum source_answer {
     SOURCE_CASE,    /* a case */
-    SOURCE_LATER,   /* no case at the moment: ask again */
+    SOURCE_LATER,   /* no case is available now: ask again */
     SOURCE_END,     /* no further case */
-    SOURCE_REFUSED, /* an invalid case, and why; ask again */
-    SOURCE_NOTE,    /* a message; ask again */
+    SOURCE_REFUSED, /* an invalid case, with the reason; ask again */
+    SOURCE_NOTE,    /* no case, but a message to print; ask again */
     SOURCE_LOST     /* no further case, because of a fault */
 };
 
@@ -86,11 +86,11 @@ struct source_input {
     /* Private: */
     pthread_mutex_t mutex; /* protects the members below and `cases` */
     struct manifest manifest;
-    struct cases fresh; /* the cases of the last line, */
-    size_t next;        /* of which these have been taken out */
+    struct cases fresh; /* cases of the last line */
+    size_t next;        /* index of the next entry to take */
     void *names;        /* tree of the names of all cases */
     char *buffer;       /* bytes of lines that were read */
-    size_t begin, end;  /* of the bytes that were not taken */
+    size_t begin, end;  /* range of the bytes that were not taken */
     bool skips;         /* the current line is too long: skip its rest */
     bool at_end, ended; /* read() has returned 0; and all lines were taken */
 };
@@ -104,14 +104,14 @@ void source_input_finish(struct source_input *input);
  * time. A case runs only if its files are equal to the enqueued files.
  */
 
-/* Cases of which a worker remembers that it has refused them. */
+/* The cases that a worker has refused. */
 enum { REFUSED_MAX = 256 };
 
 struct source_queue {
     struct cases *cases;       /* gets the cases */
     const char *root;          /* directory of the paths in the queue */
     struct contents *contents; /* checksums of files */
-    bool follow;               /* wait for further cases at the end */
+    bool follow;               /* when no case is left, wait for further cases */
     /* Private: */
     struct queue *queue;
     pthread_mutex_t mutex;      /* protects the members below and `cases` */

@@ -65,15 +65,15 @@ struct run {
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    struct job_rules rules;  /* with the --profile */
-    struct races races;      /* of the current job file */
-    struct c_sequence calls; /* of the current job file, with --c */
+    struct job_rules rules;  /* rules of the target profile, with --profile */
+    struct races races;      /* races between jobs of the current job file */
+    struct c_sequence calls; /* C code of the current job file, with --c */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
     uint64_t channels;        /* --channels; 0: those of the job */
     const char *view;         /* --view; null: the defaults */
     uint64_t descriptors;     /* --descriptors */
-    struct timeline timeline; /* of the jobs on the board, with a profile */
+    struct timeline timeline; /* timeline of the jobs on the board, with a profile */
     /* The file that find_job() searched last, and its result. */
     const struct job_file *file;
     size_t index;

@@ -33,7 +33,7 @@
 enum {
     PROXY_WAITING_MAX = 256 * 1024, /* most unsent bytes to one side; above this, the proxy does not
                                        read from the other side */
-    PROXY_REQUESTS_MAX = 1024       /* requests under way that expect payload */
+    PROXY_REQUESTS_MAX = 1024       /* pending requests that expect payload */
 };
 
 /* A request with its payload in memfds. */
@@ -62,14 +62,14 @@ struct proxy {
     struct frame from_client, from_daemon;
     struct out to_client, to_daemon;
     struct proxy_intake intake;
-    struct proxy_request *requests; /* requests under way, unordered */
+    struct proxy_request *requests; /* pending requests, unordered */
     size_t count;
     uint64_t bytes; /* bytes in the memfds of `requests` and `intake` */
     bool greeted;   /* true: the greeting has gone to the client, which may send requests now */
     bool leaving;   /* true: the stream from the client is broken; send the last reply and end */
 };
 
-/* Why a proxy ends. */
+/* The reason why a proxy ends. */
 enum proxy_end { PROXY_GOES_ON, PROXY_CLIENT_GONE, PROXY_DAEMON_GONE, PROXY_FAILED };
 
 /* The direction from the client to the daemon. */
@@ -389,7 +389,7 @@ static bool upward_open(const struct proxy *proxy)
            out_waiting(&proxy->to_client) < PROXY_WAITING_MAX;
 }
 
-/* Handles what has been read already, as far as memory allows. */
+/* Handles the lines that were read, while memory is available. */
 static enum proxy_end upward_handle(struct proxy *proxy)
 {
     const char *line;
@@ -486,7 +486,7 @@ static enum proxy_end take_line_proxy(struct proxy *proxy, const char *line, siz
     if (known && reply.notification == RPC_NOT_A_NOTIFICATION && reply.id.kind != RPC_ID_NULL)
         request = find(proxy, &reply.id);
     if (known && reply.fds > 0)
-        error = -EPROTO; /* no method that the proxy admits has descriptors in its reply */
+        error = -EPROTO; /* the proxy admits no method whose reply has descriptors */
     else if (request && reply.ok)
         error = add_with_bytes(proxy, request, line, length);
     else if (out_add(&proxy->to_client, line, length) || out_add(&proxy->to_client, "\n", 1))
@@ -626,7 +626,7 @@ static enum proxy_end turn(struct proxy *proxy)
     return end == PROXY_GOES_ON ? settle(proxy) : end;
 }
 
-/* Sends what is left; ends if the client does not read for PARTING_MS. */
+/* Sends the remaining bytes; stops if the client does not read for PARTING_MS. */
 static void part(struct proxy *proxy)
 {
     while (flush(proxy) != PROXY_CLIENT_GONE && !out_empty(&proxy->to_client)) {
@@ -637,7 +637,7 @@ static void part(struct proxy *proxy)
     }
 }
 
-/* Runs until one side ends or ^C. Returns why. */
+/* Runs until the client or the daemon closes its connection, or ^C. Returns the reason. */
 static enum proxy_end proxy_run(struct proxy *proxy)
 {
     enum proxy_end end = PROXY_GOES_ON;

@@ -24,7 +24,7 @@
 
 enum {
     ITERATIONS = 1000, /* cases for each engine; all engines of a host take two or three seconds */
-    BOARD_ITERATIONS = 200, /* on a serial line */
+    BOARD_ITERATIONS = 200, /* limit of cases on a serial line */
     CHANNELS = 4,
     THREADS = 4,
     TIMEOUT_MS = 5000,
@@ -208,7 +208,7 @@ static enum exit_code run_engine(struct selftest_report *report, const struct ro
     const bool lost = round->lost;
     round_finish(round);
     if (!lost)
-        free(round); /* otherwise a thread may still use it */
+        free(round); /* free it only if all threads have ended */
     return code;
 }
 

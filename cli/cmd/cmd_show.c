@@ -224,7 +224,7 @@ static int print_object(const struct tensor_file *file, const char *tensor, bool
 static enum exit_code show_file(const struct print_style *style, struct tensor_file *file,
                                 const char *tensor, uint32_t most)
 {
-    bool big_endian = file->header.big_endian; /* before the file is mapped */
+    bool big_endian = file->header.big_endian; /* read the byte order before the file is mapped */
     struct corner corner = {0};
     struct fault fault;
 

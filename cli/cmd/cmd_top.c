@@ -13,8 +13,8 @@
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 
 /* Statistics of a daemon at a time. Rates are computed from two samples. */
 struct top_sample {
@@ -160,7 +160,8 @@ struct top {
     struct session *session;
     bool once, terminal;
     int interval_ms;
-    struct top_sample *now, *before; /* before: null for the first sample */
+    struct top_sample *now,
+        *before; /* the current and the previous sample; `before` is null for the first sample */
 };
 
 /* The table of the latest jobs. */

@@ -27,7 +27,7 @@ struct validation {
     const struct print_style *style;
 };
 
-/* Checks the rules: of a staged job, those of each step. */
+/* Checks the rules; for a staged job, the rules of each step. */
 static int check_rules(const struct validation *validation, const struct job_file *file,
                        const struct resolved *resolved, const struct explained *explained,
                        struct fault *fault)

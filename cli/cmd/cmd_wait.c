@@ -67,7 +67,7 @@ static void write_wait(struct jsonw *w, const struct session *session, const voi
         job_result_write(w, "result", &wait->result);
 }
 
-/* Waits for one job. All jobs have to end, so waiting in any order takes the same time. */
+/* Waits for one job. The command waits for all jobs, so their order does not matter. */
 static enum exit_code wait_for(struct session *session, const struct limit *limit, const char *job)
 {
     struct question question = {.method = "job.wait",
@@ -97,7 +97,7 @@ static enum exit_code wait_for(struct session *session, const struct limit *limi
     return wait.exit;
 }
 
-/* Lists the jobs under way, the latest first. */
+/* Lists the jobs that have not ended, the latest first. */
 struct pending {
     uint64_t numbers[JOB_LIST_LIMIT_MAX];
     size_t count;

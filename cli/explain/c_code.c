@@ -17,7 +17,7 @@ struct c_file {
 
 /* All of them, in the order of first use. */
 struct c_files {
-    struct c_file *sorted;   /* by name, after c_files_sort() */
+    struct c_file *sorted;   /* the files; sorted by name after c_files_sort() */
     struct c_file **ordered; /* by first use */
     size_t count;
     bool failed; /* true: out of memory */
@@ -101,7 +101,7 @@ static int compare_name(const void *name, const void *file)
     return strcmp(name, ((const struct c_file *)file)->name);
 }
 
-/* Returns a file that was added. */
+/* Returns the entry of an added file. */
 static const struct c_file *c_files_find(const struct c_files *files, const char *name)
 {
     return bsearch(name, files->sorted, files->count, sizeof *files->sorted, compare_name);
@@ -371,10 +371,10 @@ void c_function(struct textw *w, const struct explained *e, const struct resolve
 struct c_operand {
     const char *file;   /* name of the file; null: in a buffer */
     const char *buffer; /* name of the buffer */
-    size_t index;       /* of the buffer in the file of jobs, if it becomes an array */
+    size_t index;       /* index of the buffer in the job file, if the buffer becomes an array */
     uint64_t size;      /* bytes of the buffer */
     bool placed;        /* the buffer is in a memory of the board */
-    uint64_t address;   /* of a placed buffer */
+    uint64_t address;   /* address of a placed buffer */
     uint64_t offset;    /* bytes to the first element */
 };
 

@@ -349,7 +349,7 @@ static void put_plan(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* Says why fewer channels have a part than the job asks for. */
+/* Explains why fewer channels have a part than the job requests. */
 static void put_reason(struct textw *w, const struct explained *e)
 {
     char bytes[PRINT_TEXT_MAX];

@@ -77,7 +77,7 @@ static void erase(struct selection *selection, size_t i)
             (selection->count - i) * sizeof(selection->at[0]));
 }
 
-/* Selects a coordinate if the axis has it and there is room. */
+/* Selects a coordinate if the axis has it and a slot is free. */
 static void selection_add(struct selection *selection, uint64_t at)
 {
     size_t i = 0;
@@ -107,7 +107,8 @@ static void selection_add_around(struct selection *selection, const uint64_t *ed
     }
 }
 
-/* Ends a selection: replaces a break of one coordinate by the coordinate, in the same room. */
+/* Ends a selection: replaces a break of one coordinate by the coordinate, which takes the same
+ * space. */
 static void selection_close(struct selection *selection)
 {
     for (size_t i = 0; i <= selection->count; i++) {
@@ -513,9 +514,9 @@ static void find_followed(struct picture *picture)
 }
 
 /*
- * Finds the gaps of the destination's strides. The elements of an axis have room up to the next
- * larger stride; the rest of that room is the axis's tail. The innermost axis may also have gaps
- * between its elements. The stride of an axis of extent 1 is ignored.
+ * Finds the gaps of the destination's strides. The elements of an axis may use the bytes up to the
+ * next larger stride; the unused bytes are the tail of the axis. The innermost axis may also have
+ * gaps between its elements. The stride of an axis of extent 1 is ignored.
  */
 static void find_gaps(const struct explained *e, uint32_t dim, struct picture_place *place)
 {

@@ -60,9 +60,10 @@ enum picture_window { PICTURE_OUT, PICTURE_STEPPED_OVER, PICTURE_SAMPLED };
 
 struct picture_slot {
     enum { SLOT_COORDINATE, SLOT_GAP, SLOT_BREAK } kind;
-    uint64_t at;       /* coordinate; src: with padding; of a break: the first one left out */
-    uint64_t left_out; /* coordinates of a break */
-    bool real;         /* the coordinate holds an element of the source, not padding */
+    uint64_t
+        at; /* coordinate (src: including padding); for a break, the first omitted coordinate */
+    uint64_t left_out;          /* coordinates of a break */
+    bool real;                  /* the coordinate holds an element of the source, not padding */
     enum picture_window window; /* dst: PICTURE_SAMPLED if written, else PICTURE_OUT */
     uint64_t sample;            /* valid if PICTURE_SAMPLED */
 };

@@ -15,7 +15,7 @@
 enum {
     CANVAS_GLYPH_MAX = 5,
     CANVAS_PLAIN = COLOUR_ROLES, /* the role without a colour */
-    CANVAS_PALETTE = 16          /* roles from here to 255 are colours of xterm's palette */
+    CANVAS_PALETTE = 16          /* values from here to 255 are colours of xterm's palette */
 };
 
 struct canvas_cell {
@@ -409,7 +409,7 @@ enum {
     COLUMNS_DEFAULT = 80,
     COLUMNS_MIN = 20,
     COLUMNS_MAX = 240,
-    ARROW = 7,         /* columns between sides that are beside each other */
+    ARROW = 7,         /* columns between source and destination if they are side by side */
     ROOM_MAX = 24,     /* limit on the slots of rows and columns */
     ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if nothing else fits */
     ROOM_MIN = 4,

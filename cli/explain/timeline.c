@@ -145,7 +145,7 @@ static int check_process(const struct json *event)
     return json_complain(&name, "this is the trace of a model; record one with mlictl trace");
 }
 
-/* Adds a transfer. Events of other kinds are left out. */
+/* Adds a transfer. Ignores events of other kinds. */
 static int add_event(struct measured *measured, const struct json *event)
 {
     struct timeline_slot slot = {.lanes = 1, .kind = TIMELINE_OTHER};
@@ -424,7 +424,7 @@ static enum timeline_kind kind_of(const struct job_spec *job, const struct expla
     return from == to ? TIMELINE_MOVE : to ? TIMELINE_LOAD : TIMELINE_STORE;
 }
 
-/* Returns the name of a job, or its place in the file. */
+/* Returns the name of a job, or its index in the file. */
 static const char *name_of(const struct job_file *file, const struct job_spec *job)
 {
     const char *slash = strrchr(file->path, '/');

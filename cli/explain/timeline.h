@@ -30,7 +30,8 @@
  */
 struct measured {
     const char *path;            /* borrowed */
-    struct timeline_slot *slots; /* by start; a transfer on several channels has a slot on each */
+    struct timeline_slot *slots; /* slots in the order of their starts; a transfer on several
+                                    channels has a slot on each */
     uint64_t *bytes;             /* bytes that each transfer wrote */
     size_t slot_count;
     uint32_t channels;
@@ -51,12 +52,12 @@ void measured_finish(struct measured *measured);
  * without such a job, they are of TIMELINE_OTHER. */
 void measured_match(struct measured *measured, const struct timeline_slot *jobs, size_t count);
 
-/* Sums of jobs: those of one file, or all. */
+/* Sums over the jobs of one file, or over all jobs. */
 struct timeline_total {
     const struct job_file *file; /* null: all files */
     size_t jobs;
     uint64_t bytes, descriptors;
-    profile_cost start, end; /* of the first and last job */
+    profile_cost start, end; /* start of the first job and end of the last job */
     profile_cost sum;        /* the sum of the times of all jobs */
     profile_cost memcpy;     /* the time of memcpys by the core instead */
 };
@@ -71,20 +72,21 @@ struct buffer_life {
 
 struct timeline {
     const struct target_profile *profile;
-    struct schedule schedule; /* of the DMA channels */
-    struct schedule core;     /* of the jobs that the core does without a descriptor */
-    bool has_core;            /* there is such a job; its lane follows those of the channels */
+    struct schedule schedule; /* schedule of the DMA channels */
+    struct schedule core;     /* schedule of the jobs that the core does without a descriptor */
+    bool has_core; /* true: `core` has a job; its lane follows the lanes of the channels */
     struct timeline_total all;
     struct timeline_total *files;
     size_t file_count;
-    struct timeline_slot *slots; /* one for each job; `after` of each is owned */
-    uint64_t *bytes;             /* bytes that each job writes */
+    struct timeline_slot
+        *slots;      /* array with one entry for each job; `after` of each entry is owned */
+    uint64_t *bytes; /* bytes that each job writes */
     size_t slot_count, slot_capacity;
-    struct timeline_use *uses; /* at most three for each job */
+    struct timeline_use *uses; /* uses of buffers, at most three for each job */
     size_t use_count;
     size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
     profile_cost *ends;
-    struct buffer_life *lives;       /* of the buffers of the latest file */
+    struct buffer_life *lives;       /* lives of the buffers of the latest file */
     const struct measured *measured; /* a measured timeline, or null; borrowed */
     bool failed;                     /* out of memory */
 };

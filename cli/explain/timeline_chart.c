@@ -8,7 +8,7 @@
 #include "cli/file/output.h"
 #include "cli/term/print.h"
 
-/* The place of a panel's time axis in the drawing. */
+/* The position of a panel's time axis in the drawing. */
 struct timeline_scale {
     int x, width;     /* pixels of time 0, and from there to `span_ns` */
     uint64_t span_ns; /* at least 1 */
@@ -27,7 +27,7 @@ enum { TIMELINE_TIME_MAX = 40 };
 enum {
     LANE = 26,    /* height of a box */
     LANE_GAP = 5, /* between lanes */
-    NARROW = 4,   /* pixels: a narrower slot goes into a group */
+    NARROW = 4,   /* width in pixels below which slots are drawn as a group */
     GROUP = 12,   /* pixels of a group */
     ARROWS_MAX = 64,
     NAME_FONT = 10
@@ -76,8 +76,8 @@ struct plot {
     struct timeline_scale scale;
     int y;         /* top of the first lane */
     size_t *order; /* indices of the slots, by start; owned */
-    bool groups;   /* there is a group */
-    bool arrows;   /* there are arrows: names cover them */
+    bool groups;   /* true: there is a group */
+    bool arrows;   /* true: there are arrows, which would hide names */
 };
 
 /* Returns the height of a panel's lanes. */
@@ -413,7 +413,7 @@ static bool timeline_lanes_draw(struct textw *w, const struct timeline_panel *pa
 
 enum { TRACK = 56 /* height of the area */, GAP = 26 /* between areas, with a heading */ };
 
-/* At equal times ends come first: a job takes the room of the job before. */
+/* At equal times, sort ends before starts: a job reuses the memory of the job before. */
 static int compare(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
@@ -589,7 +589,7 @@ enum {
     SHARE = 44,   /* width of the share of busy time, right of a lane */
     WIDTH = 960,  /* width of the time axis */
     WIDTH_MANY = 1480,
-    MANY = 60, /* slots from which on the axis is longer */
+    MANY = 60, /* number of slots above which the chart is wider */
     TICKS = 10
 };
 

@@ -294,7 +294,7 @@ static int copy_data(int from, int to, uint64_t size)
         return result;
     for (uint64_t done = 0; done < size && !result && !cancel_requested();) {
         off_t data = lseek(from, (off_t)done, SEEK_DATA);
-        if (data < 0 && errno == ENXIO) /* no data after `done`: a hole, or the end */
+        if (data < 0 && errno == ENXIO) /* no data follows `done`: a hole, or the end of the file */
             return lseek(from, 0, SEEK_END) < (off_t)size ? -ENODATA : 0;
         off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
         uint64_t begin = data < 0 ? done : (uint64_t)data;

@@ -30,7 +30,7 @@ char *place_follow(const char *path);
  */
 void place_simplify(char *path);
 
-/** Finds the place of a path. Returns false if its directory does not exist. */
+/** Finds the directory and the name of a path. Returns false if its directory does not exist. */
 bool place_of(const char *path, struct place *place);
 
 bool place_same(const struct place *a, const struct place *b);

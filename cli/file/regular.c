@@ -33,7 +33,8 @@ int regular_open(const char *path, int flags, struct stat *status)
     return result;
 }
 
-/* Polls the lock: a blocking flock() would resume after a signal, or miss one just before it. */
+/* Polls the lock: a blocking flock() continues after a signal, and a signal just before the call
+ * has no effect. */
 int regular_lock(int fd, struct fault *fault)
 {
     int pause = PAUSE_MIN_MS;

@@ -9,7 +9,7 @@
 #include "proto/json/fault.h"
 
 struct text {
-    char *bytes; /* not terminated */
+    char *bytes; /* the bytes, not terminated */
     size_t length, capacity;
 };
 

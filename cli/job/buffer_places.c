@@ -20,7 +20,7 @@ struct range {
  * buffers with an address. */
 struct room {
     const struct profile_memory *memory; /* null: no buffer is in this memory */
-    struct range *exact, *gaps;          /* in the order of their addresses */
+    struct range *exact, *gaps;          /* ranges in the order of their addresses */
     size_t exact_count, gap_count;
     uint64_t used; /* bytes */
 };

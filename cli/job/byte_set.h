@@ -10,7 +10,7 @@
 
 struct byte_set_loop {
     uint64_t count; /* at least 2 */
-    uint64_t step;  /* in bytes, at least 1 */
+    uint64_t step;  /* step in bytes, at least 1 */
 };
 
 /* Bytes begin + sum of i[k] * step[k] + 0 .. run, for all i[k] < count[k]. Loops are ordered from

@@ -265,7 +265,7 @@ static double median(uint8_t *to, const uint8_t *from, size_t bytes)
         repeats = 1;
     uint64_t times[RUNS], begin = clock_ns();
     size_t count = 0;
-    copy(to, from, bytes, 1); /* take page faults and cache misses before measuring */
+    copy(to, from, bytes, 1); /* run once before measuring, for the page faults and cache misses */
     do {
         times[count++] = copy(to, from, bytes, repeats);
     } while (count < RUNS && clock_ns() - begin < ENOUGH_NS);

@@ -66,7 +66,7 @@ struct explained {
     const char *engine;           /* the engine's name */
     struct mli_channel_caps caps; /* capabilities of the engine's channels */
     uint32_t channels;            /* number of channels of the transfer */
-    uint32_t parts;               /* channels that get a part of the move */
+    uint32_t parts;               /* number of channels that share the move */
     struct explained_part part[MLI_MOV_MAX_CHANNELS];
     const struct explained_board
         *board;         /* the move on a board (explained_board.h), or null; borrowed */

@@ -144,7 +144,7 @@ static int place_tensors(struct explained_board *board, const struct resolved *r
     return put(dst, dst_from, "dst", fault);
 }
 
-/* Replaces the addresses of a plan by those on the board. */
+/* Replaces the addresses of a plan by addresses on the board. */
 static void rebase(struct mli_plan *plan, const struct explained_board *board,
                    const struct explained *explained)
 {
@@ -169,7 +169,7 @@ static void split(struct explained_board *board, const struct explained *explain
         rebase(&board->part[i], board, explained);
 }
 
-/* Places the descriptors of each channel behind those of the channel before. */
+/* Places the descriptors of each channel behind the descriptors of the previous channel. */
 static void place_lists(struct explained_board *board)
 {
     struct descriptor_list list;

@@ -66,12 +66,12 @@ struct board_remarks {
 struct explained_board {
     const struct target_profile *profile;
     struct board_place src, dst;
-    struct board_place stage; /* of a staged job: memory and bytes of its two buffers */
+    struct board_place stage; /* place of the two buffers of a staged job: memory and bytes */
     uint64_t zeros;           /* address of the block of zeros */
-    uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* of the descriptors of each channel */
+    uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* address of the descriptors of each channel */
     uint32_t channels;                           /* number of channels that share the move */
     bool kernel; /* true: a kernel on the core permutes in vector memory, without descriptors */
-    struct kernel_work work; /* of that kernel */
+    struct kernel_work work; /* work of the kernel `kernel` */
     struct mli_plan
         part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
     struct list_count count;        /* counts of all channels together */

@@ -21,7 +21,7 @@ struct job_file {
 
 /** Reads and checks a job file, "-" being standard input. Returns 0 or -1 (nothing to finish). */
 int job_file_load(struct job_file *file, const char *path, struct fault *fault);
-/** Checks the text of a job file. Otherwise as job_file_load(). */
+/** Checks the text of a job file. Apart from that, like job_file_load(). */
 int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
                        struct fault *fault);
 /** Returns the name of the job file `path` in messages: "stdin" for "-". */

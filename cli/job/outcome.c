@@ -25,8 +25,8 @@ void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
 }
 
 /*
- * Writes a status and a place, as in "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may be
- * missing.
+ * Writes a status and a JSON pointer, as in "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may
+ * be missing.
  */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };
 
@@ -222,7 +222,8 @@ int outcome_judge_output(struct resolved *r, struct outcome *outcome)
     if (status == 0)
         conclude(outcome);
     else
-        outcome->difference = (struct difference){0}; /* of bytes that could not all be read */
+        outcome->difference = (struct difference){
+            0}; /* some bytes could not be read: drop the incomplete difference */
     return status;
 }
 
@@ -528,7 +529,7 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
     complain(file, job, outcome);
     if (style->json)
         job_report_json(file, job, outcome);
-    fflush(stdout); /* a reader of a pipe sees each job when it ends */
+    fflush(stdout); /* flush, so that the reader of a pipe sees each job when it ends */
 }
 
 void job_report_validated(const struct print_style *style, const struct job_file *file,

@@ -38,7 +38,7 @@ struct outcome {
     bool skipped;       /* true: the job was not begun; `fault` is the reason */
     bool validated;     /* true: the job was checked and not run */
     bool described;     /* true: `type`, `src` and `dst` are filled */
-    bool moved;         /* true: `result` is filled, and the output is in place */
+    bool moved;         /* true: `result` is filled, and the output has its name */
     uint64_t detached;  /* the number of a detached job; 0: the job is not detached */
     bool disconnected;  /* true: the connection is lost, and no other job can run */
     struct fault fault; /* FAULT_NONE after a success, also if the comparison failed */
@@ -87,7 +87,8 @@ void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome
 
 /* The outcome of a job, printed as lines for people or as an object. */
 
-/** Writes a job's name; a nameless job has its file, and its place if the file has several jobs. */
+/** Writes a job's name; for a job without a name, its file, and its index if the file has several
+ * jobs. */
 void job_report_label(char *out, size_t size, const struct job_file *file,
                       const struct job_spec *job);
 

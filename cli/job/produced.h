@@ -22,7 +22,7 @@ struct produced {
     bool memory; /* true: outputs are written to memory; false: outputs are only described */
     bool without_golden; /* true: a missing golden file is not an error */
     struct produced_file *files;
-    size_t *heads;          /* by hash of the place: index + 1 of the newest file, or 0 */
+    size_t *heads;          /* hash table of places: index + 1 of the newest file, or 0 */
     size_t count, capacity; /* number of files; size of both arrays, a power of 2 */
 };
 

@@ -190,7 +190,7 @@ static void search_all(struct search *search)
     }
 }
 
-/* Warns that races may be left. */
+/* Warns that the list of races may be incomplete. */
 static void warn_unchecked(const char *path, const struct print_style *style, const char *text)
 {
     struct jsonw w;

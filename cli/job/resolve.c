@@ -485,8 +485,8 @@ static bool has_golden(const struct resolved *r, const struct produced *produced
            access(r->expect_path, F_OK) == 0 || errno != ENOENT;
 }
 
-/* Returns whether --update-golden can create the file: its directory exists, and no link has its
- * name. */
+/* Returns whether --update-golden can create the file: its directory exists, and its name is not a
+ * symbolic link. */
 static bool can_be_written(const char *path)
 {
     struct stat status;

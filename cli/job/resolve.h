@@ -12,7 +12,6 @@
 #ifndef CLI_RESOLVE_H
 #define CLI_RESOLVE_H
 
-
 #include "cli/file/output.h"
 #include "cli/job/job_files.h"
 #include "cli/job/produced.h"
@@ -22,8 +21,10 @@
 
 struct resolved {
     const struct job_spec *job;
-    const struct buffer_spec *src_buffer, *dst_buffer;     /* in the job file; null: in a file */
-    char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
+    const struct buffer_spec *src_buffer,
+        *dst_buffer; /* buffers of the job file; null: the tensor is in a file */
+    char *src_path, *dst_path, *params_path,
+        *expect_path; /* paths with which this process opens the files */
     struct tensor_file src;
     struct tensor_file before; /* the tensor in dst before an update, or in the buffer; rank 0: no
                                   update, or an update of raw bytes */
@@ -34,7 +35,8 @@ struct resolved {
     struct job wire; /* the caller sets the numbers of buffers */
 };
 
-/** Resolves `job` of `file` without beginning its outputs. Otherwise as resolved_init(). */
+/** Resolves `job` of `file` without beginning its outputs. Apart from that, like resolved_init().
+ */
 int resolved_plan(struct resolved *resolved, const struct job_file *file,
                   const struct job_spec *job, const struct produced *produced, struct fault *fault);
 

@@ -90,7 +90,7 @@ static int find_tensors(const struct staging *stage, const struct resolved *whol
     return 0;
 }
 
-/* Adds the two buffers behind those of the job's file. */
+/* Appends the two buffers to the buffers of the job file. */
 static int add_buffers(struct staging *stage, const struct job_file *file, const char *memory,
                        uint64_t bytes, struct fault *fault)
 {

@@ -41,13 +41,14 @@ enum { BOARD_LIMITS_SOURCE_MAX = 128 };
 
 /* The limits of one job on a board. */
 struct board_limits {
-    uint64_t bytes; /* of tensors, and of buffers */
+    uint64_t bytes; /* maximum size of a tensor or buffer */
     uint32_t channels, buffers;
-    char source[BOARD_LIMITS_SOURCE_MAX]; /* what has these limits, for messages */
+    char source[BOARD_LIMITS_SOURCE_MAX]; /* name of the component that has these limits, for
+                                             messages */
 };
 
 struct board_calls {
-    const char *agent; /* what answers on a board, for messages */
+    const char *agent; /* name of the program that answers on a board, for messages */
 
     /** Opens the board that a URL of -H names. Returns null with the fault if that fails. */
     struct board_link *(*open)(const char *url, struct fault *fault);
@@ -63,9 +64,9 @@ struct board_calls {
                    void (*show)(void *context, uint64_t done, uint64_t total), void *context);
 
     /**
-     * Runs a resolved job, whose output has its size: sends the source unless it is on the board,
-     * moves, and writes the destination into the output. Returns 0 with *result, which the caller
-     * finishes; or -1 with the fault.
+     * Runs a resolved job. Its output already has its full size. Sends the source unless it is on
+     * the board, moves, and writes the destination into the output. Returns 0 with *result, which
+     * the caller finishes; or -1 with the fault.
      */
     int (*run)(struct board_link *link, const struct resolved *resolved, struct job_result *result,
                struct fault *fault);

@@ -180,7 +180,7 @@ static void explain_remote(struct daemon_link *link, struct fault *fault)
                   "%.256s: ssh cannot connect, or lost the connection", link->where);
         break;
     default:
-        /* An earlier fault says more than the end of the proxy. */
+        /* Keep an earlier fault: it is more specific than the end of the proxy. */
         if (strncmp(fault->text, lost, sizeof(lost) - 1) != 0)
             break;
         fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s", link->where,
@@ -228,7 +228,7 @@ static int open_local(struct daemon_link *link, const char *path, struct fault *
         snprintf(link->where, sizeof(link->where), "%s", mli_client_path(link->library));
         return 0;
     }
-    snprintf(link->where, sizeof(link->where), "?"); /* not the service in this process */
+    snprintf(link->where, sizeof(link->where), "?"); /* a service in another process */
     link->absent = code == MLI_CLIENT_NO_SERVICE;
     daemon_link_fault(link, &error, fault);
     return explain_refused(path, code, fault);

@@ -54,8 +54,8 @@ struct daemon_link {
     }
 
 /**
- * Connects to what --host or $MLID_HOST names: also to a board at a serial line. Otherwise as
- * daemon_link_open().
+ * Connects to what --host or $MLID_HOST names: also to a board at a serial line. Apart from that,
+ * like daemon_link_open().
  */
 int daemon_link_open_any(struct daemon_link *link, const struct options *options,
                          struct fault *fault);
@@ -67,7 +67,7 @@ int daemon_link_open_any(struct daemon_link *link, const struct options *options
  */
 int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault);
 
-/** Uses a connected socket, which it owns from now on. Otherwise as daemon_link_open(). */
+/** Uses a connected socket, which it owns from now on. Apart from that, like daemon_link_open(). */
 int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault);
 
 void daemon_link_finish(struct daemon_link *link);
@@ -96,7 +96,7 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
 int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
                     struct fault *fault);
 
-/** Asks for the description of the daemon. */
+/** Requests the daemon's description of itself. */
 int daemon_link_info(struct daemon_link *link, struct daemon_info *info, struct fault *fault);
 
 /** Fills the fault for a result that does not follow the protocol. Returns -1. */

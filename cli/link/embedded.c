@@ -139,7 +139,7 @@ int embedded_start(const struct options *options, uint32_t channels,
     *service = NULL;
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
-    config.buffers_per_client = JOB_FILE_BUFFERS_MAX + 2; /* and those of a staged job */
+    config.buffers_per_client = JOB_FILE_BUFFERS_MAX + 2; /* plus the two buffers of a staged job */
     config.log_level = LOG_ERRORS;                        /* replies report the faults of jobs */
     if (embedded_job_bytes(options, &config.job_bytes, fault) ||
         choose_profile(&config, options_get(options, "profile"), fault) ||

@@ -54,7 +54,8 @@ int embedded_channels(const struct options *options, uint32_t *channels);
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct daemon_link *link, struct fault *fault);
 
-/** Opens another connection to a service started with `options`. Otherwise as daemon_link_open().
+/** Opens another connection to a service started with `options`. Apart from that, like
+ * daemon_link_open().
  */
 int embedded_connect(struct service_thread *service, const struct options *options,
                      struct daemon_link *link, struct fault *fault);

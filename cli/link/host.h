@@ -8,7 +8,7 @@
 enum { HOST_WORDS_MAX = 10, HOST_TEXT_MAX = 512 };
 
 struct host {
-    char *argv[HOST_WORDS_MAX]; /* ends with null; executed without a shell */
+    char *argv[HOST_WORDS_MAX]; /* null-terminated; executed without a shell */
     char target[HOST_TEXT_MAX]; /* user@host */
     char port[8];
     char socket[HOST_TEXT_MAX]; /* quoted for the remote shell */

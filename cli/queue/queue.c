@@ -35,7 +35,7 @@ static void drop_connection(struct queue *queue)
     queue->redis = NULL;
 }
 
-/* Sleeps until a signal ends the program. Returns false after a signal. */
+/* Sleeps before the next attempt. Returns false after a signal. */
 static bool pause_ms(int ms)
 {
     struct pollfd wait = {.fd = cancel_fd(), .events = POLLIN};
@@ -49,7 +49,7 @@ static bool is_lost(const struct fault *fault)
     return fault->code == FAULT_STREAM_ERROR;
 }
 
-/* Gives up: every later call fails at once. */
+/* Closes the connection for good: every later call fails at once. */
 static void give_up(struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;
@@ -79,7 +79,7 @@ struct tries {
     uint64_t begin_ns;
     int pause_ms;
     bool silent; /* the user knows that the connection is lost, or the caller is a worker */
-    int status;  /* of the last call; UNTRIED before the first one */
+    int status;  /* result of the last call; UNTRIED before the first call */
 };
 
 enum { UNTRIED = 1 };
@@ -255,7 +255,7 @@ int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_r
     return end(queue, &tries);
 }
 
-/* The other calls. */
+/* The remaining calls. */
 
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault)

@@ -99,9 +99,9 @@ enum {
 struct queue_lease {
     struct queue_case item;
     uint32_t lease_ms;             /* duration of the lease */
-    uint32_t deliveries, refusals; /* how often the case was handed out, with this time; by
-                                      how many workers it was refused */
-    char token[QUEUE_TOKEN_MAX];   /* by which the server knows this lease */
+    uint32_t deliveries, refusals; /* number of leases of the case, with this one; number of workers
+                                      that refused the case */
+    char token[QUEUE_TOKEN_MAX];   /* token with which the server identifies this lease */
     /* Private to queue.c: */
     uint64_t renew_ns;
     struct queue_lease *next;
@@ -109,24 +109,25 @@ struct queue_lease {
 
 enum queue_answer {
     QUEUE_CASE,
-    QUEUE_LATER, /* no case waits, but others may come back */
+    QUEUE_LATER, /* no case waits, but leased cases may come back */
     QUEUE_DONE,  /* every case has a result */
     QUEUE_EMPTY, /* no case was ever enqueued */
-    QUEUE_LOST   /* the fault says why */
+    QUEUE_LOST   /* the fault has the reason */
 };
 
 /* Ways to give a case back. */
 enum queue_return {
-    QUEUE_UNTOUCHED,    /* the next worker takes it first */
-    QUEUE_REFUSED,      /* its inputs are others here: counts a refusal; other cases go first */
-    QUEUE_REFUSED_AGAIN /* as QUEUE_REFUSED, but the refusal of this worker counts already */
+    QUEUE_UNTOUCHED,    /* the case is first in the queue for the next worker */
+    QUEUE_REFUSED,      /* this worker's inputs of the case differ: count a refusal, and lease other
+                           cases first */
+    QUEUE_REFUSED_AGAIN /* like QUEUE_REFUSED, but the refusal of this worker was counted before */
 };
 
-/* The grade of a result, as the server keeps it. */
+/* The server's class of a result: good, bad or not run. */
 enum queue_grade {
     QUEUE_BAD = '0',
     QUEUE_GOOD = '1',
-    QUEUE_UNTRIED = '2' /* not good, because no worker could run the case */
+    QUEUE_UNTRIED = '2' /* bad, because no worker could run the case */
 };
 
 /* The answer to a result. */
@@ -166,7 +167,7 @@ struct queue_entry {
 struct queue_entries {
     struct queue_entry *list;
     size_t count, capacity;
-    uint64_t ns; /* from the first case taken to the last result; 0: unknown */
+    uint64_t ns; /* time from the first lease of a case to the last result; 0: unknown */
 };
 
 struct queue;
@@ -201,7 +202,7 @@ int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_r
                     struct fault *fault);
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault);
 int queue_status(struct queue *queue, struct queue_status *status, struct fault *fault);
-/** Reads all cases and results. Several readers may wait for each other. */
+/** Reads all cases and results. Concurrent readers may wait for one another. */
 int queue_read(struct queue *queue, struct queue_entries *entries, struct fault *fault);
 /** Removes the queue with its cases and results. */
 int queue_remove(struct queue *queue, struct fault *fault);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases as bytes, and the ends of the lists that redis.c fills. */
+/* Encodes cases as bytes, and frees the lists that redis.c fills. */
 #include "cli/queue/queue.h"
 
 #include <inttypes.h>

@@ -30,7 +30,7 @@ struct redis {
     redisContext *context;
     char keys[KEYS][KEY_MAX];
     char worker[QUEUE_WORKER_MAX];
-    uint64_t random, tokens; /* of the tokens of this connection */
+    uint64_t random, tokens; /* random number and counter for the lease tokens of this connection */
 };
 
 /* The words of a command. */
@@ -137,7 +137,7 @@ struct words {
     "local refusals = tonumber(call('HGET', counts, 'r:' .. name) or '0')\n"                       \
     "return {call('HGET', cases, name), lease, deliveries, refusals}\n"
 
-/* ARGV: name, token. Does nothing if the lease is no longer that of the token. */
+/* ARGV: name, token. Does nothing if another token owns the lease by now. */
 #define SCRIPT_RENEW                                                                               \
     SCRIPT_HEAD                                                                                    \
     "if not is_of(call('HGET', leases, ARGV[1]), ARGV[2], ' ') then return 0 end\n"                \
@@ -188,7 +188,7 @@ struct words {
     "return {call('HLEN', cases), call('LLEN', waiting) + late, call('ZCARD', leased) - late,\n"   \
     "        call('HLEN', results), number('failed'), number('first'), number('last'), now}\n"
 
-/* Returns name, lease and end of each lease in turn, after the time now. */
+/* Returns the current time, then name, lease and expiry of each leased case. */
 #define SCRIPT_HOLDERS                                                                             \
     SCRIPT_HEAD                                                                                    \
     "local now = clock()\n"                                                                        \
@@ -248,7 +248,7 @@ static void words_finish(struct words *words)
     *words = (struct words){0};
 }
 
-/* Returns whether the server answers otherwise in a moment: it loads its file, runs a script of
+/* Returns whether the error is temporary: it loads its file, runs a script of
  * another client, or is not yet the master. */
 static bool is_passing(const char *error)
 {
@@ -684,7 +684,7 @@ static int add_to_status(struct queue_status *status, const struct queue_holder 
     return 0;
 }
 
-/* Reads "TOKEN SINCE WORKER", and the end of the lease. */
+/* Reads "TOKEN SINCE WORKER", and the expiry of the lease. */
 static int add_holder(struct queue_status *status, const redisReply *name, const redisReply *lease,
                       const redisReply *until, uint64_t now, struct fault *fault)
 {
@@ -773,7 +773,7 @@ static int take_case(struct queue_entries *entries, const redisReply *name, cons
 {
     struct queue_entry entry = {0};
 
-    (void)name; /* The case has it too. */
+    (void)name; /* The case has this field too. */
     if (read_case(value, &entry.item, fault))
         return -1;
     if (add_entry(entries, &entry) == 0)

@@ -28,7 +28,7 @@ enum {
     BLOCKS_MAX = 1 << 12,      /* blocks of a plane */
     BLOCK_PLANES_MAX = 8,      /* planes with blocks */
     VALUES_MAX = 1024,         /* differing elements with values */
-    WHOLE_MAX = 1024           /* elements of a tensor of which all values are written */
+    WHOLE_MAX = 1024 /* largest number of elements of a tensor whose values are all written */
 };
 
 /* A growing buffer with a limit. */
@@ -229,14 +229,14 @@ static void html_cells_write(struct jsonw *w, const struct elements *got,
 enum {
     JOB_BYTES_MAX = 1 << 20, /* bytes of a job file that is read */
     JOB_TEXT_MAX = 8 << 10,  /* bytes of the job file that the page shows */
-    PICTURE_MAX = 160 << 10, /* a longer picture is left out */
+    PICTURE_MAX = 160 << 10, /* limit on the size of a picture; a larger one is omitted */
     ELEMENTS_MAX = 64 << 20, /* larger tensors are not compared again */
     SHAPE_TEXT_MAX = 80
 };
 
 /* A kept case. */
 struct evidence_case {
-    const char *path; /* of the job file */
+    const char *path; /* path of the job file */
     size_t number;
     struct text text;
     struct job_file file;

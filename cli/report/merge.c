@@ -27,7 +27,7 @@ struct merge {
     const struct options *options;
     struct batch_report *report;
     bool flaky_is_good;
-    struct part *parts; /* in the order of the arguments; check_parts() sorts them by shard */
+    struct part *parts; /* parts in the order of the arguments; check_parts() sorts them by shard */
     size_t count;
     const struct case_result **results; /* results of all parts, sorted by name */
     size_t result_count;
@@ -234,8 +234,8 @@ static enum exit_code collect(struct merge *merge)
     return EXIT_CODE_DONE;
 }
 
-/* Refuses two results of one case. If all shards are complete, also refuses results whose names are
- * not those of the batch. */
+/* Refuses two results of one case, and, if all shards are complete, results whose names are not in
+ * the batch. */
 static enum exit_code check_results(const struct merge *merge, bool complete)
 {
     const struct batch_outline *outline = &merge->parts[0].state.outline;

@@ -71,7 +71,8 @@ void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file);
 /** Ends the report. Returns summary->exit, or FAILED instead of DONE if writing a report failed. */
 enum exit_code batch_report_end(struct batch_report *report, const struct batch_summary *summary);
-/** Returns whether all reports were written, also those on standard output; after the end. */
+/** Returns whether all reports were written, including those on standard output. Call it after the
+ * end. */
 bool batch_report_is_written(const struct batch_report *report);
 void batch_report_destroy(struct batch_report *report);
 
@@ -81,7 +82,7 @@ void batch_report_destroy(struct batch_report *report);
  */
 enum exit_code batch_merge(const struct options *options);
 
-/* The rest is for reporters only. */
+/* The declarations below are for reporters only. */
 
 /* The reports that the options select, and the kind of standard output. */
 struct report_style {

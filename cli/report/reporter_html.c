@@ -490,7 +490,7 @@ static struct entry *add(struct html *html, const char *name, const char *status
     return entry->name ? entry : NULL;
 }
 
-/* Keeps the text of a failure. Takes the memory of `w`. */
+/* Keeps the text of a failure. Takes ownership of the memory of `w`. */
 static void keep(struct html *html, struct entry *entry, struct textw *w)
 {
     if (w->failed) {

@@ -122,7 +122,7 @@ static void put_counts(struct textw *w, const struct batch_summary *summary)
     }
 }
 
-/* Writes the times of the model and of the transfers here. */
+/* Writes the predicted time on the board and the time of the transfers on this host. */
 static void put_prediction(struct textw *w, const struct batch_summary *summary)
 {
     char predicted[PRINT_TEXT_MAX], measured[PRINT_TEXT_MAX];
@@ -237,7 +237,7 @@ static struct sample done_since(const struct progress *progress)
 {
     struct sample since = oldest(progress);
 
-    /* No case ended in that time: take the whole run. */
+    /* No case ended in that time: compute the rate over the whole run. */
     if (ran(progress) == since.ran)
         since = (struct sample){0};
     return (struct sample){.ns = progress->ns - since.ns, .ran = ran(progress) - since.ran};
@@ -271,7 +271,7 @@ static void put_line(struct textw *w, const struct progress *progress)
                      all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
     if (progress->repeats)
         textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
-    /* Problems come first: a narrow window cuts the end of the line off. */
+    /* Put problems first, because a narrow window cuts off the end of the line. */
     for (int status = CASE_FLAKY; status < CASE_STATUS_COUNT; status++) {
         if (progress->count[status])
             textw_printf(w, ", %zu %s", progress->count[status],

@@ -18,7 +18,7 @@ struct tap {
     struct textw text;
 };
 
-/* Escapes for descriptions, in which # begins a directive. */
+/* Escapes a description, where # would begin a directive. */
 static const char *description_rule(uint32_t code, char out[ESCAPED_MAX])
 {
     if (code == '#')

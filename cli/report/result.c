@@ -628,7 +628,7 @@ static int check_format(const struct json *value, bool *older)
                                format, OUTLINE_FORMAT_OPEN);
 }
 
-/* Checks the counts of an outline against each other. */
+/* Checks that the counts of an outline are consistent. */
 static int check_counts(const struct json *value, const struct batch_outline *outline)
 {
     const struct json cases = json_member(value, "cases"), resumed = json_member(value, "resumed");

@@ -54,7 +54,7 @@ struct batch_outline {
     uint64_t set;         /* digest_add() of all `total` names */
     uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
     bool anew;            /* true: the run starts over (state_file.h); only in a state file */
-    bool open;            /* true: further cases can come, and the counts are 0 */
+    bool open;            /* true: cases can be added, and the counts are 0 */
     bool older;           /* read from a line with an older format, or without a format */
 };
 
@@ -85,8 +85,8 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(TIMEOUT, "timeout")         /* the attempt exceeded --timeout, or a job its own limit */     \
     X(STORAGE, "storage")         /* out of memory, disk space or file descriptors */              \
     X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */      \
-    X(INPUTS, "inputs")           /* workers of a queue have other files than those enqueued */    \
-    X(LOST, "lost")               /* the workers of a queue that took the case have died */
+    X(INPUTS, "inputs") /* the files of the queue's workers differ from the enqueued files */      \
+    X(LOST, "lost")     /* the workers of a queue that took the case have died */
 #define CASE_ENUM(name, word) CASE_##name,
 enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
 #undef CASE_ENUM
@@ -165,7 +165,7 @@ struct batch_summary {
     uint64_t ns;           /* duration of the run, in ns */
     size_t predicted;      /* cases with predicted_ns */
     uint64_t predicted_ns; /* sum of predicted_ns of these cases, */
-    uint64_t transfers_ns; /* and of transfers_ns */
+    uint64_t transfers_ns; /* sum of transfers_ns */
     enum exit_code exit;
 };
 

@@ -293,7 +293,8 @@ struct state_record *state_find(const struct state *state, const char *name)
     return bsearch(name, state->records, state->count, sizeof(*state->records), compare_name);
 }
 
-/* UNSYNCED_MAX: at most as many bytes are lost together, less than the reader takes as one line. */
+/* UNSYNCED_MAX: a power cut loses at most this number of bytes, which is less than the longest line
+ * that the reader accepts. */
 enum { NS_PER_S = 1000000000, UNSYNCED_MAX = 256 << 10 };
 
 static int complain(const struct state_file *state_file, int error, const char *what,
@@ -486,7 +487,7 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     jsonw_object_end(w);
     jsonw_newline(w);
     const char *text = jsonw_text(w);
-    /* A second ^C ends the process, but not within a line. */
+    /* Block signals: a second ^C ends the process, but must not cut a line. */
     cancel_hold(&old);
     int status = text ? put(state_file, text, w->length, fault) : fault_no_memory(fault);
     cancel_admit(&old);

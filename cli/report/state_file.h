@@ -74,7 +74,7 @@ struct state_record *state_find(const struct state *state, const char *name);
 struct state_file {
     const char *path; /* borrowed */
     int fd;
-    off_t size, synced; /* bytes of complete lines; bytes that a power cut cannot take */
+    off_t size, synced; /* bytes of complete lines; bytes that are synced to storage */
     uint64_t next_sync; /* clock_ns() */
     bool anew;          /* true: this run starts over */
     struct state state; /* the lines before this run */

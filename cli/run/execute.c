@@ -320,7 +320,7 @@ static int produce(const struct execution *execution, struct resolved *r, struct
                  : 0;
 }
 
-/* Runs a job that is not staged, without judging its end. */
+/* Runs a job that is not staged, without comparing its result with the expected one. */
 static int run_plain(const struct execution *execution, const struct job_file *file,
                      const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
@@ -361,7 +361,7 @@ static void pass_parameters(struct job_spec *job, const struct job_result *befor
     job->src.desc.quant = before->dst.quant;
 }
 
-/* Takes the output of the last step, which callbacks read. */
+/* Takes over the output of the last step, because callbacks read it. */
 static void take_output(struct resolved *whole, struct resolved *last)
 {
     static const struct output none = {.fd = -1, .directory = -1};

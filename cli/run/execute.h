@@ -60,7 +60,8 @@ struct execution {
     bool fresh;                    /* true: refuse new outputs that would replace a file */
     struct job_buffers buffers;    /* of the current job file */
     struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
-    const struct target_profile *profile; /* of the embedded service, for staged jobs; or null */
+    const struct target_profile
+        *profile; /* profile of the embedded service, for staged jobs; or null */
     /** Null, or called for each job that moved its data. */
     void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved,
                   struct outcome *outcome);
@@ -92,7 +93,7 @@ void execution_run(void *execution, const struct job_file *file, const struct jo
 struct detached_output {
     dev_t device;
     ino_t inode;
-    uint64_t number; /* of the job, at the daemon; 0: the daemon has not taken it */
+    uint64_t number; /* the daemon's number of the job; 0: the daemon has not admitted the job */
 };
 
 /** Detached jobs of one daemon. */
@@ -101,10 +102,10 @@ struct detach {
     const struct print_style *style; /* of warnings */
     const struct job_file *file;     /* the job file of `numbers` */
     uint64_t *numbers;               /* numbers of the jobs at the daemon; owned; 0: not sent */
-    struct job_buffers buffers;      /* of `file`; detached jobs keep the memory that they use */
-    struct job_rules *rules;         /* as in struct execution */
-    struct races races;              /* of `file` */
-    struct detached_output *outputs; /* of all files; owned */
+    struct job_buffers buffers; /* buffers of `file`; detached jobs keep the memory that they use */
+    struct job_rules *rules;    /* as in struct execution */
+    struct races races;         /* of `file` */
+    struct detached_output *outputs; /* outputs of the detached jobs of all files; owned */
     size_t output_count, output_capacity;
 };
 

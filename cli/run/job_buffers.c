@@ -17,7 +17,7 @@ int job_buffers_check_link(const struct job_file *file, bool remote, struct faul
                      "the file on the board itself");
 }
 
-/* Adds the place of the buffer to a fault of the service. */
+/* Adds the JSON pointer of the buffer to a fault of the service. */
 static int blame(struct fault *fault, size_t index)
 {
     const struct fault bare = *fault;
@@ -112,7 +112,7 @@ int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *ba
     buffers->borrowed = base->count;
     if (base->count > 0)
         memcpy(buffers->live, base->live, base->count * sizeof(*buffers->live));
-    /* A buffer without an address must not take the address that another one wants. */
+    /* Allocate buffers with an address first: other buffers must not take these addresses. */
     if (allocate_some(buffers, list, true, fault))
         return -1;
     return allocate_some(buffers, list, false, fault);

@@ -15,7 +15,8 @@
 
 struct job_buffers {
     struct daemon_link *link;
-    mli_client_buffer *live; /* as the buffers of the file; id 0: not allocated. Null: no buffers */
+    mli_client_buffer *live; /* one entry for each buffer of the file, with id 0 if not allocated;
+                                null: no buffers */
     size_t count, borrowed;  /* number of buffers; the first `borrowed` are not released */
     bool keep_fds; /* set by the caller: keep the descriptors, so that it can read the buffers */
 };

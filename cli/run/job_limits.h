@@ -15,8 +15,9 @@ struct job_limits {
     uint64_t job_bytes;  /* most bytes of source and destination that a job may map */
     uint64_t sent_bytes; /* most bytes of files that a job may send by ssh; 0: no limit */
     uint32_t channels;   /* most channels of a job; 0: no limit */
-    uint64_t buffers, buffer_bytes;          /* most buffers of a job file, and their bytes */
-    bool remote;                             /* true: the connection cannot hold buffers */
+    uint64_t buffers,
+        buffer_bytes; /* limits on the number of buffers of a job file, and on their bytes */
+    bool remote;      /* true: the connection cannot hold buffers */
     char source[DAEMON_LINK_WHERE_MAX + 64]; /* origin of job_bytes, for messages */
 };
 
@@ -32,8 +33,8 @@ struct job_limits {
     }
 
 /**
- * Finds the limits: asks the daemon that --socket or --host names; otherwise takes the limit of
- * `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
+ * Determines the limits: requests them from the daemon that --socket or --host names; or else uses
+ * the limit of `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
  */
 int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault);
 

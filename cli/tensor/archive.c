@@ -16,16 +16,18 @@
 #include "proto/file/safetensors.h"
 
 enum {
-    ARCHIVES_KEPT = 4,                     /* unused archives that stay in the cache */
-    ARCHIVE_MEMBERS_KEPT = 32,             /* unpacked members of an archive in the cache */
-    ARCHIVE_BYTES_KEPT = 256 * 1024 * 1024 /* their total size; larger members are not cached */
+    ARCHIVES_KEPT = 4,         /* unused archives that stay in the cache */
+    ARCHIVE_MEMBERS_KEPT = 32, /* unpacked members of an archive in the cache */
+    ARCHIVE_BYTES_KEPT =
+        256 * 1024 *
+        1024 /* limit on the total size of cached members; larger members are not cached */
 };
 
 /* The constants of a model (.onnx, .tflite, .pb) as tensors of an archive. */
 
 struct model_constants {
-    struct model model; /* after model_constants_open(), without its bytes */
-    size_t *tensors;    /* by index of an entry: the tensor */
+    struct model model; /* the model without its bytes, valid after model_constants_open() */
+    size_t *tensors;    /* index of the tensor of each entry */
 };
 
 /* Returns the dtype of .npy files for elements of this size, or null. */
@@ -203,8 +205,8 @@ struct archive {
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
     int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
-    unsigned count;       /* number of unpacked members, */
-    size_t kept[ARCHIVE_MEMBERS_KEPT]; /* and their indices */
+    unsigned count;       /* number of unpacked members */
+    size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
 };
 static struct archive *newest;
 

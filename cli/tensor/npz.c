@@ -43,7 +43,7 @@ enum { ZIP_STORED = 0, ZIP_DEFLATED = 8, ZIP_ENCRYPTED = 1 };
 struct zip_entry {
     uint64_t packed, unpacked; /* sizes in bytes */
     uint64_t at;               /* the member's own header in the file */
-    uint32_t crc;              /* of the unpacked bytes */
+    uint32_t crc;              /* CRC-32 of the unpacked bytes */
     uint16_t method;           /* ZIP_STORED, ZIP_DEFLATED, or another */
     uint16_t flags;            /* ZIP_ENCRYPTED, and others */
 };
@@ -56,7 +56,7 @@ struct zip_directory {
     int fd;
     uint64_t count;       /* members */
     uint64_t next;        /* the member that zip_directory_next() reads */
-    uint64_t at, end;     /* the rest of the directory in the file */
+    uint64_t at, end;     /* the remaining part of the directory in the file */
     unsigned char *chunk; /* bytes of the file from `chunk_at` on; owned */
     uint64_t chunk_at;
     size_t chunk_size;
@@ -66,10 +66,11 @@ struct zip_directory {
 enum {
     END_BYTES = 22, /* the record at the end of an archive, without its comment */
     COMMENT_MAX = 0xffff,
-    END64_BYTES = 56,                     /* the record at the end for zip64, */
-    LOCATOR_BYTES = 20,                   /* and its locator, before the first record */
-    ENTRY_BYTES = 46,                     /* a member, without name, extra fields and comment */
-    ENTRY_MAX = ENTRY_BYTES + 2 * 0xffff, /* with name and extra fields */
+    END64_BYTES = 56,   /* the ZIP64 record at the end */
+    LOCATOR_BYTES = 20, /* the locator of the ZIP64 record, in front of the end record */
+    ENTRY_BYTES = 46,   /* a member, without name, extra fields and comment */
+    ENTRY_MAX =
+        ENTRY_BYTES + 2 * 0xffff, /* maximum size of an entry, with its name and extra fields */
     CHUNK_BYTES = 256 * 1024,
     EXTRA_BYTES = 4, /* id and size of an extra field */
     EXTRA_ZIP64 = 1,
@@ -97,7 +98,8 @@ static int read_exactly(int fd, void *bytes, size_t size, uint64_t at, const cha
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s shrank while it was read", what);
 }
 
-/* Fills the members of *directory from a record at the end. `limit`: where the directory must end.
+/* Fills the members of *directory from a record at the end. `limit`: offset at which the directory
+ * must end.
  */
 static int locate(struct zip_directory *directory, uint64_t count, uint64_t at, uint64_t size,
                   uint64_t limit, struct fault *fault)
@@ -309,9 +311,10 @@ static int zip_directory_next(struct zip_directory *directory, struct zip_entry 
 /* A member of a zip archive that is being unpacked, stored or deflated. */
 
 enum {
-    HEADER_BYTES = 30,      /* a member's own header, without name and extra fields */
-    INPUT_FIRST = 512,      /* headers of tensors need no more; each further read takes twice */
-    INPUT_BYTES = 64 * 1024 /* as many bytes, up to this number */
+    HEADER_BYTES = 30, /* a member's own header, without name and extra fields */
+    INPUT_FIRST = 512, /* bytes of the first read, enough for the headers of tensors; each further
+                          read is twice as large */
+    INPUT_BYTES = 64 * 1024 /* maximum number of bytes that are read at once */
 };
 
 struct zip_member {
@@ -474,8 +477,8 @@ static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t s
 enum {
     EXTRACT_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have, */
-    HEADERS_RATIO = 16,         /* and for each byte of the file */
+    HEADERS_FREE = 1024 * 1024, /* limit on bytes of headers of a small archive */
+    HEADERS_RATIO = 16,         /* limit on bytes of headers for each byte of the file */
     DEFLATE_RATIO = 1032        /* most bytes that a byte of deflate expands to */
 };
 
@@ -485,14 +488,14 @@ enum {
 
 struct npz_member {
     struct zip_entry zip;
-    bool paid; /* its header was taken from `headers_left`, and may be read again */
+    bool paid; /* true: the header was counted in `headers_left`, and may be read again */
 };
 
 struct npz {
     int fd;
     uint64_t size;              /* of the file */
     uint64_t packed;            /* sum of the members' packed bytes */
-    struct npz_member *members; /* by `place` of a tensor */
+    struct npz_member *members; /* members, by `place` of the tensor */
     uint64_t headers_left;      /* bytes of headers that may still be unpacked */
 };
 
@@ -617,7 +620,8 @@ static struct zip_member *open_member(const struct npz *npz, const struct zip_en
     return check_member(zip, fault) ? NULL : zip_member_open(npz->fd, npz->size, zip, fault);
 }
 
-/* Takes bytes from those of the headers. Headers of blanks pack well: the limit bounds the work. */
+/* Subtracts bytes from the limit on unpacked headers, which bounds the work: headers full of blanks
+ * pack well. */
 static int count_header(struct npz *npz, uint64_t bytes, struct fault *fault)
 {
     if (npz->headers_left == 0 || bytes > npz->headers_left)

@@ -45,7 +45,7 @@ int cancel_init(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK))
         return -errno;
-    /* Without SA_RESTART, a signal ends a write() that waits for a reader. */
+    /* Without SA_RESTART, a signal interrupts a write() that waits for a reader. */
     struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

@@ -17,7 +17,7 @@
 /** Installs handlers for SIGINT, SIGTERM and SIGHUP, once per process. Returns 0 or -errno. */
 int cancel_init(void);
 
-/** Returns whether a signal has come. */
+/** Returns whether a signal has arrived. */
 bool cancel_requested(void);
 
 /** Returns a descriptor that is readable from the first signal on, or -1 before cancel_init(). */

@@ -13,7 +13,7 @@
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
 #define PERIOD_NS   (UINT64_C(100) * CLOCK_NS_PER_MS)
 
-#define CUT "..." /* text in place of the rest of a label */
+#define CUT "..." /* text that replaces the end of a long label */
 enum { LABEL_MIN = 8 };
 
 /*
@@ -88,7 +88,7 @@ static void put_label(struct textw *w, const char *label, size_t room)
     textw_finish(&plain);
 }
 
-/* Writes the line. If it is too long, cuts the label to LABEL_MIN, or else leaves out the speed. */
+/* Writes the line. If it is too long, cuts the label to LABEL_MIN, or else omits the speed. */
 static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t total, uint64_t ns)
 {
     struct textw numbers, speed;

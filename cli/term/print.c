@@ -90,7 +90,7 @@ static size_t append_token(char out[PRINT_PLACE_MAX], size_t length, const char 
     return length;
 }
 
-/* Writes the place "jobs[0].cfg.offset[1]" of the JSON pointer "/jobs/0/cfg/offset/1". */
+/* Writes the name "jobs[0].cfg.offset[1]" of the JSON pointer "/jobs/0/cfg/offset/1". */
 static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
 {
     size_t length = 0;
