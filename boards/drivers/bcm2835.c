@@ -31,7 +31,7 @@
 
 enum {
     WIDE = 16,        /* bytes of a wide access */
-    BURST_BYTES = 32, /* what a full channel reads without a stall of the bus */
+    BURST_BYTES = 32, /* bytes that a full channel reads without a stall of the bus */
     LITE_BURST_BYTES = 16,
     Y_SHIFT = 16,
     D_STRIDE_SHIFT = 16,

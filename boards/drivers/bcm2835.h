@@ -35,7 +35,8 @@
 enum bcm2835_register {
     BCM2835_CS = 0x00,
     BCM2835_CONBLK_AD = 0x04,
-    BCM2835_TI = 0x08, /* from here to NEXTCONBK: the control block, changed as the channel goes */
+    BCM2835_TI = 0x08, /* first register of the current control block, which ends with NEXTCONBK and
+                          changes while the channel runs */
     BCM2835_SOURCE_AD = 0x0c,
     BCM2835_DEST_AD = 0x10,
     BCM2835_TXFR_LEN = 0x14,
@@ -43,18 +44,19 @@ enum bcm2835_register {
     BCM2835_NEXTCONBK = 0x1c,
     BCM2835_DEBUG = 0x20,
     BCM2835_CHANNEL_BYTES = 0x100,
-    BCM2835_ENABLE = 0xff0, /* of all channels: bit n enables channel n */
+    BCM2835_ENABLE = 0xff0, /* enable bits of all channels: bit n enables channel n */
 };
 
 /* CS. A write of 1 clears END and INT. */
-#define BCM2835_CS_ACTIVE       (1u << 0)
-#define BCM2835_CS_END          (1u << 1)
-#define BCM2835_CS_INT          (1u << 2)
-#define BCM2835_CS_PAUSED       (1u << 4)
-#define BCM2835_CS_WAITING      (1u << 6) /* for the responses to the last writes */
-#define BCM2835_CS_ERROR        (1u << 8)
-#define BCM2835_CS_COUNT_WRITES (1u << 28) /* set END and INT when memory has the last byte */
-#define BCM2835_CS_RESET        (1u << 31)
+#define BCM2835_CS_ACTIVE  (1u << 0)
+#define BCM2835_CS_END     (1u << 1)
+#define BCM2835_CS_INT     (1u << 2)
+#define BCM2835_CS_PAUSED  (1u << 4)
+#define BCM2835_CS_WAITING (1u << 6) /* the channel waits for the responses to its last writes */
+#define BCM2835_CS_ERROR   (1u << 8)
+#define BCM2835_CS_COUNT_WRITES                                                                    \
+    (1u << 28) /* set END and INT when the last byte is written to memory */
+#define BCM2835_CS_RESET (1u << 31)
 
 /* TI */
 #define BCM2835_TI_INTEN           (1u << 0)
@@ -93,7 +95,7 @@ void bcm2835_block_limits(enum bcm2835_kind kind, struct mli_channel_caps *caps)
 bool bcm2835_block_encode(struct bcm2835_block *block, enum bcm2835_kind kind,
                           const struct mli_descriptor *piece);
 
-/** Makes the block at address `next` of the bus follow the block, in place of the end. */
+/** Links the block to the block at bus address `next`, which replaces the end. */
 void bcm2835_block_link(struct bcm2835_block *block, uint32_t next);
 
 /**

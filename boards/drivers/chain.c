@@ -118,7 +118,7 @@ static void become_idle(struct chain_channel *channel)
         return;
     channel->idle = true;
     channel->busy_ns += now(channel) - channel->began;
-    chain_barrier(); /* what the channel has written is read after this */
+    chain_barrier(); /* read the data that the channel has written only after this barrier */
 }
 
 void chain_open(struct chain_channel *channel, const struct chain_setup *setup)
@@ -284,7 +284,7 @@ uint32_t chain_poll(struct chain_channel *channel, uint32_t budget)
     reaped = reap(channel, chain, items, budget);
     mli_work_progress(work, channel->written);
     if (has_complete(chain, items) || needs_watch(channel, state))
-        mli_channel_again(channel->number); /* the budget is used up, or no interrupt will come */
+        mli_channel_again(channel->number); /* no budget is left, or no interrupt follows */
     else if (state == CHAIN_STOPPING)
         return reaped;
     else if (state == CHAIN_BUSY)

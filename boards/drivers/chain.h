@@ -74,9 +74,9 @@ struct chain_controller {
                        const struct mli_descriptor *piece);
 
     /**
-     * Links items 0 to `count` - 1, lets the last one raise the interrupt (unless a channel that
-     * stops raises one), and writes them from the cache to memory. `count` is not 0. Keep `count`
-     * if `start` or `look` needs it.
+     * Links items 0 to `count` - 1, lets the last one raise the interrupt (not needed if a channel
+     * raises it when it stops), and writes them from the cache to memory. `count` is not 0. Keep
+     * `count` if `start` or `look` needs it.
      */
     void (*link)(uint32_t channel, uint32_t chain, uint32_t count);
 
@@ -105,8 +105,9 @@ struct chain_controller {
     uint32_t (*position)(uint32_t channel, uint32_t chain, uint32_t count);
 
     /**
-     * Returns the number of rows of a piece that are in memory, of a channel that has stopped in
-     * item `item`, with which the piece begins. Null: the registers do not have this number.
+     * For a channel that has stopped in item `item`, the first of a piece: returns the number of
+     * the piece's rows that have been written to memory. Null: the registers do not tell this
+     * number.
      */
     uint64_t (*rows)(uint32_t channel, uint32_t chain, uint32_t item,
                      const struct mli_descriptor *piece);
@@ -123,7 +124,7 @@ struct chain {
     struct mli_descriptor pieces[CHAIN_PIECES_MAX];
     uint8_t ends[CHAIN_PIECES_MAX]; /* number of items up to the end of each piece */
     uint32_t items;
-    uint32_t count, reaped; /* pieces, and those that are complete and counted */
+    uint32_t count, reaped; /* number of pieces, and number of complete pieces that were counted */
 };
 
 /** A channel of the engine. Its members are private to chain.c. */
@@ -134,7 +135,7 @@ struct chain_channel {
     struct chain chains[CHAIN_COUNT];
     struct mli_legaliser legaliser; /* has the pieces that are in no chain */
     struct mli_descriptor piece;    /* the last one from the legaliser */
-    bool for_processor;             /* the processor must move `piece` when no chain is left */
+    bool for_processor;             /* the processor must move `piece` after the last chain */
     bool idle;                      /* the channel executes no chain */
     bool visible;                   /* the processor's cache has nothing of the destination */
     uint32_t running;               /* the chain that the channel executes, or has executed */

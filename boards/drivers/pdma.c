@@ -32,7 +32,7 @@ static struct lane {
     size_t block;                /* bytes of the block that runs */
     size_t written;              /* bytes of the work item that are written */
     uint64_t began_ns;
-    bool interrupt; /* completions come by interrupts */
+    bool interrupt; /* interrupts signal completions */
     bool refused;   /* the piece has no memory behind its addresses */
     bool visible;   /* the processor sees what the controller has written */
     struct mli_work_end end;
@@ -181,7 +181,7 @@ static bool take_piece(struct lane *lane)
     return mli_legalise_next(&lane->rest, &lane->piece);
 }
 
-/* Ends the work item at the current piece. */
+/* Ends the work item before it moves the current piece. */
 static enum step end_with(struct lane *lane, mli_status status)
 {
     lane->end = (struct mli_work_end){.status = status, .bytes = lane->written};

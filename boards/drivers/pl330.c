@@ -97,7 +97,7 @@ static void cut(const struct mli_plan *plan, struct mli_descriptor *piece, uint6
 struct pl330_source {
     struct mli_legaliser legaliser;
     struct mli_descriptor rest; /* the second part of a piece that was cut */
-    bool cut;                   /* there is a rest */
+    bool cut;                   /* true: the piece is not complete yet */
     uint64_t rows;              /* rows of the pieces made */
 };
 
@@ -108,7 +108,7 @@ enum pl330_report { PL330_NOTHING, PL330_ENDED, PL330_FAULTED };
 struct pl330_position {
     uint32_t pc;      /* address of the instruction */
     uint32_t counter; /* loop counter 1 */
-    bool waits;       /* for an event: all stores before are complete */
+    bool waits;       /* the thread waits for an event: all earlier stores are complete */
 };
 
 /* Atomic, because any thread may call the caps operation at any time. */
@@ -435,14 +435,14 @@ static struct pl330_position thread_fault(uint32_t thread, struct pl330_fault *f
     return at;
 }
 
-/* Room for a piece, and for an injection in front of it. */
+/* Space for a piece with the fault injection code in front of it. */
 enum { STEP_BYTES = PL330_INJECTION_BYTES + PL330_PART_MAX };
 
 _Static_assert(PL330_PROGRAM_MIN == STEP_BYTES + PL330_END_BYTES,
                "the shortest program has room for any piece");
 
 enum {
-    BYTES_ENOUGH = 1 << 20, /* a program takes no more pieces: its end is the next progress */
+    BYTES_ENOUGH = 1 << 20, /* add no more pieces to a program: only its end reports progress */
     KILLS_MAX = 10,         /* polls that kill a thread, until only an interrupt or mli_mov_poll()
                                polls it */
 };
@@ -452,20 +452,21 @@ static struct lane {
     _Alignas(64) uint8_t code[PL330_PROGRAM_MAX]; /* the program */
     _Atomic(struct mli_work *) work;              /* null: no work item */
     uint64_t began_ns;
-    size_t written;             /* bytes of the pieces before the program, and of the processor */
-    struct pl330_source first;  /* makes the pieces of the program */
-    struct pl330_source rest;   /* makes the pieces after the program */
-    uint32_t pieces;            /* of the program */
-    size_t bytes;               /* of the program */
-    uint32_t kills;             /* of the thread without effect, up to KILLS_MAX */
-    bool running;               /* the thread has the program */
-    bool careful;               /* the program has barriers, to find the row of an error */
-    bool refused;               /* the thread was not started */
-    bool beyond;                /* the bus does not reach `next` */
-    bool has_next;              /* the processor moves `next` */
+    size_t written;            /* bytes of the pieces before the program, and of the processor */
+    struct pl330_source first; /* makes the pieces of the program */
+    struct pl330_source rest;  /* makes the pieces after the program */
+    uint32_t pieces;           /* number of pieces in the program */
+    size_t bytes;              /* of the program */
+    uint32_t kills;            /* number of kills that did not stop the thread, up to KILLS_MAX */
+    bool running;              /* the thread has the program */
+    bool careful;  /* the program has a barrier after each row, which shows the row of an error */
+    bool refused;  /* the thread was not started */
+    bool beyond;   /* the bus does not reach `next` */
+    bool has_next; /* the processor moves `next` */
     struct mli_descriptor next; /* the piece after the program */
     struct pl330_request injection, next_injection;
-    _Atomic uint32_t most_pieces; /* of a program, since the channel was opened */
+    _Atomic uint32_t
+        most_pieces; /* largest number of pieces in a program since the channel was opened */
 } lanes[PL330_CHANNELS_MAX];
 
 static uint64_t clock_ns(void)
@@ -490,7 +491,7 @@ static bool open_channel(uint32_t channel)
 /* The next action of poll for a work item. */
 enum outcome {
     WAIT,     /* none: the thread has the program */
-    CONTINUE, /* the thread is idle: pieces of the processor, or the end */
+    CONTINUE, /* the thread is idle: pieces that the processor moves or the end */
     END       /* *end is set */
 };
 
@@ -536,8 +537,8 @@ static bool translate(const struct lane *lane, const struct mli_copy_box *box,
 }
 
 /*
- * Writes a piece that begins after `row` rows of the work item, and the injection in front of it.
- * Returns the part with the injection.
+ * Writes the program part of a piece that begins after `row` rows of the work item, with the fault
+ * injection code in front of it. Returns the address of this code.
  */
 static struct pl330_part write_piece(uint32_t channel, uint64_t row,
                                      const struct pl330_piece *piece, uint8_t *code)

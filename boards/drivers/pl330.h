@@ -134,7 +134,7 @@ struct pl330_fault pl330_last_fault(uint32_t channel);
  */
 void pl330_inject(uint32_t channel, enum pl330_injection injection, uint64_t rows);
 
-/** Lets a channel go on that waits because of PL330_INJECT_WAIT. */
+/** Resumes a channel that waits because of PL330_INJECT_WAIT. */
 void pl330_release(uint32_t channel);
 
 #endif /* BOARDS_DRIVERS_PL330_H */

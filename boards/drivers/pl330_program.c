@@ -40,7 +40,7 @@ struct row {
     struct phase phase[PHASES_MAX];
 };
 
-/* A part on the way to memory. */
+/* A program part that is being written. */
 struct writer {
     const struct pl330_bus *bus;
     const struct pl330_piece *piece;
@@ -217,7 +217,7 @@ static void put_loops(struct writer *w, uint32_t count)
 
 /*
  * Adds the bytes from the end of a row to the next row to an address. DMAADNH adds a negative
- * number, of which it has the low half.
+ * number: its operand is the low half of this number.
  */
 static void put_gap(struct writer *w, bool destination, uint32_t gap)
 {

@@ -40,7 +40,7 @@ enum {
     PL330_GAP_MAX = 4 * 65535, /* bytes between two rows: four additions of 16 bits */
     PL330_PART_MAX = 256,      /* bytes of a part, at most */
     PL330_END_BYTES = 4,
-    PL330_INJECTION_BYTES = 3, /* of pl330_program_wait(), at most */
+    PL330_INJECTION_BYTES = 3, /* maximum size of the code of pl330_program_wait() */
 };
 
 /* The properties of the controller and its channel that programs depend on. */
@@ -57,7 +57,8 @@ struct pl330_piece {
     bool barriers; /* each row waits until it is written; else rows overlap */
     uint32_t src, dst, run;
     uint32_t rows;               /* 1 to PL330_ROWS_MAX */
-    uint32_t src_step, dst_step; /* from row to row, at most run + PL330_GAP_MAX; rows > 1 only */
+    uint32_t src_step, dst_step; /* bytes from the start of a row to the start of the next, at most
+                                    run + PL330_GAP_MAX; valid if rows > 1 */
 };
 
 /* A part of a program in memory. */

@@ -33,7 +33,7 @@
  * number of pieces that are in memory is known when a channel stops.
  */
 
-/* The place in the plan where a piece begins, and its size. */
+/* The position of a piece in the plan, and its size. */
 struct zdma_place {
     uint64_t row;
     uint32_t index, bytes;
@@ -57,7 +57,7 @@ struct zdma_list {
     uint32_t *words;
     struct zdma_place place[ZDMA_LIST_MAX];
     uint32_t count; /* number of pieces */
-    size_t bytes;   /* their sizes added up */
+    size_t bytes;   /* total size of the elements */
     uint8_t *fill;
 };
 
@@ -76,7 +76,7 @@ struct zdma_form {
 struct zdma_rest {
     struct mli_legaliser legaliser;
     bool more;                   /* false: the plan has no more pieces */
-    struct mli_descriptor piece; /* the next piece, or what is left of it */
+    struct mli_descriptor piece; /* the next piece, or its remaining part */
 };
 
 enum {
@@ -225,7 +225,7 @@ static void fill_whole(struct zdma_list *list, struct zdma_rest *rest)
     rest_next(rest);
 }
 
-/* Appends as much of the next piece as one element can move. */
+/* Appends one element, which moves the largest possible part of the next piece. */
 static void append_next(struct zdma_list *list, struct zdma_rest *rest,
                         const struct zdma_form *form)
 {
@@ -301,7 +301,7 @@ static struct lane {
     struct zdma_list list[LISTS];
     uint32_t running; /* the list that the channel executes */
     struct zdma_form form;
-    bool interrupt; /* completions come by interrupts */
+    bool interrupt; /* interrupts signal completions */
     struct zdma_rest rest;
     enum phase phase;
     size_t written;
@@ -414,7 +414,7 @@ static void start(uint32_t channel)
     struct lane *lane = &lanes[channel];
     const struct zdma_list *list = &lane->list[lane->running];
 
-    /* After a cancel an event may have come late. It would end this list. */
+    /* Clear the event of an earlier, cancelled list: it would end this list. */
     set(channel, ZDMA_ISR, ZDMA_ALL_INTERRUPTS);
     (void)get(channel, ZDMA_DST_COUNT);
     if (list->fill) {

@@ -62,7 +62,7 @@ void board_init(void);
 /** Writes a byte as it is; waits while the line is busy. */
 void console_put(uint8_t byte);
 
-/** Returns the next byte that has come; -1: none. */
+/** Returns the next received byte; -1: none. */
 int console_get(void);
 
 /* Time */
@@ -113,7 +113,7 @@ extern volatile uint32_t board_dma_interrupts;
 /** Writes bytes to the console as they are. */
 void board_write(const void *bytes, size_t count);
 
-/** Reads the bytes that have come, up to `room`. Returns their number, which may be 0. */
+/** Reads the received bytes, up to `room`. Returns their number, which may be 0. */
 size_t board_read(void *to, size_t room);
 
 struct board_memory {

@@ -21,9 +21,9 @@
 struct board_side {
     mli_byte_range range;
     uint16_t buffer;
-    int64_t offset; /* of the first element, in the buffer */
-    bool temporary; /* true: free the buffer at the end */
-    uint8_t *bytes; /* of the range; owned; null for a buffer of the job file */
+    int64_t offset; /* offset of the first element in the buffer */
+    bool temporary; /* true: free the buffer when the job ends */
+    uint8_t *bytes; /* bytes of the range; owned; null for a buffer of the job file */
     struct board_cached *cached;
 };
 
@@ -134,7 +134,7 @@ int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t b
 /* Parameters per axis of a job on a board. */
 
 enum {
-    PARAMS_BYTES = 5, /* of an index: scale, zero point, fractional bits */
+    PARAMS_BYTES = 5, /* parameters of one index of the axis: scale, zero point, fractional bits */
     BOARD_PARAMS_BITS_PER_BYTE = 8
 };
 
@@ -277,7 +277,7 @@ static size_t size_of(const struct board_side *side)
     return (size_t)(side->range.end - side->range.begin);
 }
 
-/* Reads bytes of a file. Bytes behind its end become zeros. */
+/* Reads bytes of a file. Bytes beyond the end of the file become zeros. */
 static int read_file(int fd, uint8_t *out, size_t size, uint64_t offset, const char *pointer,
                      struct fault *fault)
 {
@@ -314,7 +314,7 @@ static int check_size(const struct board_job *job, const struct board_side *side
                      hello->memory_bytes);
 }
 
-/* Loads the bytes of a side that is in a file. */
+/* Loads the bytes of a source or destination that is in a file. */
 static int load(struct board_job *job, struct board_side *side, int fd, uint64_t first,
                 const char *pointer, struct fault *fault)
 {
@@ -348,7 +348,7 @@ static int reuse(struct board_job *job, struct board_cached *entry, struct fault
                      board->hello.board);
 }
 
-/* Brings the source to the board, or finds it there. */
+/* Sends the source to the board, unless it is there already. */
 static int side_place_source(struct board_job *job, struct fault *fault)
 {
     const struct resolved *r = job->r;
@@ -644,7 +644,7 @@ static void finish(struct board_job *job)
     struct board *board = &job->link->board;
     struct fault ignored;
 
-    board->shielded = true; /* after ^C or the deadline, too */
+    board->shielded = true; /* send the requests that clean up even after ^C or the deadline */
     side_free(job, &job->src);
     side_free(job, &job->dst);
     if (job->params != SERIAL_NO_BUFFER)

@@ -379,7 +379,7 @@ out:
     return status;
 }
 
-/* Ends QEMU and waits for its end. */
+/* Kills QEMU and waits for its exit. */
 static void qemu_stop(pid_t qemu)
 {
     kill(qemu, SIGKILL); /* the board has nothing to save */
@@ -542,7 +542,7 @@ void board_line_close(struct board_line *line)
 
 /* Bytes */
 
-/* Explains the end of the line. Returns -1. */
+/* Sets the fault that explains why the line ended. Returns -1. */
 static int explain_end(struct board_line *line, int error, struct fault *fault)
 {
     char text[BOARD_QEMU_TEXT_MAX];

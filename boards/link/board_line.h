@@ -33,7 +33,7 @@ enum { BOARD_NAME_MAX = 256 };
 
 struct board_address {
     enum { BOARD_QEMU, BOARD_SERIAL } kind;
-    char name[BOARD_NAME_MAX]; /* of the board, or the path of the line */
+    char name[BOARD_NAME_MAX]; /* name of the board, or path of the line */
     uint32_t baud;
     uint32_t timeout_ms;
     uint32_t channels;             /* 0: all */
@@ -53,7 +53,7 @@ struct board_line {
     bool is_terminal; /* true: `before` has the settings to restore */
     struct termios before;
     pid_t qemu; /* 0: none */
-    int errors; /* what QEMU printed, in memory; -1: none */
+    int errors; /* memory file with the error output of QEMU; -1: none */
 };
 
 /**

@@ -13,7 +13,9 @@
 #include "cli/term/print.h"
 #include "mli_helpers_api.h"
 
-enum { FAILURES_MAX = 20 }; /* after them the round ends: each takes long on a line */
+enum {
+    FAILURES_MAX = 20
+}; /* end the round after this number of failures: each takes long on a serial line */
 
 /* One case. */
 struct board_case {
@@ -181,7 +183,7 @@ static int run_transfer(struct board_case *t, struct fault *fault)
     return move_and_verify(t, fault);
 }
 
-/* Sets the fault if the board is lost meanwhile. */
+/* Sets the fault if the connection to the board is lost. */
 static void free_frames(struct board_case *t, struct fault *fault)
 {
     const bool lost_before = t->board->lost;

@@ -13,10 +13,10 @@
 enum {
     DAMAGES_PER_RETRY = 4,
     RETRIES = 10,     /* of a request */
-    TRY_RETRIES = 2,  /* of a request that can be made shorter */
-    GREET_MS = 250,   /* between two hellos */
-    SERIAL_MS = 4000, /* for the first answer of a board */
-    QEMU_MS = 30000,  /* for the first answer of a board that boots */
+    TRY_RETRIES = 2,  /* retries of a request that can be made shorter */
+    GREET_MS = 250,   /* time between two hello requests */
+    SERIAL_MS = 4000, /* timeout of the first reply of a board on a serial line */
+    QEMU_MS = 30000,  /* timeout of the first reply of a board that boots in QEMU */
     CHUNK = SERIAL_PAYLOAD_MAX - 16
 };
 
@@ -79,7 +79,7 @@ static bool is_reply(const struct board *board)
            board->reply.sequence == board->sequence && board->reply.size > 0;
 }
 
-/* Takes received bytes until the reply is complete. */
+/* Decodes received bytes until the reply is complete. */
 static enum arrival take_bytes(struct board *board)
 {
     while (board->received_begin < board->received_end) {
@@ -277,7 +277,7 @@ static int repeat(struct board *board, uint32_t answer_ms, struct serial_reader 
     return status ? -1 : take_result(board, reader, fault);
 }
 
-/* As board_call(), with few retries. Returns 1 if no reply came. */
+/* Like board_call(), with few retries. Returns 1 if no reply came. */
 static int try_call(struct board *board, struct serial_reader *reader, struct fault *fault)
 {
     if (check_open(board, fault))
@@ -394,9 +394,9 @@ enum {
     CLEAN_CALLS = 32,   /* calls without a retry, after which chunks grow again */
     FILL_MAX = 8 << 20, /* bytes that a board fills or sums up in one call */
     FILL_MS = 10000,    /* for that */
-    WAIT_MS = 50,       /* that the agent waits in one call */
-    STUCK_MS = 2000,    /* for the end of a cancelled transfer */
-    HEADER_BYTES = 10   /* of the payload of write, before the bytes */
+    WAIT_MS = 50,       /* time that the agent waits in one request */
+    STUCK_MS = 2000,    /* timeout of the end of a cancelled transfer */
+    HEADER_BYTES = 10   /* bytes of a write request's payload before the data */
 };
 
 int board_alloc(struct board *board, uint64_t bytes, uint16_t *buffer, struct fault *fault)
@@ -612,7 +612,7 @@ int board_start(struct board *board, const struct serial_move *move, uint8_t *tr
     struct serial_reader reader;
 
     serial_move_put(request(board, SERIAL_START), move);
-    /* A permute, and a synchronous move, replies at its end. */
+    /* The reply to a permute or a synchronous move is sent at its end. */
     if (board_call(board, move->mode == SERIAL_MODE_SYNC ? FILL_MS : 0, &reader, fault)) {
         const bool begun = fault->code == FAULT_TIMED_OUT || fault->code == FAULT_CANCELLED;
 

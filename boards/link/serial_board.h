@@ -30,7 +30,7 @@ struct board {
     struct board_line line;
     struct serial_hello hello;
     bool lost;
-    bool shielded;        /* true: ^C does not end calls, while a transfer is cancelled */
+    bool shielded; /* true: ^C does not interrupt calls, because a transfer is being cancelled */
     uint64_t deadline_ns; /* time by which calls must end; 0: none */
     struct board_progress progress;
 
@@ -38,8 +38,8 @@ struct board {
 
     struct serial_decoder in;
     struct serial_packet request;
-    struct serial_received reply; /* its payload is in `in` */
-    enum serial_result result;    /* of the last reply */
+    struct serial_received reply; /* the last reply; its payload is in `in` */
+    enum serial_result result;    /* result of the last request */
     uint16_t sequence;
     size_t chunk; /* bytes of tensors in one request; less after errors of the line */
     uint32_t clean;
@@ -49,7 +49,7 @@ struct board {
     size_t frame_size;
     char shown[BOARD_SHOWN_MAX]; /* last text on the line that was no frame, for messages */
     size_t shown_size;
-    bool echo; /* true: the line sends back what it gets */
+    bool echo; /* true: the line echoes the bytes that it receives */
 };
 
 /* Opening and requests */

@@ -168,7 +168,7 @@ void serial_encode(const uint8_t *packet, size_t length,
             break;
         at += code < CODE_MAX; /* the code byte stands for this zero byte */
         if (at == length && code < CODE_MAX) {
-            /* The packet ends with a zero byte: a last group without bytes. */
+            /* The packet ends with a zero byte: append an empty group. */
             code = 1;
             put(context, &code, 1);
             break;

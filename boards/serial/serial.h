@@ -31,9 +31,10 @@ enum {
     SERIAL_PACKET_MAX = SERIAL_HEADER_BYTES + SERIAL_PAYLOAD_MAX + SERIAL_CRC_BYTES,
     /* COBS adds a byte for every 254, and one; the zero bytes around the frame are two more. */
     SERIAL_FRAME_MAX = SERIAL_PACKET_MAX + SERIAL_PACKET_MAX / 254 + 1 + 2,
-    SERIAL_NAME_MAX = 32,  /* of a board, an engine or a version, with the zero byte */
-    SERIAL_SPEC_MAX = 128, /* of an engine with its options, with the zero byte */
-    SERIAL_TEXT_MAX = 192  /* of a message, with the zero byte */
+    SERIAL_NAME_MAX =
+        32, /* size of the name of a board, an engine or a version, with the zero byte */
+    SERIAL_SPEC_MAX = 128, /* size of the name of an engine with its options, with the zero byte */
+    SERIAL_TEXT_MAX = 192  /* size of a message, with the zero byte */
 };
 
 /* X(name, number, text): every request. The reply has the number with SERIAL_REPLY. */
@@ -44,7 +45,7 @@ enum {
     X(FREE, 4, "free")        /* free a buffer */                                                  \
     X(WRITE, 5, "write")      /* bytes into a buffer */                                            \
     X(READ, 6, "read")        /* bytes of a buffer */                                              \
-    X(FILL, 7, "fill")        /* one value into bytes of a buffer */                               \
+    X(FILL, 7, "fill")        /* fill bytes of a buffer with one value */                          \
     X(DIGEST, 8, "digest")    /* CRC-32 of bytes of a buffer */                                    \
     X(START, 9, "start")      /* start a move or a permute */                                      \
     X(STATUS, 10, "status")   /* status of a transfer */                                           \
@@ -192,7 +193,7 @@ struct serial_hello {
     uint8_t flags;
     uint8_t channels; /* channels of the pool */
     uint8_t pointer_bits;
-    uint16_t payload_max; /* largest payload that the agent takes and sends */
+    uint16_t payload_max; /* largest payload that the agent receives and sends */
     uint16_t buffers_max;
     uint16_t transfers_max;
     uint64_t memory_base, memory_bytes; /* memory for tensors */
@@ -210,7 +211,8 @@ enum serial_op { SERIAL_OP_MOVE, SERIAL_OP_PERMUTE };
 enum serial_mode {
     SERIAL_MODE_POLL,     /* mli_mov_isdone() */
     SERIAL_MODE_CALLBACK, /* a completion callback */
-    SERIAL_MODE_SYNC      /* mli_mov_tensor_sync(), or a permute kernel: start returns at the end */
+    SERIAL_MODE_SYNC      /* mli_mov_tensor_sync(), or a permute kernel: the request "start" returns
+                             after the move */
 };
 
 enum { SERIAL_NO_AXIS = 0xff, SERIAL_NO_BUFFER = 0 };

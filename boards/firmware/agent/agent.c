@@ -363,7 +363,7 @@ static void handle(struct agent *agent, struct serial_reader *reader)
         reply(agent, SERIAL_RESULT_MALFORMED);
 }
 
-/* Handles a request that has not come before, and keeps its reply. */
+/* Handles a new request, and keeps its reply for a repetition of the request. */
 static void answer(struct agent *agent, const struct serial_received *request)
 {
     struct serial_reader reader = serial_reader_init(request);

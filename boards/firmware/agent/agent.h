@@ -28,12 +28,12 @@
 #endif
 
 enum {
-    AGENT_ALIGNMENT = 64,      /* of every buffer: a cache line */
-    AGENT_ALIGNMENT_MAX = 4096 /* largest alignment that a request may ask for */
+    AGENT_ALIGNMENT = 64,      /* alignment of every buffer: a cache line */
+    AGENT_ALIGNMENT_MAX = 4096 /* largest alignment that a request may require */
 };
 
 struct agent_buffer {
-    size_t begin, bytes; /* in the memory for tensors; bytes 0: the entry is free */
+    size_t begin, bytes; /* range in the memory for tensors; bytes = 0: the entry is free */
 };
 
 struct agent_memory {
@@ -69,7 +69,7 @@ uint8_t *agent_memory_at(struct agent_memory *memory, uint16_t number, uint64_t 
 struct agent_transfer {
     bool used;
     bool sync;           /* true: it has ended; `status` is its status */
-    bool timed;          /* true: `end_ns` is the time of its end */
+    bool timed;          /* true: `end_ns` is valid */
     uint16_t buffers[4]; /* buffers that it uses: source, destination and their parameters */
     mli_mov_handle_t handle;
     struct serial_status status;
@@ -97,7 +97,7 @@ enum serial_result agent_transfer_start(struct agent_transfers *transfers,
 /** Returns a transfer, or null if there is no transfer of this number. */
 struct agent_transfer *agent_transfer_find(struct agent_transfers *transfers, uint8_t number);
 
-/** Reads the status, after waiting at most `wait_ms` for the end. */
+/** Waits at most `wait_ms` for the end of the transfer, then reads its status. */
 void agent_transfer_status(struct agent_transfers *transfers, struct agent_transfer *transfer,
                            uint32_t wait_ms, struct serial_status *status);
 
@@ -125,7 +125,7 @@ struct agent_port {
     uint32_t channels;  /* most channels of the pool */
     uint8_t *memory;    /* memory for tensors, aligned to 64 bytes */
     size_t memory_bytes;
-    int (*get)(void *context); /* the next byte of the line; -1: no byte has come */
+    int (*get)(void *context); /* the next byte of the line; -1: no byte was received */
     void (*put)(void *context, const uint8_t *bytes, size_t size);
     uint64_t (*now_ns)(void); /* null: the board has no clock */
     void *context;
@@ -134,9 +134,9 @@ struct agent_port {
 struct agent {
     const struct agent_port *port;
     struct serial_decoder in;
-    struct serial_packet reply; /* the last reply, for a request that comes again */
-    uint32_t boot;              /* 0: no hello has come since the reset */
-    uint16_t sequence;          /* of the last request */
+    struct serial_packet reply; /* the last reply, sent again if the request is repeated */
+    uint32_t boot;              /* 0: no hello was received since the reset */
+    uint16_t sequence;          /* sequence number of the last request */
     uint8_t kind;               /* of the last request */
     bool answered;              /* true: `reply` is the reply to `sequence` */
     uint8_t channels;           /* of the pool */

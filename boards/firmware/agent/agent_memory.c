@@ -9,7 +9,7 @@ void agent_memory_init(struct agent_memory *memory, uint8_t *base, size_t bytes)
         memory->buffers[i].bytes = 0;
 }
 
-/* Rounds a place up, so that its address is aligned. */
+/* Rounds an offset up, so that its address is aligned. */
 static size_t aligned(const struct agent_memory *memory, size_t at, size_t alignment)
 {
     const uintptr_t address = (uintptr_t)memory->base + at;

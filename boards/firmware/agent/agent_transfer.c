@@ -12,7 +12,7 @@ enum {
     POLLS_PER_MS = 1000 /* without a clock, this many polls count as a millisecond */
 };
 
-/* The completion callback only gets a number: this is where it finds its transfer. */
+/* The running transfers: the completion callback gets only a number. */
 static struct agent_transfers *current;
 
 void agent_transfers_init(struct agent_transfers *transfers, uint64_t (*now_ns)(void))

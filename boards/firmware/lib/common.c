@@ -120,7 +120,7 @@ enum {
     GICC_IAR = 0x0C,
     GICC_EOIR = 0x10,
     GIC_ENABLE = 1,
-    GIC_PRIORITY = 0x80, /* of the interrupts; GICC_PMR lets numbers below 0xF0 pass */
+    GIC_PRIORITY = 0x80, /* priority of the interrupts; GICC_PMR admits priorities below 0xF0 */
     GIC_SPURIOUS = 1020, /* and above */
 };
 

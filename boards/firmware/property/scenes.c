@@ -222,7 +222,7 @@ static bool bus_error(void)
     return true;
 }
 
-/* A channel that gets stuck ends by a cancel only, and works afterwards. Other channels go on. */
+/* Only a cancel ends a stuck channel, which works afterwards. Other channels continue. */
 static bool stuck_channel(void)
 {
     const uint32_t channel = channel_count - 1, row = 3;

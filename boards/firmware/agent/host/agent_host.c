@@ -53,7 +53,7 @@ static void flush(struct line *line)
         if (count > 0)
             sent += (size_t)count;
         else if (count < 0 && errno != EINTR)
-            break; /* nobody reads: the bytes are lost, as on a wire */
+            break; /* no process reads the pty: drop the bytes, as a serial line does */
     }
     line->unsent_size = 0;
 }
@@ -94,7 +94,7 @@ static void fill(struct line *line)
         line->begin = 0;
         line->end = (size_t)count;
     } else if (line->listener < 0 && count < 0 && errno == EIO) {
-        usleep(1000 * IDLE_MS); /* nobody has the pty open */
+        usleep(1000 * IDLE_MS); /* no process has opened the pty */
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
         drop_connection(line);
     }
@@ -121,7 +121,8 @@ static int fail(const char *what)
     return 1;
 }
 
-/* Listens at the path. The socket gets this name last: whoever sees the name can connect. */
+/* Listens at the path. The socket gets this name last, so that clients which find the name can
+ * connect. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -162,7 +163,7 @@ struct arguments {
     bool pty;
 };
 
-/* Takes an option with a value. Returns whether the option is known. */
+/* Parses an option with a value. Returns whether the option is known. */
 static bool take_value(struct arguments *arguments, const char *name, const char *value)
 {
     if (strcmp(name, "--listen") == 0)

@@ -58,7 +58,8 @@ enum {
 
 static void uart_init(void)
 {
-    const uint32_t divisor = (UART_CLOCK * 4u + UART_BAUD / 2) / UART_BAUD; /* in parts of 64 */
+    const uint32_t divisor =
+        (UART_CLOCK * 4u + UART_BAUD / 2) / UART_BAUD; /* divisor in units of 1/64 */
     volatile uint32_t *select = word_at(GPIO_BASE + GPFSEL1);
 
     *word_at(UART0_BASE + UART_CR) = 0;
@@ -137,7 +138,7 @@ static struct {
     uint32_t channel, after;
     bool active; /* the channel has stopped in `block`, after `rows` of its rows */
     bool paused;
-    uint32_t address; /* of the block on the bus */
+    uint32_t address; /* bus address of the control block */
     struct bcm2835_block block;
     uint32_t rows;
 } injected;

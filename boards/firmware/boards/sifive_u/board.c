@@ -215,5 +215,6 @@ void board_init(void)
     *word_at(UART0_BASE + RXCTRL) = UART_ENABLE;
     plic_init();
     pdma_set_platform(&platform);
-    (void)mli_mov_set_platform(&shared); /* the controller sees the caches */
+    (void)mli_mov_set_platform(
+        &shared); /* the controller's accesses are coherent with the caches */
 }

@@ -17,7 +17,7 @@
 #define CHANNEL_BYTES 0x10000u
 
 enum {
-    DMA_CHANNELS = 8, /* of each controller */
+    DMA_CHANNELS = 8, /* number of channels of each controller */
     IRQ_ADMA_FIRST = 109,
     IRQ_GDMA_FIRST = 156,
 };
@@ -33,7 +33,7 @@ enum {
     UART_MODE = 0x04,
     UART_STATUS = 0x2c,
     UART_FIFO = 0x30,
-    UART_RESET_ENABLE = 0x17, /* of UART_CONTROL: reset both FIFOs, enable both directions */
+    UART_RESET_ENABLE = 0x17, /* value of UART_CONTROL: reset both FIFOs, enable both directions */
     UART_8N1 = 0x20,
     UART_RX_EMPTY = 1 << 1,
     UART_TX_FULL = 1 << 4,

@@ -10,7 +10,7 @@
  */
 
 #define UART0_BASE        0xE0000000u
-#define DMAC_BASE         0xF8003000u /* its secure registers */
+#define DMAC_BASE         0xF8003000u /* address of the controller's secure registers */
 #define GIC_CPU_BASE      0xF8F00100u
 #define GLOBAL_TIMER_BASE 0xF8F00200u
 #define GIC_BASE          0xF8F01000u /* the distributor */
