@@ -230,7 +230,9 @@ int connection_make_room(struct connection *connection)
         }
     }
     connection->crowded = 0;
-    return connection->client ? 0 : misuse("the client is closed"); /* by a signal's handler */
+    return connection->client
+               ? 0
+               : misuse("the client is closed"); /* a signal handler may have closed the client */
 }
 
 void connection_crowd(struct connection *connection)

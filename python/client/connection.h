@@ -50,14 +50,14 @@ struct connection {
     unsigned depth;                   /* nested calls of that thread */
     bool dispatching;                 /* callbacks may run */
     bool inlined;                     /* no descriptors, no shared memory */
-    bool nonblocking;                 /* an event loop: start() must not wait for room */
-    unsigned crowded;                 /* jobs with descriptors since the queue was last empty */
-    double timeout;                   /* seconds of waits without a limit of their own */
-    uint64_t serial;                  /* requests so far */
-    uint32_t token;                   /* of the names of its jobs: random */
-    PyObject *greeting;               /* first line of the service, as bytes; null: not yet */
-    struct py_request *first, *last;  /* pending requests, in the order of their sending */
-    struct memory *memories;          /* all that live */
+    bool nonblocking; /* the connection is used by an event loop: start() must not wait for space */
+    unsigned crowded; /* jobs with descriptors since the queue was last empty */
+    double timeout;   /* seconds of waits without a limit of their own */
+    uint64_t serial;  /* number of requests sent */
+    uint32_t token;   /* random part of the names of its jobs */
+    PyObject *greeting;              /* first line of the service, as bytes; null: not yet */
+    struct py_request *first, *last; /* pending requests, in the order of their sending */
+    struct memory *memories;         /* all that live */
     struct idle idle[POOL_MAX];
     uint32_t idle_count, pooled; /* regions of the pool: idle; in total, registered or asked for */
     struct unwanted *unwanted;
@@ -87,7 +87,7 @@ void connection_leave(struct connection *connection);
 int connection_turn(struct connection *connection, double seconds);
 
 /**
- * Requests that the socket does not take stay queued, with their descriptors. Returns whether the
+ * Requests that the socket cannot take stay queued, with their descriptors. Returns whether the
  * queue has room for the descriptors of another job.
  */
 bool connection_has_room(struct connection *connection);

@@ -18,7 +18,7 @@
 enum {
     SIZE_MIN = 16 * 1024,
     SIZE_STEP = 1024 * 1024,
-    IDLE_BYTES_MAX = 256 * 1024 * 1024, /* of the pool, in memory that no array uses */
+    IDLE_BYTES_MAX = 256 * 1024 * 1024, /* limit on the pool's memory that no array uses */
 };
 
 static PyTypeObject *memory_type;
@@ -54,7 +54,8 @@ struct memory *memory_at(const struct connection *connection, const void *addres
     return NULL;
 }
 
-/* Ends the registration, which kept the memory. `buffer` is 0 if the service refused it. */
+/* Ends the registration, which held a reference to the memory. `buffer` is 0 if the service refused
+ * it. */
 static void end_registration(struct memory *memory, uint32_t buffer)
 {
     memory->registering = false;
@@ -323,7 +324,7 @@ struct memory *memory_take(struct connection *connection, size_t size)
         memory->pooled = true;
         connection->pooled++;
     }
-    PyErr_Clear(); /* a memory that is not registered goes by its descriptor */
+    PyErr_Clear(); /* a memory that is not registered is sent as a descriptor */
     return memory;
 }
 

@@ -20,9 +20,10 @@ struct memory {
     int fd; /* -1: none; owned */
     uint32_t buffer;
     bool writable, pooled;
-    bool registering;              /* its registration is on its way, and keeps it */
+    bool registering; /* true: a registration of this memory is pending, and holds a reference to it
+                       */
     struct connection *connection; /* borrowed; null: closed */
-    struct memory *next, **link;   /* in connection->memories */
+    struct memory *next, **link;   /* links in connection->memories */
 };
 
 /** Adds the type to the module. Returns 0, or -1 with an exception. */

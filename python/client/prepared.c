@@ -247,7 +247,7 @@ static int send(struct prepared *self, const mli_client_start_args *args,
     return 0;
 }
 
-/* Returns the ticket of a start, or null with an exception. Takes `kept`. */
+/* Returns the ticket of a start, or null with an exception. Takes ownership of `kept`. */
 static PyObject *start(struct prepared *self, const struct start_options *options,
                        mli_client_start_args *args, struct memory *kept[2])
 {

@@ -233,7 +233,8 @@ static PyObject *create_result(struct connection *connection, const struct argum
 
 /* Packing: the samples of the source, and the result, without gaps */
 
-/* Returns the packed size of axes, whose steps it sets. The last axis is the innermost. */
+/* Sets the steps of axes so that they are packed. Returns their packed size. The last axis is the
+ * innermost. */
 static int64_t pack_steps(struct axis *axis, uint32_t count, int64_t size, bool dst)
 {
     for (uint32_t i = count; i-- > 0;) {
@@ -333,7 +334,8 @@ static void describe(struct py_job *job, const struct move *move)
 
 static int pack_src(struct py_job *job, struct connection *connection, struct axis *axis,
                     uint32_t count);
-/* Packs what is not in memory of the connection, and folds the rest into one move. */
+/* Packs arrays that are outside the connection's shared memory; folds the other operations into one
+ * move. */
 static int plan_copies(struct py_job *job, struct connection *connection)
 {
     struct operation *operation = &job->operation;

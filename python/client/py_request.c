@@ -319,7 +319,7 @@ void py_request_fail_all(struct connection *connection)
 
 static PyObject *cost_type, *cancel_older;
 
-/* The connection owns the objects of a request on its way. */
+/* The connection owns the objects of a pending request. */
 static int ticket_traverse(struct ticket *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));

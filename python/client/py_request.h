@@ -24,7 +24,7 @@ enum { REQUEST_NAME_MAX = 129 };
 
 struct landing {
     struct view out;  /* the program's array */
-    struct nest nest; /* from the memory of the pool into it */
+    struct nest nest; /* move from the memory of the pool into the array */
 };
 
 /* What the requests of a prepared job know of it. The type mli.Prepared (prepared.c) begins so. */
@@ -33,7 +33,7 @@ struct prepared_state {
     uint32_t pending;          /* starts without a reply */
     uint64_t latest;           /* serial number of the latest start's request */
     PyObject *value;           /* the result of each start */
-    PyObject *store;           /* of each start; null: nothing to store */
+    PyObject *store;           /* where each start stores its result; null: nothing to store */
 };
 
 struct py_request {
@@ -44,7 +44,7 @@ struct py_request {
     uint64_t serial;
     bool has_object; /* a ticket exists */
     bool abandoned;  /* the program no longer wants the result in its array */
-    PyObject *value; /* what ticket.result() returns */
+    PyObject *value; /* value that ticket.result() returns */
     PyObject *store; /* called before the first result is returned; null: nothing to store */
     struct memory *kept[2];
     const struct landing *landing; /* null: none */
@@ -52,7 +52,7 @@ struct py_request {
     struct prepared_state *keeper; /* strong; null: no start of a prepared job */
     PyObject *ticket;              /* strong while there are callbacks */
     PyObject *callbacks;           /* list; null: none */
-    int fd;                        /* of the reply; -1: none */
+    int fd;                        /* descriptor of the reply; -1: none */
     char name[REQUEST_NAME_MAX];
     mli_client_result result; /* without its parameters */
     mli_client_error *error;
@@ -68,7 +68,7 @@ void py_request_add(struct py_request *request);
 /** Drops a request that could not be sent, with its ticket. */
 void py_request_drop(struct py_request *request, PyObject *ticket);
 
-/** Ends a request that needs no message. */
+/** Ends a request without sending a message. */
 void py_request_end(struct py_request *request);
 
 /** Callbacks of libmli_client; `user` is the request. */

@@ -17,7 +17,7 @@ static void run_child(char *const *argv, char *const *environment, int output, p
     int input;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* it died before */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(127);
     setpgid(0, 0); /* ^C at the terminal is for the parent */
     sigemptyset(&none);

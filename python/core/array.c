@@ -169,7 +169,7 @@ static int64_t span_of(const struct view *view)
     return span;
 }
 
-/* Takes the view. */
+/* Takes ownership of the view. */
 static PyObject *array_over(struct view *view)
 {
     struct memory_view *memory = PyObject_New(struct memory_view, memory_type);

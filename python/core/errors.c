@@ -21,7 +21,7 @@ int errors_init(void)
     return error_type && from_sentence ? 0 : -1;
 }
 
-/* Raises an exception that a call has made. Takes the reference. */
+/* Raises an exception that a call has created. Takes ownership of the reference. */
 static void raise(PyObject *error)
 {
     if (!error)

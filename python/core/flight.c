@@ -24,7 +24,7 @@ static struct {
     uint32_t count;    /* active flights */
     bool closed, fork_handlers;
     bool configuring;      /* starts wait */
-    bool without_channels; /* in the child of a fork that happened during transfers */
+    bool without_channels; /* true in a forked child whose parent had transfers at the time */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void pump(void);
@@ -107,7 +107,7 @@ static void launch(struct flight *flight, uint32_t slot)
         land(slot, status);
 }
 
-/* Takes the first flight from the queue if it can have its channels. Returns null otherwise. */
+/* Removes the first flight from the queue if its channels are free. Returns null otherwise. */
 static struct flight *take_ready(uint32_t *slot)
 {
     struct flight *flight;
@@ -199,7 +199,8 @@ static uint32_t default_channels(void)
 
 static mli_status set_channels(uint32_t channels)
 {
-    mli_status status = mli_mov_set_num_dma_ch(0, 0); /* in a child: without the parent's threads */
+    mli_status status =
+        mli_mov_set_num_dma_ch(0, 0); /* a forked child does not have the parent's threads */
 
     if (status == MLI_STATUS_OK)
         status = mli_mov_set_num_dma_ch(0, (int)channels);
@@ -465,7 +466,8 @@ void flight_shutdown(void)
             continue;
         flight->cancelled = true;
         pthread_mutex_unlock(&pool.lock);
-        cancel_transfer(flight); /* stays allocated: only the caller takes those that are done */
+        cancel_transfer(
+            flight); /* stays allocated: only the caller removes flights that are done */
         pthread_mutex_lock(&pool.lock);
     }
     while (pool.count > 0)

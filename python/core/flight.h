@@ -17,7 +17,8 @@
 enum flight_state { FLIGHT_QUEUED, FLIGHT_RUNNING, FLIGHT_DONE };
 
 struct flight {
-    const struct nest *nest; /* it and the memory must stay until the flight is done */
+    const struct nest
+        *nest; /* the nest; it and the memory must stay valid until the flight is done */
     uint32_t channels;
     void *user; /* of the caller */
     /* Private: */
@@ -28,7 +29,7 @@ struct flight {
     bool of_parent; /* since a fork: the parent process completes it */
     mli_status status;
     int notify;          /* eventfd; -1: none */
-    struct flight *next; /* in the queue, or among those that are done */
+    struct flight *next; /* next flight in the queue, or among the flights that are done */
 };
 
 /**
@@ -53,7 +54,7 @@ void flight_cancel(struct flight *flight);
 /** Writes 1 to an eventfd when the flight is done, or now if it is done; -1: never. */
 void flight_notify(struct flight *flight, int eventfd);
 
-/** Takes a flight that is done from the list of those not taken yet; null if there is none. */
+/** Removes a flight from the list of flights that are done; null if the list is empty. */
 struct flight *flight_take_done(void);
 
 /**

@@ -12,9 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ELEMENTS_MAX (INT64_MAX / 16) /* of a dimension, so that sums fit */
+#define ELEMENTS_MAX                                                                               \
+    (INT64_MAX / 16) /* limit on elements of a dimension, so that sums cannot overflow */
 
-/** A place in an argument, for errors. */
+/** A position in an argument, for error messages. */
 struct place {
     char text[32];
 };

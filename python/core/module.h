@@ -93,7 +93,7 @@ int transfer_store(PyObject *store);
  */
 PyObject *transfer_wait(PyObject *transfer);
 
-/** Releases what transfers that are done have kept. */
+/** Releases the objects that completed transfers have kept. */
 void transfer_reap(void);
 
 #endif /* PYTHON_CORE_MODULE_H */

@@ -173,7 +173,7 @@ static void build_zeros(struct move_iterator *iterator, const struct segment *se
     uint32_t padded = nest->rank;
     int64_t dst_offset = 0;
 
-    for (uint32_t i = 0; i < nest->rank; i++) { /* the shortest takes the fewest moves */
+    for (uint32_t i = 0; i < nest->rank; i++) { /* the shortest dimension needs the fewest moves */
         if (!nest->looped[i] &&
             (padded == nest->rank || length_of(&segment[i]) < length_of(&segment[padded])))
             padded = i;

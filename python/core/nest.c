@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "python/core/nest.h"
 
-static const int64_t SPAN_MAX = UINT32_MAX; /* of mli_data_container.capacity */
-static const int64_t STEP_MAX = INT32_MAX;  /* of mli_tensor.mem_stride, in elements */
+static const int64_t SPAN_MAX = UINT32_MAX; /* limit of mli_data_container.capacity */
+static const int64_t STEP_MAX = INT32_MAX;  /* limit of mli_tensor.mem_stride, in elements */
 
 static bool has_zeros(const struct axis *axis)
 {

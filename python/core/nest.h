@@ -25,7 +25,7 @@
 enum {
     NEST_RANK_MAX = 8,                 /* of arrays */
     NEST_AXES_MAX = NEST_RANK_MAX + 1, /* an element may become an axis of smaller elements */
-    NEST_ZEROS_MAX = UINT8_MAX,        /* of mli_mov_cfg_t.padding_pre and padding_post */
+    NEST_ZEROS_MAX = UINT8_MAX,        /* limit of mli_mov_cfg_t.padding_pre and padding_post */
 };
 
 /** One dimension of a result. Index k is a zero for k < before and for k >= before + samples. */
@@ -53,7 +53,8 @@ struct nest {
     int64_t longest[NEST_AXES_MAX]; /* elements of a segment, at most */
     bool looped[NEST_AXES_MAX];     /* segments have one element: not a dimension of the moves */
     uint32_t repeats;
-    struct repeat repeat[NEST_RANK_MAX]; /* by steps, the smallest first; not in `axis` */
+    struct repeat
+        repeat[NEST_RANK_MAX]; /* loops by their steps, the smallest step first; without `axis` */
 };
 
 /** A move of libmli. */
@@ -66,7 +67,7 @@ struct move {
 struct move_iterator {
     const struct nest *nest;
     int64_t at[NEST_AXES_MAX]; /* first index of the segment of each axis */
-    int64_t zeros_at;          /* for segments of zeros only: see moves.c */
+    int64_t zeros_at;          /* start of the zeros, for segments of zeros only: see moves.c */
     bool ended;
     uint32_t repeat; /* the repeated axis that is being written, after the nest's own segments */
     int64_t written; /* its indices that are written; 0: the nest's own segments are being moved */

@@ -9,13 +9,14 @@
 #include "python/core/operation.h"
 
 enum {
-    BYTES_WITH_GIL = 32 * 1024, /* moved in about 1 us: releasing the GIL would take as long */
+    BYTES_WITH_GIL =
+        32 * 1024, /* bytes moved in about 1 us, the time that releasing the GIL would take */
 };
 
 /* The members of the layout that the caller needs. */
 enum part {
     ALL,
-    MOVE, /* those that operation_run() reads */
+    MOVE, /* arguments that operation_run() reads */
 };
 
 /* Imported once; references that the module keeps. */
@@ -102,7 +103,7 @@ int operation_check(const struct operation *operation)
     return -1;
 }
 
-/* Takes the array that holds the result, or null after an exception. */
+/* Takes ownership of the array with the result, or of null after an exception. */
 static int open_result(struct operation *operation, PyObject *result)
 {
     operation->result = result;
@@ -119,10 +120,10 @@ static int open_result(struct operation *operation, PyObject *result)
 
 enum {
     ENTRIES = 16,
-    OPTIONS = 5,                   /* pad, slice, step, perm, at */
-    DEPTH_MAX = 2,                 /* of tuples in an argument: pad is a tuple of pairs */
-    BY_OTHERS = 2,                 /* references to an object that not only this call has */
-    NEW_ARRAY = NEST_RANK_MAX + 1, /* in place of the rank of `out` */
+    OPTIONS = 5,   /* pad, slice, step, perm, at */
+    DEPTH_MAX = 2, /* limit on nested tuples in an argument: pad is a tuple of pairs */
+    BY_OTHERS = 2, /* references to an object that not only this call has */
+    NEW_ARRAY = NEST_RANK_MAX + 1, /* value that replaces the rank of a missing `out` */
     WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
 };
 
@@ -132,7 +133,7 @@ struct key {
     PyObject *option[OPTIONS]; /* strong references in an entry; null: not given */
     int64_t word[1 + 2 * WORDS_OF_VIEW];
     size_t words;  /* 0: an empty entry */
-    uint64_t hash; /* of the arguments and of the shape of the source */
+    uint64_t hash; /* hash of the arguments and of the shape of the source */
 };
 
 static void add_numbers(struct key *key, const int64_t *numbers, uint32_t count)
@@ -188,7 +189,8 @@ static bool same_key(const struct key *a, const struct key *b)
 
 struct entry {
     struct key key;
-    struct layout layout; /* with distances from the first bytes for addresses */
+    struct layout
+        layout; /* layout whose addresses are distances from the first bytes of the arrays */
 };
 
 static struct entry entries[ENTRIES];
@@ -346,7 +348,7 @@ static int layout_place(struct layout *layout, const struct view *src, const str
     layout->bytes = src->size;
     for (uint32_t i = 0; i < window->result_rank; i++) {
         axis[i].dst_step = dst->step[i];
-        layout->bytes *= window->shape[i]; /* the destination has as many bytes, or more */
+        layout->bytes *= window->shape[i]; /* the destination has at least this size */
     }
     nest_fold(&layout->nest, src->data + src_offset, dst->data + dst_offset, (size_t)src->size,
               axis, axes);

@@ -16,7 +16,7 @@
  * copies is in neighbouring lines of the cache.
  */
 struct layout {
-    int64_t bytes; /* that the move writes; 0: nothing to do, and no nest */
+    int64_t bytes; /* bytes that the move writes; 0: nothing to do, and no nest */
     bool single;   /* the nest is one move: `move` */
     struct move move;
     struct nest nest;
@@ -51,8 +51,8 @@ int operation_open(struct operation *operation, const struct arguments *argument
 int operation_open_once(struct operation *operation, const struct arguments *arguments);
 
 /**
- * Checks what operation_open() leaves to libmli, which operation_run() checks too: whether arrays
- * overlap. Returns 0, or -1 with an exception.
+ * Checks that arrays do not overlap. operation_open() does not check this; operation_run() does, in
+ * libmli. Returns 0, or -1 with an exception.
  */
 int operation_check(const struct operation *operation);
 

@@ -58,7 +58,7 @@ static int read_call(struct arguments *arguments, PyObject *args, PyObject *kwar
     return 0;
 }
 
-/* Takes the operation, also on failure. */
+/* Takes ownership of the operation, also on failure. */
 static struct plan *create(struct operation *operation, uint32_t channels)
 {
     struct plan *self = operation_check(operation) ? NULL : PyObject_GC_New(struct plan, plan_type);

@@ -23,11 +23,13 @@ struct view {
     int64_t size; /* bytes of an element */
     uint32_t rank;
     bool readonly;
-    PyObject *dtype; /* of an array that ndarray_read() has read; borrowed; null: see format */
+    PyObject
+        *dtype; /* dtype of an array that ndarray_read() has read; borrowed; null: see format */
     /* References that keep the memory alive, as buffer.obj does: */
     PyObject *owner;
     struct dlpack_managed *managed;
-    char format[VIEW_FORMAT_MAX]; /* of the buffer protocol, without byte order; "" if unknown */
+    char format[VIEW_FORMAT_MAX]; /* format of the buffer protocol, without byte order; "" if
+                                     unknown */
     /* `rank` entries: */
     int64_t shape[NEST_RANK_MAX];
     int64_t step[NEST_RANK_MAX]; /* bytes from one index to the next, not negative */
@@ -71,11 +73,12 @@ struct dlpack_tensor {
     void *data;
     int32_t device_type, device_id;
     int32_t rank;
-    uint8_t code; /* of the element type: 0 integer, 1 unsigned, 2 float, 4 bfloat, 5 complex */
+    uint8_t code; /* DLPack's code of the element type: 0 integer, 1 unsigned, 2 float, 4 bfloat, 5
+                     complex */
     uint8_t bits;
     uint16_t lanes;
     int64_t *shape;
-    int64_t *strides; /* in elements; null: packed */
+    int64_t *strides; /* strides in elements; null: packed */
     uint64_t byte_offset;
 };
 
