@@ -272,22 +272,27 @@ static void show_progress(void *context, double done, size_t moves)
         step->rules->progress(step->rules->context, step->word, done, moves);
 }
 
+/* Measures moves for the rules of both sweeps. `step` has the word for the progress line. */
+static int run_sweep(struct sweep *sweep, struct measure *measure, const struct calibration *c,
+                     struct step *step, struct sweep_rules rules, struct fault *fault)
+{
+    rules.time_ns = step->rules->time_ns;
+    rules.clock_hz = (double)c->profile.clock_hz;
+    rules.stop = step->rules->stop;
+    rules.progress = show_progress;
+    rules.context = step;
+    return sweep_run(sweep, measure, &rules, fault);
+}
+
 /* Measures, fits and reads the profile back. Returns 0, 1 if stopped, or -1. */
 static int learn(struct calibration *c, struct measure *measure,
                  const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {
     const uint64_t begin = measure->now_ns();
     struct step step = {rules, "measuring"};
-    const struct sweep_rules sweep_rules = {.seed = rules->seed,
-                                            .max_bytes = max_bytes,
-                                            .time_ns = rules->time_ns,
-                                            .dense = true,
-                                            .clock_hz = (double)c->profile.clock_hz,
-                                            .stop = rules->stop,
-                                            .progress = show_progress,
-                                            .context = &step};
+    const struct sweep_rules own = {.seed = rules->seed, .max_bytes = max_bytes, .dense = true};
     struct sweep sweep;
-    int result = sweep_run(&sweep, measure, &sweep_rules, fault);
+    int result = run_sweep(&sweep, measure, c, &step, own, fault);
 
     c->moves = sweep.count;
     c->repeat = sweep.repeat;
@@ -308,16 +313,10 @@ static int verify(struct calibration *c, struct measure *measure,
                   const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {
     struct step step = {rules, "checking"};
-    const struct sweep_rules sweep_rules = {.seed = rules->seed ^ CHECK_SEED,
-                                            .max_bytes = max_bytes,
-                                            .count = rules->check,
-                                            .time_ns = rules->time_ns,
-                                            .clock_hz = (double)c->profile.clock_hz,
-                                            .stop = rules->stop,
-                                            .progress = show_progress,
-                                            .context = &step};
+    const struct sweep_rules own = {
+        .seed = rules->seed ^ CHECK_SEED, .max_bytes = max_bytes, .count = rules->check};
     struct sweep sweep;
-    int result = sweep_run(&sweep, measure, &sweep_rules, fault);
+    int result = run_sweep(&sweep, measure, c, &step, own, fault);
 
     c->stopped = sweep.stopped;
     c->left_out += sweep.left_out;

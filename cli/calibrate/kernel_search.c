@@ -502,6 +502,23 @@ static bool matters(const struct work *work, size_t field, size_t step)
     return bytes < most_threshold(work) || bytes < tuning_field_get(&work->search->defaults, field);
 }
 
+/* Adds the moves of a size of the ladder that the group's threshold decides about, of `from` to
+ * `to` - 1 bytes. */
+static void add_moves(struct work *work, struct group *group, size_t step, uint64_t from,
+                      uint64_t to)
+{
+    for (const struct kernel_shape *shape = kernel_shapes; shape->name; shape++) {
+        for (uint32_t elem = 1; elem <= 4; elem *= 2) {
+            struct kernel_move move;
+
+            kernel_move_init(&move, shape, elem, ladder_bytes(step));
+            if (move.bytes >= from && move.bytes < to && kernel_move_place(&move, &work->memory) &&
+                kernel_move_threshold(&move) == group->field)
+                add_cell(work, group, &move);
+        }
+    }
+}
+
 static void add_threshold_cells(struct work *work, size_t field, size_t step)
 {
     struct group *group = add_group(work, field);
@@ -511,15 +528,7 @@ static void add_threshold_cells(struct work *work, size_t field, size_t step)
     add_variant(group, &way);
     set_thresholds(&way, 0);
     add_variant(group, &way);
-    for (const struct kernel_shape *shape = kernel_shapes; shape->name; shape++) {
-        for (uint32_t elem = 1; elem <= 4; elem *= 2) {
-            struct kernel_move move;
-
-            kernel_move_init(&move, shape, elem, ladder_bytes(step));
-            if (kernel_move_place(&move, &work->memory) && kernel_move_threshold(&move) == field)
-                add_cell(work, group, &move);
-        }
-    }
+    add_moves(work, group, step, 0, UINT64_MAX);
     if (group->count == 0)
         work->group_count--;
 }
@@ -622,20 +631,10 @@ static void confirm_threshold(struct work *work, size_t field)
     tuning_field_set(&variant, field, otherwise);
     add_variant(group, &variant);
     add_variant(group, &work->search->tuning);
-    for (size_t step = 0; step < LADDER; step++) {
-        for (const struct kernel_shape *shape = kernel_shapes; shape->name; shape++) {
-            for (uint32_t elem = 1; elem <= 4; elem *= 2) {
-                struct kernel_move move;
-
-                kernel_move_init(&move, shape, elem, ladder_bytes(step));
-                if (matters(work, field, step) &&
-                    (move.bytes >= otherwise) != (move.bytes >= threshold) &&
-                    kernel_move_place(&move, &work->memory) &&
-                    kernel_move_threshold(&move) == field)
-                    add_cell(work, group, &move);
-            }
-        }
-    }
+    for (size_t step = 0; step < LADDER; step++)
+        if (matters(work, field, step))
+            add_moves(work, group, step, otherwise < threshold ? otherwise : threshold,
+                      otherwise < threshold ? threshold : otherwise);
 }
 
 static void judge(struct work *work, const struct group *group)

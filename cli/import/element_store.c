@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/file/regular.h"
 #include "cli/import/element_store.h"
 #include "cli/import/movement.h"
@@ -126,31 +127,25 @@ static int read_outside(const struct element_store *store, const struct model_te
     const char *slash = strrchr(store->path, '/');
     struct stat stat;
     char *path = NULL;
-    uint64_t done = 0;
+    ssize_t got = 0;
+    bool whole;
 
     if (asprintf(&path, "%.*s%s", slash ? (int)(slash - store->path + 1) : 0, store->path,
                  tensor->location) < 0)
         return fault_no_memory(fault);
     const int fd = regular_open(path, O_RDONLY | O_NOFOLLOW, &stat);
-    while (fd >= 0 && done < tensor->bytes) {
-        const ssize_t got = pread(fd, elements + done, (size_t)(tensor->bytes - done),
-                                  (off_t)(tensor->offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            errno = got < 0 ? errno : ENODATA;
-            break;
-        }
-        done += (uint64_t)got;
+    if (fd >= 0) {
+        got = read_bytes(fd, elements, (size_t)tensor->bytes, (off_t)tensor->offset);
+        errno = got < 0 ? errno : ENODATA;
     }
-    if (done < tensor->bytes)
+    whole = got >= 0 && (uint64_t)got == tensor->bytes;
+    if (!whole)
         fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL, "%s: %s", path,
                   fd == REGULAR_OTHER ? "not a regular file" : strerror(errno));
     if (fd >= 0)
         close(fd);
     free(path);
-    return done < tensor->bytes ? -1 : 0;
+    return whole ? 0 : -1;
 }
 
 const uint8_t *element_store_get(struct element_store *store, size_t index, struct fault *fault)

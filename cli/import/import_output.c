@@ -127,17 +127,11 @@ static int has_list(int fd)
     char text[sizeof(IMPORT_LIST_BEGIN)] = "";
     const int list =
         open_at(fd, IMPORT_LIST_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    size_t length = 0;
-    ssize_t got = 1;
+    ssize_t got;
 
     if (list < 0)
         return errno == ENOENT ? 0 : -1;
-    while (length < sizeof(text) - 1 && got != 0) {
-        got = read(list, text + length, sizeof(text) - 1 - length);
-        if (got < 0 && errno != EINTR)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
+    got = read_bytes(list, text, sizeof(text) - 1, 0);
     close_after(list);
     return got < 0 ? -1 : strcmp(text, IMPORT_LIST_BEGIN) == 0;
 }
@@ -233,12 +227,10 @@ int import_output_init(struct import_output *output, const char *path, bool forc
 int import_output_text(struct import_output *output, const char *name, const char *text,
                        size_t length, struct fault *fault)
 {
-    char path[NAME_BYTES];
     struct output file;
     int result;
 
-    snprintf(path, sizeof(path), "%s", name);
-    result = output_init_at(&file, output->fd, path, fault) ||
+    result = output_init_at(&file, output->fd, name, fault) ||
                      output_write(&file, text, length, 0, fault) ||
                      output_commit(&file, true, fault)
                  ? -1
