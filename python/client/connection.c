@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One mli_client: its threads and waits. module.c has the methods of the type, and closes it. */
-#include <Python.h>
 
 #include "python/client/connection.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,12 +240,11 @@ void connection_crowd(struct connection *connection)
 
 /* Life cycle */
 
-static void on_notify(mli_client *client, const char *line, size_t length, void *user)
+static void on_notify(mli_client *Py_UNUSED(client), const char *line, size_t length, void *user)
 {
     struct connection *connection = user;
     PyObject *returned;
 
-    (void)client;
     if (!connection->greeting && memmem(line, length, "\"hello\"", 7)) {
         connection->greeting = PyBytes_FromStringAndSize(line, (Py_ssize_t)length);
         if (!connection->greeting)

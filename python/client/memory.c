@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <structmember.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "python/client/connection.h"
 #include "python/core/errors.h"
 
 enum {
@@ -274,12 +272,10 @@ static uint32_t buffer_of(const char *line)
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-static void on_registered(mli_client *client, mli_client_ticket ticket, const char *line,
-                          size_t length, int fd, const mli_client_error *error, void *user)
+static void on_registered(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUSED(ticket),
+                          const char *line, size_t Py_UNUSED(length), int fd,
+                          const mli_client_error *error, void *user)
 {
-    (void)client;
-    (void)ticket;
-    (void)length;
     if (fd >= 0)
         close(fd);
     end_registration(user, error ? 0 : buffer_of(line));
@@ -359,9 +355,8 @@ PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\n"
                           "Make the service forget the memory. The mapping stays as long as arrays "
                           "use it.");
 
-static PyObject *memory_release(struct memory *self, PyObject *unused)
+static PyObject *memory_release(struct memory *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     if (self->connection && self->buffer)
         connection_unwant(self->connection, "buffer.release", self->buffer);
     self->buffer = 0;
@@ -369,9 +364,8 @@ static PyObject *memory_release(struct memory *self, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *memory_get_id(struct memory *self, void *unused)
+static PyObject *memory_get_id(struct memory *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromUnsignedLong(self->connection ? self->buffer : 0);
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <structmember.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,13 +226,12 @@ static mli_client *connect_to(const char *path, int interrupt)
 static PyTypeObject *connection_type;
 
 /* Functions of the module that connect. */
-static PyObject *requests_connect(PyObject *module, PyObject *path)
+static PyObject *requests_connect(PyObject *Py_UNUSED(module), PyObject *path)
 {
     PyObject *bytes = NULL;
     mli_client *client = NULL;
     int interrupt;
 
-    (void)module;
     if (path != Py_None && !PyUnicode_FSConverter(path, &bytes))
         return NULL;
     interrupt = eventfd(1, EFD_CLOEXEC);
@@ -247,13 +245,12 @@ static PyObject *requests_connect(PyObject *module, PyObject *path)
     return client ? connection_new(connection_type, client, false) : NULL;
 }
 
-static PyObject *requests_adopt(PyObject *module, PyObject *args)
+static PyObject *requests_adopt(PyObject *Py_UNUSED(module), PyObject *args)
 {
     int socket, inlined = 0;
     mli_client *client;
     mli_client_error error;
 
-    (void)module;
     if (!PyArg_ParseTuple(args, "i|p:adopt", &socket, &inlined))
         return NULL;
     if (mli_client_adopt(socket, inlined ? MLI_CLIENT_INLINE : 0, &client, &error)) {
@@ -263,14 +260,13 @@ static PyObject *requests_adopt(PyObject *module, PyObject *args)
     return connection_new(connection_type, client, inlined);
 }
 
-static PyObject *requests_spawn(PyObject *module, PyObject *arguments)
+static PyObject *requests_spawn(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     mli_client *client = NULL;
     mli_client_error error;
     char **argv;
     int status;
 
-    (void)module;
     if (!PyList_Check(arguments) || PyList_Size(arguments) < 1) {
         PyErr_SetString(PyExc_TypeError, "a list of at least one bytes object is required");
         return NULL;
@@ -408,11 +404,10 @@ static PyObject *turn(struct connection *self, PyObject *args)
 PyDoc_STRVAR(dispatch_doc, "dispatch($self, /)\n--\n\n"
                            "Send and receive without waiting, and call callbacks.");
 
-static PyObject *dispatch(struct connection *self, PyObject *unused)
+static PyObject *dispatch(struct connection *self, PyObject *Py_UNUSED(unused))
 {
     int status;
 
-    (void)unused;
     if (connection_enter(self))
         return NULL;
     status = connection_may_wait(self);
@@ -425,9 +420,8 @@ static PyObject *dispatch(struct connection *self, PyObject *unused)
 PyDoc_STRVAR(flush_doc, "flush($self, /)\n--\n\n"
                         "Send queued requests without waiting. Errors appear in the tickets.");
 
-static PyObject *flush(struct connection *self, PyObject *unused)
+static PyObject *flush(struct connection *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     if (connection_enter(self))
         return NULL;
     mli_client_flush(self->client, NULL);
@@ -473,9 +467,8 @@ static void connection_dealloc(struct connection *self)
     Py_DECREF((PyObject *)type);
 }
 
-static PyObject *close_method(struct connection *self, PyObject *unused)
+static PyObject *close_method(struct connection *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     if (!self->client)
         return Py_NewRef(Py_None);
     if (self->owner == getpid()) {
@@ -504,11 +497,10 @@ static PyObject *set_notify(struct connection *self, PyObject *callback)
 PyDoc_STRVAR(exit_code_doc, "exit_code($self, /)\n--\n\n"
                             "Return the exit code of the command of spawn(); None: it runs.");
 
-static PyObject *exit_code(struct connection *self, PyObject *unused)
+static PyObject *exit_code(struct connection *self, PyObject *Py_UNUSED(unused))
 {
     int code;
 
-    (void)unused;
     if (connection_enter(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS code = mli_client_command_status(self->client);
@@ -516,74 +508,63 @@ static PyObject *exit_code(struct connection *self, PyObject *unused)
     return code < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(code);
 }
 
-static PyObject *get_fd(struct connection *self, void *unused)
+static PyObject *get_fd(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLong(self->client ? mli_client_fd(self->client) : -1);
 }
 
-static PyObject *get_events(struct connection *self, void *unused)
+static PyObject *get_events(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLong(self->client ? mli_client_poll_events(self->client) : 0);
 }
 
-static PyObject *get_connected(struct connection *self, void *unused)
+static PyObject *get_connected(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(self->client && mli_client_connected(self->client));
 }
 
-static PyObject *get_closed(struct connection *self, void *unused)
+static PyObject *get_closed(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(!self->client);
 }
 
-static PyObject *get_path(struct connection *self, void *unused)
+static PyObject *get_path(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyUnicode_DecodeFSDefault(self->client ? mli_client_path(self->client) : "");
 }
 
-static PyObject *get_inlined(struct connection *self, void *unused)
+static PyObject *get_inlined(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(self->inlined);
 }
 
-static PyObject *get_greeting(struct connection *self, void *unused)
+static PyObject *get_greeting(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return Py_NewRef(self->greeting ? self->greeting : Py_None);
 }
 
-static PyObject *get_pending(struct connection *self, void *unused)
+static PyObject *get_pending(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromSize_t(self->client ? mli_client_pending(self->client) : 0);
 }
 
-static PyObject *get_timeout(struct connection *self, void *unused)
+static PyObject *get_timeout(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return self->timeout < Py_HUGE_VAL ? PyFloat_FromDouble(self->timeout) : Py_NewRef(Py_None);
 }
 
-static int set_timeout(struct connection *self, PyObject *value, void *unused)
+static int set_timeout(struct connection *self, PyObject *value, void *Py_UNUSED(unused))
 {
     double seconds;
 
-    (void)unused;
     if (read_seconds(value, &seconds))
         return -1;
     self->timeout = seconds;
     return 0;
 }
 
-static PyObject *get_has_room(struct connection *self, void *unused)
+static PyObject *get_has_room(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(connection_has_room(self));
 }
 
@@ -591,16 +572,14 @@ PyDoc_STRVAR(set_nonblocking_doc, "set_nonblocking($self, /)\n--\n\n"
                                   "Make submit() queue a job if there is no room, instead of "
                                   "waiting: see has_room.");
 
-static PyObject *set_nonblocking(struct connection *self, PyObject *unused)
+static PyObject *set_nonblocking(struct connection *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     self->nonblocking = true;
     return Py_NewRef(Py_None);
 }
 
-static PyObject *get_serial(struct connection *self, void *unused)
+static PyObject *get_serial(struct connection *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromUnsignedLongLong(self->serial);
 }
 

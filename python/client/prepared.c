@@ -8,7 +8,6 @@
 #include <structmember.h>
 
 #include "python/client/connection.h"
-#include "python/client/py_job.h"
 #include "python/core/errors.h"
 #include "python/core/integers.h"
 
@@ -312,36 +311,31 @@ static PyObject *prepared_start(struct prepared *self, PyObject *const *values, 
 PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\n"
                           "Make the service forget the job. Starts on their way continue.");
 
-static PyObject *prepared_release(struct prepared *self, PyObject *unused)
+static PyObject *prepared_release(struct prepared *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     release(self);
     return Py_NewRef(Py_None);
 }
 
-static PyObject *prepared_get_out(struct prepared *self, void *unused)
+static PyObject *prepared_get_out(struct prepared *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return Py_NewRef(self->state.value);
 }
 
-static PyObject *prepared_get_shape(struct prepared *self, void *unused)
+static PyObject *prepared_get_shape(struct prepared *self, void *Py_UNUSED(unused))
 {
     const struct window *window = &self->job.operation.layout.window;
 
-    (void)unused;
     return tuple_of_integers(window->shape, window->result_rank);
 }
 
-static PyObject *prepared_get_bytes(struct prepared *self, void *unused)
+static PyObject *prepared_get_bytes(struct prepared *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLongLong(self->job.operation.layout.bytes);
 }
 
-static PyObject *prepared_get_name(struct prepared *self, void *unused)
+static PyObject *prepared_get_name(struct prepared *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyUnicode_FromString(self->name);
 }
 

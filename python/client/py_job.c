@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "python/client/connection.h"
 #include "python/client/py_job.h"
 #include "python/core/array.h"
 #include "python/core/errors.h"

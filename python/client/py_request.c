@@ -6,10 +6,8 @@
 #include <structmember.h>
 #include <unistd.h>
 
-#include "python/client/connection.h"
 #include "python/client/py_request.h"
 #include "python/core/errors.h"
-#include "python/core/integers.h"
 
 enum { BYTES_WITH_GIL = 32 * 1024 };
 
@@ -230,13 +228,11 @@ static void fail_landing(struct py_request *request)
     take_error(request, &error);
 }
 
-void py_request_on_done(mli_client *client, mli_client_ticket ticket,
+void py_request_on_done(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUSED(ticket),
                         const mli_client_result *result, const mli_client_error *error, void *user)
 {
     struct py_request *request = user;
 
-    (void)client;
-    (void)ticket;
     leave_list(request);
     if (!error) {
         request->result = *result;
@@ -283,13 +279,12 @@ static int take_reply(struct py_request *request, const char *line, size_t lengt
     }
 }
 
-void py_request_on_reply(mli_client *client, mli_client_ticket ticket, const char *line,
-                         size_t length, int fd, const mli_client_error *error, void *user)
+void py_request_on_reply(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUSED(ticket),
+                         const char *line, size_t length, int fd, const mli_client_error *error,
+                         void *user)
 {
     struct py_request *request = user;
 
-    (void)client;
-    (void)ticket;
     leave_list(request);
     request->fd = fd;
     if (!error && take_reply(request, line, length) == 0) {
@@ -358,12 +353,11 @@ PyDoc_STRVAR(done_doc,
              "done($self, /)\n--\n\n"
              "Return whether the job has ended. Reads what has arrived, without waiting.");
 
-static PyObject *ticket_done(struct ticket *self, PyObject *unused)
+static PyObject *ticket_done(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
     struct connection *connection = self->connection;
     int status = 0;
 
-    (void)unused;
     if (self->request->state == REQUEST_PENDING && connection_may_read(connection) &&
         connection_enter(connection) == 0) {
         status = connection_dispatch(connection);
@@ -481,9 +475,8 @@ static bool is_named(const struct py_request *request)
 PyDoc_STRVAR(named_doc, "_named($self, /)\n--\n\n"
                         "Return whether the name means this job on its way, and not a later one.");
 
-static PyObject *ticket_named(struct ticket *self, PyObject *unused)
+static PyObject *ticket_named(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(is_named(self->request));
 }
 
@@ -493,11 +486,10 @@ PyDoc_STRVAR(
     "Request that the job end early. It ends a little later, with the error CANCELLED, or\n"
     "with its own end if that is faster. Does not wait.");
 
-static PyObject *ticket_cancel(struct ticket *self, PyObject *unused)
+static PyObject *ticket_cancel(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
     struct py_request *request = self->request;
 
-    (void)unused;
     if (request->kind != REQUEST_JOB || request->state != REQUEST_PENDING)
         return Py_NewRef(Py_None);
     return PyObject_CallFunction(cancel_older, "OOO", self->connection, self,
@@ -541,9 +533,8 @@ static PyObject *ticket_wrap(struct ticket *self, PyObject *args)
 PyDoc_STRVAR(abandon_doc, "_abandon($self, /)\n--\n\n"
                           "Do not write the result into `out` when it arrives.");
 
-static PyObject *ticket_abandon(struct ticket *self, PyObject *unused)
+static PyObject *ticket_abandon(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     self->request->abandoned = true;
     return Py_NewRef(Py_None);
 }
@@ -572,41 +563,36 @@ static PyObject *ticket_add_done_callback(struct ticket *self, PyObject *callbac
 PyDoc_STRVAR(take_fd_doc, "_take_fd($self, /)\n--\n\n"
                           "Return the descriptor of the reply, which the caller closes; -1: none.");
 
-static PyObject *ticket_take_fd(struct ticket *self, PyObject *unused)
+static PyObject *ticket_take_fd(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
     const int fd = self->request->fd;
 
-    (void)unused;
     self->request->fd = -1;
     return PyLong_FromLong(fd);
 }
 
-static PyObject *ticket_get_number(struct ticket *self, void *unused)
+static PyObject *ticket_get_number(struct ticket *self, void *Py_UNUSED(unused))
 {
     const struct py_request *request = self->request;
     const uint64_t number = request->state == REQUEST_DONE ? request->result.job : 0;
 
-    (void)unused;
     return number ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
 }
 
-static PyObject *ticket_get_name(struct ticket *self, void *unused)
+static PyObject *ticket_get_name(struct ticket *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return self->request->name[0] ? PyUnicode_FromString(self->request->name) : Py_NewRef(Py_None);
 }
 
-static PyObject *ticket_get_ended(struct ticket *self, void *unused)
+static PyObject *ticket_get_ended(struct ticket *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(self->request->state != REQUEST_PENDING);
 }
 
-static PyObject *ticket_get_cost(struct ticket *self, void *unused)
+static PyObject *ticket_get_cost(struct ticket *self, void *Py_UNUSED(unused))
 {
     const mli_client_result *result = &self->request->result;
 
-    (void)unused;
     if (self->request->state != REQUEST_DONE || self->request->kind != REQUEST_JOB)
         return Py_NewRef(Py_None);
     return PyObject_CallFunction(

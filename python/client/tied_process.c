@@ -50,14 +50,13 @@ char **texts_of(PyObject *list)
     return texts;
 }
 
-PyObject *tied_process_start(PyObject *module, PyObject *args)
+PyObject *tied_process_start(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *arguments, *variables;
     char **argv, **environment;
     int output;
     pid_t child = -1;
 
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!i:start_tied", &PyList_Type, &arguments, &PyList_Type,
                           &variables, &output))
         return NULL;

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/view.h"
 
 /* The memory of an object that is no NumPy array, as a buffer of bytes. */
 struct memory_view {
@@ -64,9 +62,8 @@ static void exporter_dealloc(struct exporter *self)
 }
 
 /* NumPy reads the type of the owner of a buffer (`obj`), which must not be null. */
-static int exporter_get_buffer(struct exporter *self, Py_buffer *buffer, int flags)
+static int exporter_get_buffer(struct exporter *self, Py_buffer *buffer, int Py_UNUSED(flags))
 {
-    (void)flags;
     *buffer = *self->buffer;
     buffer->obj = Py_NewRef((PyObject *)self);
     buffer->internal = NULL;

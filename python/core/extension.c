@@ -4,11 +4,10 @@
 static PyTypeObject *registered_type;
 static PyObject *registered_move, *registered_plan;
 
-PyObject *extension_register(PyObject *module, PyObject *args)
+PyObject *extension_register(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *type, *move, *plan;
 
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!OO:register", &PyType_Type, &type, &move, &plan))
         return NULL;
     Py_XDECREF(registered_plan);

@@ -6,8 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mli_helpers_api.h"
-
 enum { CHANNELS_DEFAULT_MAX = 4 };
 
 /*

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The extension module mli._core: moves of arrays over libmli. Package mli is its public face. */
-#include <Python.h>
 
+#include "python/core/module.h"
 #include "mli_helpers_api.h"
 #include "python/core/array.h"
 #include "python/core/errors.h"
 #include "python/core/flight.h"
 #include "python/core/integers.h"
-#include "python/core/module.h"
-#include "python/core/operation.h"
 
 /* The docstring of mli.move(). */
 /* clang-format off */
@@ -99,7 +97,7 @@ PyDoc_STRVAR(
     "plan(src, pad, slice, step, perm, out, at) return (array, array for the result or None,\n"
     "wrap, store or None): see python/core/extension.c. Arguments that are not given are None.");
 
-static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize_t count,
+static PyObject *module_move(PyObject *Py_UNUSED(module), PyObject *const *values, Py_ssize_t count,
                              PyObject *names)
 {
     struct arguments arguments;
@@ -107,7 +105,6 @@ static PyObject *module_move(PyObject *module, PyObject *const *values, Py_ssize
     uint32_t channels = 1;
     PyObject *result = NULL;
 
-    (void)module;
     if (arguments_read(&arguments, "move", values, count, names))
         return NULL;
     if (extension_has(arguments.src))
@@ -131,12 +128,11 @@ PyDoc_STRVAR(as_array_doc, "as_array($module, array, name, /)\n--\n\n"
                            "Return a NumPy array with the memory of any array. `name` is that of\n"
                            "the argument, for errors.");
 
-static PyObject *module_as_array(PyObject *module, PyObject *args)
+static PyObject *module_as_array(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *object;
     const char *name;
 
-    (void)module;
     return PyArg_ParseTuple(args, "Os:as_array", &object, &name) ? array_of(object, name) : NULL;
 }
 
@@ -147,15 +143,14 @@ PyDoc_STRVAR(window_doc,
              "Return (shape, strides, itemsize, dimensions, order, shape of the result): the\n"
              "window of a move by source dimension, strides in bytes.");
 
-static PyObject *module_window(PyObject *module, PyObject *const *values, Py_ssize_t count,
-                               PyObject *names)
+static PyObject *module_window(PyObject *Py_UNUSED(module), PyObject *const *values,
+                               Py_ssize_t count, PyObject *names)
 {
     struct arguments arguments;
     struct window window;
     struct view src;
     PyObject *description = NULL;
 
-    (void)module;
     if (arguments_read(&arguments, "window", values, count, names) ||
         view_open(&src, arguments.src, "src"))
         return NULL;
@@ -171,14 +166,13 @@ static PyObject *module_window(PyObject *module, PyObject *const *values, Py_ssi
 PyDoc_STRVAR(configure_doc, "configure($module, /, engine=None, channels=0)\n--\n\n"
                             "See mli.configure.");
 
-static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kwargs)
+static PyObject *module_configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {KEYWORD("engine"), KEYWORD("channels"), NULL};
     const char *engine = NULL, *why;
     mli_status status;
     int channels = 0;
 
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|zi:configure", names, &engine, &channels))
         return NULL;
     transfer_reap();
@@ -197,22 +191,18 @@ static PyObject *module_configure(PyObject *module, PyObject *args, PyObject *kw
 PyDoc_STRVAR(engine_doc, "engine($module, /)\n--\n\n"
                          "Return (name of the engine, number of channels).");
 
-static PyObject *module_engine(PyObject *module, PyObject *unused)
+static PyObject *module_engine(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
-    (void)module;
-    (void)unused;
     return Py_BuildValue("sI", mli_mov_engine_name(), flight_channels());
 }
 
 PyDoc_STRVAR(shutdown_doc, "shutdown($module, /)\n--\n\n"
                            "Cancel all transfers and wait for their ends.");
 
-static PyObject *module_shutdown(PyObject *module, PyObject *unused)
+static PyObject *module_shutdown(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
     PyThreadState *thread = PyEval_SaveThread();
 
-    (void)module;
-    (void)unused;
     flight_shutdown();
     PyEval_RestoreThread(thread);
     transfer_reap();

@@ -88,7 +88,7 @@ static int extend(struct plan *self, const struct extended *extended)
     return 0;
 }
 
-static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+static PyObject *plan_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
 {
     struct arguments arguments;
     struct operation operation;
@@ -96,7 +96,6 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     uint32_t channels;
     struct plan *self;
 
-    (void)type;
     transfer_reap();
     if (read_call(&arguments, args, kwargs) || plan_read_channels(arguments.channels, &channels) ||
         extension_open(&extended, &arguments))
@@ -154,11 +153,10 @@ PyDoc_STRVAR(
     "`src`, nor use `out`, before the transfer has ended. A plan has one transfer at a "
     "time.");
 
-static PyObject *plan_start(struct plan *self, PyObject *unused)
+static PyObject *plan_start(struct plan *self, PyObject *Py_UNUSED(unused))
 {
     const struct operation *operation = &self->operation;
 
-    (void)unused;
     if (check_idle(self))
         return NULL;
     return transfer_start((PyObject *)self,
@@ -178,9 +176,8 @@ static PyObject *start_and_wait(struct plan *self)
 PyDoc_STRVAR(plan_run_doc, "run($self, /)\n--\n\n"
                            "Move, and return the array that holds the result.");
 
-static PyObject *plan_run(struct plan *self, PyObject *unused)
+static PyObject *plan_run(struct plan *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     if (check_idle(self))
         return NULL;
     if (self->channels > 1)
@@ -227,32 +224,28 @@ static PyObject *plan_repr(PyObject *object)
     return text;
 }
 
-static PyObject *plan_get_out(struct plan *self, void *unused)
+static PyObject *plan_get_out(struct plan *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return Py_NewRef(self->operation.result);
 }
 
-static PyObject *plan_get_shape(struct plan *self, void *unused)
+static PyObject *plan_get_shape(struct plan *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return tuple_of_integers(self->operation.layout.window.shape,
                              self->operation.layout.window.result_rank);
 }
 
-static PyObject *plan_get_bytes(struct plan *self, void *unused)
+static PyObject *plan_get_bytes(struct plan *self, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLongLong(self->operation.layout.bytes);
 }
 
-static PyObject *plan_get_moves(struct plan *self, void *unused)
+static PyObject *plan_get_moves(struct plan *self, void *Py_UNUSED(unused))
 {
     struct move_iterator iterator;
     struct move move;
     size_t count = 0;
 
-    (void)unused;
     if (self->operation.layout.bytes > 0) {
         move_iterator_init(&iterator, &self->operation.layout.nest);
         while (move_iterator_next(&iterator, &move))
@@ -263,11 +256,10 @@ static PyObject *plan_get_moves(struct plan *self, void *unused)
 
 PyDoc_STRVAR(generic_doc, "For annotations, as Plan[NDArray[int8]]: the type of the result.");
 
-static PyObject *plan_get_window(struct plan *self, void *unused)
+static PyObject *plan_get_window(struct plan *self, void *Py_UNUSED(unused))
 {
     const struct operation *operation = &self->operation;
 
-    (void)unused;
     return Py_BuildValue(
         "NN", describe_window(&operation->layout.window, &operation->src),
         tuple_of_integers(operation->layout.at, operation->layout.window.result_rank));

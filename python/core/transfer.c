@@ -129,9 +129,8 @@ PyDoc_STRVAR(transfer_done_doc, "done($self, /)\n--\n\n"
                                 "Return whether the transfer has ended: complete, cancelled or "
                                 "failed.");
 
-static PyObject *transfer_done(struct transfer *self, PyObject *unused)
+static PyObject *transfer_done(struct transfer *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     transfer_reap();
     return PyBool_FromLong(is_done(self));
 }
@@ -235,9 +234,8 @@ PyDoc_STRVAR(transfer_cancel_doc,
              "Request that the transfer end early. It ends a little later, with the status\n"
              "CANCELLED, or with its own if it is faster.");
 
-static PyObject *transfer_cancel(struct transfer *self, PyObject *unused)
+static PyObject *transfer_cancel(struct transfer *self, PyObject *Py_UNUSED(unused))
 {
-    (void)unused;
     cancel(self);
     transfer_reap();
     return Py_NewRef(Py_None);

@@ -3,7 +3,6 @@
 
 #include "python/core/errors.h"
 #include "python/core/integers.h"
-#include "python/core/view.h"
 
 static bool is_given(PyObject *object)
 {
