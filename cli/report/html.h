@@ -18,7 +18,6 @@
 #ifndef CLI_REPORT_HTML_H
 #define CLI_REPORT_HTML_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -215,10 +215,7 @@ static void html_cells_write(struct jsonw *w, const struct elements *got,
     const bool all = elements_count(got) <= WHOLE_MAX;
 
     jsonw_object_begin(w, NULL);
-    jsonw_array_begin(w, "shape");
-    for (uint32_t d = 0; d < got->rank; d++)
-        jsonw_uint(w, NULL, got->shape[d]);
-    jsonw_array_end(w);
+    print_json_shape(w, "shape", got->rank, got->shape);
     write_places(w, got, wanted);
     jsonw_bool(w, "all", all);
     write_cell_values(w, "got", got, got, wanted, all);

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
 enum { FORMS = 6 };
@@ -110,6 +109,20 @@ static int find_style(const struct options *options, struct report_style *style)
     return 0;
 }
 
+static int add(struct batch_report *report, const struct reporter *reporter,
+               const struct report_style *style)
+{
+    void *state = reporter->size > 0 ? calloc(1, reporter->size) : NULL;
+
+    if (reporter->size > 0 && !state) {
+        print_error("out of memory");
+        return -1;
+    }
+    report->active[report->count].state = state;
+    report->active[report->count++].reporter = reporter;
+    return reporter->init ? reporter->init(state, style) : 0;
+}
+
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out)
 {
     struct report_style style;
@@ -134,9 +147,8 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
     for (size_t i = 0; i < FORMS; i++) {
         if (!forms[i].wanted)
             continue;
-        if (forms[i].reporter->create(&style, &report->active[report->count].state))
+        if (add(report, forms[i].reporter, &style))
             return EXIT_CODE_INVALID;
-        report->active[report->count++].reporter = forms[i].reporter;
     }
     return EXIT_CODE_DONE;
 }
@@ -229,19 +241,15 @@ void batch_report_destroy(struct batch_report *report)
 {
     if (!report)
         return;
-    for (size_t i = 0; i < report->count; i++)
-        report->active[i].reporter->destroy(report->active[i].state);
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->active[i].reporter->finish)
+            report->active[i].reporter->finish(report->active[i].state);
+        free(report->active[i].state);
+    }
     free(report);
 }
 
 /* --json: one JSON object for each event, written at once. */
-static int create(const struct report_style *style, void **state)
-{
-    (void)style;
-    *state = NULL;
-    return 0;
-}
-
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct jsonw w;
@@ -297,15 +305,5 @@ static int end(void *state, const struct batch_summary *summary)
     return 0;
 }
 
-static void destroy(void *state)
-{
-    (void)state;
-}
-
-const struct reporter reporter_events = {.create = create,
-                                         .gap = gap,
-                                         .begin = begin,
-                                         .result = result,
-                                         .not_run = not_run,
-                                         .end = end,
-                                         .destroy = destroy};
+const struct reporter reporter_events = {
+    .gap = gap, .begin = begin, .result = result, .not_run = not_run, .end = end};

@@ -30,7 +30,6 @@
 #define CLI_REPORT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/options.h"
@@ -96,11 +95,11 @@ struct report_style {
     int live_fd;   /* descriptor for the live line, or -1 */
 };
 
-/* Callbacks of one reporter, as batch_report_*() above. All but create, end and destroy may be
- * NULL. */
+/* Callbacks of one reporter, as batch_report_*() above. All but end() may be NULL. */
 struct reporter {
-    /** Sets *state. Returns 0, or -1 after printing an error; then destroy() is not called. */
-    int (*create)(const struct report_style *style, void **state);
+    size_t size; /* of the state, which is all zeros before init() */
+    /** Returns 0, or -1 after printing an error; finish() follows in both cases. */
+    int (*init)(void *state, const struct report_style *style);
     void (*gap)(void *state, const char *name, const char *text);
     void (*begin)(void *state, const struct batch_outline *outline);
     /** `text` may have any bytes, because it contains names of cases. */
@@ -111,7 +110,7 @@ struct reporter {
     void (*not_run)(void *state, const char *name, const char *file);
     /** Returns 0, or -1 after printing what could not be written. Called at most once. */
     int (*end)(void *state, const struct batch_summary *summary);
-    void (*destroy)(void *state);
+    void (*finish)(void *state);
 };
 
 extern const struct reporter reporter_events, reporter_html, reporter_junit, reporter_lines,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/file/output.h"
+#include "cli/grow.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 #include "cli/report/result.h"
@@ -22,33 +23,20 @@
 #include "mli_mov_api.h"
 #include "proto/wire/build_id.h"
 
-/* Facts about the run for the environment. Strings may be NULL. */
-struct html_run {
-    const char *engine, *profile, *socket, *host;
-    bool merged; /* the results come from state files */
-    time_t begin;
-};
-
-/* A case as a row of the table. */
-struct html_row {
-    const char *name;
+/* A case: a row of the table, and the text of its failure. */
+struct entry {
+    char *name;
     const char *status; /* a word of html_verdict() */
     uint64_t ns;
     uint32_t attempts;
     size_t failure; /* number of the failure in the page, from 1; 0: the page has no failure of the
                        case */
-};
-
-/* A row of the table, and the text of its failure. */
-struct entry {
-    struct html_row row;
-    char *name;    /* owned; row.name */
-    char *failure; /* owned; or null */
+    char *text;     /* the failure; or null */
 };
 
 struct html {
-    struct html_run run;
-    bool flaky_is_good;
+    struct report_style run;
+    time_t begin;
     char *path; /* DIR/index.html */
     struct output output;
     struct batch_outline outline;
@@ -330,14 +318,15 @@ static const char *time_text(char out[TIME_MAX], time_t at)
 }
 
 /* Writes the line below the heading: "12 cases in 1.2 s, 2026-11-23 09:00:00 UTC, host". */
-static void write_facts(struct textw *w, const struct html_run *run,
-                        const struct batch_outline *outline, const struct batch_summary *summary)
+static void write_facts(struct textw *w, const struct html *html,
+                        const struct batch_summary *summary)
 {
+    const struct batch_outline *outline = &html->outline;
     const size_t ended = batch_summary_ended(summary);
     char duration[PRINT_TEXT_MAX], when[TIME_MAX], shard[SHARD_TEXT_MAX];
 
     textw_printf(w, "<p class=\"run\">%zu case%s in %s, %s", ended, print_s(ended),
-                 print_time(duration, summary->ns), time_text(when, run->begin));
+                 print_time(duration, summary->ns), time_text(when, html->begin));
     if (outline->shard.count)
         textw_printf(w, ", shard %s", shard_text(shard, &outline->shard));
     if (outline->resumed)
@@ -370,17 +359,17 @@ static void write_totals(struct textw *w, const struct batch_summary *summary)
 }
 
 /* Writes everything before the failures. */
-static void write_begin(struct textw *w, const struct html_run *run,
-                        const struct batch_outline *outline, const struct batch_summary *summary)
+static void write_begin(struct textw *w, const struct html *html,
+                        const struct batch_summary *summary)
 {
     write_head(w);
     write_heading(w, summary);
-    write_facts(w, run, outline, summary);
+    write_facts(w, html, summary);
     write_totals(w, summary);
     textw_printf(w, "</header>\n<nav class=\"controls\" id=\"controls\" hidden></nav>\n<main>\n");
 }
 
-static void write_row(struct textw *w, const struct html_row *row)
+static void write_row(struct textw *w, const struct entry *row)
 {
     char duration[PRINT_TEXT_MAX];
 
@@ -395,7 +384,7 @@ static void write_row(struct textw *w, const struct html_row *row)
 }
 
 /* Writes the table of all cases, which is closed at first if it is long. */
-static void write_table(struct textw *w, const struct html_row *rows, size_t count)
+static void write_table(struct textw *w, const struct html *html)
 {
     textw_printf(w,
                  "<section aria-labelledby=\"all\"><h2 id=\"all\">All cases</h2>\n"
@@ -404,9 +393,9 @@ static void write_table(struct textw *w, const struct html_row *rows, size_t cou
                  "<caption>Cases by name</caption><thead><tr><th scope=\"col\">case</th>"
                  "<th scope=\"col\">verdict</th><th scope=\"col\">duration</th>"
                  "<th scope=\"col\">attempts</th></tr></thead><tbody>\n",
-                 count <= OPEN_ROWS_MAX ? " open" : "", count);
-    for (size_t i = 0; i < count; i++)
-        write_row(w, &rows[i]);
+                 html->count <= OPEN_ROWS_MAX ? " open" : "", html->count);
+    for (size_t i = 0; i < html->count; i++)
+        write_row(w, &html->entries[i]);
     textw_printf(w, "</tbody></table></div></details></section>\n");
 }
 
@@ -434,8 +423,9 @@ static void write_machine(struct textw *w)
     write_fact(w, "processors", processors);
 }
 
-static void write_environment(struct textw *w, const struct html_run *run)
+static void write_environment(struct textw *w, const struct html *html)
 {
+    const struct report_style *run = &html->run;
     char when[TIME_MAX], version[80];
     char *here = realpath(".", NULL);
 
@@ -444,7 +434,7 @@ static void write_environment(struct textw *w, const struct html_run *run)
         w, "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment</h2>\n"
            "<ul class=\"facts\">\n");
     write_fact(w, "mlictl", version);
-    write_fact(w, run->merged ? "merged" : "began", time_text(when, run->begin));
+    write_fact(w, run->merged ? "merged" : "began", time_text(when, html->begin));
     write_fact(w, "engine, with its options", run->engine);
     write_fact(w, "profile", run->profile);
     write_fact(w, "socket", run->socket);
@@ -458,9 +448,9 @@ static void write_environment(struct textw *w, const struct html_run *run)
 }
 
 /* Writes the environment and the end of the page. */
-static void write_end(struct textw *w, const struct html_run *run)
+static void write_end(struct textw *w, const struct html *html)
 {
-    write_environment(w, run);
+    write_environment(w, html);
     textw_printf(
         w, "</main>\n<footer><p>Written by <code>mlictl batch --html</code>. Times are of the last "
            "attempt.</p></footer>\n<script>");
@@ -472,19 +462,12 @@ static void write_end(struct textw *w, const struct html_run *run)
 /* Adds an empty entry. Returns null if memory is out. */
 static struct entry *add(struct html *html, const char *name, const char *status)
 {
-    if (html->count == html->capacity) {
-        const size_t capacity = html->capacity ? 2 * html->capacity : 64;
-        struct entry *entries = realloc(html->entries, capacity * sizeof(*entries));
-
-        if (!entries) {
-            html->failed = true;
-            return NULL;
-        }
-        html->entries = entries;
-        html->capacity = capacity;
+    if (list_grow(&html->entries, html->count, &html->capacity, sizeof(*html->entries))) {
+        html->failed = true;
+        return NULL;
     }
     struct entry *entry = &html->entries[html->count];
-    *entry = (struct entry){.row.status = status, .name = strdup(name)};
+    *entry = (struct entry){.status = status, .name = strdup(name)};
     html->failed |= !entry->name;
     html->count += entry->name != NULL;
     return entry->name ? entry : NULL;
@@ -498,7 +481,7 @@ static void keep(struct html *html, struct entry *entry, struct textw *w)
         textw_finish(w);
         return;
     }
-    entry->failure = w->data;
+    entry->text = w->data;
     html->failure_bytes += w->length;
 }
 
@@ -520,45 +503,32 @@ static int begin_page(struct html *html, const char *directory, struct fault *fa
     return 0;
 }
 
-static void destroy(void *state)
+static void finish(void *state)
 {
     struct html *html = state;
 
     for (size_t i = 0; i < html->count; i++) {
         free(html->entries[i].name);
-        free(html->entries[i].failure);
+        free(html->entries[i].text);
     }
     free(html->entries);
     output_finish(&html->output);
     textw_finish(&html->notes);
     free(html->path);
-    free(html);
 }
 
-static int create(const struct report_style *style, void **state)
+static int init(void *state, const struct report_style *style)
 {
     static const struct output none = {.fd = -1, .directory = -1};
-    struct html *html = calloc(1, sizeof(*html));
+    struct html *html = state;
     struct fault fault;
 
-    if (!html) {
-        print_error("out of memory");
-        return -1;
-    }
-    html->run = (struct html_run){.engine = style->engine,
-                                  .profile = style->profile,
-                                  .socket = style->socket,
-                                  .host = style->host,
-                                  .merged = style->merged};
-    html->flaky_is_good = style->flaky_is_good;
+    html->run = *style;
     html->output = none;
-    textw_init(&html->notes);
     if (begin_page(html, style->html, &fault)) {
         print_error("--html %s", fault.text);
-        destroy(html);
         return -1;
     }
-    *state = html;
     return 0;
 }
 
@@ -567,7 +537,7 @@ static void begin(void *state, const struct batch_outline *outline)
     struct html *html = state;
 
     html->outline = *outline;
-    html->run.begin = time(NULL);
+    html->begin = time(NULL);
     if (!html->run.merged && !html->run.engine && !html->run.socket && !html->run.host)
         html->run.engine = mli_mov_engine_name();
 }
@@ -592,8 +562,8 @@ static void add_failure(struct html *html, struct entry *entry, const struct cas
         return;
     }
     textw_init(&w);
-    entry->row.failure = ++html->failures;
-    html_failure(&w, result, entry->row.failure, evidence);
+    entry->failure = ++html->failures;
+    html_failure(&w, result, entry->failure, evidence);
     if (evidence) {
         html->with_evidence++;
         html->evidence_bytes += w.length;
@@ -609,8 +579,8 @@ static void result(void *state, const struct case_result *result)
     if (!entry)
         return;
     durations_add(&html->durations, result->ns);
-    entry->row.ns = result->ns;
-    entry->row.attempts = result->attempts;
+    entry->ns = result->ns;
+    entry->attempts = result->attempts;
     if (result->status != CASE_PASSED)
         add_failure(html, entry, result);
 }
@@ -631,8 +601,8 @@ static void gap(void *state, const char *name, const char *text)
     if (!entry)
         return;
     textw_init(&w);
-    entry->row.failure = ++html->failures;
-    textw_printf(&w, "<details class=\"failure error\" id=\"f%zu\"><summary>", entry->row.failure);
+    entry->failure = ++html->failures;
+    textw_printf(&w, "<details class=\"failure error\" id=\"f%zu\"><summary>", entry->failure);
     html_verdict(&w, "not-run");
     textw_printf(&w, " <span class=\"name\">");
     html_text(&w, name);
@@ -645,18 +615,6 @@ static void gap(void *state, const char *name, const char *text)
 static int compare_entries(const void *a, const void *b)
 {
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
-/* Returns the rows of all entries; null if memory is out. */
-static struct html_row *make_rows(const struct html *html)
-{
-    struct html_row *rows = calloc(html->count + 1, sizeof(*rows));
-
-    for (size_t i = 0; rows && i < html->count; i++) {
-        rows[i] = html->entries[i].row;
-        rows[i].name = html->entries[i].name;
-    }
-    return rows;
 }
 
 static void write_notes(struct html *html, struct textw *w)
@@ -702,9 +660,9 @@ static int write_failures(struct html *html, struct textw *w, uint64_t *offset, 
         textw_printf(w, "<p>There are none.</p>\n");
     write_limits(html, w);
     for (size_t i = 0; i < html->count; i++) {
-        if (!html->entries[i].failure)
+        if (!html->entries[i].text)
             continue;
-        textw_printf(w, "%s", html->entries[i].failure);
+        textw_printf(w, "%s", html->entries[i].text);
         if (write_text(html, w, offset, fault))
             return -1;
     }
@@ -718,16 +676,12 @@ static int write_page(struct html *html, const struct batch_summary *summary, st
     uint64_t offset = 0;
 
     qsort(html->entries, html->count, sizeof(*html->entries), compare_entries);
-    struct html_row *rows = make_rows(html);
-    if (!rows)
-        return fault_no_memory(fault);
-    write_begin(w, &html->run, &html->outline, summary);
+    write_begin(w, html, summary);
     write_notes(html, w);
     int status = write_failures(html, w, &offset, fault);
     durations_write(w, &html->durations);
-    write_table(w, rows, html->count);
-    write_end(w, &html->run);
-    free(rows);
+    write_table(w, html);
+    write_end(w, html);
     if (status == 0)
         status = write_text(html, w, &offset, fault);
     return status ? -1 : output_commit_synced(&html->output, false, fault);
@@ -747,11 +701,12 @@ static int end(void *state, const struct batch_summary *summary)
     return status;
 }
 
-const struct reporter reporter_html = {.create = create,
+const struct reporter reporter_html = {.size = sizeof(struct html),
+                                       .init = init,
                                        .gap = gap,
                                        .begin = begin,
                                        .note = note,
                                        .result = result,
                                        .not_run = not_run,
                                        .end = end,
-                                       .destroy = destroy};
+                                       .finish = finish};

@@ -49,26 +49,18 @@ static const char *xml_rule(uint32_t code, char out[ESCAPED_MAX])
     }
 }
 
-static int create(const struct report_style *style, void **state)
+static int init(void *state, const struct report_style *style)
 {
     struct fault fault;
-    struct junit *junit = malloc(sizeof(*junit));
+    struct junit *junit = state;
 
-    if (!junit) {
-        print_error("out of memory");
-        return -1;
-    }
-    *junit = (struct junit){.flaky_is_good = style->flaky_is_good,
-                            .to_file = strcmp(style->junit, "-") != 0};
+    junit->flaky_is_good = style->flaky_is_good;
+    junit->to_file = strcmp(style->junit, "-") != 0;
     if (junit->to_file && (output_init(&junit->output, style->junit, NULL, &fault) ||
                            output_check_markup(&junit->output, "a report", &fault))) {
         print_error("--junit %s", fault.text);
-        output_finish(&junit->output);
-        free(junit);
         return -1;
     }
-    textw_init(&junit->cases);
-    *state = junit;
     return 0;
 }
 
@@ -325,20 +317,20 @@ static int end(void *state, const struct batch_summary *summary)
     return status;
 }
 
-static void destroy(void *state)
+static void finish(void *state)
 {
     struct junit *junit = state;
 
     if (junit->to_file)
         output_finish(&junit->output);
     textw_finish(&junit->cases);
-    free(junit);
 }
 
-const struct reporter reporter_junit = {.create = create,
+const struct reporter reporter_junit = {.size = sizeof(struct junit),
+                                        .init = init,
                                         .gap = gap,
                                         .begin = begin,
                                         .result = result,
                                         .not_run = not_run,
                                         .end = end,
-                                        .destroy = destroy};
+                                        .finish = finish};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/report.h"
@@ -64,19 +63,13 @@ static void put_other(struct lines *lines, const struct case_result *result)
     print_text(&lines->text);
 }
 
-static int create(const struct report_style *style, void **state)
+static int init(void *state, const struct report_style *style)
 {
-    struct lines *lines = malloc(sizeof(*lines));
+    struct lines *lines = state;
 
-    if (!lines) {
-        print_error("out of memory");
-        return -1;
-    }
-    *lines = (struct lines){.all = (style->terminal || style->verbose) && !style->quiet,
-                            .quiet = style->quiet,
-                            .flaky_is_good = style->flaky_is_good};
-    textw_init(&lines->text);
-    *state = lines;
+    lines->all = (style->terminal || style->verbose) && !style->quiet;
+    lines->quiet = style->quiet;
+    lines->flaky_is_good = style->flaky_is_good;
     return 0;
 }
 
@@ -168,20 +161,18 @@ static int end(void *state, const struct batch_summary *summary)
     return 0;
 }
 
-static void destroy(void *state)
+static void finish(void *state)
 {
-    struct lines *lines = state;
-
-    textw_finish(&lines->text);
-    free(lines);
+    textw_finish(&((struct lines *)state)->text);
 }
 
-const struct reporter reporter_lines = {.create = create,
+const struct reporter reporter_lines = {.size = sizeof(struct lines),
+                                        .init = init,
                                         .begin = begin,
                                         .note = note,
                                         .result = result,
                                         .end = end,
-                                        .destroy = destroy};
+                                        .finish = finish};
 
 /* reporter_progress: a live line with progress, rate, remaining time and problems. */
 
@@ -301,13 +292,9 @@ static void show(const struct progress *progress)
     textw_finish(&w);
 }
 
-static int progress_create(const struct report_style *style, void **state)
+static int progress_init(void *state, const struct report_style *style)
 {
-    *state = calloc(1, sizeof(struct progress));
-    if (!*state) {
-        print_error("out of memory");
-        return -1;
-    }
+    (void)state;
     terminal_line_begin(style->live_fd);
     return 0;
 }
@@ -357,16 +344,17 @@ static int progress_end(void *state, const struct batch_summary *summary)
     return 0;
 }
 
-static void progress_destroy(void *state)
+static void progress_finish(void *state)
 {
+    (void)state;
     terminal_line_end();
-    free(state);
 }
 
-const struct reporter reporter_progress = {.create = progress_create,
+const struct reporter reporter_progress = {.size = sizeof(struct progress),
+                                           .init = progress_init,
                                            .begin = progress_begin,
                                            .result = progress_result,
                                            .tick = progress_tick,
                                            .repeat = progress_repeat,
                                            .end = progress_end,
-                                           .destroy = progress_destroy};
+                                           .finish = progress_finish};

@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/report/report.h"
 #include "cli/term/print.h"
@@ -44,17 +43,9 @@ static const char *yaml_rule(uint32_t code, char out[ESCAPED_MAX])
     return out;
 }
 
-static int create(const struct report_style *style, void **state)
+static int init(void *state, const struct report_style *style)
 {
-    struct tap *tap = malloc(sizeof(*tap));
-
-    if (!tap) {
-        print_error("out of memory");
-        return -1;
-    }
-    *tap = (struct tap){.flaky_is_good = style->flaky_is_good};
-    textw_init(&tap->text);
-    *state = tap;
+    ((struct tap *)state)->flaky_is_good = style->flaky_is_good;
     return 0;
 }
 
@@ -150,17 +141,15 @@ static int end(void *state, const struct batch_summary *summary)
     return 0;
 }
 
-static void destroy(void *state)
+static void finish(void *state)
 {
-    struct tap *tap = state;
-
-    textw_finish(&tap->text);
-    free(tap);
+    textw_finish(&((struct tap *)state)->text);
 }
 
-const struct reporter reporter_tap = {.create = create,
+const struct reporter reporter_tap = {.size = sizeof(struct tap),
+                                      .init = init,
                                       .begin = begin,
                                       .note = note,
                                       .result = result,
                                       .end = end,
-                                      .destroy = destroy};
+                                      .finish = finish};

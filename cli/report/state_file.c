@@ -12,6 +12,7 @@
 #include "cli/file/calls.h"
 #include "cli/file/output.h"
 #include "cli/file/regular.h"
+#include "cli/grow.h"
 #include "cli/report/fingerprint.h"
 #include "cli/report/state_file.h"
 #include "cli/term/cancel.h"
@@ -36,15 +37,8 @@ static struct state_record *add_record(struct reader *reader)
 {
     struct state *state = reader->state;
 
-    if (state->count == reader->capacity) {
-        size_t capacity = reader->capacity ? 2 * reader->capacity : 256;
-        struct state_record *records = reallocarray(state->records, capacity, sizeof(*records));
-
-        if (!records)
-            return NULL;
-        state->records = records;
-        reader->capacity = capacity;
-    }
+    if (list_grow(&state->records, state->count, &reader->capacity, sizeof(*state->records)))
+        return NULL;
     struct state_record *record = &state->records[state->count++];
     *record = (struct state_record){.line = reader->line};
     return record;

@@ -62,10 +62,11 @@ static void *begin(size_t selected, size_t resumed)
     const struct batch_outline outline = {
         .total = selected, .selected = selected, .resumed = resumed};
 
-    void *progress;
+    void *progress = calloc(1, reporter_progress.size);
 
     seen = 0;
-    assert_int_equal(reporter_progress.create(&style, &progress), 0);
+    assert_non_null(progress);
+    assert_int_equal(reporter_progress.init(progress, &style), 0);
     reporter_progress.begin(progress, &outline);
     return progress;
 }
@@ -90,7 +91,8 @@ static void end(void *progress)
     const struct batch_summary summary = {0};
 
     assert_int_equal(reporter_progress.end(progress, &summary), 0);
-    reporter_progress.destroy(progress);
+    reporter_progress.finish(progress);
+    free(progress);
 }
 
 static void test_line(void **state)
