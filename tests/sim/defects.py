@@ -13,7 +13,7 @@ A search without a defect must find nothing; it comes first, for the same time.
 
   --check      only check that each text occurs exactly once in its file
   --only NAME  plant only this defect
-  --seconds T  search for each defect for at most T seconds of processor time (default 60)
+  --seconds T  search for each defect for at most T seconds of processor time (default 90)
 
 Exit status: 0 all defects were found, 1 one was not, 2 wrong arguments or no build.
 """
@@ -169,7 +169,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", action="append")
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seconds", type=int, default=90)
     options = parser.parse_args()
     if not check():
         return 1
