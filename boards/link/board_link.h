@@ -9,8 +9,8 @@
 #include "boards/link/serial_board.h"
 #include "cli/job/resolve.h"
 #include "cli/link/boards.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 
 /*
  * Bytes that are in buffers of the board already, found by their digest: sources of earlier jobs,

@@ -19,8 +19,8 @@
 #include "cli/options.h"
 #include "cli/term/print.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 
 struct session {
     const struct options *options;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/byte_set.h"
 
-
 /* Adds a loop in the order of steps. */
 static void add_loop(struct byte_set *set, uint64_t count, uint64_t step)
 {

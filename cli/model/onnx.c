@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/protobuf.h"
 #include "cli/model/model.h"
+#include "cli/model/protobuf.h"
 
 /* SequenceProto and OptionalProto: several tensors in a file, or none. */
 

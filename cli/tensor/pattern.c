@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/tensor/pattern.h"
 
-
 const char *const pattern_words[] = {
 #define PATTERN_WORD(name, text) #name,
     PATTERN_TABLE(PATTERN_WORD)

@@ -3,8 +3,8 @@
  * Statistics and events of any values: metrics for Prometheus, daemon.stats and traces are
  * well-formed, and statistics survive being written and read again.
  */
-#include "proto/wire/methods.h"
 #include "proto/wire/chrome_trace.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/prometheus.h"
 #include "proto/wire/rpc.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,11 +4,11 @@
  * reading accepted data gives identical data, and the error reply of every fault has the same
  * fault.
  */
-#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/inline_payload.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "tests/fuzz/fuzz.h"
 

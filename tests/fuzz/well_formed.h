@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks outputs with parsers that share no code with what wrote them: JSON with the project's
- * parser and with the second reader of tests/support, XML with expat, metrics and TAP with a checker of their grammar. Each
- * function aborts, with the text, if the output is not well-formed.
+ * parser and with the second reader of tests/support, XML with expat, metrics and TAP with a
+ * checker of their grammar. Each function aborts, with the text, if the output is not well-formed.
  */
 #ifndef TEST_WELL_FORMED_H
 #define TEST_WELL_FORMED_H

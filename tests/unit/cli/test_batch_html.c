@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/batch/batch_options.h"
-#include "cli/report/report.h"
 #include "cli/report/html.h"
+#include "cli/report/report.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

@@ -14,8 +14,8 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/frame.h"
+#include "proto/wire/methods.h"
 #include "tests/unit/daemon/memory_calls.h"
 #include "tests/unit/daemon/service_thread.h"
 

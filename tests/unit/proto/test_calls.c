@@ -2,9 +2,9 @@
 /* Reads and writes the params of every method: the same text results; refuses invalid params. */
 #include <string.h>
 
-#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/inline_payload.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 

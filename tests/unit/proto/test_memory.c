@@ -14,9 +14,9 @@
 #include "proto/file/job_file.h"
 #include "proto/file/safetensors.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/methods.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 

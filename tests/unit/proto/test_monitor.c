@@ -3,9 +3,9 @@
  * traces. */
 #include <string.h>
 
-#include "proto/wire/methods.h"
 #include "proto/wire/chrome_trace.h"
 #include "proto/wire/events.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/prometheus.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/plain_json.h"

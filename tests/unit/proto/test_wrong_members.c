@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/methods.h"
 #include "proto/wire/events.h"
 #include "proto/wire/fault_object.h"
 #include "proto/wire/inline_payload.h"
 #include "proto/wire/job.h"
+#include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
