@@ -424,7 +424,7 @@ static struct task *take_memory(struct jobs *jobs)
 
 static void give_memory(struct jobs *jobs, struct task *task)
 {
-    if (jobs->spare_count >= SPARES_MAX) {
+    if (jobs->spare_count == SPARES_MAX) {
         free(task);
         return;
     }
