@@ -46,9 +46,10 @@ extern "C" {
 /** The result of a work item (struct mli_work). */
 struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
-    uint32_t descriptor; /**< not OK: the descriptor in which the work stopped */
-    uint64_t row;   /**< not OK: the first row of that descriptor that was not written completely */
-    uint64_t bytes; /**< lower bound of the bytes written; exact if the status is OK */
+    uint32_t descriptor; /**< if not OK: the descriptor in which the work item stopped */
+    uint64_t
+        row; /**< if not OK: the first row of that descriptor that was not written completely */
+    uint64_t bytes;   /**< lower bound of the bytes written; exact if the status is OK */
     uint64_t busy_ns; /**< time in which the channel worked; 0 without a clock */
 };
 
@@ -100,10 +101,10 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
  */
 #define MLI_CHANNEL_ANY_LOOPS 16u
 
-/** Limits of one loop of a descriptor; 0: no limit but that of all loops. */
+/** Limits of one loop of a descriptor; 0: only the limit of all loops applies. */
 struct mli_loop_caps {
-    size_t count_max; /**< most iterations */
-    size_t step_max;  /**< most bytes of one step, on either side */
+    size_t count_max; /**< maximum number of iterations */
+    size_t step_max;  /**< maximum number of bytes of one step, on either side */
 };
 
 /**
@@ -115,10 +116,10 @@ struct mli_channel_caps {
     uint32_t flags;
     uint32_t loops;   /**< number of loops around a run that one descriptor can express, 0 to
                          MLI_MAX_RANK */
-    size_t count_max; /**< most iterations of one loop */
-    size_t run_max;   /**< most bytes of one run */
-    size_t step_max;  /**< most bytes of one step, on either side */
-    size_t bytes_max; /**< most bytes of one descriptor */
+    size_t count_max; /**< maximum number of iterations of one loop */
+    size_t run_max;   /**< maximum number of bytes of one run */
+    size_t step_max;  /**< maximum number of bytes of one step, on either side */
+    size_t bytes_max; /**< maximum number of bytes of one descriptor */
     size_t tiny;      /**< up to this size a transfer is faster without the channel: the thread that
                          starts it moves it */
     size_t granularity; /**< runs, steps and addresses are multiples of this number of bytes */
@@ -128,12 +129,14 @@ struct mli_channel_caps {
     size_t piece_min;  /**< bytes that the processor moves in the time that a descriptor takes
                           besides its data: it moves boxes of which the descriptors have fewer bytes
                           on average */
-    size_t piece_cpu;  /**< most bytes of a piece for the processor; 0: MLI_PIECE_CPU_BYTES */
-    size_t linear_max; /**< most bytes of a run in a descriptor without loops, if that is more than
-                          `run_max` */
-    size_t fill_max;   /**< most bytes of a run of zeros, if that is less than `run_max` */
-    size_t gap_max;    /**< most bytes from the end of a run to the next run of a loop, or back, on
-                          either side: for registers that hold such a distance, not a step */
+    size_t piece_cpu;  /**< maximum number of bytes of a piece for the processor; 0:
+                          MLI_PIECE_CPU_BYTES */
+    size_t linear_max; /**< maximum number of bytes of a run in a descriptor without loops, if that
+                          is more than `run_max` */
+    size_t
+        fill_max; /**< maximum number of bytes of a run of zeros, if that is less than `run_max` */
+    size_t gap_max; /**< maximum number of bytes from the end of a run to the next run of a loop, or
+                       back, on either side: for registers that hold such a distance, not a step */
     struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first; with
                                                 MLI_CHANNEL_ANY_LOOPS, all of them apply to each */
     size_t reserved[4];                      /**< 0 */
@@ -385,7 +388,7 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine);
  */
 void mli_mov_engine_caps(struct mli_channel_caps *caps) MLI_LINK_NAME(mli_abi1_mov_engine_caps);
 
-/** Engines that can be known at a time, those of the library included. */
+/** Maximum number of engines, including the library's engines. */
 #define MLI_ENGINES_MAX 8
 
 #pragma GCC visibility pop

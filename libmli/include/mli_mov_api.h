@@ -437,7 +437,7 @@ typedef struct _mli_mov_channel_stats {
     uint64_t bytes;     /**< bytes of completed work items, and bytes that others certainly wrote */
     uint64_t rows;      /**< contiguous runs of bytes in completed work items */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
-    uint64_t queue_high_water; /**< most descriptors queued at a time */
+    uint64_t queue_high_water; /**< maximum number of descriptors queued at a time */
     uint64_t cpu_pieces; /**< pieces of these work items that the processor moved instead of the
                             device, which could not, or not faster; */
     uint64_t cpu_bytes;  /**< bytes that the processor moves */

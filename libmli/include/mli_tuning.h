@@ -88,8 +88,8 @@ typedef struct _mli_tuning {
     /* Prefetch distances in bytes, ahead of a store or of a streamed line. */
     uint64_t avx2_store_ahead;    /**< AVX2: lines to write, transposes to few rows (256) */
     uint64_t avx512_store_ahead;  /**< AVX-512: lines to write, rows (512) */
-    uint64_t avx512_skinny_ahead; /**< AVX-512: lines to write, packed pixels to planes and back
-                                     (512) */
+    uint64_t avx512_skinny_ahead; /**< AVX-512: prefetch distance of the lines to write, between
+                                     packed pixels and planes (512) */
     uint64_t avx512_narrow_ahead; /**< AVX-512: lines to write, pixels with gaps to planes (256) */
     uint64_t avx512_stream_ahead; /**< AVX-512: lines to read, long rows that are streamed (512) */
 } mli_tuning;
@@ -120,7 +120,7 @@ typedef struct _mli_tuning {
     X(avx512_narrow_ahead, 0, 16384, 64)                                                           \
     X(avx512_stream_ahead, 0, 16384, 64)
 
-/** Most bytes of stage_rows * (stage_width + MLI_TUNING_STAGE_EDGES). */
+/** Maximum number of bytes of stage_rows * (stage_width + MLI_TUNING_STAGE_EDGES). */
 #define MLI_TUNING_STAGE_ROOM  196608
 #define MLI_TUNING_STAGE_EDGES 128
 

@@ -79,7 +79,7 @@ enum { TEXT_SIZE = 192 };
 static MLI_THREAD_LOCAL char last_text[TEXT_SIZE];
 
 struct text {
-    char *at, *end; /* room for one byte is kept for the terminator */
+    char *at, *end; /* one byte is kept for the terminator */
 };
 
 static void put(struct text *text, char c)

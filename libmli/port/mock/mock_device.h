@@ -143,7 +143,8 @@ void mock_cache_invalidate(const void *address, size_t bytes);
  * threads, the caller's own timer must call mock_device_run().
  */
 
-/* Starts the thread, or counts another user of it. Returns false if there are no resources. */
+/* Starts the thread, or adds another user of the thread. Returns false if there are no resources.
+ */
 bool mock_clock_start(void);
 
 /* Stops the thread after its last user. */

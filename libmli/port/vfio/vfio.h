@@ -36,7 +36,7 @@ struct vfio_controller {
     uint32_t bar;            /* number of the region that has the registers */
     size_t registers_size;   /* bytes of the region that are used */
     uint32_t address_bits;   /* width of the bus addresses that the device can express */
-    size_t run_max;          /* most bytes of one struct vfio_copy */
+    size_t run_max;          /* maximum number of bytes of one struct vfio_copy */
     size_t run_min;          /* the processor moves shorter runs; 0: none */
 
     /** Prepares an idle device. Returns false if it does not answer, or still moves data. */

@@ -22,7 +22,8 @@
 
 #ifdef __riscv
 
-/* Encoded by fields: assemblers differ in the -march that these instructions need. */
+/* Encoded field by field, because assemblers need different -march options for these instructions.
+ */
 #define MASK(was)    __asm__ volatile(".insn i 0x73, 7, %0, x8, 0x300" : "=r"(was) : : "memory")
 #define RESTORE(was) __asm__ volatile(".insn i 0x73, 2, x0, %0, 0x300" : : "r"((was)&8) : "memory")
 

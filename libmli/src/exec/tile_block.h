@@ -54,7 +54,7 @@ static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
     return (lines ? 2 * TUNE_LINE : TILE_BYTES) / elem;
 }
 
-/* Returns whether the first-level cache has room for the lines of a tile and of the next tile. */
+/* Returns whether the first-level cache has space for the lines of a tile and of the next tile. */
 static inline bool tile_has_room(size_t dst_step, size_t elem)
 {
     return !tile_collides(dst_step) || TILE_BYTES / elem <= 8;

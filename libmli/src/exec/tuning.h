@@ -68,10 +68,10 @@ enum {
 
 /* Sizes of the buffers and tables that the variables share. */
 enum {
-    TUNE_STAGE_WIDTH_MAX = 512,       /* most bytes of a row on the stage */
+    TUNE_STAGE_WIDTH_MAX = 512,       /* maximum number of bytes of a row on the stage */
     TUNE_STAGE_ROOM = 192 * 1024,     /* bytes of the stage */
     TUNE_STAGE_EDGES = 2 * TUNE_LINE, /* bytes beside a row on the stage */
-    TUNE_STAGE_BYTES_MAX = 64 * 1024, /* most bytes of half of the stage */
+    TUNE_STAGE_BYTES_MAX = 64 * 1024, /* maximum number of bytes of half of the stage */
 };
 
 /*
@@ -121,14 +121,15 @@ void tuning_scale_stream(struct _mli_tuning *tuning, uint64_t bytes);
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
     TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
-    TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
-    TUNE_BORDERED_ROW = 512,      /* bytes: zeros beside shorter rows become columns of a table */
-    TUNE_BORDERED_COLUMNS = 56,   /* limit on such columns, in the second-level cache */
+    TUNE_MERGE_BELOW =
+        TUNE_LINE, /* bytes below which rows and columns are merged with those of another loop */
+    TUNE_BORDERED_ROW = 512,    /* bytes: zeros beside shorter rows become columns of a table */
+    TUNE_BORDERED_COLUMNS = 56, /* limit on such columns, in the second-level cache */
 };
 
 /* Transposes (walk.c, tile_block.h). */
 enum {
-    TUNE_PANEL = 256,           /* most rows, and columns, in the tables of a panel */
+    TUNE_PANEL = 256,           /* maximum number of rows, and columns, in the tables of a panel */
     TUNE_PANEL_SMALL = 64,      /* rows, and columns, for levels with little stack */
     TUNE_TILE_COLUMNS_MIN = 64, /* fewest columns of a block with rows that share cache sets */
 };
@@ -171,8 +172,8 @@ enum {
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* number of zero bytes from which memset is faster */
     TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */
     TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
-    TUNE_AVX512_ROW_FAR = 192,        /* bytes between rows: from here on neighbours of short rows
-                                         are in cache lines that the move does not need */
+    TUNE_AVX512_ROW_FAR = 192, /* distance of rows in bytes from which the bytes next to short rows
+                                  are in cache lines that the move does not need */
     TUNE_AVX512_SMALL_BYTES =
         4096,                    /* maximum bytes of a nest that is too small for groups of rows */
     TUNE_AVX512_SMALL_ROWS = 32, /* maximum rows of this nest if rows have less than 16 bytes */

@@ -23,7 +23,8 @@
 
 enum {
     PIECE = 16,
-    PIECES_MAX = 8, /* most pieces of a row that is loaded completely before it is stored */
+    PIECES_MAX =
+        8, /* maximum number of pieces of a row that is loaded completely before it is stored */
 };
 
 /* Copies a row of more than `pieces - 1` pieces. */

@@ -39,7 +39,7 @@ static struct network {
 /* Returns the largest power of two that divides `spread`. */
 #define DIVISOR(spread) ((spread) & -(spread))
 
-/* Sets the table's bytes of one element to those of the element at index `at`. */
+/* Sets the table's bytes of one element to the bytes of the element at index `at`. */
 static void set(uint8_t *table, uint32_t element, uint32_t at, uint32_t size)
 {
     for (uint32_t b = 0; b < size; b++)
