@@ -540,7 +540,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     if (job->stage[0] != '\0')
         jsonw_string(w, "stage", job->stage);
     write_tensor(w, "src", &job->src, job->src.desc);
-    dst.has_type = false; /* the type is that of the source */
+    dst.has_type = false; /* the type of the source is used */
     if (!job->dst.update && !job->dst.buffer) {
         /* The move determines all members of a new tensor except its strides. */
         if (dst.stride_count == 0)

@@ -99,7 +99,7 @@ const char *file_format_word(enum file_format format);
  * never writes them.
  */
 bool file_format_is_archive(enum file_format format);
-/** Returns whether the descriptor of an open archive is that of the whole file, not of a tensor. */
+/** Returns whether the descriptor of an open archive belongs to the whole file, not to a tensor. */
 bool file_format_is_in_place(enum file_format format);
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);

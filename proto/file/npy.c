@@ -7,7 +7,7 @@
 
 #include "proto/file/npy.h"
 
-/* The accepted literals: those of tensors that can be moved, or all of NumPy. */
+/* The accepted literals: literals of tensors that can be moved, or all literals of NumPy. */
 enum npy_scope { NPY_OURS, NPY_ANY };
 
 struct scan {
@@ -60,7 +60,7 @@ static int expect(struct scan *scan, char c)
     return accept(scan, c) ? 0 : refuse(scan, "'%c' is expected", c);
 }
 
-/* Takes a string in either kind of quotes, without escapes: no known name or dtype contains any. */
+/* Parses a string in either kind of quotes. Escapes are refused: no known name or dtype has any. */
 static int read_string(struct scan *scan, char *out, size_t size)
 {
     size_t begin, length;

@@ -53,7 +53,7 @@ struct fault {
     enum fault_code code;
     mli_status status;               /* MLI_STATUS_OK unless code is FAULT_REFUSED */
     unsigned line, column;           /* place in the text, from 1; 0 if unknown */
-    bool has_pointer;                /* true: the pointer is known; that of the root is "" */
+    bool has_pointer;                /* true: the pointer is known; the pointer of the root is "" */
     char pointer[FAULT_POINTER_MAX]; /* RFC 6901 pointer of the member at fault */
     char text[FAULT_TEXT_MAX];       /* the message: what was given, what is allowed */
 };

@@ -8,7 +8,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/json/utf8.h"
 
-/* Makes room for `more` bytes and a terminator behind `length` bytes. Returns false if there is no
+/* Makes space for `more` bytes and a terminator behind `length` bytes. Returns false if there is no
  * memory. */
 static bool grow(char **data, size_t length, size_t *capacity, size_t more)
 {
@@ -99,7 +99,7 @@ void jsonw_reset(struct jsonw *w)
     w->depth = 0;
 }
 
-/* Makes room for `more` bytes and a terminator. */
+/* Makes space for `more` bytes and a terminator. */
 static bool reserve(struct jsonw *w, size_t more)
 {
     w->failed = w->failed || !grow(&w->data, w->length, &w->capacity, more);
