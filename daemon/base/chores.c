@@ -19,7 +19,7 @@ void chore_init(struct chore *chore, void (*run)(struct chore *chore))
     chore->run = run;
 }
 
-/* Runs each queued chore once. Chores that are added meanwhile wait for the next round. */
+/* Runs each queued chore once. Chores that are added during the call wait for the next round. */
 static void on_idle(uv_idle_t *idle)
 {
     struct chores *chores = idle->data;

@@ -117,7 +117,7 @@ static void append_quoted(struct log_line *line, const char *value)
 static void append_value(struct log_line *line, const char *value)
 {
     append_quoted(line, value);
-    line->text[line->length++] = '"'; /* TAIL reserves room for the quote */
+    line->text[line->length++] = '"'; /* TAIL reserves space for the quote */
     line->full |= line->length > sizeof line->text - TAIL;
 }
 
@@ -219,7 +219,7 @@ void log_errno(struct log_line *line, const char *key, int error)
     log_text(line, key, strerror(error));
 }
 
-/* send() to a socket does not wait. A pipe that is ready has room for PIPE_BUF bytes. */
+/* send() to a socket does not wait. A pipe that is ready has space for PIPE_BUF bytes. */
 static ssize_t write_some(const char *bytes, size_t length)
 {
     ssize_t written = send(STDERR_FILENO, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);

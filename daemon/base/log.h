@@ -76,7 +76,7 @@ void log_one_uint(int level, const char *event, const char *key, uint64_t value)
  */
 enum { LOG_RATE_LINES = 20, LOG_RATE_MS = 10 * 1000 };
 
-/* Counts of the recent lines of one kind. Zeros: no lines yet. */
+/* Numbers of recent lines of one kind; 0 at the start. */
 struct log_rate {
     uint64_t begin;      /* start of the current time span, in ms */
     uint32_t lines;      /* lines written in the current time span */

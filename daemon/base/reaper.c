@@ -201,7 +201,7 @@ enum {
     SMALL_MAX = 4 * 1024 * 1024, /* maximum size of a file in memory that is closed at once: closing
                                     a larger one takes long */
     BLOCK = 512,                 /* bytes; the unit of st_blocks */
-    CLOSE_MAX = 64,              /* most descriptors in one piece of work */
+    CLOSE_MAX = 64,              /* maximum number of descriptors in one piece of work */
     TABLE_MAX = 1 << 18          /* entries; 4096 clients, the most, have fewer descriptors */
 };
 

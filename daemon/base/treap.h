@@ -19,7 +19,7 @@ struct treap_node {
 struct treap_kind {
     /** Returns a number below, equal to or above 0 for a < b, a = b (only the same node), a > b. */
     int (*compare)(const struct treap_node *a, const struct treap_node *b);
-    /** Computes the sums of a node from those of its two subtrees. Null: no sums. */
+    /** Computes the sums of a node from the sums of its two subtrees. Null: no sums. */
     void (*sum)(struct treap_node *node);
 };
 

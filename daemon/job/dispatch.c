@@ -171,7 +171,7 @@ static void look_after_channels(struct watchdog *watchdog, uint64_t now)
     }
 }
 
-/* Counts the delay of a timer that is late by more than a beat: the loop could not run. */
+/* Adds the delay of a timer that is late by more than a beat to `lost`: the loop could not run. */
 static void count_lost(struct watchdog *watchdog)
 {
     const uint64_t now = uv_hrtime();
@@ -416,7 +416,7 @@ static bool fits(struct queued *queued, const void *context)
 /*
  * Backfilling: starts a job on channels that are reserved for a wide job, if the job is expected to
  * end before the transfers that the wide job waits for. Backfilled transfers do not count among
- * those transfers: otherwise they would make room for further backfilled transfers, and the wide
+ * those transfers: otherwise they would make space for further backfilled transfers, and the wide
  * job would never start.
  */
 static bool serve_backfill(struct jobs *jobs, uint64_t now)

@@ -119,7 +119,8 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 
 enum {
     DELIVERED_PART = 4, /* one in four records may stay delivered */
-    FORGOTTEN_MAX = 4   /* most records that a new record replaces, after the limit was lowered */
+    FORGOTTEN_MAX =
+        4 /* maximum number of records that one new record replaces, after the limit was lowered */
 };
 
 static void ranks_init(struct ranks *ranks)
@@ -266,7 +267,7 @@ static void forget_oldest_heavy(struct history *history, const struct shelf *she
     forget(history, LINK_OWNER(first, struct record, in_heavy));
 }
 
-/* Forgets old records of a user to make room for a record with `quant` bytes of per-axis
+/* Forgets old records of a user to make space for a record with `quant` bytes of per-axis
  * parameters. */
 static void make_room(struct history *history, const struct shelf *shelf, uint64_t quant)
 {

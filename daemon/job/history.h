@@ -79,7 +79,7 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
-    HISTORY_QUANT_MIN = 4096,            /* bytes that a record with few parameters counts */
+    HISTORY_QUANT_MIN = 4096,            /* bytes of parameters that a record counts at least */
     HISTORY_SHARES = 16                  /* full histories that all users together may have */
 };
 

@@ -156,7 +156,7 @@ struct prepared_jobs {
     uint64_t parameters;   /* bytes of per-axis parameters */
 };
 
-/* A connection as the job room sees it: the owner of jobs, buffers and prepared jobs. */
+/* A connection in the job room: the owner of jobs, buffers and prepared jobs. */
 struct session {
     struct jobs *jobs;
     struct flow *flow; /* held */
@@ -183,7 +183,7 @@ struct ref_words {
 
 /* Callbacks through which the job room reports to daemon/net, which sets them. */
 struct jobs_callbacks {
-    /** Bytes of the structure that begins with a struct task: the room above adds what it needs. */
+    /** Size of the structure that begins with a struct task: daemon/net appends its own members. */
     size_t task_size;
     /**
      * The task of a session has ended; its client has no answer yet. Must not end or destroy tasks:
@@ -431,7 +431,7 @@ void tasks_finish(struct jobs *jobs);
 /** Sets the state and counts the task in it. */
 void task_become(struct task *task, enum job_state state);
 
-/** Takes the task out of its session, so that jobs_callbacks.ended is not called for the task. */
+/** Removes the task from its session, so that jobs_callbacks.ended is not called for the task. */
 void task_leave_session(struct task *task);
 
 /** Sets the time limit, counted from the arrival of the job; 0: no limit. */

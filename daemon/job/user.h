@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Users with connections, jobs or records: what counts for their quotas and statistics. */
+/* Users with connections, jobs or records: the numbers for their quotas and statistics. */
 #ifndef DAEMON_USER_H
 #define DAEMON_USER_H
 

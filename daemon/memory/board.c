@@ -11,7 +11,8 @@ enum { BOARD_HOLDER_TEXT_MAX = 96 };
 
 enum {
     HOLDERS_NAMED = 3,             /* holders that a message names */
-    PIECES_MAX = 2 * HOLDERS_NAMED /* largest pieces among which they are: a job has up to two */
+    PIECES_MAX = 2 * HOLDERS_NAMED /* number of largest pieces that are searched for them: a job has
+                                      up to two pieces */
 };
 
 /* A holder of one or more of the largest pieces. */

@@ -57,7 +57,7 @@ struct board_gap {
     uint64_t usable;     /* bytes from the first aligned address on */
 };
 
-/* A range of addresses. Zeros are a piece that is in no memory. */
+/* A range of addresses. A piece filled with zeros is in no memory. */
 struct board_piece {
     struct link link;            /* link in memory->pieces */
     struct board_memory *memory; /* null: in no memory */
@@ -128,7 +128,7 @@ int board_refuse(const struct board_memory *memory, const struct board_want *wan
 /** Returns the bytes of the largest free range. */
 uint64_t board_largest(const struct board_memory *memory);
 
-/** Takes the piece out of its memory. Does nothing if it is in no memory. */
+/** Removes the piece from its memory. Does nothing if it is in no memory. */
 void board_remove(struct board_piece *piece);
 
 #endif /* DAEMON_BOARD_H */

@@ -37,7 +37,7 @@ static struct mapping_policy policy = {.max = UINT32_MAX};
 
 enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved */
 
-/* A user with mappings. */
+/* The mappings of one user. */
 struct mapping_owner {
     struct link link; /* link in the list counts.owners */
     uid_t uid;

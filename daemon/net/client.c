@@ -961,7 +961,7 @@ int client_create(struct net *net, int fd, enum slot slot)
 /* Held clients. */
 
 enum {
-    LOOKS_MAX = 64,      /* most clients that are checked in one round of the loop */
+    LOOKS_MAX = 64,      /* maximum number of clients that are checked in one round of the loop */
     PAUSE_MIN_MS = 2,    /* pause of the timer for one client */
     CLIENTS_PER_MS = 16, /* clients for which the pause is one millisecond longer */
 };

@@ -16,7 +16,7 @@
 enum {
     ITEM_MAX = 8 * 1024, /* bytes: the longest job, with name, pointer and sentence escaped */
     LOOKS = 32,          /* jobs that are checked between two readings of the clock */
-    QUICK = 16           /* most jobs that are written in the round that found them */
+    QUICK = 16           /* maximum number of jobs that are written at once */
 };
 
 /*
@@ -108,7 +108,7 @@ static void begin_reply(struct listing *listing, const struct answer *answer)
     jsonw_array_begin(&listing->w, "jobs");
 }
 
-/* Writes the next job. Returns false if all are written, or if the reply has no room for more. */
+/* Writes the next job. Returns false if all are written, or if the reply is full. */
 static bool write_next(struct listing *listing)
 {
     const struct registry *registry = &listing->client->net->jobs->registry;
@@ -203,7 +203,7 @@ static void on_chore(struct chore *chore)
     chore_add(listing->client->net->chores, &listing->chore);
 }
 
-/* Creates a listing, and takes the name out of the query. Returns NULL if out of memory. */
+/* Creates a listing, and takes ownership of the query's name. Returns NULL if out of memory. */
 static struct listing *create(struct client *client, struct job_list_query *query)
 {
     struct listing *listing =

@@ -164,7 +164,7 @@ struct client {
     size_t counted_fds; /* number of descriptors in the frame, as user->waiting_fds counts them */
     struct outbox out;
     struct backlog backlog;
-    struct link pending; /* pending replies, other than those of the client's jobs */
+    struct link pending; /* number of pending replies, without the replies to the client's jobs */
     struct subscription subscription;
 };
 
@@ -341,7 +341,8 @@ void client_end_listing(struct client *client);
  * Returns whether the line is queued.
  */
 bool client_send(struct client *client, struct jsonw *w, int fd);
-/** Queues a line as client_send() does, but without copying it. Takes the text from the writer. */
+/** Queues a line as client_send() does, but without copying it. Takes ownership of the writer's
+ * text. */
 bool client_send_text(struct client *client, struct jsonw *w);
 /** Queues an event. Returns false, and drops the event, if the client has too many unread bytes. */
 bool client_send_event(struct client *client, struct jsonw *w);
@@ -377,8 +378,8 @@ void held_init(struct held *held, uv_loop_t *loop);
 /** Begins to close the timer. */
 void held_close(struct held *held);
 /**
- * Makes held_check() check all held clients again: a job is gone, replies were sent, or limits have
- * changed.
+ * Makes held_check() check all held clients again: a job was destroyed, replies were sent, or
+ * limits have changed.
  */
 void held_check_again(struct held *held);
 /** Handles the lines of held clients that may go on. Call it before the loop sleeps. */

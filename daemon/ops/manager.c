@@ -48,7 +48,8 @@ static int check(int fd, bool for_metrics, struct fault *fault)
     return 0;
 }
 
-/* Copies the next name of a list with colons, or an empty name at its end. */
+/* Copies the next name of a list with colons between names, or an empty name at the end of the
+ * list. */
 static void next_name(const char **names, char *name, size_t size)
 {
     const size_t length = strcspn(*names, ":");
