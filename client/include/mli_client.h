@@ -61,7 +61,7 @@ typedef uint64_t mli_client_ticket; /* never 0 */
 
 /* ---- Errors ---- */
 
-/* Codes of the library: X(name, value, meaning). Those of the service are -32000 and below. */
+/* Codes of the library: X(name, value, meaning). Codes of the service are -32000 and below. */
 #define MLI_CLIENT_CODE_TABLE(X)                                                                   \
     X(LOST, -1, "the connection is lost")                                                          \
     X(NO_SERVICE, -2, "no service listens at this path")                                           \
@@ -86,7 +86,7 @@ typedef struct mli_client_error {
     int code;          /**< negative: enum mli_client_code, or a code of the service */
     mli_status status; /**< libmli's status if code is REFUSED (-32000); else MLI_STATUS_OK */
     uint64_t job;      /**< number of the failed job if the call waited for several; else 0 */
-    bool has_pointer;  /**< true: `pointer` is known; that of the root is "" */
+    bool has_pointer;  /**< true: `pointer` is known; the pointer of the root is "" */
     char name[32];     /**< name of the code, as "INVALID_PARAMS" or "LOST" */
     char pointer[256]; /**< JSON pointer into the job or the request, as "/cfg/offset/1" */
     char message[320]; /**< text: what was given and what is allowed */
@@ -338,8 +338,7 @@ typedef struct mli_client_other {
 typedef struct mli_client_start_args {
     uint32_t prepared;
     mli_client_other src, dst;
-    bool has_priority; /**< true: `priority` counts; false: the priority of mli_client_prepare()
-                          counts */
+    bool has_priority; /**< true: use `priority`; false: use the priority of mli_client_prepare() */
     int32_t priority;
     uint32_t timeout_ms;
     const mli_client_ref *after;
@@ -539,7 +538,7 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
 typedef void mli_client_reply_fn(mli_client *client, mli_client_ticket ticket, const char *line,
                                  size_t length, int fd, const mli_client_error *error, void *user);
 
-/** As mli_client_call(), without waiting: the reply goes to `done`, which is not null. */
+/** Like mli_client_call(), but does not wait: the reply goes to `done`, which is not null. */
 int mli_client_call_async(mli_client *client, const char *method, const char *params,
                           const mli_client_attachment *attachments, size_t count,
                           mli_client_reply_fn *done, void *user, mli_client_ticket *ticket,

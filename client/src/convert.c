@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversions between the structures of the caller and those of proto. */
+/* Conversions between the structures of the caller and of proto. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -78,7 +78,7 @@ static bool take(struct scan *scan, const char *text, size_t length)
     return true;
 }
 
-/* Takes a whole number without sign and leading zeros, of at most 15 digits. */
+/* Parses a whole number without sign and leading zeros, of at most 15 digits. */
 static bool take_number(struct scan *scan, uint64_t *number)
 {
     const char *begin = scan->at;

@@ -162,7 +162,7 @@ static int lose(mli_client *client, const char *why)
 
 /* Lines. */
 
-/* Takes the descriptors of the line. Returns 0, or -1 if fewer have arrived. */
+/* Attaches the received descriptors to the line. Returns 0, or -1 if fewer have arrived. */
 static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
 {
     int fds[PROTO_FDS_MAX];
@@ -359,7 +359,7 @@ static void write_back(mli_client *client, struct slot *slot, const char *bytes,
     }
 }
 
-/* Takes the bytes after a line that have arrived. Returns true when all have arrived. */
+/* Reads the bytes after a line that have arrived. Returns true when all have arrived. */
 static bool receive_payload(mli_client *client)
 {
     struct payload *payload = &client->payload;
