@@ -27,7 +27,7 @@ enum value_kind {
     VALUE_DIRECTORY,
     VALUE_ENGINE,  /* an engine of libmli, with or without options */
     VALUE_COMMAND, /* a command of mlictl */
-    VALUE_WORD,    /* a word of `words` */
+    VALUE_WORD,    /* one of `words` */
     VALUE_PROFILE, /* a built-in target profile, or a file */
     VALUE_WORDS    /* words of `words`, with commas between */
 };

@@ -142,7 +142,7 @@ static int add_daemon(struct xxh64 *x, struct daemon_link *link, struct fault *f
     return 0;
 }
 
-/* Returns the value of an option; no --engine counts as the name of the default engine. */
+/* Returns the value of an option; without --engine, the name of the default engine. */
 static const char *option_of_service(const struct options *options, const char *name, bool embedded)
 {
     const char *value = options_get(options, name);

@@ -55,7 +55,8 @@ static enum source_answer take_none(struct source_queue *source, enum queue_answ
     return SOURCE_END;
 }
 
-/* Returns how this worker gives back a case with other files: its refusal of a case counts once. */
+/* Returns how this worker refuses a case whose files differ: the refusal of a case is counted once.
+ */
 static enum queue_return note_refusal(struct source_queue *source, const char *name)
 {
     enum queue_return how = QUEUE_REFUSED;

@@ -70,7 +70,7 @@ struct run {
     struct c_sequence calls; /* C code of the current job file, with --c */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
-    uint64_t channels;        /* --channels; 0: those of the job */
+    uint64_t channels;        /* number of --channels; 0: use the number of the job */
     const char *view;         /* --view; null: the defaults */
     uint64_t descriptors;     /* --descriptors */
     struct timeline timeline; /* timeline of the jobs on the board, with a profile */
@@ -264,7 +264,8 @@ static size_t count_functions(const struct job_list *list)
     return count;
 }
 
-/* Prints the function that calls those of all jobs, if the file has several and none failed. */
+/* Prints the function that calls the functions of all jobs, if the file has several and none
+ * failed. */
 static void print_calls(struct run *run)
 {
     const struct job_file *file = run->races.file;

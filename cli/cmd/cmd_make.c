@@ -20,7 +20,7 @@ static const struct option make_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Options of mov and permute besides those of the job. */
+/* Options of mov and permute in addition to the options of the job. */
 #define RUN_OPTIONS                                                                                \
     {"output", 'o', "JOB.json", "Write the job to this file as well (default: none).",             \
      .takes = &value_job_file},                                                                    \

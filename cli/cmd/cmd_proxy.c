@@ -31,8 +31,8 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    PROXY_WAITING_MAX = 256 * 1024, /* most unsent bytes to one side; above this, the proxy does not
-                                       read from the other side */
+    PROXY_WAITING_MAX = 256 * 1024, /* maximum number of unsent bytes to one side; above this, the
+                                       proxy does not read from the other side */
     PROXY_REQUESTS_MAX = 1024       /* pending requests that expect payload */
 };
 
@@ -65,7 +65,7 @@ struct proxy {
     struct proxy_request *requests; /* pending requests, unordered */
     size_t count;
     uint64_t bytes; /* bytes in the memfds of `requests` and `intake` */
-    bool greeted;   /* true: the greeting has gone to the client, which may send requests now */
+    bool greeted;   /* true: the greeting was sent to the client, which may send requests now */
     bool leaving;   /* true: the stream from the client is broken; send the last reply and end */
 };
 

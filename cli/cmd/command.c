@@ -90,7 +90,8 @@ enum exit_code command_misused(const struct command *command)
     return EXIT_CODE_INVALID;
 }
 
-/* Options allowed before the command: those of every command, and those that name the daemon. */
+/* Options allowed before the command: the options of every command, and the options that name the
+ * daemon. */
 const struct option command_leading[] = {
     {"socket", 's', "PATH", "", .takes = &value_file},
     {"host", 'H', "URL", ""},

@@ -23,7 +23,7 @@ struct example {
 struct command {
     const char *name;
     const char *arguments; /* arguments in the usage, as in "JOB.json..." */
-    const char *summary;   /* one line, verb first */
+    const char *summary;   /* help in one line that begins with a verb */
     const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
     const struct value *takes;      /* kind of its arguments; null: not completed */

@@ -228,7 +228,7 @@ int session_stats(struct session *session, struct daemon_stats *stats, struct fa
     return session_call(session, &question, stats, fault);
 }
 
-/* A page of job.list, and the callback that takes its jobs. */
+/* A page of job.list, and the callback that receives its jobs. */
 struct page {
     struct job_list_query *query;
     void (*each)(void *context, const struct job_info *info);

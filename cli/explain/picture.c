@@ -15,7 +15,7 @@ struct picture_place {
 };
 
 /*
- * Selects the coordinates of an axis that are shown if there is no room for all of them: first
+ * Selects the coordinates of an axis that are shown if there is no space for all of them: first
  * those beside edges, then their neighbours, up to the limit. A break, which replaces the
  * coordinates between two selected ones, takes a slot like a coordinate.
  */
@@ -55,7 +55,7 @@ static size_t room_taken(const struct selection *selection)
     return taken;
 }
 
-/* Lowers the limit to `room`, or to the slots that are taken already. */
+/* Lowers the limit to `room`, or to the number of slots that are already used. */
 static void selection_settle(struct selection *selection)
 {
     size_t taken = room_taken(selection);
@@ -293,7 +293,7 @@ static void select_dst(struct selection *selection, const mli_explained_axis *a,
 }
 
 /*
- * Sets the destination axis that source dimension `dim` becomes. If it has no room for all
+ * Sets the destination axis that source dimension `dim` becomes. If it has no space for all
  * elements, it shows the samples on the scale, so that each of them has a cell on both sides.
  */
 static void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,

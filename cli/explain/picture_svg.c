@@ -761,7 +761,7 @@ static void svg_steps(struct textw *w, const struct explained *explained, int x,
     put_steps(&pen, explained);
 }
 
-/* Returns the height of the captions above the planes: those of planes and lines. */
+/* Returns the height of the captions above the planes: captions of planes and lines. */
 static int top_of(const struct picture_side *side)
 {
     int captions = (side->axis[PICTURE_LINES].dim >= 0) + (side->axis[PICTURE_PLANES].dim >= 0);

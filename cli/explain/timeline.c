@@ -346,7 +346,7 @@ static int grow(void *array, size_t count, size_t size)
     return 0;
 }
 
-/* Makes room for another slot. Returns 0, or -1 if out of memory. */
+/* Makes space for another slot. Returns 0, or -1 if out of memory. */
 static int make_room(struct timeline *timeline)
 {
     const size_t capacity = timeline->slot_capacity ? 2 * timeline->slot_capacity : 64;

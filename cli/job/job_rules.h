@@ -42,15 +42,15 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
                     const struct explained *explained, struct fault *fault);
 
 /**
- * Checks each of the three jobs against the rules, the two buffers beside those of the job file.
- * `produced` as for resolved_plan(). Returns 0, or -1 with a fault and a pointer relative to the
- * job.
+ * Checks each of the three jobs against the rules. The two staging buffers are placed beside the
+ * buffers of the job file. `produced` is as for resolved_plan(). Returns 0, or -1 with a fault and
+ * a pointer relative to the job.
  */
 int job_rules_check_staging(const struct job_rules *rules, struct staging *stage,
                             const struct produced *produced, struct fault *fault);
 
 /**
- * Makes the remarks about addresses of a job, if there is a profile and the job can be on its
+ * Writes the remarks about the addresses of a job, if there is a profile and the job can be on its
  * board. They are about the addresses that the job has if it is alone on the board. `produced`:
  * files that count as existing, or null.
  */

@@ -215,7 +215,7 @@ static int fill_wire(struct resolved *r, struct fault *fault)
     if (tensor_desc_copy(&wire->desc, &r->job->dst.desc))
         return fault_no_memory(fault);
     wire->where = r->dst_buffer ? TENSOR_IN_BUFFER : TENSOR_IN_FD;
-    wire->fd = r->src_buffer ? 0 : 1; /* the descriptor after that of the source */
+    wire->fd = r->src_buffer ? 0 : 1; /* the descriptor after the source's descriptor */
     wire->offset = r->whole.header.data_offset;
     memcpy(wire->memory, r->job->dst.memory, sizeof(wire->memory));
     if (!has_before(r))

@@ -35,7 +35,7 @@ int staging_init(struct staging *stage, const struct job_file *file, const struc
 void staging_finish(struct staging *stage);
 
 /**
- * Checks that the memory of the stage has room for the two buffers if nothing else is there.
+ * Checks that the memory of the stage has space for the two buffers if nothing else is there.
  * Returns 0, also without a profile or for an unknown memory, or -1 with FAULT_REFUSED at /stage
  * (rule capacity).
  */

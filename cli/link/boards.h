@@ -104,7 +104,7 @@ extern const struct board_calls *board_calls;
 /** The functions of boards/link, in a build with boards. */
 extern const struct board_calls board_link_calls;
 
-/** Returns whether a URL of -H is that of a board, and not of a daemon. Accepts null. */
+/** Returns whether a URL of -H names a board, not a daemon. Accepts null. */
 bool is_board_url(const char *url);
 
 #endif /* CLI_BOARDS_H */

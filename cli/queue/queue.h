@@ -133,7 +133,7 @@ enum queue_grade {
 /* The answer to a result. */
 enum queue_outcome {
     QUEUE_COUNTED,
-    QUEUE_DUPLICATE, /* another result of the case counts already */
+    QUEUE_DUPLICATE, /* another result of the case was counted before */
     QUEUE_CHANGED,   /* the case was enqueued again with other inputs */
     QUEUE_UNKNOWN    /* the queue has no such case */
 };
@@ -192,7 +192,7 @@ void queue_close(struct queue *queue);
  */
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault);
-/** Takes a case, and renews its lease until it is finished or given back. */
+/** Takes a case, and renews its lease until it is finished or returned to the queue. */
 enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, struct fault *fault);
 /** Hands in a result, which is JSON. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,

@@ -272,7 +272,7 @@ static enum exit_code report_all(const struct merge *merge)
         batch_report_result(merge->report, merge->results[i]);
         batch_summary_add(&summary, merge->results[i]);
     }
-    /* Shards run in parallel, so the duration is that of the slowest shard. */
+    /* Shards run in parallel, so the total duration is the duration of the slowest shard. */
     for (size_t i = 0; i < merge->count; i++) {
         if (merge->parts[i].state.ns > summary.ns)
             summary.ns = merge->parts[i].state.ns;

@@ -178,7 +178,7 @@ const struct reporter reporter_lines = {.size = sizeof(struct lines),
 
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
 
-/* The rate is that of the last 16 s, with one sample for each second. */
+/* The rate is measured over the last 16 s, with one sample per second. */
 enum { SAMPLES = 16 };
 
 struct sample {

@@ -60,7 +60,7 @@ static int take_begin(struct reader *reader, const struct json *value)
     return 0;
 }
 
-/* Takes the outline of an open run. The results of the run stay current. */
+/* Reads the outline of an open run. The results of the run stay current. */
 static int take_outline(struct reader *reader, const struct json *value)
 {
     struct state *state = reader->state;
@@ -154,7 +154,7 @@ static bool is_damaged(const struct state *state, const char *line, size_t lengt
     return state->begun && before < length && has_head(line, before, line_head);
 }
 
-/* Takes the complete lines of the frame. Skips damaged lines: their cases run again. */
+/* Reads the complete lines of the frame. Skips damaged lines: their cases run again. */
 static int take_lines(struct reader *reader, struct frame *frame)
 {
     const char *line;

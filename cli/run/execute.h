@@ -103,7 +103,7 @@ struct detach {
     const struct job_file *file;     /* the job file of `numbers` */
     uint64_t *numbers;               /* numbers of the jobs at the daemon; owned; 0: not sent */
     struct job_buffers buffers; /* buffers of `file`; detached jobs keep the memory that they use */
-    struct job_rules *rules;    /* as in struct execution */
+    struct job_rules *rules;    /* as `rules` of struct execution */
     struct races races;         /* of `file` */
     struct detached_output *outputs; /* outputs of the detached jobs of all files; owned */
     size_t output_count, output_capacity;
@@ -116,7 +116,7 @@ int detach_begin(void *context, const struct job_file *file, struct fault *fault
 void detach_end(void *context);
 
 /**
- * Sends a job of `file` and does not wait for it, `context` being a struct detach. As
+ * Sends a job of `file` and does not wait for it, `context` is a struct detach. Like
  * execution_run(), but the outcome has the job's number and no result.
  */
 void detach_job(void *context, const struct job_file *file, const struct job_spec *job,

@@ -157,7 +157,7 @@ static bool is_wanted(const struct sequence_work *work, const struct job_file *f
     return !work->wanted || work->wanted(work->context, file, job);
 }
 
-/* Counts a job that is not begun, for the reason `why`; --json prints the job. */
+/* Counts a job that does not run, for the reason `why`; --json prints the job. */
 static void skip_rest(const struct sequence *sequence, const struct job_file *file,
                       const struct job_spec *job, const char *why, struct progress *progress)
 {

@@ -201,7 +201,7 @@ struct archive {
     enum file_format format;
     struct tensor_list list;
     struct npz *npz;                   /* null unless the format is .npz */
-    struct model_constants *constants; /* null unless the format is that of a model */
+    struct model_constants *constants; /* null unless the file is a model */
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
     int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */

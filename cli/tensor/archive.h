@@ -25,7 +25,8 @@ struct archive *archive_acquire(int fd, const struct stat *stat, enum file_forma
                                 struct fault *fault);
 void archive_release(struct archive *archive);
 
-/** Returns the tensors, sorted by name. Those of a .npz have only names until archive_outline(). */
+/** Returns the tensors, sorted by name. Tensors of a .npz have only names until archive_outline().
+ */
 const struct tensor_list *archive_list(const struct archive *archive);
 
 /** Fills an entry of the list with dtype, shape and size. Returns 0, or -1 with the fault. */

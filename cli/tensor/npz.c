@@ -479,7 +479,7 @@ enum {
     MEMBERS_MAX = 64 * 1024,
     HEADERS_FREE = 1024 * 1024, /* limit on bytes of headers of a small archive */
     HEADERS_RATIO = 16,         /* limit on bytes of headers for each byte of the file */
-    DEFLATE_RATIO = 1032        /* most bytes that a byte of deflate expands to */
+    DEFLATE_RATIO = 1032        /* maximum number of bytes that a byte of deflate expands to */
 };
 
 #ifndef F_SEAL_FUTURE_WRITE

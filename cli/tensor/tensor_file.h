@@ -87,13 +87,13 @@ void tensor_file_close(struct tensor_file *file);
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
 
-/** Appends the name of a tensor to that of its archive: "a.npz[w]". Returns `shown`. */
+/** Appends the name of a tensor to the name of its archive: "a.npz[w]". Returns `shown`. */
 const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor);
 
 /** Returns the size of the tensor in bytes; of a raw file, the size of the file. */
 uint64_t tensor_file_content(const struct tensor_file *file);
 
-/** Sets rank, shape and strides of a description to those of the file. */
+/** Copies rank, shape and strides of the file to a description. */
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc);
 
 /** Replaces the descriptor by a copy of the elements in memory; ^C ends it. Returns 0 or -1. */

@@ -391,8 +391,8 @@ static bool wait_for_room(struct stream *stream)
     return false;
 }
 
-/* Writes at most PIPE_BUF bytes at a time: a pipe that polls as writable has room for them, so that
- * write() does not block. */
+/* Writes at most PIPE_BUF bytes at a time: a pipe that polls as writable has space for them, so
+ * that write() does not block. */
 static ssize_t put(void *cookie, const char *bytes, size_t size)
 {
     struct stream *stream = cookie;
