@@ -27,7 +27,7 @@ static uint64_t now(const struct chain_channel *channel)
     return channel->clock_ns ? channel->clock_ns() : 0;
 }
 
-/* Returns whether all pieces of a chain are counted: the chain may be filled. */
+/* Returns whether all number of pieces of a chain are counted: the chain may be filled. */
 static bool is_reaped(const struct chain *chain)
 {
     return chain->reaped == chain->count;
@@ -45,7 +45,7 @@ static uint32_t first_item(const struct chain *chain)
     return chain->reaped > 0 ? chain->ends[chain->reaped - 1] : 0;
 }
 
-/* Counts at most `budget` pieces as complete that end within `items` items. */
+/* Marks up to `budget` pieces that end within `items` items as complete. */
 static uint32_t reap(struct chain_channel *channel, struct chain *chain, uint32_t items,
                      uint32_t budget)
 {

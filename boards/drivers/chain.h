@@ -26,7 +26,7 @@
 
 enum {
     CHAIN_COUNT = 2,          /* chains of a channel */
-    CHAIN_PIECES_MAX = 32,    /* pieces of a chain */
+    CHAIN_PIECES_MAX = 32,    /* number of pieces of a chain */
     CHAIN_ITEMS_MAX = 255,    /* items of a chain */
     CHAIN_STOP_POLLS = 10000, /* polls of a channel that does not stop, until CHAIN_GIVE_UP */
     /* Polls of a channel that does not stop, until only an interrupt or mli_mov_poll() polls it. */
@@ -59,7 +59,7 @@ enum chain_stop {
  * or 1, and items are counted from 0. The functions of one channel are never called concurrently.
  */
 struct chain_controller {
-    /** Most items of one piece. */
+    /** Maximum number of items of one piece. */
     uint32_t piece_items;
 
     /** Sets the limits of a piece, like `caps` of struct mli_engine. */
@@ -149,8 +149,8 @@ struct chain_channel {
 /** The arguments of chain_open(). */
 struct chain_setup {
     const struct chain_controller *controller;
-    uint32_t number;            /**< the engine's number of the channel */
-    uint32_t items_max;         /**< most items of a chain: piece_items to CHAIN_ITEMS_MAX */
+    uint32_t number;    /**< the engine's number of the channel */
+    uint32_t items_max; /**< maximum number of items of a chain: piece_items to CHAIN_ITEMS_MAX */
     uint64_t (*clock_ns)(void); /**< null: there is no clock */
 };
 

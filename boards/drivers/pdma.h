@@ -39,7 +39,7 @@ enum {
     PDMA_NEXT_DESTINATION = 0x010, /* physical address */
     PDMA_NEXT_SOURCE = 0x018,
     PDMA_EXEC_CONFIG = 0x104, /* 32 bits, read only */
-    PDMA_EXEC_BYTES = 0x108,  /* bytes that are left */
+    PDMA_EXEC_BYTES = 0x108,  /* number of bytes that are not moved yet */
 };
 
 /* Control */

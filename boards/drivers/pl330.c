@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A work item becomes a sequence of programs. Each program has as many pieces as there is room for.
- * Its last instruction but one sends the channel's event, which is the proof that it has ended:
+ * A work item becomes a sequence of programs. Each program has as many pieces as there is space
+ * for. Its last instruction but one sends the channel's event, which is the proof that it has
+ * ended:
  *
  *     submit -> feed -> start -> ... event -> poll -> feed -> start -> ... event -> poll -> done
  *
@@ -98,7 +99,7 @@ struct pl330_source {
     struct mli_legaliser legaliser;
     struct mli_descriptor rest; /* the second part of a piece that was cut */
     bool cut;                   /* true: the piece is not complete yet */
-    uint64_t rows;              /* rows of the pieces made */
+    uint64_t rows;              /* number of rows in the pieces made so far */
 };
 
 /* The report of a thread since its last start. */

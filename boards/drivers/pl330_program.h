@@ -68,7 +68,7 @@ struct pl330_part {
 };
 
 /**
- * Writes the part of a piece to code[], which has room for PL330_PART_MAX bytes. The part leaves a
+ * Writes the part of a piece to code[], which has space for PL330_PART_MAX bytes. The part leaves a
  * thread with unknown SAR, DAR, CCR and loop counters.
  */
 struct pl330_part pl330_program_part(const struct pl330_bus *bus, const struct pl330_piece *piece,

@@ -67,7 +67,7 @@ static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORD
 
 /* The form of lists. */
 struct zdma_form {
-    uint32_t elements; /* most pieces of a list */
+    uint32_t elements; /* maximum number of pieces of a list */
     size_t bytes;      /* a list ends when it has this number of bytes */
     bool linear, coherent;
 };

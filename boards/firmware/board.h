@@ -51,7 +51,7 @@
 
 #include "mli_engine.h"
 
-/** The name of the board: that of its folder. */
+/** The name of the board, equal to the name of its folder. */
 extern const char board_name[];
 
 /** Prepares console, clock and interrupt controller. Interrupts stay disabled. */

@@ -159,7 +159,7 @@ static bool is_per_axis(const struct resolved *r)
     return given->count > 0 && given->axis >= 0;
 }
 
-/* Takes the parameters that the job gives for indices that the move does not write. */
+/* Copies the parameters that the job gives for indices that the move does not write. */
 static int preset(struct quant *own, const struct quant *given, struct fault *fault)
 {
     if (given->count == 0)
@@ -223,7 +223,7 @@ static void get_params(struct quant *quant, const uint8_t *in)
     }
 }
 
-/* Returns where the parameters of the destination are, behind those of the source. */
+/* Returns the offset of the destination's parameters, which follow the source's parameters. */
 static uint32_t params_dst_at(const struct board_job *job)
 {
     return (job->src_count * PARAMS_BYTES + 1) & ~UINT32_C(1);

@@ -77,7 +77,7 @@ static struct serial_move describe_move(const struct board_case *t)
     move.channels = (uint8_t)(c->width < t->round->channels ? c->width : t->round->channels);
     describe(&move.src, &c->move.src, &c->src_frame, t->src);
     describe(&move.dst, &c->move.dst, &c->dst_frame, t->dst);
-    /* A move takes its type from the source; the frame needs one for its parameters. */
+    /* A move uses the source's type; the frame needs a type for its parameters. */
     move.dst.type = move.src.type;
     return move;
 }
@@ -301,7 +301,7 @@ static enum round_end run_round(struct round *round, struct board *board, struct
 
 /* Engines */
 
-/* Engines to test: that of the board as it is, and with every transfer on channels. */
+/* Engines to test: the board's engine with its defaults, and with every transfer on channels. */
 struct engines {
     size_t count;
     char specs[2][SERIAL_SPEC_MAX];
@@ -368,7 +368,7 @@ static enum exit_code run_engines(struct selftest_report *report, struct round_p
     return code;
 }
 
-/* Returns the engine to test: --engine, else that of the URL, else null. */
+/* Returns the engine to test: the engine of --engine, else the engine of the URL, else null. */
 static const char *engine_named(const struct options *options, const struct board *board)
 {
     const char *engine = options_get(options, "engine");

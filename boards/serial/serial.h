@@ -122,7 +122,8 @@ void serial_put_u64(struct serial_packet *packet, uint64_t value);
 void serial_put_bytes(struct serial_packet *packet, const void *bytes, size_t size);
 /** Puts a length of one byte and the text, cut to 255 bytes. */
 void serial_put_text(struct serial_packet *packet, const char *text);
-/** Returns memory for `size` bytes of the payload, which the caller fills; null: no room. */
+/** Returns memory for `size` bytes of the payload, which the caller fills; null: not enough space.
+ */
 uint8_t *serial_put_room(struct serial_packet *packet, size_t size);
 /** Adds length and CRC. Returns false if the payload did not fit. */
 bool serial_packet_end(struct serial_packet *packet);
@@ -244,8 +245,8 @@ struct serial_move {
     uint8_t mode;     /* enum serial_mode */
     uint8_t channels; /* channels to claim, from 1; ignored with SERIAL_MODE_SYNC */
     struct serial_tensor src;
-    struct serial_tensor dst; /* in: memory, strides, for a permute also shape. Its layout of the
-                                 reply is that of the result */
+    struct serial_tensor dst; /* in: memory, strides, for a permute also shape. The reply has the
+                                 layout of the result */
     mli_mov_cfg_t cfg;
 };
 

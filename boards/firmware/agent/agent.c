@@ -48,7 +48,7 @@ static uint32_t most_channels(uint32_t wanted)
     return wanted > 0 && wanted < MLI_MOV_MAX_CHANNELS ? wanted : MLI_MOV_MAX_CHANNELS;
 }
 
-/* Counts the channels of the pool: a claim of so many channels succeeds if they are free. */
+/* Counts the channels of the pool: a claim of this number of channels succeeds if they are free. */
 static uint8_t count_channels(void)
 {
     mli_mov_handle_t handle;

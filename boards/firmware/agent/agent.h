@@ -122,7 +122,7 @@ bool agent_transfers_stop(struct agent_transfers *transfers);
 struct agent_port {
     const char *board;  /* name of the board */
     const char *engine; /* engine of the first pool, with its options */
-    uint32_t channels;  /* most channels of the pool */
+    uint32_t channels;  /* maximum number of channels of the pool */
     uint8_t *memory;    /* memory for tensors, aligned to 64 bytes */
     size_t memory_bytes;
     int (*get)(void *context); /* the next byte of the line; -1: no byte was received */

@@ -53,13 +53,13 @@ void firmware_crash(const char *what, uint64_t cause, uint64_t at, uint64_t addr
     board_exit(CRASHED);
 }
 
-/* Replaces that of the C library, which needs more of a system. */
+/* Replaces the C library's function, which needs an operating system. */
 void exit(int status)
 {
     board_exit(status);
 }
 
-/* Replaces that of the C library, which raises a signal. */
+/* Replaces the C library's function, which raises a signal. */
 void abort(void)
 {
     (void)board_interrupts(false);

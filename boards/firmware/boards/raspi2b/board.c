@@ -132,7 +132,7 @@ void board_interrupt(void)
 
 enum { READ_ERROR = 4, COPIES = BCM2835_BLOCKS_MAX + 1 };
 
-/* The fault. `channel` is that of the controller. */
+/* The fault. `channel` is a channel number of the controller. */
 static struct {
     enum board_fault fault;
     uint32_t channel, after;

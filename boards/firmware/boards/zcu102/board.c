@@ -118,7 +118,7 @@ void board_exception(uint64_t syndrome, uint64_t at, uint64_t address)
     firmware_crash("exception", syndrome, at, address);
 }
 
-/* DMA: channels 0 to 7 are those of GDMA, 8 to 15 those of ADMA. */
+/* DMA: channels 0 to 7 belong to GDMA, channels 8 to 15 to ADMA. */
 
 static uintptr_t channel_base(uint32_t channel)
 {

@@ -12,7 +12,7 @@ struct conversion {
     bool left, zero, plus, space, alternate;
     int width;
     int precision; /* negative: not given */
-    int length;    /* bytes of the argument */
+    int length;    /* size of the argument in bytes */
     char letter;
 };
 
