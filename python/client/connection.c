@@ -30,7 +30,7 @@ int read_seconds(PyObject *object, double *seconds)
     *seconds = PyFloat_AsDouble(object);
     if (*seconds == -1 && PyErr_Occurred())
         return -1;
-    if (!(*seconds > 0)) /* not a number: do not wait */
+    if (!(*seconds > 0)) /* not a number (NaN): do not wait */
         *seconds = 0;
     return 0;
 }

@@ -49,7 +49,7 @@ struct connection {
     unsigned long thread;             /* the thread inside a call; 0: none */
     unsigned depth;                   /* nested calls of that thread */
     bool dispatching;                 /* callbacks may run */
-    bool inlined;                     /* no descriptors, no shared memory */
+    bool inlined;     /* true: the stream carries no descriptors, so there is no shared memory */
     bool nonblocking; /* the connection is used by an event loop: start() must not wait for space */
     unsigned crowded; /* jobs with descriptors since the queue was last empty */
     double timeout;   /* seconds of waits without a limit of their own */
@@ -72,7 +72,8 @@ double connection_clock(void);
 /** Refuses calls that wait inside callbacks. Returns 0, or -1 with an exception. */
 int connection_may_wait(const struct connection *connection);
 
-/** Returns whether this thread may dispatch now: no callback, other thread or parent's client. */
+/** Returns whether this thread may dispatch now: no callback is running, no other thread
+ * dispatches, and the client was not inherited by fork(). */
 bool connection_may_read(const struct connection *connection);
 
 /** Begins a call: refuses closed connections, other threads and child processes. Returns 0 or -1.
@@ -88,11 +89,12 @@ int connection_turn(struct connection *connection, double seconds);
 
 /**
  * Requests that the socket cannot take stay queued, with their descriptors. Returns whether the
- * queue has room for the descriptors of another job.
+ * queue has space for the descriptors of another job.
  */
 bool connection_has_room(struct connection *connection);
 
-/** Waits for room, unless the connection must not wait. Returns 0, or -1 with an exception. */
+/** Waits for space in the queue, unless the connection must not wait. Returns 0, or -1 with an
+ * exception. */
 int connection_make_room(struct connection *connection);
 
 /** Notes that a job with descriptors was sent or queued. */

@@ -188,7 +188,7 @@ static void forget_idle(struct connection *connection, uint32_t at)
     connection_unwant(connection, "buffer.release", idle.buffer);
 }
 
-/* Keeps the mapping of a memory that dies. Returns false if the pool has no room for it. */
+/* Keeps the mapping of a memory that is destroyed. Returns false if the pool is full. */
 static bool keep(struct connection *connection, const struct memory *memory)
 {
     if (memory->size > IDLE_BYTES_MAX / 2)

@@ -64,7 +64,7 @@ static int prepared_traverse(struct prepared *self, visitproc visit, void *arg)
     return operation_traverse(&self->job.operation, visit, arg);
 }
 
-/* Not called while a start is on its way, which has a reference. */
+/* Not called while a start is pending, because the start holds a reference. */
 static int prepared_clear(struct prepared *self)
 {
     PyObject *value = self->state.value;

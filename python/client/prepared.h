@@ -8,8 +8,8 @@
 int prepared_init(PyObject *module);
 
 /**
- * Creates a prepared job without number, and takes the job, also on failure. Returns null with an
- * exception.
+ * Creates a prepared job without number, and takes ownership of the job, also on failure. Returns
+ * null with an exception.
  */
 PyObject *prepared_new(struct connection *connection, struct py_job *job, const char *name);
 

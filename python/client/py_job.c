@@ -390,7 +390,8 @@ static int place(struct py_job *job, struct connection *connection)
     return 0;
 }
 
-/* Sets the source steps of `axis` to those of its samples, packed in the order of the source. */
+/* Sets the source steps of `axis` to the steps of its samples when these are packed in the order of
+ * the source. */
 static int pack_src(struct py_job *job, struct connection *connection, struct axis *axis,
                     uint32_t count)
 {

@@ -13,9 +13,10 @@
 #include "python/client/py_request.h"
 #include "python/core/operation.h"
 
-/* The arguments of jobs beside those of a move: priority, timeout, after, channels, name. */
+/* The arguments of jobs in addition to the arguments of a move: priority, timeout, after, channels,
+ * name. */
 
-/** Jobs in `after`. The names are those of the objects in `owner`. */
+/** Jobs in `after`. The names belong to the objects in `owner`. */
 struct references {
     mli_client_ref ref[MLI_CLIENT_AFTER_MAX];
     size_t count;
@@ -29,7 +30,8 @@ int limits_init(void);
 int read_priority(PyObject *object, int32_t *priority);
 int read_limit_ms(PyObject *object, uint32_t *ms);
 int read_channels(PyObject *object, uint32_t *channels);
-/** `name` becomes that of the object, or a new one: "py:", the token, a number. `size` bytes. */
+/** Sets `name` to the name of the object, or to a new name: "py:", the token, a number. `size`
+ * bytes. */
 int read_name(PyObject *object, const struct connection *connection, char *name, size_t size);
 /** May wait for numbers of jobs: only for an object that is neither null nor None. */
 int read_references(struct references *references, struct connection *connection, PyObject *object);

@@ -62,7 +62,7 @@ struct py_request {
 struct py_request *py_request_create(struct connection *connection, enum request_kind kind,
                                      PyObject **ticket);
 
-/** Adds a request that was sent to those of its connection. */
+/** Adds a sent request to the requests of its connection. */
 void py_request_add(struct py_request *request);
 
 /** Drops a request that could not be sent, with its ticket. */

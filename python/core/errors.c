@@ -75,7 +75,7 @@ void raise_reason(mli_status status, const char *why)
 void raise_last_error(mli_status status)
 {
     if (status == MLI_STATUS_DMA_ERROR || status == MLI_STATUS_CANCELLED) {
-        /* Not a refusal: the sentence of libmli would be that of an earlier call. */
+        /* This status is not a refusal: libmli's message would belong to an earlier call. */
         raise_refused(status, "", NULL, "%s", mli_status_text(status));
         return;
     }

@@ -18,7 +18,7 @@ int errors_init(void);
  */
 void raise_refused(mli_status status, const char *field, PyObject *given, const char *allowed, ...);
 
-/** As raise_refused(), for a number. */
+/** Like raise_refused(), for a number. */
 void raise_number(mli_status status, const char *field, long long given, const char *allowed, ...);
 
 /** Raises mli.Error with a reason; null: as raise_last_error(). */

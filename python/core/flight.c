@@ -60,7 +60,8 @@ static void land(uint32_t slot, mli_status status)
 
 /* Moves */
 
-/* Prepares and starts the next move. Returns MLI_STATUS_OK, else the flight has not gone on. */
+/* Prepares and starts the next move. Returns MLI_STATUS_OK, or a status if the flight could not
+ * continue. */
 static mli_status go_on(struct flight *flight, bool *last)
 {
     mli_status status = MLI_STATUS_OK;

@@ -27,7 +27,7 @@
 int plan_init(PyObject *module);
 
 /**
- * Moves over channels and waits. Takes the operation, as if by operation_close(). Returns the
+ * Moves over channels and waits. Closes the operation, like operation_close(). Returns the
  * result, or null with an exception.
  */
 PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels);

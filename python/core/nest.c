@@ -71,7 +71,8 @@ static uint32_t find_unit(size_t size, const struct axis *axis, uint32_t rank)
     return all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
 }
 
-/* Takes the axes with the fewest elements out of the moves, until a tensor has the others. */
+/* Removes the axes with the fewest elements from the moves, until a tensor can have the remaining
+ * axes. */
 static void loop_excess(struct nest *nest)
 {
     uint32_t inside = 0;

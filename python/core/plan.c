@@ -114,7 +114,7 @@ static int plan_traverse(struct plan *self, visitproc visit, void *arg)
     return operation_traverse(&self->operation, visit, arg);
 }
 
-/* Not called while a transfer runs, which has a reference. */
+/* Not called while a transfer runs, because the transfer holds a reference. */
 static int plan_clear(struct plan *self)
 {
     operation_clear(&self->operation);

@@ -99,7 +99,7 @@ static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
         out[0] = 'I';
 }
 
-/* Makes the steps those of an array without gaps. Returns whether the shape is possible. */
+/* Sets the steps of an array without gaps. Returns whether the shape is possible. */
 static bool pack(struct view *view)
 {
     int64_t packed = view->size;
