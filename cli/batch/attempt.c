@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include "cli/batch/attempt.h"
-#include "cli/batch/connector.h"
-#include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
 #include "cli/file/output.h"
 #include "cli/file/text.h"
-#include "cli/report/fingerprint.h"
 #include "cli/run/execute.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"

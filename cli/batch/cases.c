@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <search.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "cli/batch/cases.h"
 #include "cli/file/text.h"
+#include "cli/grow.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
@@ -55,18 +55,6 @@ static char *name_of(const char *called)
     return strndup(called, case_is_job_file(called) ? length - (sizeof(ending) - 1) : length);
 }
 
-static int grow(struct cases *cases)
-{
-    size_t capacity = cases->capacity ? 2 * cases->capacity : 64;
-    struct batch_case **list = reallocarray(cases->list, capacity, sizeof(*list));
-
-    if (!list)
-        return -1;
-    cases->list = list;
-    cases->capacity = capacity;
-    return 0;
-}
-
 static void drop(struct batch_case *batch_case)
 {
     if (!batch_case)
@@ -79,7 +67,7 @@ static void drop(struct batch_case *batch_case)
 
 int cases_append(struct cases *cases, struct batch_case *batch_case)
 {
-    if (cases->count == cases->capacity && grow(cases))
+    if (list_grow(&cases->list, cases->count, &cases->capacity, sizeof(*cases->list)))
         return -1;
     cases->list[cases->count++] = batch_case;
     return 0;

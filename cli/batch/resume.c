@@ -4,11 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
 #include "cli/file/text.h"
-#include "cli/job/job_files.h"
-#include "cli/report/fingerprint.h"
+#include "cli/grow.h"
 #include "cli/term/print.h"
 #include "proto/file/job_spec.h"
 #include "proto/json/jsonw.h"
@@ -55,19 +53,6 @@ struct collector {
     size_t capacity;
 };
 
-static int grow(struct collector *collector)
-{
-    struct fingerprint *fingerprint = collector->fingerprint;
-    size_t capacity = collector->capacity ? 2 * collector->capacity : 4;
-    struct input_file *files = reallocarray(fingerprint->files, capacity, sizeof(*files));
-
-    if (!files)
-        return -1;
-    fingerprint->files = files;
-    collector->capacity = capacity;
-    return 0;
-}
-
 static int note(struct collector *collector, enum input_role role, const char *name)
 {
     struct fingerprint *fingerprint = collector->fingerprint;
@@ -76,7 +61,8 @@ static int note(struct collector *collector, enum input_role role, const char *n
         return 0;
     collector->bytes += strlen(name);
     if (fingerprint->count == FINGERPRINT_FILES_MAX || collector->bytes > FINGERPRINT_NAMES_MAX ||
-        (fingerprint->count == collector->capacity && grow(collector)))
+        list_grow(&fingerprint->files, fingerprint->count, &collector->capacity,
+                  sizeof(*fingerprint->files)))
         return -1;
     struct input_file *file = &fingerprint->files[fingerprint->count];
     *file = (struct input_file){.role = role, .name = strdup(name)};

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/batch/workers.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/batch/connector.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 

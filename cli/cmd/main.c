@@ -37,7 +37,6 @@
  * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and
  * describe it in man/mlictl-NAME.1.scd. Help and completion follow from the table.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

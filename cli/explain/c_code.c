@@ -6,6 +6,7 @@
 
 #include "cli/explain/c_code.h"
 #include "cli/explain/picture.h"
+#include "cli/grow.h"
 #include "cli/term/print.h"
 
 /* A file that the function of a whole job file gets as an argument. */
@@ -410,18 +411,11 @@ void c_sequence_add(struct c_sequence *sequence, const struct explained *explain
                     const struct resolved *resolved, const struct job_file *file,
                     const struct buffer_places *buffers, size_t number)
 {
-    const size_t capacity = sequence->capacity ? 2 * sequence->capacity : 16;
     struct c_call *call;
 
-    if (sequence->count == sequence->capacity) {
-        struct c_call *calls = reallocarray(sequence->calls, capacity, sizeof *calls);
-
-        if (!calls) {
-            sequence->failed = true;
-            return;
-        }
-        sequence->calls = calls;
-        sequence->capacity = capacity;
+    if (list_grow(&sequence->calls, sequence->count, &sequence->capacity, sizeof *call)) {
+        sequence->failed = true;
+        return;
     }
     call = &sequence->calls[sequence->count++];
     c_function_name(call->name, explained->name, number);

@@ -188,7 +188,7 @@ struct picture_fit_range {
 bool picture_fit(picture_fit_fn *fits, void *state, const struct picture_fit_range *range);
 
 /* Texts in a picture, for SVG and for terminals. A function with a parameter `out` returns it. */
-enum { PICTURE_WORDS_MAX = 192, PICTURE_FILE_MAX = 48, PICTURE_TICK_MAX = 24 };
+enum { PICTURE_WORDS_MAX = 192, PICTURE_TICK_MAX = 24 };
 enum { PICTURE_LINE_MAX = PICTURE_WORDS_MAX + 48 };
 
 /* A step of the move (STEP_TABLE). */
@@ -239,9 +239,6 @@ char picture_letter(const struct picture *picture, const uint64_t *sample);
 
 /** Writes the words of a state in the legend; empty if the picture has no cell in this state. */
 const char *picture_state_words(const struct picture *picture, enum picture_state state);
-
-/** Returns a file name; for a long name, "..." and the end of the name. */
-const char *picture_file(char out[PICTURE_FILE_MAX], const char *file);
 
 /** Returns whether each coordinate of an axis has quantisation parameters of its own. */
 bool picture_is_quantised(const struct picture *picture, const struct picture_axis *axis);

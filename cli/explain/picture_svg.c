@@ -626,7 +626,8 @@ enum {
     ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if no larger one fits */
     ROOM_MIN = 4,
     EDGES = 6,
-    WIDTH_MIN = 760
+    WIDTH_MIN = 760,
+    FILE_SHOWN_MAX = 48
 };
 
 static bool fits(const struct drawing *drawing)
@@ -832,8 +833,9 @@ static void put_title(struct textw *w, const struct explained *e)
     static const struct svgw_font title = {20, SVGW_START, "#141c2e", .bold = true};
     static const struct svgw_font line = {13, SVGW_START, "#5b6575"};
     char from[PICTURE_WORDS_MAX], to[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
-    char file[PICTURE_FILE_MAX];
-    svgw_text(w, MARGIN, 40, &title, "%s%s%s", e->name ? e->name : picture_file(file, e->file),
+    char file[FILE_SHOWN_MAX];
+    svgw_text(w, MARGIN, 40, &title, "%s%s%s",
+              e->name ? e->name : print_path_end(file, sizeof(file), e->file),
               e->name || !*e->pointer ? "" : "#", e->name ? "" : e->pointer);
     svgw_text(w, MARGIN, 61, &line, "%s %s \xe2\x86\x92 %s, %s, %s written", e->op,
               picture_side_shape(from, &e->src), picture_side_shape(to, &e->dst), e->type,
@@ -845,10 +847,10 @@ static void put_heading(struct textw *w, int x, int y, const char *what,
 {
     static const struct svgw_font head = {14, SVGW_START, "#141c2e", .bold = true};
     static const struct svgw_font line = {11, SVGW_START, "#5b6575"};
-    char file[PICTURE_FILE_MAX], shape[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
+    char file[FILE_SHOWN_MAX], shape[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
     svgw_text(w, x, y + 14, &head, "%s", what);
     svgw_text(w, x + svgw_text_width(what, 14) + 12, y + 14, &line, "%s%s", explained_kind(side),
-              picture_file(file, explained_place(side)));
+              print_path_end(file, sizeof(file), explained_place(side)));
     svgw_text(w, x, y + 30, &line, "%s, %s%s", picture_side_shape(shape, side),
               print_bytes(bytes, side->bytes), update ? ", updated" : "");
 }

@@ -226,19 +226,6 @@ const char *picture_state_words(const struct picture *picture, enum picture_stat
     return is_there ? words[state] : "";
 }
 
-const char *picture_file(char out[PICTURE_FILE_MAX], const char *file)
-{
-    size_t length = strlen(file);
-    const char *end = file;
-    if (length >= PICTURE_FILE_MAX) {
-        end += length - (PICTURE_FILE_MAX - 4);
-        while (((unsigned char)*end & 0xc0) == 0x80) /* within a character */
-            end++;
-    }
-    snprintf(out, PICTURE_FILE_MAX, "%s%s", end == file ? "" : "...", end);
-    return out;
-}
-
 bool picture_is_quantised(const struct picture *picture, const struct picture_axis *axis)
 {
     return axis->dim >= 0 && axis->source_dim == picture->explained->src.quant_axis;

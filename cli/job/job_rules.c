@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/job/explained_board.h"
 #include "proto/json/json.h"
 #include "target/profile/profile_load.h"
 #include "target/profile/profile_rules.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/races.h"
+#include "cli/grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,17 +24,10 @@ void races_finish(struct races *races)
 
 static void add(struct races *races, struct race_access access)
 {
-    if (races->count == races->capacity) {
-        const size_t capacity = races->capacity ? 2 * races->capacity : 64;
-        struct race_access *list = realloc(races->list, capacity * sizeof(*list));
-
-        races->incomplete |= !list;
-        if (!list)
-            return;
-        races->list = list;
-        races->capacity = capacity;
-    }
-    races->list[races->count++] = access;
+    if (list_grow(&races->list, races->count, &races->capacity, sizeof(access)))
+        races->incomplete = true;
+    else
+        races->list[races->count++] = access;
 }
 
 void races_add(struct races *races, const struct resolved *resolved,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,9 +191,11 @@ static void explain_remote(struct daemon_link *link, struct fault *fault)
 
 int daemon_link_info(struct daemon_link *link, struct daemon_info *info, struct fault *fault)
 {
+    static const struct daemon_link_request request = {.method = "daemon.info",
+                                                       .timeout_ms = DAEMON_LINK_ASK_MS};
     struct rpc_reply reply;
 
-    if (daemon_link_ask(link, "daemon.info", &reply, fault))
+    if (daemon_link_call(link, &request, &reply, fault))
         return -1;
     int status = daemon_info_read(&reply.result, info);
     if (status)
@@ -371,14 +372,6 @@ int daemon_link_call(struct daemon_link *link, const struct daemon_link_request 
     int status = parse_reply(line, length, reply, fault);
     free(line);
     return status;
-}
-
-int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
-                    struct fault *fault)
-{
-    const struct daemon_link_request request = {.method = method, .timeout_ms = DAEMON_LINK_ASK_MS};
-
-    return daemon_link_call(link, &request, reply, fault);
 }
 
 int daemon_link_unreadable(const struct rpc_reply *reply, struct fault *fault)

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "cli/link/boards.h"
 #include "cli/options.h"
@@ -91,10 +90,6 @@ struct daemon_link_request {
  */
 int daemon_link_call(struct daemon_link *link, const struct daemon_link_request *request,
                      struct rpc_reply *reply, struct fault *fault);
-
-/** daemon_link_call() of a method without parameters that a daemon answers at once. */
-int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
-                    struct fault *fault);
 
 /** Requests the daemon's description of itself. */
 int daemon_link_info(struct daemon_link *link, struct daemon_info *info, struct fault *fault);

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "cli/grow.h"
 #include "cli/queue/queue.h"
 #include "cli/term/print.h"
 
 enum {
-    FIRST_CAPACITY = 64,
     TIMEOUT_S = 10,
     KEYS = 7,
     KEY_MAX = QUEUE_NAME_MAX + 32,
@@ -671,15 +671,8 @@ int redis_count(struct redis *redis, struct queue_counts *counts, struct fault *
 /* Adds a holder, which `status` owns. Returns 0, or -1 if out of memory. */
 static int add_to_status(struct queue_status *status, const struct queue_holder *holder)
 {
-    if (status->count == status->capacity) {
-        const size_t capacity = status->capacity ? 2 * status->capacity : FIRST_CAPACITY;
-        struct queue_holder *list = reallocarray(status->holders, capacity, sizeof(*list));
-
-        if (!list)
-            return -1;
-        status->holders = list;
-        status->capacity = capacity;
-    }
+    if (list_grow(&status->holders, status->count, &status->capacity, sizeof(*holder)))
+        return -1;
     status->holders[status->count++] = *holder;
     return 0;
 }
@@ -730,15 +723,8 @@ int redis_status(struct redis *redis, struct queue_status *out, struct fault *fa
 /* Adds an entry, which `entries` owns. Returns 0, or -1 if out of memory. */
 static int add_entry(struct queue_entries *entries, const struct queue_entry *entry)
 {
-    if (entries->count == entries->capacity) {
-        const size_t capacity = entries->capacity ? 2 * entries->capacity : FIRST_CAPACITY;
-        struct queue_entry *list = reallocarray(entries->list, capacity, sizeof(*list));
-
-        if (!list)
-            return -1;
-        entries->list = list;
-        entries->capacity = capacity;
-    }
+    if (list_grow(&entries->list, entries->count, &entries->capacity, sizeof(*entry)))
+        return -1;
     entries->list[entries->count++] = *entry;
     return 0;
 }

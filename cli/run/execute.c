@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/grow.h"
 #include "cli/job/explained.h"
-#include "cli/job/outcome.h"
 #include "cli/job/staging.h"
 #include "cli/run/execute.h"
 #include "cli/tensor/tensor_file.h"
@@ -577,16 +577,9 @@ static int add_output(struct detach *detach, const struct resolved *r, struct fa
 {
     struct stat status;
 
-    if (detach->output_count == detach->output_capacity) {
-        const size_t capacity = 2 * detach->output_capacity + 16;
-        struct detached_output *grown =
-            reallocarray(detach->outputs, capacity, sizeof(*detach->outputs));
-
-        if (!grown)
-            return fault_no_memory(fault);
-        detach->outputs = grown;
-        detach->output_capacity = capacity;
-    }
+    if (list_grow(&detach->outputs, detach->output_count, &detach->output_capacity,
+                  sizeof(*detach->outputs)))
+        return fault_no_memory(fault);
     if (fstat(r->output.fd, &status))
         return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
     detach->outputs[detach->output_count++] =

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
 #include "proto/file/job_spec.h"
 
 static const struct dtype dtypes[] = {

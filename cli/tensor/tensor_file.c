@@ -12,7 +12,6 @@
 #include "cli/file/regular.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
-#include "cli/term/print.h"
 
 enum { LIFT_BYTES = 16 << 20 }; /* bytes per system call: limits the delay of ^C */
 

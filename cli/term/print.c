@@ -10,7 +10,6 @@
 
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 #include "proto/json/utf8.h"
 
@@ -296,18 +295,23 @@ void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uin
     jsonw_array_end(w);
 }
 
-const char *print_path(char out[PRINT_PATH_MAX], const char *path)
+const char *print_path_end(char *out, size_t size, const char *path)
 {
     size_t length = strlen(path);
     const char *end = path;
-    if (length >= PRINT_PATH_MAX) {
-        end += length - (PRINT_PATH_MAX - 4);
+    if (length >= size) {
+        end += length - (size - 4);
         /* Do not cut within a UTF-8 character. */
         while (((unsigned char)*end & 0xc0) == 0x80)
             end++;
     }
-    snprintf(out, PRINT_PATH_MAX, "%s%s", end == path ? "" : "...", end);
+    snprintf(out, size, "%s%s", end == path ? "" : "...", end);
     return out;
+}
+
+const char *print_path(char out[PRINT_PATH_MAX], const char *path)
+{
+    return print_path_end(out, PRINT_PATH_MAX, path);
 }
 
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape)

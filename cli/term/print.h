@@ -83,6 +83,8 @@ void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uin
 
 /* Short texts for people; each function returns `out`. */
 enum { PRINT_TEXT_MAX = 64, PRINT_PATH_MAX = 132 };
+/** Writes a path; "..." and its end if it is longer than size - 1 bytes. */
+const char *print_path_end(char *out, size_t size, const char *path);
 /** Writes a path for a message; of a very long path, the end. */
 const char *print_path(char out[PRINT_PATH_MAX], const char *path);
 /** Writes a shape: "(4, 6, 8)". */

@@ -105,7 +105,8 @@ int array_init(void)
                : -1;
 }
 
-bool array_is(PyObject *object)
+/* Returns whether an object is a NumPy array. */
+static bool array_is(PyObject *object)
 {
     return PyObject_TypeCheck(object, (PyTypeObject *)ndarray);
 }

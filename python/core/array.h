@@ -13,9 +13,6 @@
 /** Imports what arrays need. Returns 0, or -1 with an exception. */
 int array_init(void);
 
-/** Returns whether an object is a NumPy array. */
-bool array_is(PyObject *object);
-
 /**
  * Returns an array with the memory, the shape and the element type of an object, which it keeps
  * alive; a NumPy array itself. `name` is the argument's, for errors. A new reference, or null with
