@@ -167,11 +167,11 @@ struct mli_legaliser {
     struct mli_channel_caps caps;
     struct mli_copy_box box;       /**< private: the part of a descriptor that is being cut */
     uint32_t index;                /**< private */
-    uint8_t part;                  /**< private: which part of each run `box` has */
+    uint8_t part;                  /**< private: part of each run that `box` has */
     bool cutting;                  /**< private */
     bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
-    bool demands;                  /**< private: some pieces may be for the processor, */
-    bool shared;                   /**< private: and some are */
+    bool demands;                  /**< private: some pieces may be for the processor */
+    bool shared;                   /**< private: some pieces are for the processor */
     size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; the last entry is the
                                       position in the run */
     size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; last: of the run */

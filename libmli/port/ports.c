@@ -22,5 +22,5 @@ static const struct mli_engine *const ports[] = {
 void ports_add(void)
 {
     for (size_t i = 0; ports[i]; i++)
-        (void)mli_mov_add_engine(ports[i]); /* refused only if it was added before */
+        (void)mli_mov_add_engine(ports[i]); /* add fails only if the engine was added before */
 }

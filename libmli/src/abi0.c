@@ -31,7 +31,7 @@ struct legaliser0 {
 };
 
 struct stats0 {
-    uint64_t counters[8]; /* submitted to queue_high_water */
+    uint64_t counters[8]; /* the members from submitted to queue_high_water */
 };
 
 _Static_assert(offsetof(mli_mov_channel_stats, cpu_pieces) == sizeof(struct stats0), "prefix");

@@ -41,10 +41,10 @@ struct geometry {
     bool cfg_strides; /* true: cfg sets strides of the destination */
     bool nested; /* true: each stride of the destination exceeds the span of the dimensions inside
                     it, so no elements overlap */
-    struct axis axis[MLI_MAX_RANK];   /* axes by source dimension */
+    struct axis axis[MLI_MAX_RANK];   /* axes, indexed by source dimension */
     uint32_t order[MLI_MAX_RANK];     /* source dimensions by falling stride of the destination */
-    uint32_t dst_shape[MLI_MAX_RANK]; /* shape by destination dimension */
-    int32_t dst_stride[MLI_MAX_RANK]; /* strides by destination dimension, never 0 */
+    uint32_t dst_shape[MLI_MAX_RANK]; /* shape, indexed by destination dimension */
+    int32_t dst_stride[MLI_MAX_RANK]; /* strides, indexed by destination dimension; never 0 */
     struct extent read, written;
 };
 

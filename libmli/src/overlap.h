@@ -20,7 +20,7 @@ struct lattice_term {
 
 struct lattice {
     uint32_t count;
-    struct lattice_term term[2 * MLI_MAX_RANK]; /* terms by falling stride */
+    struct lattice_term term[2 * MLI_MAX_RANK]; /* terms in the order of falling strides */
 };
 
 /** Adds a term. Leaves out a term that has only the value 0. */

@@ -264,7 +264,7 @@ void channel_cancel(uint32_t number, uint32_t work)
     if (channel_engine()->cancel)
         channel_engine()->cancel(number);
     if (channel_caps(number)->flags & MLI_CHANNEL_INTERRUPT)
-        mli_mov_interrupt(number); /* poll sees that the work is cancelled */
+        mli_mov_interrupt(number); /* poll then sees that the work item is cancelled */
 }
 
 bool channel_is_polled(uint32_t number)

@@ -190,7 +190,7 @@ static struct faulty {
     struct mli_work_end end; /* result of the outer work item so far */
     enum mode mode;
     struct pieces pieces;        /* pieces of the plan; not used if the mode is WHOLE */
-    struct mli_descriptor piece; /* the piece that the engine inside has, */
+    struct mli_descriptor piece; /* the piece that the inner engine executes */
     struct mli_plan plan;        /* the piece as a plan of its own */
     bool corrupt;
     uint64_t delay_ns, random;

@@ -50,7 +50,7 @@ struct slot {
     _Atomic uint32_t parts;        /* number of parts, on the channels from the slot's own on */
     _Atomic uint32_t pending;      /* parts that are not done */
     _Atomic uint32_t starts;       /* number of transfers started, the current transfer included */
-    struct term terms[SLOT_TERMS]; /* terms of the latest claims, by generation */
+    struct term terms[SLOT_TERMS]; /* terms of the latest claims, indexed by generation */
     /* Valid when the transfer is done: */
     _Atomic uint32_t channel, descriptor;
     _Atomic size_t row, bytes;

@@ -144,7 +144,7 @@ bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows 
 struct choice {
     struct walk walk;
     bool stream;   /* true: stream, if the kernel can */
-    uint32_t done; /* slabs that are written with the box, as bits */
+    uint32_t done; /* slabs that are written together with the box, as bits */
 };
 
 /* Calls the leaf kernel of the walk for every iteration of the outer loops. */

@@ -151,8 +151,8 @@ typedef uint8x16_t bytesq;
 
 /*
  * Moves the first `rows` elements of each group of `spread`: row r goes to dst + r * dst_step. `Q`,
- * `bits` and N (elements of a register) name the instructions. There are more than N groups, or N
- * groups without unwanted elements.
+ * `bits` and N (elements of a register) name the instructions. The source has more than N groups,
+ * or N groups that have no other elements.
  */
 #define UNZIP_BLOCK(Q, bits, E, spread, c, skip)                                                   \
     do {                                                                                           \

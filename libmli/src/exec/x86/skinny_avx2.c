@@ -541,7 +541,7 @@ static void interleave(uint32_t size_log, uint8_t *dst, const uint8_t *src, size
               : of[size_log][cols])(&(struct interleave){size_log, dst, src, src_step, rows, cols});
 }
 
-/* Any side of less than 16 bytes. */
+/* Transposes with a side of less than 16 bytes. */
 
 /*
  * Up to this step, the kernels may read the bytes between columns; farther apart there may be

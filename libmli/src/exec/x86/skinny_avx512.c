@@ -301,7 +301,8 @@ static void unzip_all(const struct skinny *t, kernel *const *kernels)
     const size_t n = LINE / size, cols = t->cols;
     const struct network *net = &networks[t->size_log][spread];
     const struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
-    const bool whole = t->rows == spread; /* otherwise the last chunk would read too far */
+    const bool whole =
+        t->rows == spread; /* without this, the last chunk would read beyond the end */
     size_t begin = 0;
 
     if (cols < n) {
