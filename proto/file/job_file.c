@@ -119,7 +119,7 @@ enum mark { UNSEEN = 0, OPEN, DONE };
 
 struct walk {
     const struct index *index;
-    unsigned char *marks; /* a mark for each job */
+    unsigned char *marks; /* one mark for each job, for the search */
     struct step *steps;   /* jobs whose search has not ended; each waits for the next job */
     size_t depth;
 };

@@ -20,7 +20,7 @@ enum { JSON_SCHEMA_MAX = 4095 };
 /* The longest table of one object. Tables end with a null key. */
 enum { NUMBERS_MAX = 16 };
 
-enum { WORD_MAX = 128 }; /* bytes; longer words are not compared */
+enum { WORD_MAX = 128 }; /* maximum length in bytes of words that are compared */
 
 static size_t min(size_t a, size_t b)
 {

@@ -114,7 +114,7 @@ struct out_mark {
     bool borrowed;  /* true: the caller owns the descriptors */
     uint32_t count; /* number of descriptors; 1 for a file */
     int fds[PROTO_FDS_MAX];
-    uint64_t offset, left; /* position in a file, and number of bytes that are not moved yet */
+    uint64_t offset, left; /* position in a file, and number of bytes that are not sent yet */
     uint64_t owner;        /* owner of a file */
 };
 
