@@ -200,7 +200,7 @@ static void crew_join(struct crew *crew)
 enum {
     SMALL_MAX = 4 * 1024 * 1024, /* maximum size of a file in memory that is closed at once: closing
                                     a larger one takes long */
-    BLOCK = 512,                 /* bytes; the unit of st_blocks */
+    BLOCK = 512,                 /* size in bytes of the unit of st_blocks */
     CLOSE_MAX = 64,              /* maximum number of descriptors in one piece of work */
     TABLE_MAX = 1 << 18          /* entries; 4096 clients, the most, have fewer descriptors */
 };
@@ -358,7 +358,8 @@ static void serve(struct crew *crew)
     pthread_mutex_lock(&reaper.mutex);
     queue->served = false;
     if (!link_empty(&queue->work))
-        link_append(&crew->waiting, &queue->link); /* behind the queues of other users */
+        link_append(&crew->waiting,
+                    &queue->link); /* append the queue behind the queues of other users */
     /* The analyser does not see that an owner with work is never freed. */
     queue->owner->fds -= fds; /* NOLINT(clang-analyzer-unix.Malloc) */
     atomic_fetch_sub(&reaper.total_fds, fds);

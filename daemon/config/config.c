@@ -171,7 +171,8 @@ unsigned reload_keep(const struct config *live, struct config *fresh)
         const char *old = (const char *)live + fixed[i].at;
         char *new = (char *)fresh + fixed[i].at;
 
-        if (memcmp(old, new, fixed[i].size) == 0) /* texts are filled up with zeros */
+        if (memcmp(old, new, fixed[i].size) ==
+            0) /* compare all bytes: texts are padded with zeros */
             continue;
         memcpy(new, old, fixed[i].size);
         count++;

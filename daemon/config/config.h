@@ -36,10 +36,10 @@ bool access_allows(const struct access *access, uint32_t uid);
 /* "quotas": limits for all connections of one user together. */
 
 struct quota {
-    uint32_t clients;        /* QUOTA_SHARE: a share of limits.clients */
-    uint32_t jobs;           /* QUOTA_SHARE: a share of limits.jobs */
+    uint32_t clients;        /* limit on connections; QUOTA_SHARE: a share of limits.clients */
+    uint32_t jobs;           /* limit on jobs; QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes;   /* UINT64_MAX: no limit */
-    uint32_t memory_percent; /* most of each memory of the board, in percent */
+    uint32_t memory_percent; /* maximum share of each memory of the board, in percent */
     uint64_t reply_bytes;    /* bytes of unread and expected replies */
     uint32_t weight;         /* quanta of bytes in each of the user's turns */
     int32_t max_priority;    /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
@@ -104,7 +104,7 @@ struct config {
     struct access access; /* "access": the users who are served */
     uint32_t clients;     /* "limits.clients": connections at a time */
     uint32_t clients_reserved;   /* "limits.clients_reserved": for root and the own user */
-    uint32_t jobs_per_client;    /* "limits.jobs_per_client": of one connection */
+    uint32_t jobs_per_client;    /* "limits.jobs_per_client": jobs of one connection */
     uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */
     uint64_t job_bytes;          /* "limits.job_bytes": bytes mapped by one job */
     uint32_t buffers_per_client; /* "limits.buffers_per_client": buffers of a connection */

@@ -12,7 +12,11 @@
 
 /* The watchdog. */
 
-enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* beats of the timer in a limit */, BEAT_MS_MAX = 1000 };
+enum {
+    NS_PER_MS = 1000 * 1000,
+    BEATS = 8 /* number of timer beats within one limit */,
+    BEAT_MS_MAX = 1000
+};
 
 static void on_watchdog(uv_timer_t *timer);
 
@@ -440,7 +444,8 @@ static bool serve_backfill(struct jobs *jobs, uint64_t now)
     if (ends_before(task, &blockers))
         channels->backfilled |= channels_run((uint32_t)first, task_channels(task));
     start(task, first);
-    channels->backfilled &= channels->busy; /* the task may have ended at once */
+    channels->backfilled &=
+        channels->busy; /* the task may have ended already and freed its channels */
     return true;
 }
 
@@ -560,7 +565,7 @@ static void on_deadline(uv_timer_t *timer)
     struct jobs *jobs = LINK_OWNER(timer->data, struct jobs, deadlines);
 
     deadlines_expire(&jobs->deadlines);
-    dispatch_run(jobs); /* an expired task may have held up the queue */
+    dispatch_run(jobs); /* an expired task may have blocked the queue */
 }
 
 static void on_watchdog(uv_timer_t *timer)

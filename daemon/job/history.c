@@ -118,7 +118,7 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 /* The history. */
 
 enum {
-    DELIVERED_PART = 4, /* one in four records may stay delivered */
+    DELIVERED_PART = 4, /* share of the records that may stay delivered: one in four */
     FORGOTTEN_MAX =
         4 /* maximum number of records that one new record replaces, after the limit was lowered */
 };

@@ -124,7 +124,7 @@ struct task {
     struct dependency *dependencies;  /* one for each job of `after` that had not ended */
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
-    int first_channel; /* -1: not started yet */
+    int first_channel; /* first channel of the task; -1: not started yet */
     uint64_t lost;     /* watchdog.lost at the time when the transfer was started */
     mli_mov_handle_t handle;
     const int8_t

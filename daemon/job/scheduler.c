@@ -66,7 +66,7 @@ struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
 
         if (!turn->granted) {
             if (turn->search == ring->search)
-                skip_rounds(ring); /* the search has passed over all members */
+                skip_rounds(ring); /* the search has skipped all members */
             turn->granted = true;
             turn->deficit += rules->quantum(turn, rules);
         }
@@ -300,7 +300,8 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
             if (!next)
                 return;
             priority = next->priority > i + 1 ? next->priority : i + 1;
-            scheduler->ageing_left -= scheduler->ageing_left > 0; /* next_of() may age lanes */
+            scheduler->ageing_left -=
+                scheduler->ageing_left > 0; /* next_of() may change the lanes' priorities by age */
             leave_class_served(scheduler, next, now);
             enter_class(scheduler, next, i + 1, priority, now);
         }

@@ -122,9 +122,10 @@ static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, ui
 }
 
 /**
- * Passes the turn on until the deficit of a member covers the cost of its next job. Returns that
- * member, also in later calls until the caller has subtracted the cost from the deficit. Returns
- * NULL if *rules->steps do not suffice: the next call goes on. The ring must not be empty.
+ * Gives turns to the members one after the other until the deficit of one covers the cost of its
+ * next job. Returns that member, also in later calls until the caller has subtracted the cost from
+ * the deficit. Returns NULL if *rules->steps do not suffice: the next call continues. The ring must
+ * not be empty.
  */
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules);
 
@@ -148,7 +149,7 @@ struct portion {
 
 /* All jobs of one user. */
 struct share {
-    uint32_t weight; /* may be changed at any time; at least 1 */
+    uint32_t weight; /* weight, at least 1; may be changed at any time */
     struct portion portions[LANE_PRIORITIES];
 };
 

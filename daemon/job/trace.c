@@ -19,7 +19,7 @@ struct trace {
     int fd; /* -1: the trace has stopped */
     off_t written;
     struct chrome_trace chrome;
-    struct textw text; /* events that are not written yet */
+    struct textw text; /* trace events that are not written yet */
     uv_timer_t timer;  /* runs while `text` is not empty */
 };
 

@@ -288,7 +288,7 @@ static struct board_piece *piece_of(struct link *link)
     return LINK_OWNER(link, struct board_piece, link);
 }
 
-/* Returns the gap behind the piece of a link, or the one before the first piece. */
+/* Returns the gap gap behind the piece of a link, or the one before the first piece. */
 static struct board_gap *gap_behind(struct board_memory *memory, struct link *link)
 {
     return link == &memory->pieces ? &memory->gap : &piece_of(link)->gap;
@@ -425,7 +425,7 @@ static void occupy(struct board_memory *memory, struct board_gap *gap, struct bo
         .holder = want->use->holder,
         .gap.before = &piece->link,
     };
-    link_append(gap->before->next, &piece->link); /* behind the piece before the gap */
+    link_append(gap->before->next, &piece->link); /* insert it behind the piece before the gap */
     treap_remove(&memory->gaps_by_size, &gap->by_size);
     add_gap(memory, gap, gap->from, offset);
     add_gap(memory, &piece->gap, offset + want->bytes, end);

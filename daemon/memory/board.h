@@ -63,9 +63,9 @@ struct board_piece {
     struct board_memory *memory; /* null: in no memory */
     uint64_t address, size;
     struct board_holder holder;
-    struct board_gap gap;      /* behind the piece */
+    struct board_gap gap;      /* gap behind the piece */
     struct treap_node by_user; /* ordered by user, then by address */
-    struct board_sums sums;    /* over the subtree of by_user */
+    struct board_sums sums;    /* sums over the subtree of by_user */
 };
 
 struct board_memory {

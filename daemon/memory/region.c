@@ -28,14 +28,14 @@ enum {
     POPULATE_MAX =
         64 * 1024, /* bytes; pages of smaller mappings are mapped at once, not by page faults */
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes that one call unmaps, in less than 1 ms */
-    BLOCK = 512                  /* bytes; the unit of st_blocks */
+    BLOCK = 512                  /* size in bytes of the unit of st_blocks */
 };
 
 static struct mapping_policy policy = {.max = UINT32_MAX};
 
 /* Counting mappings. */
 
-enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved */
+enum { RESERVED_PART = 8 }; /* one mapping in eight is reserved (struct mapping_policy) */
 
 /* The mappings of one user. */
 struct mapping_owner {

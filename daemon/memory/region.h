@@ -105,7 +105,7 @@ struct region {
     uint32_t holders;
     struct mapping mapping;
     struct sigbus_guard guard;
-    mli_mov_memory attached; /* the pages, made known to the engine's device */
+    mli_mov_memory attached; /* registration of the pages with the engine's device */
     uint64_t size;           /* usable bytes from mapping.data on */
     uint64_t file_offset;    /* offset of mapping.data in the file */
     dev_t dev;

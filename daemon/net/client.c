@@ -415,7 +415,7 @@ bool client_send_text(struct client *client, struct jsonw *w)
         return false;
     error = outbox_adopt(&client->out, w->data, w->length);
     if (error == 0)
-        jsonw_init(w); /* the outbox has the text */
+        jsonw_init(w); /* do not free the text: the outbox owns it */
     return appended(client, error);
 }
 
@@ -936,7 +936,8 @@ int client_create(struct net *net, int fd, enum slot slot)
         reaper_close_connection(fd);
         return -ENOMEM;
     }
-    error = uv_poll_init(net->loop, &client->poll, fd); /* also makes it non-blocking */
+    error = uv_poll_init(net->loop, &client->poll,
+                         fd); /* this call also makes the socket non-blocking */
     if (error < 0) {
         destroy(client);
         reaper_close_connection(fd);
@@ -1003,7 +1004,7 @@ static void flush_refused(struct held *held)
         stop_retrying(client);
         client_flush(client); /* calls begin_retrying() if the system still refuses */
     }
-    while (!link_empty(&now)) { /* these clients are first the next time */
+    while (!link_empty(&now)) { /* the next call begins with these clients */
         struct link *last = now.prev;
 
         link_remove(last);

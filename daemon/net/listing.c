@@ -154,7 +154,8 @@ static void destroy(struct listing *listing)
 
 static void drop(struct pending *pending)
 {
-    struct listing *listing = (struct listing *)(void *)pending /* its first member */;
+    struct listing *listing =
+        (struct listing *)(void *)pending /* the pending reply is its first member */;
 
     destroy(listing);
 }
@@ -162,7 +163,8 @@ static void drop(struct pending *pending)
 /* Goes on with the walk from `next` in the next round of the loop. */
 static void put_off(struct listing *listing, struct link *next)
 {
-    link_append(next->next, link_of(listing->client, &listing->mark)); /* right behind `next` */
+    link_append(next->next,
+                link_of(listing->client, &listing->mark)); /* position right behind `next` */
     chore_add(listing->client->net->chores, &listing->chore);
 }
 

@@ -190,13 +190,13 @@ struct pending {
 /* A task with the reply that its client waits for. The job room allocates it. */
 struct submission {
     struct task task;     /* first */
-    struct answer answer; /* due unless the task is detached or has ended */
+    struct answer answer; /* true: a reply is due; false: the task is detached or has ended */
 };
 
 /* The clients that are HELD. The system does not report when a peer reads its descriptors: while
  * clients are held for them, or the system takes no more of them, a timer looks. */
 struct held {
-    struct link clients; /* the first one is checked next */
+    struct link clients; /* list of the held clients; the first client is checked next */
     uint32_t count;
     uint32_t left; /* number of clients, from the first on, that must be checked after a change */
     struct chore again;  /* makes the loop run another round, which checks more clients */

@@ -21,7 +21,7 @@ enum { FLUSH_MAX = 64 * 1024 };
 struct outbox_chunk {
     struct outbox_chunk *next;
     size_t begin, end, capacity; /* waiting bytes are [begin, end) */
-    char *bytes;                 /* behind this struct, or an adopted text */
+    char *bytes;                 /* the bytes, behind this struct or in an adopted text */
     bool adopted;                /* true: free the bytes, too */
 };
 

@@ -16,12 +16,12 @@
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list, at most */
 
-/* What both kinds of wait have. */
+/* The common members of both kinds of wait. */
 struct wait {
     struct pending pending; /* first */
     struct jobs *jobs;
     uint32_t timeout_ms;
-    uv_timer_t timer; /* open if the request has a timeout */
+    uv_timer_t timer; /* timer; started only if the request has a timeout */
 };
 
 static void on_closed(uv_handle_t *timer)

@@ -640,7 +640,7 @@ static void fill_standard_streams(void)
 /* The origin of the tuning of the kernels. */
 struct tuned {
     enum tuning_use use;
-    char note[TUNING_NOTE_MAX]; /* why the file is ignored, or empty */
+    char note[TUNING_NOTE_MAX]; /* reason why the file is ignored; empty: it is used */
 };
 
 static int check(struct config *config, struct tuned *tuned, struct fault *fault)

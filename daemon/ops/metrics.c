@@ -209,7 +209,8 @@ static void on_scrape(uv_poll_t *poll, int status, int events)
 /* Serves a connection, and takes ownership. Returns 0 or -errno. */
 static int scrape_begin(struct scrape *scrape, struct metrics *metrics, int fd)
 {
-    int error = uv_poll_init(metrics->loop, &scrape->poll, fd); /* also makes it non-blocking */
+    int error = uv_poll_init(metrics->loop, &scrape->poll,
+                             fd); /* this call also makes the socket non-blocking */
 
     if (error < 0) {
         reaper_close_connection(fd);
@@ -265,7 +266,7 @@ static void on_accept(uv_poll_t *poll, int status, int events)
     while (scrape < metrics->scrapes + SCRAPES_MAX && scrape->phase != SCRAPE_FREE)
         scrape++;
     if (scrape == metrics->scrapes + SCRAPES_MAX) {
-        uv_poll_stop(poll); /* poll again when a scrape is free */
+        uv_poll_stop(poll); /* poll again when a slot for a scrape is free */
         make_room(metrics);
         return;
     }
