@@ -10,7 +10,7 @@ void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **own
 {
     memset(tensor, 0, sizeof(*tensor));
     tensor_desc_to_mli(desc, tensor);
-    *owned = desc->quant.scale; /* one block holds all three arrays */
+    *owned = desc->quant.scale; /* one allocated block has all three arrays */
     *desc = (struct tensor_desc){0};
 }
 
