@@ -67,7 +67,7 @@ struct options {
         const char *value;
     } repeats[OPTIONS_REPEATS_MAX]; /* every value of options that repeat, in order */
     size_t repeat_count;
-    char **arguments; /* point into argv */
+    char **arguments; /* arguments, which point into argv */
     size_t argument_count;
 };
 

@@ -19,7 +19,7 @@
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    struct case_result last; /* RESULT_LAST of the last attempt */
+    struct case_result last; /* the members RESULT_LAST of the last attempt's result */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -93,7 +93,7 @@ static int write_content(struct output *golden, const struct resolved *r, struct
                      : output_write(golden, whole.data, tensor_file_content(&whole), 0, fault);
     if (status == 0)
         status = tensor_file_check(&whole, fault);
-    whole.fd = -1; /* whole.fd belongs to the output */
+    whole.fd = -1; /* do not close whole.fd: the output owns it */
     tensor_file_close(&whole);
     return status;
 }

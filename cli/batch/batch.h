@@ -76,7 +76,7 @@ struct batch {
     size_t todo_count;
     const struct run_setup *setup;
     uint64_t begin_ns;
-    struct timespec begin;  /* begin of the run, by the clock of file times */
+    struct timespec begin;  /* start of the run, in the time of the file system's clock */
     atomic_uint repeat_now; /* number of the newest attempt of any worker; 0: no attempt yet */
 };
 

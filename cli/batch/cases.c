@@ -25,7 +25,7 @@ static const char ending[] = ".json";
 struct walk {
     struct cases *cases;
     size_t root;   /* length of the path prefix that case names omit */
-    void *visited; /* tree of struct place_id */
+    void *visited; /* tree of struct place_id, the files found so far */
     struct fault *fault;
 };
 

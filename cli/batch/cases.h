@@ -27,7 +27,7 @@ struct batch_case {
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
     const struct case_result
         *known;         /* valid earlier result of the case, which then does not run; or NULL */
-    bool ended, passed; /* the case has ended in this run; and passed */
+    bool ended, passed; /* the case has ended in this run; the case has ended and passed */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
     enum case_reason reason;   /* why `verdict` is set: the case is an error, and does not run */
     const char *verdict;
@@ -94,7 +94,7 @@ bool cases_filter_selects(const struct options *options, const char *name);
 
 /* A list of cases, one path on each line, that is being read. */
 struct manifest {
-    struct cases *cases; /* gets the cases */
+    struct cases *cases; /* list to which cases are added */
     const char *shown;   /* path of the manifest in messages */
     int prefix;          /* length of the directory in `path`, with the slash */
     const char *path;

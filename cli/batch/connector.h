@@ -17,7 +17,7 @@ struct service_thread;
 
 struct connector {
     const struct options *options;
-    struct service_thread *service; /* NULL: a daemon */
+    struct service_thread *service; /* NULL: the connection is to a daemon */
 };
 
 /** Returns whether the options choose the service in this process. */

@@ -31,13 +31,13 @@ enum { KEPT_ORIGIN_DIGITS = 16 };
 
 struct kept_line {
     const char *place;  /* path relative to DIR */
-    const char *origin; /* digits of the origin; empty: unknown */
+    const char *origin; /* origin in hexadecimal digits; empty: unknown */
 };
 
 struct kept_list {
     int root;     /* descriptor of DIR; borrowed */
     int fd;       /* descriptor of DIR/.kept, with the lock */
-    bool is_ours; /* mlictl batch has also made DIR */
+    bool is_ours; /* true: mlictl batch also created DIR */
     struct text text;
     struct kept_line *lines; /* sorted by place, without duplicates; borrow from the text */
     size_t count;
@@ -997,7 +997,9 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 {
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
-    struct job_spec job = *evidence->job; /* borrows the members that are not replaced */
+    struct job_spec job =
+        *evidence
+             ->job; /* copies pointers: members that are not replaced stay owned by the original */
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));

@@ -46,7 +46,7 @@ struct evidence_file {
 };
 
 struct evidence {
-    const struct job_spec *job; /* belongs to the attempt; NULL: no job failed */
+    const struct job_spec *job; /* owned by the attempt; NULL: no job failed */
     const struct buffer_spec *src_buffer, *dst_buffer; /* owned by the attempt; or NULL */
     struct evidence_file source, golden, before;
     int given; /* descriptor of the complete output file; -1: the job has no result */

@@ -14,7 +14,7 @@
 
 /* A set of names, which are borrowed. */
 struct names {
-    const char **slots; /* open addressing; a power of 2 */
+    const char **slots; /* size of the table (open addressing); a power of 2 */
     size_t capacity;
 };
 

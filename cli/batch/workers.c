@@ -15,7 +15,7 @@ enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 /* A case that has ended: a worker passes it to the thread that waits in workers_run(). */
 struct ended_case {
     struct ended_case *next;
-    struct batch_case *batch_case; /* NULL: a message of the source */
+    struct batch_case *batch_case; /* the case; NULL: the source has only a message */
     bool refused;                  /* the message is a refusal */
     struct fault message;
     struct trial trial;
@@ -28,7 +28,7 @@ struct shared {
     pthread_cond_t changed;           /* `first` or `alive` has changed */
     struct ended_case *first, **last; /* ended cases that the waiting thread has not taken */
     size_t alive;                     /* number of running workers */
-    bool stop;                        /* begin no further case */
+    bool stop;                        /* true: start no further case */
     enum exit_code exit;              /* exit code of the first reason to stop */
     struct fault fault;
 };
@@ -174,7 +174,7 @@ static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **
     return more;
 }
 
-/* Calls the callback of one case. Returns false to begin no further case. */
+/* Calls the callback of one case. Returns false to true: start no further case. */
 static bool call(const struct workers_callbacks *callbacks, const struct ended_case *ended)
 {
     void *context = callbacks->context;
@@ -265,7 +265,7 @@ static void run_workers(struct shared *shared, struct worker *workers, uint32_t 
     struct fault fault;
     int error = start_threads(shared, workers, count);
 
-    /* Fewer workers are enough, but one is needed. */
+    /* Continue with fewer workers if a thread cannot be created, but not without any. */
     if (error && !workers[0].shared) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "cannot create a thread: %s", strerror(error));
         stop_for(shared, &fault);

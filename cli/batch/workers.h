@@ -79,7 +79,7 @@ struct case_source source_list_of(struct source_list *list);
 
 struct source_input {
     int fd;
-    struct cases *cases; /* gets the admitted cases */
+    struct cases *cases; /* list to which the admitted cases are added */
     /** Called for one case at a time. Sets the fault if the case is refused. */
     enum admission (*admit)(void *context, struct batch_case *batch_case, struct fault *fault);
     void *context;
@@ -108,14 +108,14 @@ void source_input_finish(struct source_input *input);
 enum { REFUSED_MAX = 256 };
 
 struct source_queue {
-    struct cases *cases;       /* gets the cases */
+    struct cases *cases;       /* list to which cases are added */
     const char *root;          /* directory of the paths in the queue */
     struct contents *contents; /* checksums of files */
     bool follow;               /* when no case is left, wait for further cases */
     /* Private: */
     struct queue *queue;
     pthread_mutex_t mutex;      /* protects the members below and `cases` */
-    uint32_t in_row;            /* refusals since the last result */
+    uint32_t in_row;            /* number of refusals since the last result */
     char *refused[REFUSED_MAX]; /* names of cases that this worker has refused */
     size_t refused_count;
     bool ended; /* every case has a result */
@@ -140,8 +140,8 @@ struct workers_plan {
 
 /* Called by the thread that called workers_run(). */
 struct workers_callbacks {
-    /** Records an ended case; `trial` is valid until the callback returns. Returns false to begin
-     * no further case. */
+    /** Records an ended case; `trial` is valid until the callback returns. Returns false to true:
+     * start no further case. */
     bool (*ended)(void *context, struct batch_case *batch_case, const struct trial *trial);
     /** Records the known result of a case; or why the source refused one. NULL for a source that
      * gives none. */

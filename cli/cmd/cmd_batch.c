@@ -270,7 +270,8 @@ const struct command cmd_batch = {
         "--queue URL` on any machine runs them, `mlictl batch collect --queue URL` reports the\n"
         "results, and `mlictl batch status --queue URL` shows what waits.\n",
     .options = batch_options,
-    .takes = &value_file, /* manifests and state files have any name */
+    .takes =
+        &value_file, /* complete any file name: manifests and state files have no fixed ending */
     .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", "enqueue", "collect",
                                                                      "status", NULL}},
     .examples = examples,

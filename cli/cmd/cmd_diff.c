@@ -29,7 +29,7 @@ struct verdict {
         ONLY_B,
         DTYPES,
         SHAPES,
-        CONTENT /* see `difference` */
+        CONTENT /* meaning: see `difference` */
     } kind;
     const struct tensor_entry *a, *b; /* `nothing` if the archive lacks the name */
     struct difference difference;

@@ -30,7 +30,7 @@ struct recorder {
     struct session *session;
     struct output output;
     struct chrome_trace trace;
-    struct textw text; /* events that are not yet written */
+    struct textw text; /* trace events that are not yet written */
     uint64_t seconds;  /* duration of the recording; 0: until ^C */
     uint64_t written, events, dropped;
     const char *path;

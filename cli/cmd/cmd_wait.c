@@ -42,7 +42,7 @@ static void print_wait(const struct session *session, const void *answer)
     char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX], before[32], after[2 * PRINT_TEXT_MAX + 8];
 
     if (wait->fault && wait->fault->code == FAULT_NOT_FOUND) {
-        print_error("%s", wait->fault->text); /* the text names the job */
+        print_error("%s", wait->fault->text); /* the text of the fault names the job */
     } else if (wait->fault) {
         print_error("job %s: %s", wait->job, wait->fault->text);
     } else {

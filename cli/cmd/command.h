@@ -26,9 +26,10 @@ struct command {
     const char *summary;   /* help in one line that begins with a verb */
     const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
-    const struct value *takes;      /* kind of its arguments; null: not completed */
-    const struct value *first;      /* kind of the first argument if it differs; otherwise null */
-    const struct example *examples; /* run by a test; the last has a null line */
+    const struct value *takes; /* kind of its arguments; null: not completed */
+    const struct value *first; /* kind of the first argument if it differs; otherwise null */
+    const struct example
+        *examples; /* examples, which a test runs; the last entry has a null line */
     enum exit_code (*run)(const struct options *options);
 };
 

@@ -16,7 +16,7 @@ struct c_file {
     size_t use;       /* number of its first use; later, its number */
 };
 
-/* All of them, in the order of first use. */
+/* All files, in the order of their first use. */
 struct c_files {
     struct c_file *sorted;   /* the files; sorted by name after c_files_sort() */
     struct c_file **ordered; /* by first use */
@@ -50,7 +50,7 @@ static void c_files_add(struct c_files *files, const char *name, uint64_t offset
     files->count += !files->failed;
 }
 
-/* By name; uses of one file by their order. */
+/* Sorts by name, and uses of one file by their order. */
 static int compare_names(const void *a, const void *b)
 {
     const struct c_file *x = a, *y = b;

@@ -206,7 +206,7 @@ static int check_stdout(struct explain_output *output, const struct options *opt
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = options_get(options, names[i]);
-        const bool is_file = i < 3; /* the others always write to standard output */
+        const bool is_file = i < 3; /* the other outputs always go to standard output */
 
         if (!value || (is_file && strcmp(value, "-") != 0))
             continue;

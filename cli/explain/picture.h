@@ -62,7 +62,7 @@ struct picture_slot {
     enum { SLOT_COORDINATE, SLOT_GAP, SLOT_BREAK } kind;
     uint64_t
         at; /* coordinate (src: including padding); for a break, the first omitted coordinate */
-    uint64_t left_out;          /* coordinates of a break */
+    uint64_t left_out;          /* number of coordinates that a break hides */
     bool real;                  /* the coordinate holds an element of the source, not padding */
     enum picture_window window; /* dst: PICTURE_SAMPLED if written, else PICTURE_OUT */
     uint64_t sample;            /* valid if PICTURE_SAMPLED */
@@ -78,7 +78,7 @@ struct picture_axis {
 
 struct picture_side {
     bool is_dst;
-    enum picture_level level_of[MLI_MAX_RANK]; /* levels by dimension of the side's tensor */
+    enum picture_level level_of[MLI_MAX_RANK]; /* level of each dimension of the tensor */
     bool update;                               /* dst: unwritten elements keep their old values */
     struct picture_axis axis[PICTURE_LEVELS];
 };
@@ -270,7 +270,7 @@ struct picture_metrics {
     int edge;                            /* width of a plane in addition to its cells */
     int across, down;                    /* space between planes, and between lines */
     int label;                           /* height */
-    int left; /* space before the planes, without the width of the rows' ticks */
+    int left; /* space before the planes, without the width of the tick labels of rows */
     int top, bottom;
     int (*text_width)(const char *text); /* returns the width of the text of a label or tick */
 };
@@ -286,7 +286,7 @@ struct picture_block {
     size_t fold[PICTURE_SLOTS_MAX];     /* the line of each plane */
     int line[PICTURE_SLOTS_MAX];        /* y of the cells in each line */
     size_t lines;
-    int ticks; /* width of the rows' ticks */
+    int ticks; /* width of the tick labels of rows */
     int left;  /* x of the first plane */
     int width, height;
 };

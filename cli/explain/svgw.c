@@ -126,7 +126,7 @@ int svgw_text_width(const char *text, int size)
 {
     int width = 0;
     for (const char *c = text; *c; c++) {
-        if (((unsigned char)*c & 0xc0) == 0x80) /* within a character */
+        if (((unsigned char)*c & 0xc0) == 0x80) /* inside a character of several bytes */
             continue;
         width += strchr(" .,:;()[]'|ijlIft", *c) ? 38 : strchr("mwMW%@+=<>", *c) ? 90 : 64;
     }

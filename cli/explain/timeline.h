@@ -59,12 +59,12 @@ struct timeline_total {
     uint64_t bytes, descriptors;
     profile_cost start, end; /* start of the first job and end of the last job */
     profile_cost sum;        /* the sum of the times of all jobs */
-    profile_cost memcpy;     /* the time of memcpys by the core instead */
+    profile_cost memcpy;     /* the time that the core needs to move the same bytes by memcpy */
 };
 
 /* The use of a buffer in a memory, from a write to the last read before the next write. */
 struct buffer_life {
-    uint64_t start_ns, end_ns; /* end_ns 0: no use */
+    uint64_t start_ns, end_ns; /* time of the use; end_ns = 0: no use */
     bool read;                 /* the buffer was read since it was written */
     uint32_t memory;           /* index of the memory */
     uint64_t bytes;
@@ -95,7 +95,8 @@ struct timeline {
 void timeline_init(struct timeline *timeline, const struct target_profile *profile);
 void timeline_finish(struct timeline *timeline);
 
-/** Adds the job `index` of a file; borrows its strings. Out of memory: sets timeline->failed. */
+/** Adds the job `index` of a file; copies pointers: the strings are borrowed. Out of memory: sets
+ * timeline->failed. */
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);
 

@@ -28,7 +28,7 @@ enum {
     LANE = 26,    /* height of a box */
     LANE_GAP = 5, /* between lanes */
     NARROW = 4,   /* width in pixels below which slots are drawn as a group */
-    GROUP = 12,   /* pixels of a group */
+    GROUP = 12,   /* width in pixels of a group */
     ARROWS_MAX = 64,
     NAME_FONT = 10
 };
@@ -411,7 +411,10 @@ static bool timeline_lanes_draw(struct textw *w, const struct timeline_panel *pa
     return plot.groups;
 }
 
-enum { TRACK = 56 /* height of the area */, GAP = 26 /* between areas, with a heading */ };
+enum {
+    TRACK = 56 /* height of the area */,
+    GAP = 26 /* distance between areas, including a heading */
+};
 
 /* At equal times, sort ends before starts: a job reuses the memory of the job before. */
 static int compare(const void *a, const void *b)
@@ -584,7 +587,7 @@ enum {
     TOP = 70,     /* height of the title */
     HEADING = 30, /* height of a panel's heading */
     AXIS = 30,    /* height of the axis below the lanes */
-    BETWEEN = 24, /* between panels */
+    BETWEEN = 24, /* distance between panels */
     LEGEND = 34,  /* height of the legend */
     SHARE = 44,   /* width of the share of busy time, right of a lane */
     WIDTH = 960,  /* width of the time axis */

@@ -70,7 +70,7 @@ struct timeline_panel {
     uint32_t lane_count;
     const struct timeline_slot *slots;
     size_t slot_count;
-    const struct timeline_memory *memories; /* only memories with uses are drawn */
+    const struct timeline_memory *memories; /* memories; only memories with uses are drawn */
     uint32_t memory_count;
     const struct timeline_use *uses;
     size_t use_count;

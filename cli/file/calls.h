@@ -12,7 +12,7 @@
 /** Calls openat(). After ^C it fails with ECANCELED instead of EINTR. */
 int open_at(int directory, const char *path, int flags, mode_t mode);
 
-/** Same for a file that exists. */
+/** Like the function above, for a file that exists. */
 int open_path(const char *path, int flags);
 
 /** Calls pread() until `size` bytes are read, or the file ends. Returns their number, or -1. */

@@ -10,7 +10,7 @@
 #include "cli/file/place.h"
 #include "proto/json/json.h"
 
-enum { LINKS_MAX = 40 }; /* the kernel's limit */
+enum { LINKS_MAX = 40 }; /* maximum number of links, as in the kernel */
 
 /* Follows one link. Returns null if `path` is not a link, or if out of memory. */
 static char *follow_once(const char *path)

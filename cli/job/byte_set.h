@@ -16,7 +16,7 @@ struct byte_set_loop {
 /* Bytes begin + sum of i[k] * step[k] + 0 .. run, for all i[k] < count[k]. Loops are ordered from
  * the largest step to the smallest. */
 struct byte_set {
-    uint64_t begin, run; /* run 0: no bytes */
+    uint64_t begin, run; /* run = 0: the set is empty */
     uint32_t loops;
     struct byte_set_loop loop[MLI_MAX_RANK];
 };

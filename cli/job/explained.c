@@ -237,7 +237,7 @@ enum {
     RUNS = 9,
     RUN_BYTES = 256 * 1024, /* repeat small copies up to this size: the clock is coarse */
     REPEATS_MAX = 1024,
-    ENOUGH_NS = 200 * 1000 * 1000 /* begin no further run after this time */
+    ENOUGH_NS = 200 * 1000 * 1000 /* start no further run after this time */
 };
 
 /* Returns the time of one run, which makes `repeats` copies, in ns. */

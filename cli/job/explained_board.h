@@ -56,7 +56,7 @@ struct board_remark {
     char text[240]; /* a sentence */
 };
 
-enum { BOARD_REMARKS_MAX = 6 }; /* two of a kind for both sides */
+enum { BOARD_REMARKS_MAX = 6 }; /* one remark of each kind for source and destination */
 
 struct board_remarks {
     uint32_t count;

@@ -103,7 +103,7 @@ static int compare_whole_files(const struct resolved *r, struct outcome *outcome
     struct tensor_file output = r->whole, golden = r->expect;
 
     output.fd = r->output.fd;
-    golden.map = NULL; /* r->expect keeps the mapping */
+    golden.map = NULL; /* r->expect owns the mapping */
     output.header.data_offset = golden.header.data_offset = 0;
     int status = compare_bytes(&output, &golden, tensor_file_content(&r->whole),
                                &outcome->difference, &outcome->fault);
@@ -466,7 +466,7 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
         (refused && expect->kind != EXPECT_ERROR))
         return;
-    struct expectation shown = *expect; /* borrows its strings */
+    struct expectation shown = *expect; /* copies pointers: the strings are borrowed */
     shown.golden.format = FILE_FORMAT_AUTO;
     jsonw_object_begin(w, "expect");
     expectation_write_members(w, &shown);

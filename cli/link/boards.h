@@ -84,7 +84,8 @@ struct board_calls {
      */
     int (*answer)(struct board_link *link, const char *method, struct jsonw *line,
                   struct fault *fault);
-    /** Prints what the board says of itself: `mlictl info`, for people and as members of JSON. */
+    /** Prints the board's description of itself: `mlictl info`, for people and as members of JSON.
+     */
     void (*print_info)(const struct board_link *link, const struct print_style *style);
     void (*write_info)(const struct board_link *link, struct jsonw *w);
 

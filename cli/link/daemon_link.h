@@ -24,7 +24,7 @@ struct daemon_link {
     mli_client *library;               /* null: not connected, or the connection is lost */
     struct board_link *board;          /* a board at a serial line, and no daemon; or null */
     bool remote;                       /* by ssh */
-    bool greeted;                      /* remote: the daemon has answered */
+    bool greeted;                      /* true: the remote daemon has answered */
     bool absent;                       /* no daemon listens at the socket */
     char where[DAEMON_LINK_WHERE_MAX]; /* socket or host; empty: the service in this process */
     const char *limit_source;          /* static: origin of the limit of that service */

@@ -48,8 +48,7 @@ int embedded_channels(const struct options *options, uint32_t *channels);
 
 /**
  * Starts the service with `channels` on --engine (0: all channels) and with --profile, and connects
- * to it. Returns
- * 0 or -1; daemon_link_finish() and service_thread_stop() are legal after both.
+ * to it. Returns 0 or -1; daemon_link_finish() and service_thread_stop() are legal after both.
  */
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct daemon_link *link, struct fault *fault);

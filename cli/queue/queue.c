@@ -24,7 +24,7 @@ struct queue {
     struct redis *redis;   /* the connection; NULL: none */
     struct fault dead;     /* why no connection is tried any more; code 0: none */
     struct queue_lease *leases;
-    pthread_cond_t ends; /* `closing` is set */
+    pthread_cond_t ends; /* signalled when `closing` is set */
     pthread_t renewer;
     bool renews, closing;
 };

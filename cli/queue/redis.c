@@ -19,7 +19,7 @@ enum {
     TIMEOUT_S = 10,
     KEYS = 7,
     KEY_MAX = QUEUE_NAME_MAX + 32,
-    NUMBER_MAX = 24, /* characters of a number, and a null byte */
+    NUMBER_MAX = 24, /* size of a number as text, with a null byte */
     ADD_MAX = 200    /* cases of one call of SCRIPT_ADD, because the server waits for a script */
 };
 

@@ -88,7 +88,7 @@ struct checksum {
 
 struct contents {
     pthread_mutex_t lock;
-    struct checksum *slots; /* open addressing; a power of 2 */
+    struct checksum *slots; /* size of the table (open addressing); a power of 2 */
     size_t capacity, count;
 };
 

@@ -25,9 +25,9 @@
 
 enum {
     RUNS_BYTES_MAX = 24 << 10, /* run lengths, before base64 */
-    BLOCKS_MAX = 1 << 12,      /* blocks of a plane */
-    BLOCK_PLANES_MAX = 8,      /* planes with blocks */
-    VALUES_MAX = 1024,         /* differing elements with values */
+    BLOCKS_MAX = 1 << 12,      /* maximum number of blocks of a plane */
+    BLOCK_PLANES_MAX = 8,      /* maximum number of planes with blocks */
+    VALUES_MAX = 1024,         /* maximum number of differing elements whose values are shown */
     WHOLE_MAX = 1024 /* largest number of elements of a tensor whose values are all written */
 };
 
@@ -105,7 +105,7 @@ static void collect_runs(struct bytes *bytes, const struct elements *got,
 
 /* Square blocks of the last two dimensions. */
 struct blocks {
-    uint32_t size; /* elements along both sides */
+    uint32_t size; /* block size, in elements along both dimensions */
     uint32_t rows, columns;
     uint64_t planes;
 };

@@ -37,7 +37,7 @@ struct entry {
 struct html {
     struct report_style run;
     time_t begin;
-    char *path; /* DIR/index.html */
+    char *path; /* output file DIR/index.html */
     struct output output;
     struct batch_outline outline;
     struct durations durations;
@@ -59,7 +59,8 @@ enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240 };
 enum {
     EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
     EVIDENCE_CASES_MAX = 200,     /* failures with evidence */
-    FAILURES_BYTES_MAX = 4 << 20, /* all failures; further ones have a row only */
+    FAILURES_BYTES_MAX =
+        4 << 20, /* number of all failures; failures without evidence have only a row */
     NAME_MAX_SHOWN = 240
 };
 

@@ -19,7 +19,7 @@ enum { HOST_MAX = 256 };
 struct junit {
     bool flaky_is_good;
     bool to_file;
-    struct output output; /* open if to_file is set */
+    struct output output; /* the file; open only if to_file is set */
     struct batch_outline outline;
     time_t began;
     size_t tests, failures, errors, skipped, flaky;

@@ -27,7 +27,7 @@ enum kind {
     CODE,     /* enum exit_code */
     DIGEST,   /* uint64_t */
     FLAG,     /* bool */
-    WORD,     /* enum, by `words` */
+    WORD,     /* an enum, written as a word of `words` */
     NAME,     /* char * on the heap: of a case, any bytes */
     TEXT,     /* char * on the heap */
     OBJECT,   /* char * on the heap: JSON */
@@ -84,9 +84,9 @@ static const struct field case_fields[] = {
     {"kept", TEXT, AT(kept), IF_SET, NULL},
     {"again", TEXT, AT(rerun_command), IF_SET, NULL},
     {0}};
-/* Only in reports. */
+/* Members that occur only in reports. */
 static const struct field report_fields[] = {{"rerun", TEXT, AT(rerun_reason), IF_SET, NULL}, {0}};
-/* Only in state files. */
+/* Members that occur only in state files. */
 static const struct field state_fields[] = {
     {"fingerprint", DIGEST, AT(fingerprint.job_file), MAY_BE_MISSING, NULL},
     {"basis", BASIS, AT(fingerprint), IF_SET, NULL, RESULT_LAST},

@@ -91,7 +91,7 @@ static int take_case(struct reader *reader, const struct json *value)
         return fault_no_memory(reader->fault);
     }
     record->result = result;
-    if (reader->state->outline.older) /* older formats have other fingerprints */
+    if (reader->state->outline.older) /* fingerprints of older formats cannot be compared */
         fingerprint_finish(&record->result.fingerprint);
     return 0;
 }

@@ -251,7 +251,7 @@ static int write_params(struct resolved *r, const struct job_result *result, str
 {
     if (!r->params_path)
         return 0;
-    struct tensor_desc only_params = result->dst; /* borrows its arrays */
+    struct tensor_desc only_params = result->dst; /* copies pointers: the arrays are borrowed */
     only_params.rank = only_params.stride_count = 0;
     only_params.has_strides = false;
     struct jsonw w;
@@ -409,8 +409,8 @@ static int run_in_buffers(const struct execution *execution, struct staging *sta
     struct execution steps = *execution;
     int status;
 
-    steps.rules = NULL; /* job_rules_check_staging() has checked them */
-    steps.moved = NULL; /* called for the whole job */
+    steps.rules = NULL; /* job_rules_check_staging() has checked the steps */
+    steps.moved = NULL; /* the callback is called once for the whole job */
     limit_steps(&steps, r->job);
     status = job_buffers_extend(&steps.buffers, &execution->buffers, execution->link, &stage->file,
                                 &outcome->fault);
@@ -722,7 +722,8 @@ static int run_detached(struct detach *detach, const struct job_file *file,
             status = output_commit(&r.output, false, fault);
         }
     }
-    r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
+    r.wire.after =
+        (struct job_refs){0}; /* r.wire borrows the array: resolved_finish() must not free it */
     resolved_finish(&r);
     return status;
 }

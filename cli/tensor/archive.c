@@ -16,8 +16,8 @@
 #include "proto/file/safetensors.h"
 
 enum {
-    ARCHIVES_KEPT = 4,         /* unused archives that stay in the cache */
-    ARCHIVE_MEMBERS_KEPT = 32, /* unpacked members of an archive in the cache */
+    ARCHIVES_KEPT = 4,         /* maximum number of unused archives in the cache */
+    ARCHIVE_MEMBERS_KEPT = 32, /* maximum number of unpacked members of an archive in the cache */
     ARCHIVE_BYTES_KEPT =
         256 * 1024 *
         1024 /* limit on the total size of cached members; larger members are not cached */

@@ -49,8 +49,9 @@ struct zip_entry {
 };
 
 /*
- * The directory of a zip archive, read once from its first member to its last, in linear time for
- * any file. Names are not compared, only handed out. Knows zip64; no archives in several parts.
+ * The directory of a zip archive, read once from the pending reply is its first member to its last,
+ * in linear time for any file. Names are not compared, only handed out. Knows zip64; no archives in
+ * several parts.
  */
 struct zip_directory {
     int fd;
@@ -235,7 +236,7 @@ static bool apply_zip64(struct zip_entry *entry, const unsigned char *extra, siz
         extra += EXTRA_BYTES;
         size -= EXTRA_BYTES;
         if (length > size)
-            break; /* some programs pad extra fields with anything */
+            break; /* ignore the rest: some programs pad extra fields with arbitrary bytes */
         if (id == EXTRA_ZIP64) {
             size = length;
             return widen(&entry->unpacked, &extra, &size) && widen(&entry->packed, &extra, &size) &&

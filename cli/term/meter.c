@@ -82,7 +82,7 @@ static void put_label(struct textw *w, const char *label, size_t room)
     } else if (length > 0 && room >= LABEL_MIN + 2) {
         size_t kept = room - 2 - strlen(CUT);
         while (kept > 0 && (plain.data[kept] & 0xc0) == 0x80)
-            kept--; /* do not cut within a character */
+            kept--; /* do not cut inside a character of several bytes */
         textw_printf(w, "%.*s" CUT ": ", (int)kept, plain.data);
     }
     textw_finish(&plain);

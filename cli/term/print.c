@@ -46,7 +46,7 @@ void escaped_write(struct textw *w, const char *text, escaped_rule rule)
     textw_printf(w, "%s", plain);
 }
 
-static bool output_lost; /* memory was short for a part of the output */
+static bool output_lost; /* out of memory for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
 /*
@@ -71,7 +71,7 @@ void print_error(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    fflush(stdout); /* keep the order of results and errors */
+    fflush(stdout); /* flush stdout first, to keep the order of results and errors */
     terminal_line_hide();
     fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
             clean(line));
