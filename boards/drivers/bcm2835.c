@@ -21,7 +21,7 @@
 #define BCM2835_CS_PRIORITY    (8u << 16)
 #define BCM2835_CS_ABORT       (1u << 30)
 #define BCM2835_TI_WAIT_RESP   (1u << 3)
-#define BCM2835_TI_DEST_WIDE   (1u << 5) /* accesses of 128 bits */
+#define BCM2835_TI_DEST_WIDE   (1u << 5) /* flag: accesses of 128 bits */
 #define BCM2835_TI_SRC_WIDE    (1u << 9)
 #define BCM2835_TI_BURST_SHIFT 12
 
@@ -70,7 +70,7 @@ static uint32_t number_of(uint32_t channel)
     return number;
 }
 
-/* `tiny` stays 0: measure the size for a board. */
+/* `tiny` stays 0: the best value depends on the board and was not measured. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     caps->flags = port_option_get(&interrupt_option) ? MLI_CHANNEL_INTERRUPT : MLI_CHANNEL_POLLED;
@@ -242,7 +242,7 @@ static void start_channel(uint32_t number, uint32_t block)
     set(number, BCM2835_CS, CS_RUN | BCM2835_CS_INT | BCM2835_CS_END | BCM2835_CS_ACTIVE);
 }
 
-/* Has a channel pause. */
+/* Pauses a channel. */
 static void pause_channel(uint32_t number)
 {
     set(number, BCM2835_CS, CS_RUN);

@@ -82,7 +82,7 @@ _Static_assert(sizeof(struct bcm2835_block) == 32, "a control block has 8 words"
 
 /* Control blocks for the pieces of a plan. */
 
-/** A channel, as its control blocks depend on it. */
+/** The properties of a channel that its control blocks depend on. */
 enum bcm2835_kind { BCM2835_FULL, BCM2835_LITE };
 
 /** Sets the limits of a control block: loops and bytes. */

@@ -8,7 +8,8 @@ void chain_barrier(void)
 #if defined(__ARM_ARCH) && __ARM_ARCH >= 7
     __asm__ volatile("dsb sy" ::: "memory");
 #elif defined(__arm__) && !defined(__thumb__) && !defined(__unix__)
-    __asm__ volatile("mcr p15, 0, %0, c7, c10, 4" ::"r"(0) : "memory"); /* drain the write buffer */
+    __asm__ volatile("mcr p15, 0, %0, c7, c10, 4" ::"r"(0)
+                     : "memory"); /* drains the write buffer */
 #else
     __sync_synchronize();
 #endif

@@ -37,9 +37,9 @@ enum {
 enum chain_state {
     CHAIN_BUSY,
     CHAIN_STOPPING, /**< it should stop, because of an error or a cancel, but may write memory */
-    CHAIN_ENDED,    /**< memory has the bytes of all items */
-    CHAIN_FAILED,   /**< it has stopped after an error */
-    CHAIN_STOPPED   /**< it has stopped as it should */
+    CHAIN_ENDED,    /**< the bytes of all items are written to memory */
+    CHAIN_FAILED,   /**< the channel has stopped after an error */
+    CHAIN_STOPPED   /**< the channel has stopped as requested */
 };
 
 /** Whether a channel must stop. */
@@ -133,7 +133,7 @@ struct chain_channel {
     uint64_t (*clock_ns)(void);
     uint32_t number, items_max;
     struct chain chains[CHAIN_COUNT];
-    struct mli_legaliser legaliser; /* has the pieces that are in no chain */
+    struct mli_legaliser legaliser; /* yields the pieces that are in no chain */
     struct mli_descriptor piece;    /* the last one from the legaliser */
     bool for_processor;             /* the processor must move `piece` after the last chain */
     bool idle;                      /* the channel executes no chain */

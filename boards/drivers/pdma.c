@@ -334,7 +334,8 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
     if (board.clock_ns)
         lane->end.busy_ns = now_ns() - lane->began_ns;
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work, &lane->end); /* last: the lane may have its next work item then */
+    work->done(work,
+               &lane->end); /* call it last: afterwards the lane may have its next work item */
     return steps + 1;
 }
 

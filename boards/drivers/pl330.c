@@ -453,7 +453,8 @@ static struct lane {
     _Alignas(64) uint8_t code[PL330_PROGRAM_MAX]; /* the program */
     _Atomic(struct mli_work *) work;              /* null: no work item */
     uint64_t began_ns;
-    size_t written;            /* bytes of the pieces before the program, and of the processor */
+    size_t written; /* bytes of the pieces before the program, and of the pieces that the processor
+                       moves */
     struct pl330_source first; /* makes the pieces of the program */
     struct pl330_source rest;  /* makes the pieces after the program */
     uint32_t pieces;           /* number of pieces in the program */
@@ -491,7 +492,7 @@ static bool open_channel(uint32_t channel)
 
 /* The next action of poll for a work item. */
 enum outcome {
-    WAIT,     /* none: the thread has the program */
+    WAIT,     /* no action: the thread executes the program */
     CONTINUE, /* the thread is idle: pieces that the processor moves or the end */
     END       /* *end is set */
 };
@@ -821,7 +822,7 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
     }
     end.busy_ns = clock_ns() - lane->began_ns;
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work, &end); /* last: the lane may have its next work item */
+    work->done(work, &end); /* call it last: afterwards the lane may have its next work item */
     return completed;
 }
 

@@ -65,7 +65,7 @@ enum { LISTS = 2, RUN_DEFAULT = 1 << 20, LEAST_DEFAULT = 32 };
 
 static _Alignas(4096) uint32_t elements[ZDMA_CHANNELS_MAX][LISTS][ZDMA_LIST_WORDS];
 
-/* The form of lists. */
+/* The forms of a list. */
 struct zdma_form {
     uint32_t elements; /* maximum number of pieces of a list */
     size_t bytes;      /* a list ends when it has this number of bytes */
@@ -122,7 +122,7 @@ static _Atomic uint32_t list_option = ZDMA_LIST_MAX, run_option = RUN_DEFAULT,
                         least_option = LEAST_DEFAULT;
 static _Atomic uint32_t linear_option, interrupt_option;
 
-/* `tiny` stays 0: measure the size for a board. */
+/* `tiny` stays 0: the best value depends on the board and was not measured. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
@@ -294,7 +294,7 @@ static size_t list_written(const struct zdma_list *list, uint32_t count)
     return bytes;
 }
 
-/* Who moves the next bytes of a work item. */
+/* The unit that moves the next bytes of a work item. */
 enum phase { CHANNEL, PROCESSOR, ENDED };
 
 static struct lane {
@@ -547,7 +547,7 @@ static uint32_t count_done(uint32_t channel, const struct zdma_list *list, enum 
         return outcome == COMPLETE;
     count = get(channel, ZDMA_DST_COUNT);
     if (count > list->count || (outcome == FAILED && count == list->count))
-        return 0; /* no number that this list can have */
+        return 0; /* not a valid number for this list */
     return count;
 }
 

@@ -319,7 +319,7 @@ static int check_program(const char *board, const char *program, struct fault *f
     char name[BOARD_QEMU_PATH_TEXT_MAX];
 
     if (strchr(program, '/'))
-        return 0; /* QEMU reports what is wrong with a path */
+        return 0; /* QEMU reports faults of the path */
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         const size_t length = strcspn(at, ":");
 

@@ -23,7 +23,7 @@ struct board_cached {
     bool pinned;            /* true: a job uses the buffer */
     uint64_t bytes, digest; /* XXH64 */
     uint32_t crc;
-    uint64_t used; /* order of the last uses */
+    uint64_t used; /* counter that orders the last uses */
 };
 
 struct board_cache {
@@ -40,7 +40,7 @@ struct board_link {
     struct histogram moving;
 };
 
-/** Allocates a buffer, and frees old entries until there is room. Returns as board_alloc(). */
+/** Allocates a buffer, and frees old entries until the buffer fits. Returns as board_alloc(). */
 int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t bytes,
                       uint16_t *buffer, struct fault *fault);
 

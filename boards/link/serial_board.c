@@ -145,7 +145,7 @@ static int explain_silence(struct board *board, uint32_t ms, struct fault *fault
                      board->shown_size ? "\"" : "");
 }
 
-/* Lost lines are lost for all later calls. */
+/* After a line is lost, all later calls fail. */
 static int lose(struct board *board, const struct fault *fault)
 {
     if (fault->code != FAULT_CANCELLED && fault->code != FAULT_TIMED_OUT)

@@ -43,7 +43,7 @@ enum {
     X(RESET, 2, "reset")      /* cancel all transfers, free all buffers */                         \
     X(ALLOC, 3, "alloc")      /* allocate a buffer */                                              \
     X(FREE, 4, "free")        /* free a buffer */                                                  \
-    X(WRITE, 5, "write")      /* bytes into a buffer */                                            \
+    X(WRITE, 5, "write")      /* write bytes into a buffer */                                      \
     X(READ, 6, "read")        /* bytes of a buffer */                                              \
     X(FILL, 7, "fill")        /* fill bytes of a buffer with one value */                          \
     X(DIGEST, 8, "digest")    /* CRC-32 of bytes of a buffer */                                    \

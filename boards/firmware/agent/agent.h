@@ -39,7 +39,7 @@ struct agent_buffer {
 struct agent_memory {
     uint8_t *base;
     size_t bytes;
-    struct agent_buffer buffers[AGENT_BUFFERS_MAX]; /* buffer 1 is entry 0 */
+    struct agent_buffer buffers[AGENT_BUFFERS_MAX]; /* index is the buffer's number - 1 */
 };
 
 void agent_memory_init(struct agent_memory *memory, uint8_t *base, size_t bytes);

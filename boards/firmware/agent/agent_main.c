@@ -49,7 +49,8 @@ int main(void)
                                     .now_ns = board_time_ns};
 
     (void)mli_mov_add_engine(board_engine);
-    (void)agent_init(&agent, &port); /* without the engine, hello names another one */
+    (void)agent_init(&agent,
+                     &port); /* without this engine, the reply to hello names another engine */
     (void)board_interrupts(true);
     for (;;)
         (void)agent_poll(&agent);

@@ -8,7 +8,7 @@
 #include "boards/firmware/board.h"
 #include "mli_api.h"
 
-/* main() of the test. */
+/* The main() function of the test. */
 int test_main(void);
 
 static const char *running = "";
