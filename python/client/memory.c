@@ -21,7 +21,7 @@ enum {
 
 static PyTypeObject *memory_type;
 
-/* The list of the connection */
+/* The connection's list of memories */
 
 static void enlist(struct memory *memory, struct connection *connection)
 {

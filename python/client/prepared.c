@@ -14,7 +14,7 @@
 struct prepared {
     struct prepared_state state;
     struct connection *connection; /* strong */
-    struct py_job job;             /* without its value */
+    struct py_job job;             /* the description without its value */
     PyObject *weak;
     char name[REQUEST_NAME_MAX];
 };
@@ -291,7 +291,7 @@ static PyObject *prepared_start(struct prepared *self, PyObject *const *values, 
 
     if (read_options(&options, values, count, names) || connection_enter(self->connection))
         return NULL;
-    if (self->job.operation.layout.bytes == 0) { /* nothing to move */
+    if (self->job.operation.layout.bytes == 0) { /* no bytes to move */
         struct py_request *request = py_request_create(self->connection, REQUEST_JOB, &ticket);
 
         if (request) {

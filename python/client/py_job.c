@@ -244,7 +244,7 @@ static int64_t pack_steps(struct axis *axis, uint32_t count, int64_t size, bool 
             axis[i].dst_step = size;
         else
             axis[i].src_step = size;
-        size *= extent > 0 ? extent : 1; /* an axis of zeros reads nothing */
+        size *= extent > 0 ? extent : 1; /* an axis of zeros reads no samples */
     }
     return size;
 }

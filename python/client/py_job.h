@@ -40,7 +40,7 @@ void references_release(struct references *references);
 
 struct py_job {
     struct operation operation;
-    mli_client_job args;      /* without name, after and limits */
+    mli_client_job args;      /* the job without name, after and limits */
     struct memory *src, *dst; /* new references; null: nothing to do */
     PyObject *value;          /* the array for the result */
     bool packs;               /* `pack` copies the samples into `src` before each start */
@@ -61,7 +61,7 @@ void py_job_hand_over(struct py_job *job, struct py_request *request);
 
 void py_job_close(struct py_job *job);
 
-/** Imports what arrays need. Returns 0, or -1 with an exception. */
+/** Imports the modules and types for arrays. Returns 0, or -1 with an exception. */
 int py_job_init(void);
 
 #endif /* PYTHON_CLIENT_PY_JOB_H */

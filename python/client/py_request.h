@@ -54,7 +54,7 @@ struct py_request {
     PyObject *callbacks;           /* list; null: none */
     int fd;                        /* descriptor of the reply; -1: none */
     char name[REQUEST_NAME_MAX];
-    mli_client_result result; /* without its parameters */
+    mli_client_result result; /* the request without its parameters */
     mli_client_error *error;
 };
 

@@ -244,6 +244,6 @@ bool array_types_match(PyObject *a, struct view *a_view, PyObject *b, struct vie
     if (a_view->format[0] && strcmp(a_view->format, b_view->format) == 0)
         return true;
     if ((!has_type(a_view) || !has_type(b_view)) && !(array_is(a) && array_is(b)))
-        return true; /* an unknown type */
+        return true; /* a type that this function does not know */
     return dtypes_match(a, a_view, b, b_view);
 }

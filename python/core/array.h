@@ -10,7 +10,7 @@
 
 #include "python/core/view.h"
 
-/** Imports what arrays need. Returns 0, or -1 with an exception. */
+/** Imports the modules and types for arrays. Returns 0, or -1 with an exception. */
 int array_init(void);
 
 /**

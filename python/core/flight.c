@@ -29,7 +29,7 @@ static void pump(void);
 
 /* The end of a flight */
 
-/* The lock is held. */
+/* Call it with the lock held. */
 static void complete(struct flight *flight, mli_status status)
 {
     const uint64_t one = 1;
@@ -210,7 +210,7 @@ static mli_status set_channels(uint32_t channels)
     return status;
 }
 
-/* The lock is held. There are no threads yet that this would wait for. */
+/* Call it with the lock held. There are no threads yet that this would wait for. */
 static mli_status open_pool(void)
 {
     if (pool.channels > 0 || pool.without_channels)
@@ -220,7 +220,7 @@ static mli_status open_pool(void)
 
 static const char ENDING[] = "the interpreter is ending";
 
-/* Why the pool cannot be configured now; null: it can. The lock is held. */
+/* Why the pool cannot be configured now; null: it can. Call it with the lock held. */
 static const char *why_not_configurable(void)
 {
     if (pool.closed)
@@ -282,7 +282,7 @@ static mli_status run_here(struct flight *flight)
     return status;
 }
 
-/* Queues a flight. The lock is held. */
+/* Queues a flight. Call it with the lock held. */
 static void enqueue(struct flight *flight)
 {
     if (flight->channels > pool.channels)
@@ -372,7 +372,7 @@ enum flight_state flight_state(const struct flight *flight, mli_status *status)
     return state;
 }
 
-/* Removes a flight from the queue. The lock is held. */
+/* Removes a flight from the queue. Call it with the lock held. */
 static void dequeue(struct flight *flight)
 {
     struct flight **at = &pool.first, *before = NULL;
@@ -386,7 +386,7 @@ static void dequeue(struct flight *flight)
         pool.last = before;
 }
 
-/* The lock is held. */
+/* Call it with the lock held. */
 static void cancel(struct flight *flight)
 {
     if (flight->state == FLIGHT_QUEUED) {
@@ -432,7 +432,7 @@ void flight_notify(struct flight *flight, int eventfd)
     pthread_mutex_lock(&pool.lock);
     flight->notify = eventfd;
     if (flight->state == FLIGHT_DONE && eventfd >= 0 && write(eventfd, &one, sizeof(one)) < 0) {
-        /* see complete() */
+        /* complete() explains this */
     }
     pthread_mutex_unlock(&pool.lock);
 }

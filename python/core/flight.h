@@ -26,7 +26,7 @@ struct flight {
     mli_mov_handle_t handle;
     enum flight_state state;
     bool cancelled;
-    bool of_parent; /* since a fork: the parent process completes it */
+    bool of_parent; /* true since a fork: the parent process completes the flight */
     mli_status status;
     int notify;          /* eventfd; -1: none */
     struct flight *next; /* next flight in the queue, or among the flights that are done */

@@ -76,7 +76,7 @@ int extension_open(struct extended *extended, struct arguments *arguments);
 int transfer_init(PyObject *module);
 
 /**
- * Starts the moves of a nest (null: nothing to move) and returns a new Transfer of `result`, or
+ * Starts the moves of a nest (null: no bytes to move) and returns a new Transfer of `result`, or
  * null with an exception. `store` (may be null) is called once when the result is asked for and
  * complete. The nest, its memory and *running belong to `owner`, which stays alive
  * until the transfer is reaped; *running is true until then.

@@ -231,7 +231,7 @@ static void build(struct move_iterator *iterator, struct move *move)
         if (!nest->looped[i])
             add_dimension(move, &nest->axis[i], &segment[i], nest->unit);
     }
-    if (move->src.rank == 0) /* every axis is looped: one element */
+    if (move->src.rank == 0) /* all axes are loops, so each move has one element */
         add_dimension(move, &(struct axis){0, 1, 0, 0, 0}, &(struct segment){0, 0, 1, 0},
                       nest->unit);
     move->src.data.mem.pi8 += src_offset;

@@ -179,7 +179,7 @@ static void make_key(struct key *key, const struct arguments *arguments, const s
     key->hash = hash_of(key, src->rank);
 }
 
-static uint64_t hashes[ENTRIES]; /* apart, because all are compared */
+static uint64_t hashes[ENTRIES]; /* kept apart from the entries, because all hashes are compared */
 
 static bool same_key(const struct key *a, const struct key *b)
 {

@@ -216,7 +216,7 @@ static int open_data(struct view *view, PyObject *dict, PyObject *data, const ch
             end = offset;
         if (view->shape[i] < 1 || end == offset)
             break;
-        if (view->step[i] < 0 || /* refused later, or outside */
+        if (view->step[i] < 0 || /* refused later, or not part of the result */
             __builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
             __builtin_add_overflow(end, span, &end))
             return interface_refused(name, "strides");
