@@ -213,7 +213,7 @@ uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channe
 /**
  * Moves a piece of the work on the calling processor, and counts it as moved by the processor.
  * Usually a piece with MLI_PIECE_CPU, which has at most caps.piece_cpu bytes, so that the call
- * takes bounded time; any other piece may be given back too. Of one work item, one thread at a time
+ * takes bounded time; any other piece may be returned too. Of one work item, one thread at a time
  * may call it. Cleans and invalidates the lines of the caches that it has written. If
  * mli_mov_is_coherent() returns false, no descriptor of the work may be with the device during the
  * call.

@@ -34,8 +34,8 @@ extern "C" {
 
 /** The data caches of a processor core, in bytes; 0: unknown, or the processor has none. */
 typedef struct _mli_caches {
-    uint64_t l1d; /**< first level */
-    uint64_t l2;  /**< second level */
+    uint64_t l1d; /**< bytes of the first-level data cache */
+    uint64_t l2;  /**< bytes of the second-level cache */
     uint64_t l3;  /**< third level, including the share of other cores */
 } mli_caches;
 

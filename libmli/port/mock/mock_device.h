@@ -95,7 +95,7 @@ void mock_device_set_handler(void (*handler)(uint32_t channel));
 /* Sets the function that is called when a channel with INTERRUPTS starts. */
 void mock_device_set_listener(void (*listener)(void));
 
-/* Sets the number of bytes of which all numbers in a descriptor must be multiples (default: 1). */
+/* Sets the alignment in bytes of all numbers in a descriptor (default: 1). */
 void mock_device_set_unit(uint32_t bytes);
 
 /* Makes a descriptor fail once, after `descriptors` descriptors that succeed. */

@@ -134,7 +134,7 @@ bool platform_pend(uint32_t channel);
 bool platform_can_split(const struct mli_plan *plan);
 
 /*
- * A cancel may be late: another thread may have ended the work item meanwhile, and started the
+ * A cancel may be late: another thread may already have ended the work item, and started the
  * channel's next one for another owner. A cancel therefore names the work item by its number.
  */
 

@@ -164,8 +164,8 @@ enum { SUSPENDED_MAX = 3 };
 /*
  * Work items that wait for this thread: those that a done() submits, or an interrupt that the
  * thread was interrupted by. An interrupt may come between any two instructions, and returns before
- * the thread goes on. Therefore atomic operations change `latest`, only a thread or interrupt that
- * found `draining` false changes it, and signal fences keep the compiler from moving accesses.
+ * the thread continues. Therefore atomic operations change `latest`, only a thread or interrupt
+ * that found `draining` false changes it, and signal fences keep the compiler from moving accesses.
  */
 static MLI_THREAD_LOCAL struct {
     atomic_bool draining;

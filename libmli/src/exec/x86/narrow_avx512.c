@@ -154,7 +154,7 @@ ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, si
 
 /*
  * Moves to pixels of at least one lane. The inner loop runs over columns, so that each cache line
- * of the destination is written in one go. The last tiles overlap the tiles before them.
+ * of the destination is written completely at once. The last tiles overlap the tiles before them.
  */
 ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 {
