@@ -104,7 +104,7 @@ enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 /*
  * cJSON keeps the values of a text that json_check() has accepted. Of such a text it finds the same
  * values: it reads integers of 53 bits exactly in every locale, and its limit on nesting is higher.
- * So it fails for want of memory only.
+ * So it fails only if out of memory.
  */
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
                struct fault *fault)
