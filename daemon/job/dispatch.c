@@ -367,7 +367,8 @@ struct blockers {
     const struct channels *channels;
     const struct user *owner; /* user who owns the wide job */
     uint64_t bytes;           /* the largest number of bytes that a transfer still has to move */
-    bool any, of_others;      /* any transfer; a transfer of a user other than the owner */
+    bool any,
+        of_others; /* true: there is a transfer; there is a transfer of another user than `owner` */
 };
 
 static uint64_t bytes_left(const struct task *task)
@@ -404,7 +405,7 @@ static bool ends_before(const struct task *task, const struct blockers *blockers
 }
 
 /* Estimates times by bytes. If the wide job waits only for transfers of its own user, jobs of other
- * users may have the channels meanwhile. */
+ * users may use the channels until then. */
 static bool fits(struct queued *queued, const void *context)
 {
     const struct blockers *blockers = context;

@@ -138,7 +138,7 @@ struct task {
 
 /*
  * Prepared jobs: checked once and started many times. A start is a task that shares the work and
- * holds the memory, and so continues if the prepared job is released meanwhile.
+ * holds the memory, and so continues if the prepared job is released before the end.
  */
 struct prepared {
     uint32_t number;

@@ -209,7 +209,7 @@ void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct que
 
 /**
  * Removes and returns the next job, and charges its user. Returns NULL if no job is queued, or if
- * one call does not suffice to choose a job (`undecided`): the next call goes on.
+ * one call does not suffice to choose a job (`undecided`): the next call continues.
  */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 

@@ -3,9 +3,9 @@
  * Guards against SIGBUS, which the kernel sends if a mapped file shrinks or its storage fails. The
  * handler looks the address up in a table of guarded ranges. If a range has it, the handler
  * replaces the range from that page on by zero pages and marks the guard as hit. The interrupted
- * instruction goes on: the transfer ends normally, with worthless data, and the owner of the guard
- * checks the mark. No stack is unwound, so any code may be interrupted. An address in no guarded
- * range is fatal as without the handler.
+ * instruction continues: the transfer ends normally, with worthless data, and the owner of the
+ * guard checks the mark. No stack is unwound, so any code may be interrupted. An address in no
+ * guarded range is fatal as without the handler.
  */
 #ifndef DAEMON_SIGBUS_H
 #define DAEMON_SIGBUS_H

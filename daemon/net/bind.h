@@ -18,8 +18,8 @@ struct bound {
 /**
  * Creates a socket, binds it to a path and listens. The file has `mode` from its first moment, and
  * its owner and group (unless -1) before clients can connect. Replaces a stale socket file, on
- * which no process listens. Holds the lock file PATH.lock meanwhile, so that services that start at
- * the same time do not replace each other's socket.
+ * which no process listens. Holds the lock file PATH.lock during the call, so that services that
+ * start at the same time do not replace each other's socket.
  *
  * Returns 0; -ENAMETOOLONG; -EADDRINUSE: another process listens there; -EEXIST: the path is not a
  * socket; -EOWNERDEAD: it is a socket of another user; -EBUSY: another process holds the lock;

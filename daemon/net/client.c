@@ -183,7 +183,8 @@ static void doom(struct client *client, const char *why)
     doom_at(client, LOG_NOTICE, why);
 }
 
-/* Same if the service cannot serve the client, for want of memory for example: logs an error. */
+/* Like the function above, if the service cannot serve the client, for example because it is out of
+ * memory: logs an error. */
 static void abandon(struct client *client, const char *why)
 {
     doom_at(client, LOG_ERR, why);

@@ -414,7 +414,8 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
 struct jsonw *answer_begin(struct answer *answer, uint32_t fds);
 /** Ends and sends a result. */
 const struct ended *answer_end(struct answer *answer, struct jsonw *w);
-/** Ends and sends a result with one descriptor (-1: none), of which it takes ownership. */
+/** Ends and sends a result with one descriptor (-1: none), and takes ownership of the descriptor.
+ */
 const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd);
 /** Sends a reply that rpc_result_begin() and rpc_result_end() have written into a writer of the
  * caller, for replies that are written in several rounds of the loop. Takes the text from the

@@ -52,7 +52,7 @@ static const struct ended *settle_reply(struct answer *answer, const struct ende
     return how;
 }
 
-/* Sends the result with `fd`, of which it takes ownership; -1: no descriptor. */
+/* Sends the result with `fd`, and takes ownership of the descriptor; -1: no descriptor. */
 static const struct ended *send_reply(struct answer *answer, struct jsonw *w, int fd)
 {
     const struct ended *how = &replied;
