@@ -207,7 +207,7 @@ int options_parse(struct options *options, const struct option *table, int argc,
             if (parse_word(options, argv + i, &used))
                 return -1;
         } else {
-            /* Arguments overwrite words at the front of argv that have been read. */
+            /* Stores the arguments at the front of argv, over words that were parsed already. */
             options->arguments[options->argument_count++] = word;
         }
         i += used;

@@ -72,7 +72,7 @@ struct source_list {
 struct case_source source_list_of(struct source_list *list);
 
 /*
- * The source of `mlictl batch -`: the lines of standard input, of which each is a line of a
+ * The source of `mlictl batch -`: the lines of standard input. Each line is a line of a
  * manifest. A case runs as soon as its line is complete, while the other end of the pipe may still
  * look for further cases.
  */

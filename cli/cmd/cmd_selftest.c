@@ -98,7 +98,7 @@ static int read_mode(const struct options *options, enum case_mode *mode)
     return status;
 }
 
-/* Reads the number of cases, or the seconds for all engines together. */
+/* Reads the number of cases, or the total number of seconds for all engines. */
 static int read_amount(const struct options *options, struct round_plan *plan, uint64_t *seconds)
 {
     const bool timed = options_get(options, "seconds") != NULL;

@@ -383,8 +383,8 @@ static void remove_hidden(struct output *output)
 }
 
 /*
- * Network file systems report at close() that written bytes are lost, for example for want of
- * space: close a duplicate before the file gets its name. Returns 0 or an errno.
+ * Network file systems report at close() that written bytes are lost, for example because the disk
+ * is full: close a duplicate before the file gets its name. Returns 0 or an errno.
  */
 static int write_back(const struct output *output)
 {

@@ -78,8 +78,8 @@ int execution_begin(void *execution, const struct job_file *file, struct fault *
 void execution_end(void *execution);
 
 /**
- * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; the pointer
- * of its fault is relative to the file. Fits `job` of struct sequence_work.
+ * Runs a job of `file`; `execution` is a struct execution. *outcome is empty before; the pointer
+ * of its fault is relative to the file. Suitable as `job` of struct sequence_work.
  */
 void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome);
