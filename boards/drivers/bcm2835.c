@@ -7,7 +7,7 @@
  *
  * Cancel. The channel is paused, in any state. When the responses to its writes have come, the
  * registers name the row, and a reset makes the channel forget the block. ABORT is not used: it
- * goes on with the next block.
+ * continues with the next block.
  *
  * Only submit and poll write the registers of a channel, so they need no lock. The interrupt
  * handler masks the interrupt; poll clears it, and unmasks it when it starts a chain.

@@ -65,7 +65,7 @@ static uint32_t log2_of(uint32_t power)
 }
 
 /*
- * Divides the run at an address into bursts of `size` bytes, of which each begins at a multiple of
+ * Divides the run at an address into bursts of `size` bytes. Each burst begins at a multiple of
  * its size, and shorter ones before and after them: bytes up to a multiple of a beat, and beats up
  * to a multiple of the size.
  */

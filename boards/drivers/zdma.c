@@ -551,7 +551,7 @@ static uint32_t count_done(uint32_t channel, const struct zdma_list *list, enum 
     return count;
 }
 
-/* Collects the running list if the channel has ended it, and goes on. */
+/* Collects the running list if the channel has ended it, and continues with the next list. */
 static void collect(uint32_t channel, struct mli_work *work)
 {
     struct lane *lane = &lanes[channel];

@@ -147,13 +147,13 @@ struct serial_decoder {
     uint8_t left;             /* bytes until the next code byte */
     bool zero;                /* a zero byte of the packet is due at the next code byte */
     bool broken;              /* the frame is too long: ignore it up to the next zero byte */
-    uint32_t frames, damaged; /* received packets; frames that were no packets */
+    uint32_t frames, damaged; /* received packets; frames that were not valid packets */
 };
 
 enum serial_event {
     SERIAL_NOTHING, /* more bytes are needed */
     SERIAL_PACKET,  /* *received is a packet with a correct CRC */
-    SERIAL_GARBAGE  /* a frame has ended that is no packet */
+    SERIAL_GARBAGE  /* a frame is complete, but is not a valid packet */
 };
 
 void serial_decoder_init(struct serial_decoder *decoder);

@@ -54,7 +54,7 @@ enum {
 #define UART_FR_RX_EMPTY (1u << 4)
 #define UART_FR_TX_FULL  (1u << 5)
 #define UART_LCRH_8_FIFO 0x70u
-#define UART_CR_ENABLE   0x301u /* the UART, transmit, receive */
+#define UART_CR_ENABLE   0x301u /* enable the UART, transmitter and receiver */
 
 static void uart_init(void)
 {
