@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mli_client: its threads and waits. module.c has the methods of the type, and closes it. */
+/* The connection of one mli_client: threads and waits. module.c has the methods of its Python type,
+ * and closes it. */
 
 #include "python/client/connection.h"
 

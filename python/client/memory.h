@@ -22,7 +22,7 @@ struct memory {
     bool writable, pooled;
     bool registering; /* true: a registration of this memory is pending, and holds a reference to it
                        */
-    struct connection *connection; /* borrowed; null: closed */
+    struct connection *connection; /* the connection; borrowed; null: the connection is closed */
     struct memory *next, **link;   /* links in connection->memories */
 };
 

@@ -210,7 +210,7 @@ static mli_status set_channels(uint32_t channels)
     return status;
 }
 
-/* Call it with the lock held. There are no threads yet that this would wait for. */
+/* Call it with the lock held. No channel thread is running yet, so this cannot block on one. */
 static mli_status open_pool(void)
 {
     if (pool.channels > 0 || pool.without_channels)

@@ -98,7 +98,7 @@ bool nest_is_disjoint(const struct nest *nest);
 uint32_t nest_result_axes(const struct nest *nest, uint32_t repeats,
                           struct axis axis[NEST_AXES_MAX]);
 
-/** Begins with the first move. The nest must stay. */
+/** Begins with the first move. The nest must stay valid. */
 void move_iterator_init(struct move_iterator *iterator, const struct nest *nest);
 
 /** Builds the next move. Returns false after the last one. */

@@ -155,7 +155,8 @@ static uint64_t hash_of(const struct key *key, uint32_t rank)
 
     for (size_t i = 0; i < OPTIONS; i++)
         hash = hash * 31 + (uintptr_t)key->option[i];
-    for (size_t i = 0; i < 2 + (size_t)rank; i++) /* size, rank, shape */
+    for (size_t i = 0; i < 2 + (size_t)rank;
+         i++) /* the used words of key->word: size, rank, then the shape */
         hash = hash * 31 + (uint64_t)key->word[i];
     return hash;
 }

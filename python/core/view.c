@@ -453,7 +453,7 @@ static const char CODES[] = "?bBhHiIlLqQefdgFDG";
 
 enum {
     TYPES = sizeof(CODES) - 1,
-    INT16 = 3, /* the index of 'h' */
+    INT16 = 3, /* index of the code 'h' in CODES */
 };
 static PyObject *dtypes[TYPES];
 static int64_t sizes[TYPES];

@@ -30,7 +30,7 @@ struct view {
     struct dlpack_managed *managed;
     char format[VIEW_FORMAT_MAX]; /* format of the buffer protocol, without byte order; "" if
                                      unknown */
-    /* `rank` entries: */
+    /* arrays with `rank` entries: */
     int64_t shape[NEST_RANK_MAX];
     int64_t step[NEST_RANK_MAX]; /* bytes from one index to the next, not negative */
     Py_buffer buffer;            /* valid if buffer.obj is not null */
