@@ -474,7 +474,7 @@ static struct worker {
     pid_t process; /* process that has the thread; a forked child does not have it */
 } workers[POOL_CHANNELS];
 
-/* Waits a moment for mail, because a work item that arrives now needs no wake-up. */
+/* Waits a moment for a work item, because a work item that arrives now needs no wake-up. */
 static uint32_t linger(struct worker *worker)
 {
     uint32_t mail = atomic_load(&worker->mail);
