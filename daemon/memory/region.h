@@ -47,7 +47,7 @@ struct mapping_use {
 /* Rules for all mappings of the process. */
 struct mapping_policy {
     uint32_t max;       /* largest number of mappings of all users at a time */
-    bool refuse_sparse; /* true: files in memory must be allocated whole */
+    bool refuse_sparse; /* true: files in memory must be allocated completely */
     bool memory_only; /* true: refuse files on disks and servers, because a transfer could wait for
                          a page */
 };

@@ -92,8 +92,8 @@ static enum client_state must_wait(struct client *client, const struct rpc_reque
     return wait_for_reply(client, request);
 }
 
-/* Takes the descriptors of the line. Returns 0, or -1 with the request's fault filled: then it is
- * unknown which descriptors belong to later lines. */
+/* Takes the descriptors of the line from the frame. Returns 0, or -1 with the request's fault
+ * filled: then it is unknown which descriptors belong to later lines. */
 static int take_fds(struct call *call)
 {
     struct rpc_request *request = call->request;
