@@ -89,10 +89,10 @@ struct job_board_context {
 };
 
 /**
- * Places the tensors of an explained job: those in buffers where the buffers are; each other one in
- * the memory that the job names, else in the largest memory that the DMA controller reaches, behind
- * the buffers. Returns 0, or -1 with the fault, whose pointers are relative to the job: an unknown
- * memory, or one that is too small.
+ * Places the tensors of an explained job: a tensor in a buffer at the buffer's place; any other
+ * tensor behind the buffers, in the memory that the job names, or else in the largest memory that
+ * the DMA controller reaches. Returns 0, or -1 with the fault, whose pointers are relative to the
+ * job: an unknown memory, or one that is too small.
  */
 int explained_board_init(struct explained_board *board, const struct job_board_context *context,
                          const struct resolved *resolved, const struct explained *explained,

@@ -81,7 +81,8 @@ char *queue_record_write(const struct queue_case *item, size_t *length);
 
 enum queue_record_fault { RECORD_GOOD, RECORD_INVALID, RECORD_NO_MEMORY };
 
-/** Reads the bytes of a case. queue_case_finish() if it returns RECORD_GOOD. */
+/** Decodes the bytes of a case. If it returns RECORD_GOOD, release the case with
+ * queue_case_finish(). */
 enum queue_record_fault queue_record_read(const char *bytes, size_t length,
                                           struct queue_case *item);
 
