@@ -181,7 +181,7 @@ int connection_turn(struct connection *connection, double seconds)
 {
     mli_client *client = connection->client;
 
-    mli_client_flush(client, NULL); /* dispatching reports what fails */
+    mli_client_flush(client, NULL); /* ignore a failure: connection_dispatch() reports it */
     while (mli_client_fd(client) >= 0) {
         const double slice = seconds < SLICE ? seconds : SLICE;
         const bool ready = wait_for_socket(connection, mli_client_fd(client), slice);

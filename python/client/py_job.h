@@ -33,7 +33,8 @@ int read_channels(PyObject *object, uint32_t *channels);
 /** Sets `name` to the name of the object, or to a new name: "py:", the token, a number. `size`
  * bytes. */
 int read_name(PyObject *object, const struct connection *connection, char *name, size_t size);
-/** May wait for numbers of jobs: only for an object that is neither null nor None. */
+/** May wait until the daemon has numbered the jobs, but only if the object is neither null nor
+ * None. */
 int read_references(struct references *references, struct connection *connection, PyObject *object);
 
 void references_release(struct references *references);

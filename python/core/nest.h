@@ -76,7 +76,7 @@ struct move_iterator {
 
 /**
  * Folds the axes of a result with elements of `size` bytes. `axis` has `rank` entries in any order,
- * none with an extent of 0; at most NEST_RANK_MAX, or NEST_AXES_MAX if the elements stay whole.
+ * none with an extent of 0; at most NEST_RANK_MAX, or NEST_AXES_MAX if elements are not split.
  */
 void nest_fold(struct nest *nest, const uint8_t *src, uint8_t *dst, size_t size,
                const struct axis *axis, uint32_t rank);

@@ -429,7 +429,8 @@ static void recent_keep(const struct layout *layout, const struct arguments *arg
         Py_XDECREF(before[i]);
 }
 
-/* Opens the arrays, the protocol of each object once, and lays out the move, or only its `part`. */
+/* Opens the arrays and lays out the move, or only its `part`. Calls the protocol of each object
+ * only once. */
 static int open_arrays(struct operation *operation, const struct arguments *arguments,
                        enum part part)
 {
