@@ -189,11 +189,11 @@ static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_
 }
 
 /*
- * Chooses the takes from the innermost loop outwards. A piece takes a loop whole as long as the
- * piece is legal and takes all loops inside it whole. It takes a part of the first loop that is too
- * large, and one iteration of each loop around that, except the shared loop. With
- * MLI_CHANNEL_ANY_LOOPS it takes as much as possible of the chosen loops. Returns the number of
- * pieces; 0 if the device can move none.
+ * Chooses how many iterations of each loop a piece has, from the innermost loop outwards. A piece
+ * has all iterations of a loop while the piece stays legal and has all iterations of the loops
+ * inside. It has a part of the first loop that is too large, and one iteration of each loop around
+ * this loop, except the shared loop. With MLI_CHANNEL_ANY_LOOPS it has as many iterations as
+ * possible of the chosen loops. Returns the number of pieces; 0 if the device can move none.
  */
 static uint64_t choose_takes(struct mli_legaliser *l)
 {
