@@ -111,7 +111,8 @@ struct census {
     const struct board_piece *largest[PIECES_MAX]; /* the largest visible pieces; null: no more */
     struct named named[HOLDERS_NAMED]; /* their holders, the holder of the largest piece first */
     uint32_t named_count;
-    struct board_sums more; /* visible pieces of other holders, or not among the largest */
+    struct board_sums more; /* sums over the visible pieces that are not named: pieces of other
+                               holders, or smaller pieces */
     uint64_t hidden_bytes;  /* bytes of other users */
 };
 
