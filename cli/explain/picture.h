@@ -282,9 +282,9 @@ struct picture_block {
     int column[PICTURE_SLOTS_MAX + 1], row[PICTURE_SLOTS_MAX + 1]; /* x and y in a plane */
     int plane[PICTURE_SLOTS_MAX];       /* x of each slot of PICTURE_PLANES */
     int plane_width[PICTURE_SLOTS_MAX]; /* width of each plane, with its label */
-    bool folds;                         /* true: PICTURE_LINES has one slot, so planes wrap: */
-    size_t fold[PICTURE_SLOTS_MAX];     /* the line of each plane */
-    int line[PICTURE_SLOTS_MAX];        /* y of the cells in each line */
+    bool folds; /* true: PICTURE_LINES has one slot, so planes wrap into several lines */
+    size_t fold[PICTURE_SLOTS_MAX]; /* the line of each plane */
+    int line[PICTURE_SLOTS_MAX];    /* y of the cells in each line */
     size_t lines;
     int ticks; /* width of the tick labels of rows */
     int left;  /* x of the first plane */
