@@ -214,7 +214,8 @@ bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after)
     return true;
 }
 
-/* Caches: the GDMA does not see them. Maintenance of lines by address, to the point of coherency */
+/* Caches: accesses of the GDMA bypass them. Cleans and invalidates cache lines by address, to the
+ * point of coherency */
 
 static size_t line_bytes(void)
 {

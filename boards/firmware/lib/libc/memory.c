@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word that may have any type of object behind it. */
+/* A word that may access objects of any type (no strict aliasing). */
 typedef uintptr_t __attribute__((may_alias)) word;
 
 static bool are_aligned(const void *a, const void *b)
