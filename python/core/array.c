@@ -9,7 +9,7 @@
 struct memory_view {
     PyObject_HEAD;
     struct view view;
-    int64_t span; /* bytes from the first to the last */
+    int64_t span; /* number of bytes from the first to the last byte of the elements */
 };
 
 /* Exports the buffer of a view to NumPy, for as long as the view is open. */
