@@ -61,7 +61,8 @@ def options():
 def chosen(args):
     """Returns the mutants that the options choose, by source."""
     sources = args.file or list(suites.TESTS)
-    every = [mutant for source in sources for mutant in mutants.of(source, (ROOT / source).read_text())]
+    every = [mutant for source in sources for mutant in mutants.of(source, (ROOT / source).read_text())
+             if suites.is_for(source, mutant.function)]
     if args.only:
         every = [mutant for mutant in every if mutant.name in args.only]
         missing = set(args.only) - {mutant.name for mutant in every}

@@ -8,6 +8,8 @@ scripts/check.
 To add a source: list it here with quick unit and property tests, run `scripts/mutants --file SOURCE`, and test or
 explain (survivors.txt) what survives.
 """
+import re
+
 PERCENT = 10
 
 TESTS = {
@@ -23,3 +25,13 @@ TESTS = {
     "daemon/job/history.c": ["daemon registry", "daemon history_limits", "daemon history", "daemon jobs", "daemon memory"],
     "proto/wire/frame.c": ["proto frame", "proto frame_payload", "proto memory", "proto fdpass", "client calls"],
 }
+
+# The functions that are mutated, where these tests are for a part of a source: a pattern for the whole name.
+FUNCTIONS = {
+    "daemon/job/task.c": r"refs?_\w+|entry_\w+|task_info",
+}
+
+
+def is_for(source, function):
+    """Returns whether the function is mutated."""
+    return source not in FUNCTIONS or re.fullmatch(FUNCTIONS[source], function) is not None

@@ -26,6 +26,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    assert_true(link_empty(&registry.entries) && link_empty(&user->entries));
     registry_finish(&registry);
     user_drop(user);
     users_finish(&users);
@@ -130,6 +131,20 @@ static void test_replacement(void **state)
     registry_remove(&registry, &first);
 }
 
+/* If the name of a task was hidden, the record of the task does not get it back. */
+static void test_replacement_without_name(void **state)
+{
+    struct entry task = make(1, 5, "a"), record = task;
+
+    (void)state;
+    registry_add(&registry, &task);
+    registry_hide_name(&registry, 5, "a");
+    registry_replace(&registry, &task, &record);
+    assert_null(registry_find_name(&registry, 5, "a"));
+    assert_ptr_equal(registry_find(&registry, 1), &record);
+    registry_remove(&registry, &record);
+}
+
 enum { FEW = 64, MANY = 65536, CALLS = 2000 };
 
 struct crowd {
@@ -190,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_name_never_finds_earlier_job, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replacement, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replacement_without_name, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cost_of_one_name_for_all_jobs, setup, teardown),
     };
 
