@@ -28,7 +28,7 @@ static uint64_t now(const struct chain_channel *channel)
     return channel->clock_ns ? channel->clock_ns() : 0;
 }
 
-/* Returns whether all number of pieces of a chain are counted: the chain may be filled. */
+/* Returns whether all pieces of a chain are counted: the chain may be filled. */
 static bool is_reaped(const struct chain *chain)
 {
     return chain->reaped == chain->count;

@@ -65,8 +65,8 @@ static uint32_t log2_of(uint32_t power)
 }
 
 /*
- * Divides the run at an address into bursts of `size` bytes. Each burst begins at a multiple of
- * its size, and shorter ones before and after them: bytes up to a multiple of a beat, and beats up
+ * Divides the run at an address into bursts of `size` bytes. Each burst begins at a multiple of its
+ * size; shorter bursts come before and after them: bytes up to a multiple of a beat, and beats up
  * to a multiple of the size.
  */
 static struct row divide(uint32_t address, uint32_t run, uint32_t size, uint32_t bus)

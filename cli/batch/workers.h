@@ -140,8 +140,8 @@ struct workers_plan {
 
 /* Called by the thread that called workers_run(). */
 struct workers_callbacks {
-    /** Records an ended case; `trial` is valid until the callback returns. Returns false to true:
-     * start no further case. */
+    /** Records an ended case; `trial` is valid until the callback returns. Returns false to start
+     * no further case. */
     bool (*ended)(void *context, struct batch_case *batch_case, const struct trial *trial);
     /** Records the known result of a case; or why the source refused one. NULL for a source that
      * gives none. */

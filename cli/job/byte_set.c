@@ -67,7 +67,7 @@ struct part {
     uint64_t begin;
 };
 
-/* Returns the number of bytes from the first to the last byte of the elements byte of a part. */
+/* Returns the number of bytes from the first to the last byte of a part. */
 static uint64_t span_of(const struct byte_set *set, uint32_t level)
 {
     uint64_t span = set->run;

@@ -83,9 +83,9 @@ int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
 
 /**
- * Refuses a move inside one buffer whose number of bytes from the first to the last byte of the
- * elements one read overlap those from the first to the last one written, as the service does.
- * Accepts all staged jobs. Returns 0 or -1.
+ * Refuses a move inside one buffer whose bytes from the first to the last one read overlap those
+ * from the first to the last one written, as the service does. Accepts all staged jobs. Returns 0
+ * or -1.
  */
 int explained_check_apart(const struct explained *explained, const struct resolved *resolved,
                           struct fault *fault);

@@ -49,7 +49,7 @@ struct zip_entry {
 };
 
 /*
- * The directory of a zip archive, read once from the pending reply is its first member to its last,
+ * The directory of a zip archive, read once from its first member to its last,
  * in linear time for any file. Names are not compared, only handed out. Knows zip64; no archives in
  * several parts.
  */

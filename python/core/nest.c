@@ -186,8 +186,7 @@ void nest_fold(struct nest *nest, const uint8_t *src, uint8_t *dst, size_t size,
 
 /* Interference */
 
-/* Returns the number of number of bytes from the first to the last byte of the elements byte of the
- * source. */
+/* Returns the number of bytes from the first to the last byte of the source. */
 static int64_t span_of_src(const struct nest *nest)
 {
     int64_t span = nest->unit;

@@ -29,7 +29,7 @@ struct transfer_state {
 
 struct transfer {
     PyObject_HEAD;
-    struct transfer_state *state; /* null: there was no bytes to move */
+    struct transfer_state *state; /* null: there was nothing to move */
     PyObject *result;
     PyObject *store; /* called once when the move is complete; null: nothing to store */
     PyObject *weak;
