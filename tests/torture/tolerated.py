@@ -48,7 +48,7 @@ TABLE = (
      "an input that cannot be read counts as changed, and its case runs again"),
     ("ended by signal|Sanitizer", "malloc|calloc|realloc", "redis[A-Z].*",
      "hiredis 0.14 crashes or leaks if it has no memory; the case of the worker then comes back"),
-    (r"success, with a message|ignores the error of setsockopt", ".*", "try",
+    (r"success, with a message|ignores the error of setsockopt", ".*", "open_context|call_server",
      "a worker says that it connects to the queue again, and does"),
 )
 
