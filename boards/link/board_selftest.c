@@ -13,9 +13,8 @@
 #include "cli/term/print.h"
 #include "mli_helpers_api.h"
 
-enum {
-    FAILURES_MAX = 20
-}; /* end the round after this number of failures: each takes long on a serial line */
+/* End the round after this number of failures: each takes long on a serial line. */
+enum { FAILURES_MAX = 20 };
 
 /* One case. */
 struct board_case {

@@ -31,8 +31,8 @@ enum {
     SERIAL_PACKET_MAX = SERIAL_HEADER_BYTES + SERIAL_PAYLOAD_MAX + SERIAL_CRC_BYTES,
     /* COBS adds a byte for every 254, and one; the zero bytes around the frame are two more. */
     SERIAL_FRAME_MAX = SERIAL_PACKET_MAX + SERIAL_PACKET_MAX / 254 + 1 + 2,
-    SERIAL_NAME_MAX =
-        32, /* size of the name of a board, an engine or a version, with the zero byte */
+    /* Size of the name of a board, an engine or a version, with the zero byte. */
+    SERIAL_NAME_MAX = 32,
     SERIAL_SPEC_MAX = 128, /* size of the name of an engine with its options, with the zero byte */
     SERIAL_TEXT_MAX = 192  /* size of a message, with the zero byte */
 };

@@ -44,8 +44,8 @@ struct batch_settings {
     uint32_t channels; /* channels of the service in this process; 0: all channels of its engine */
     struct shard shard;
     struct trial_plan trial;
-    const char
-        *keep; /* the DIR of --keep or the default, even with --keep none; not searched for cases */
+    /* The DIR of --keep or the default, even with --keep none; not searched for cases. */
+    const char *keep;
     const char *resume; /* path of the state file; NULL without --resume */
     bool whole;         /* true: neither --filter nor --shard was given */
     bool rerun, list, fail_fast, flaky_is_good;

@@ -25,9 +25,9 @@ struct batch_case {
     bool read;          /* true: `digest` is known */
     uint64_t digest;    /* digest64() of the text of the job file; 0: it cannot be read */
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
-    const struct case_result
-        *known;         /* valid earlier result of the case, which then does not run; or NULL */
-    bool ended, passed; /* the case has ended in this run; the case has ended and passed */
+    /* Valid earlier result of the case, which then does not run; or NULL. */
+    const struct case_result *known;
+    bool ended, passed;        /* the case has ended in this run; the case has ended and passed */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
     enum case_reason reason;   /* why `verdict` is set: the case is an error, and does not run */
     const char *verdict;

@@ -997,9 +997,8 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 {
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
-    struct job_spec job =
-        *evidence
-             ->job; /* copies pointers: members that are not replaced stay owned by the original */
+    /* Copies pointers: members that are not replaced stay owned by the original. */
+    struct job_spec job = *evidence->job;
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));

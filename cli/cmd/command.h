@@ -28,8 +28,8 @@ struct command {
     const struct option *options;
     const struct value *takes; /* kind of its arguments; null: not completed */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */
-    const struct example
-        *examples; /* examples, which a test runs; the last entry has a null line */
+    /* Examples, which a test runs; the last entry has a null line. */
+    const struct example *examples;
     enum exit_code (*run)(const struct options *options);
 };
 

@@ -76,9 +76,8 @@ void job_print_json(const struct job_info *info)
     print_json(&w);
 }
 
-enum {
-    JOB_DIGITS_MAX = 15
-}; /* maximum number of digits of a number that JSON represents exactly */
+/* Maximum number of digits of a number that JSON represents exactly. */
+enum { JOB_DIGITS_MAX = 15 };
 
 typedef int open_fn(struct daemon_link *link, const struct options *options, struct fault *fault);
 

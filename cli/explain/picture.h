@@ -60,8 +60,8 @@ enum picture_window { PICTURE_OUT, PICTURE_STEPPED_OVER, PICTURE_SAMPLED };
 
 struct picture_slot {
     enum { SLOT_COORDINATE, SLOT_GAP, SLOT_BREAK } kind;
-    uint64_t
-        at; /* coordinate (src: including padding); for a break, the first omitted coordinate */
+    /* Coordinate (src: including padding); for a break, the first omitted coordinate. */
+    uint64_t at;
     uint64_t left_out;          /* number of coordinates that a break hides */
     bool real;                  /* the coordinate holds an element of the source, not padding */
     enum picture_window window; /* dst: PICTURE_SAMPLED if written, else PICTURE_OUT */

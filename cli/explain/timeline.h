@@ -78,8 +78,8 @@ struct timeline {
     struct timeline_total all;
     struct timeline_total *files;
     size_t file_count;
-    struct timeline_slot
-        *slots;      /* array with one entry for each job; `after` of each entry is owned */
+    /* Array with one entry for each job; `after` of each entry is owned. */
+    struct timeline_slot *slots;
     uint64_t *bytes; /* bytes that each job writes */
     size_t slot_count, slot_capacity;
     struct timeline_use *uses; /* uses of buffers, at most three for each job */

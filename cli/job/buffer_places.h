@@ -18,8 +18,8 @@ struct buffer_place {
 };
 
 struct buffer_places {
-    struct buffer_place
-        *places; /* one place for each buffer of the file; null: the file has no buffers */
+    /* One place for each buffer of the file; null: the file has no buffers. */
+    struct buffer_place *places;
 };
 
 /**

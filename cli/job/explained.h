@@ -68,8 +68,8 @@ struct explained {
     uint32_t channels;            /* number of channels of the transfer */
     uint32_t parts;               /* number of channels that share the move */
     struct explained_part part[MLI_MOV_MAX_CHANNELS];
-    const struct explained_board
-        *board;         /* the move on a board (explained_board.h), or null; borrowed */
+    /* The move on a board (explained_board.h), or null; borrowed. */
+    const struct explained_board *board;
     bool timed;         /* memcpy_ns was measured */
     uint64_t memcpy_ns; /* time of a memcpy of the plan's bytes on this machine */
 };

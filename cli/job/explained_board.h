@@ -72,9 +72,9 @@ struct explained_board {
     uint32_t channels;                           /* number of channels that share the move */
     bool kernel; /* true: a kernel on the core permutes in vector memory, without descriptors */
     struct kernel_work work; /* work of the kernel `kernel` */
-    struct mli_plan
-        part[MLI_MOV_MAX_CHANNELS]; /* plan of each channel, with addresses of the board */
-    struct list_count count;        /* counts of all channels together */
+    /* Plan of each channel, with addresses of the board. */
+    struct mli_plan part[MLI_MOV_MAX_CHANNELS];
+    struct list_count count; /* counts of all channels together */
     struct move_cost cost;
     uint64_t shown; /* descriptors to print at most */
     struct board_remarks remarks;

@@ -15,8 +15,8 @@
 struct job_rules {
     struct target_profile *profile; /* owned; null: --profile was not given */
     bool of_daemon;                 /* true: a daemon checks the memories, with its own profile */
-    struct buffer_places
-        buffers; /* places of the buffers of the current job file, with a profile */
+    /* Places of the buffers of the current job file, with a profile. */
+    struct buffer_places buffers;
 };
 
 /**

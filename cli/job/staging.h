@@ -20,8 +20,8 @@
 enum { STAGING_LOAD, STAGING_PERMUTE, STAGING_STORE, STAGING_STEPS };
 
 struct staging {
-    struct job_file
-        file; /* the three jobs, and the buffers of the job's file with the two behind */
+    /* The three jobs, and the buffers of the job's file with the two behind. */
+    struct job_file file;
     struct job_spec jobs[STAGING_STEPS]; /* borrow from the job */
     char names[STAGING_STEPS][PROTO_NAME_MAX];
 };

@@ -59,8 +59,8 @@ enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240 };
 enum {
     EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
     EVIDENCE_CASES_MAX = 200,     /* failures with evidence */
-    FAILURES_BYTES_MAX =
-        4 << 20, /* number of all failures; failures without evidence have only a row */
+    /* Bytes of all failures; further failures have only a row. */
+    FAILURES_BYTES_MAX = 4 << 20,
     NAME_MAX_SHOWN = 240
 };
 

@@ -60,8 +60,8 @@ struct execution {
     bool fresh;                    /* true: refuse new outputs that would replace a file */
     struct job_buffers buffers;    /* of the current job file */
     struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
-    const struct target_profile
-        *profile; /* profile of the embedded service, for staged jobs; or null */
+    /* Profile of the embedded service, for staged jobs; or null. */
+    const struct target_profile *profile;
     /** Null, or called for each job that moved its data. */
     void (*moved)(void *context, const struct job_file *file, const struct resolved *resolved,
                   struct outcome *outcome);

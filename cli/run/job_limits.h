@@ -13,8 +13,8 @@
 
 struct job_limits {
     uint64_t job_bytes; /* maximum number of bytes of source and destination that a job may map */
-    uint64_t
-        sent_bytes; /* maximum number of bytes of files that a job may send by ssh; 0: no limit */
+    /* Maximum number of bytes of files that a job may send by ssh; 0: no limit. */
+    uint64_t sent_bytes;
     uint32_t channels; /* maximum number of channels of a job; 0: no limit */
     uint64_t buffers,
         buffer_bytes; /* limits on the number of buffers of a job file, and on their bytes */

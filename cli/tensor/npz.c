@@ -70,8 +70,8 @@ enum {
     END64_BYTES = 56,   /* the ZIP64 record at the end */
     LOCATOR_BYTES = 20, /* the locator of the ZIP64 record, in front of the end record */
     ENTRY_BYTES = 46,   /* a member, without name, extra fields and comment */
-    ENTRY_MAX =
-        ENTRY_BYTES + 2 * 0xffff, /* maximum size of an entry, with its name and extra fields */
+    /* Maximum size of an entry, with its name and extra fields. */
+    ENTRY_MAX = ENTRY_BYTES + 2 * 0xffff,
     CHUNK_BYTES = 256 * 1024,
     EXTRA_BYTES = 4, /* id and size of an extra field */
     EXTRA_ZIP64 = 1,
@@ -478,7 +478,7 @@ static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t s
 enum {
     EXTRACT_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* limit on bytes of headers of a small archive */
+    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have */
     HEADERS_RATIO = 16,         /* limit on bytes of headers for each byte of the file */
     DEFLATE_RATIO = 1032        /* maximum number of bytes that a byte of deflate expands to */
 };

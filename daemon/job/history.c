@@ -119,8 +119,8 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 
 enum {
     DELIVERED_PART = 4, /* share of the records that may stay delivered: one in four */
-    FORGOTTEN_MAX =
-        4 /* maximum number of records that one new record replaces, after the limit was lowered */
+    /* Maximum number of records that one new record replaces, after the limit was lowered. */
+    FORGOTTEN_MAX = 4
 };
 
 static void ranks_init(struct ranks *ranks)

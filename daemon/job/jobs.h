@@ -127,13 +127,13 @@ struct task {
     int first_channel; /* first channel of the task; -1: not started yet */
     uint64_t lost;     /* watchdog.lost at the time when the transfer was started */
     mli_mov_handle_t handle;
-    const int8_t
-        *dst_data;  /* address of the destination's first element; not valid after the run */
+    /* Address of the destination's first element; not valid after the run. */
+    const int8_t *dst_data;
     int32_t cookie; /* cookie of the callback, for completions.c */
     /* Members owned by the thread that completes the transfer, while the task runs: */
     struct task_end end;
-    struct task
-        *ended_before; /* next entry in the list of ended tasks (completions.c) or of spares */
+    /* Next entry in the list of ended tasks (completions.c) or of spares. */
+    struct task *ended_before;
 };
 
 /*

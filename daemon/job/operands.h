@@ -22,8 +22,8 @@ struct operands {
     struct quant quant; /* the destination's parameters: one entry, or one for each index */
     struct span read, written;
     uint64_t bytes; /* the number of bytes that the job writes */
-    uint64_t
-        touched; /* bytes read or bytes written, the larger; elements far apart count as pages */
+    /* Bytes read or bytes written, the larger; elements far apart count as pages. */
+    uint64_t touched;
 };
 
 /**

@@ -25,8 +25,8 @@
 
 enum {
     PLAIN_BLOCK_MAX = 32 * 1024, /* block size below the size of every huge page */
-    POPULATE_MAX =
-        64 * 1024, /* bytes; pages of smaller mappings are mapped at once, not by page faults */
+    /* Bytes; pages of smaller mappings are mapped at once, not by page faults. */
+    POPULATE_MAX = 64 * 1024,
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes that one call unmaps, in less than 1 ms */
     BLOCK = 512                  /* size in bytes of the unit of st_blocks */
 };

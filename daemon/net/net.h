@@ -114,8 +114,8 @@ enum slot { SLOT_OPEN, SLOT_RESERVED };
  */
 struct backlog {
     uint64_t unread; /* bytes in the outbox, because the socket is full */
-    uint64_t
-        expected;  /* upper bounds of the sizes of pending large replies, to jobs and to job.wait */
+    /* Upper bounds of the sizes of pending large replies, to jobs and to job.wait. */
+    uint64_t expected;
     uint64_t sent; /* outbox.sent at the time when the timer was started */
     uv_timer_t timer;
 };

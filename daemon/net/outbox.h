@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    OUTBOX_FDS_MAX = 16
-}; /* limit on descriptors of a client that are queued, or sent and not yet read */
+/* Limit on descriptors of a client that are queued, or sent and not yet read. */
+enum { OUTBOX_FDS_MAX = 16 };
 
 /* An owned descriptor, and the byte that it is sent with. */
 struct outbox_fd {

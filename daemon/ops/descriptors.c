@@ -14,8 +14,8 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    DESCRIPTORS_PER_CLIENT =
-        1 + 2 * PROTO_FDS_MAX, /* the client's socket, and the descriptors of unfinished lines */
+    /* The client's socket, and the descriptors of unfinished lines. */
+    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX,
     DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX /* descriptors of mlid itself, and of one message */
 };
 

@@ -47,8 +47,8 @@ extern "C" {
 struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
     uint32_t descriptor; /**< if not OK: the descriptor in which the work item stopped */
-    uint64_t
-        row; /**< if not OK: the first row of that descriptor that was not written completely */
+    /** If not OK: the first row of that descriptor that was not written completely. */
+    uint64_t row;
     uint64_t bytes;   /**< lower bound of the bytes written; exact if the status is OK */
     uint64_t busy_ns; /**< time in which the channel worked; 0 without a clock */
 };
@@ -133,8 +133,8 @@ struct mli_channel_caps {
                           MLI_PIECE_CPU_BYTES */
     size_t linear_max; /**< maximum number of bytes of a run in a descriptor without loops, if that
                           is more than `run_max` */
-    size_t
-        fill_max; /**< maximum number of bytes of a run of zeros, if that is less than `run_max` */
+    /** Maximum number of bytes of a run of zeros, if that is less than `run_max`. */
+    size_t fill_max;
     size_t gap_max; /**< maximum number of bytes from the end of a run to the next run of a loop, or
                        back, on either side: for registers that hold such a distance, not a step */
     struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first; with

@@ -54,10 +54,10 @@ typedef struct mli_byte_range {
 typedef struct mli_explanation {
     uint32_t rank;
     uint32_t elem; /**< size of an element in bytes */
-    mli_explained_axis
-        axis[MLI_MAX_RANK]; /**< axes, indexed by source dimension; zeros beyond the rank */
-    uint32_t
-        dst_shape[MLI_MAX_RANK];  /**< shape, indexed by destination dimension, offsets included */
+    /** Axes, indexed by source dimension; zeros beyond the rank. */
+    mli_explained_axis axis[MLI_MAX_RANK];
+    /** Shape, indexed by destination dimension, offsets included. */
+    uint32_t dst_shape[MLI_MAX_RANK];
     uint64_t samples;             /**< samples that the move writes */
     uint64_t samples_read;        /**< samples that the move reads from the source */
     mli_byte_range read, written; /**< from the first to the last byte that the move accesses */

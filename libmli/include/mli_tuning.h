@@ -79,8 +79,8 @@ typedef struct _mli_tuning {
                             two dimensions (256) */
 
     /* The stage: the buffer in which a block is collected before it is streamed. */
-    uint64_t
-        stage_bytes; /**< bytes in one half of the stage, for contiguous destinations (16384) */
+    /** Bytes in one half of the stage, for contiguous destinations (16384). */
+    uint64_t stage_bytes;
     uint64_t stage_width; /**< bytes of each row on the stage, for rows that are apart (256) */
     uint64_t stage_rows;  /**< rows on the stage at a time, for rows that are apart (512);
                              stage_rows * (stage_width + 128) is at most 196608 */

@@ -130,8 +130,8 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out)
 
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
 {
-    int32_t
-        stride[MLI_MAX_RANK]; /* strides in force of `in`, which the part gets as given strides */
+    /* Strides in force of `in`, which the part gets as given strides. */
+    int32_t stride[MLI_MAX_RANK];
     uint64_t start = 0;
     mli_tensor part;
     mli_status status = check_tensors(in, out);

@@ -17,8 +17,8 @@
 enum flight_state { FLIGHT_QUEUED, FLIGHT_RUNNING, FLIGHT_DONE };
 
 struct flight {
-    const struct nest
-        *nest; /* the nest; it and the memory must stay valid until the flight is done */
+    /* The nest; it and the memory must stay valid until the flight is done. */
+    const struct nest *nest;
     uint32_t channels;
     void *user; /* of the caller */
     /* Private: */

@@ -53,8 +53,8 @@ struct nest {
     int64_t longest[NEST_AXES_MAX]; /* elements of a segment, at most */
     bool looped[NEST_AXES_MAX];     /* segments have one element: not a dimension of the moves */
     uint32_t repeats;
-    struct repeat
-        repeat[NEST_RANK_MAX]; /* loops by their steps, the smallest step first; without `axis` */
+    /* Loops by their steps, the smallest step first; without `axis`. */
+    struct repeat repeat[NEST_RANK_MAX];
 };
 
 /** A move of libmli. */

@@ -9,8 +9,8 @@
 #include "python/core/operation.h"
 
 enum {
-    BYTES_WITH_GIL =
-        32 * 1024, /* bytes moved in about 1 us, the time that releasing the GIL would take */
+    /* Bytes moved in about 1 us, the time that releasing the GIL would take. */
+    BYTES_WITH_GIL = 32 * 1024,
 };
 
 /* The members of the layout that the caller needs. */
@@ -190,8 +190,8 @@ static bool same_key(const struct key *a, const struct key *b)
 
 struct entry {
     struct key key;
-    struct layout
-        layout; /* layout whose addresses are distances from the first bytes of the arrays */
+    /* Layout whose addresses are distances from the first bytes of the arrays. */
+    struct layout layout;
 };
 
 static struct entry entries[ENTRIES];

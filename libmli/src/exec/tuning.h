@@ -121,8 +121,8 @@ void tuning_scale_stream(struct _mli_tuning *tuning, uint64_t bytes);
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
     TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
-    TUNE_MERGE_BELOW =
-        TUNE_LINE, /* bytes below which rows and columns are merged with those of another loop */
+    /* Bytes below which rows and columns are merged with those of another loop. */
+    TUNE_MERGE_BELOW = TUNE_LINE,
     TUNE_BORDERED_ROW = 512,    /* bytes: zeros beside shorter rows become columns of a table */
     TUNE_BORDERED_COLUMNS = 56, /* limit on such columns, in the second-level cache */
 };
@@ -174,10 +174,10 @@ enum {
     TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
     TUNE_AVX512_ROW_FAR = 192, /* distance of rows in bytes from which the bytes next to short rows
                                   are in cache lines that the move does not need */
-    TUNE_AVX512_SMALL_BYTES =
-        4096,                    /* maximum bytes of a nest that is too small for groups of rows */
-    TUNE_AVX512_SMALL_ROWS = 32, /* maximum rows of this nest if rows have less than 16 bytes */
-    TUNE_AVX512_PACKED_FAR = 64, /* distance of rows from which each row needs its own load */
+    /* Maximum bytes of a nest that is too small for groups of rows. */
+    TUNE_AVX512_SMALL_BYTES = 4096,
+    TUNE_AVX512_SMALL_ROWS = 32,   /* maximum rows of this nest if rows have less than 16 bytes */
+    TUNE_AVX512_PACKED_FAR = 64,   /* distance of rows from which each row needs its own load */
     TUNE_AVX512_GROUPS_AHEAD = 16, /* groups from a load to the source line that is fetched */
     TUNE_AVX512_GROUPS_MIN = 8,    /* fewest groups for which a permutation is worth computing */
     TUNE_AVX512_SEVERAL_MIN = 8,   /* rows that are worth gathering several at a time */

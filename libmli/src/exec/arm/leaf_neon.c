@@ -23,8 +23,8 @@
 
 enum {
     PIECE = 16,
-    PIECES_MAX =
-        8, /* maximum number of pieces of a row that is loaded completely before it is stored */
+    /* Maximum number of pieces of a row that is loaded completely before it is stored. */
+    PIECES_MAX = 8,
 };
 
 /* Copies a row of more than `pieces - 1` pieces. */

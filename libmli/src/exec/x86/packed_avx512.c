@@ -30,10 +30,9 @@ struct packed {
                                         all bytes; and the step of rows */
     size_t parts, part, part_step;   /* elements gathered from a run, their bytes, and their step */
     size_t rows;                     /* number of rows of a group */
-    size_t groups, stretch; /* number of groups, and number of bytes, that certainly have no gap
-                               between them */
-    bool gaps;              /* true: there are gaps between rows of the source */
-    bool all;               /* true: there is no gap in the destination */
+    size_t groups, stretch;          /* number of groups, and of bytes, until there may be a gap */
+    bool gaps;                       /* true: there are gaps between rows of the source */
+    bool all;                        /* true: there is no gap in the destination */
     size_t bytes, stride, last_bytes, last_stride; /* bytes of destination and source from group to
                                                       group, and to the last group */
 
