@@ -60,7 +60,7 @@ def targets(name, suites):
     """Returns the files that the tests of the suites need, as ninja names them."""
     tree = TREES / name
     files = {word for test in introspect(name) if set(suites) & set(test["suite"])
-             for word in test["cmd"] if word.startswith(f"{tree}/")}
+             for word in test["cmd"] if os.path.normpath(word).startswith(f"{tree}/")}
     return sorted(os.path.relpath(file, tree) for file in files)
 
 

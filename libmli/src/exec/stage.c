@@ -42,10 +42,12 @@ static inline uint8_t *place_for(uint8_t *slot, const uint8_t *to)
 
 /*
  * Writes the complete lines of a block: `width` bytes of a row, on the stage for `to`. Keeps the
- * rest in the slot for the next block. Every block but the row's last has at least a line.
+ * rest in the slot for the next block. Every block but the row's last has at least a line. Not
+ * inlined: GCC for AArch64 then takes the copy of the rest for one onto itself.
  */
-static void flush(const struct leaf_table *leaf, uint8_t *to, uint8_t *slot, size_t width,
-                  bool is_first, bool is_last)
+static __attribute__((noinline)) void flush(const struct leaf_table *leaf, uint8_t *to,
+                                            uint8_t *slot, size_t width, bool is_first,
+                                            bool is_last)
 {
     uint8_t *at = place_for(slot, to);
     const size_t kept = is_first ? 0 : (uintptr_t)to % TUNE_LINE;
