@@ -23,12 +23,13 @@ TESTS = {
     "daemon/job/task.c": ["daemon refs", "daemon jobs", "daemon status", "daemon history", "daemon wait", "daemon after", "daemon deadline",
                           "daemon events", "daemon life", "daemon sharing", "daemon crowd"],
     "daemon/job/history.c": ["daemon registry", "daemon history_limits", "daemon history", "daemon jobs", "daemon memory"],
-    "proto/wire/frame.c": ["proto frame", "proto frame_payload", "proto memory", "proto fdpass", "proto out", "client calls"],
+    "proto/wire/frame.c": ["proto frame", "proto frame_payload", "proto memory", "proto fdpass", "client calls"],
 }
 
 # The functions that are mutated, where these tests are for a part of a source: a pattern for the whole name.
 FUNCTIONS = {
     "daemon/job/task.c": r"refs?_\w+|entry_\w+|task_info",
+    "proto/wire/frame.c": r"compact|frame_\w+",
 }
 
 
