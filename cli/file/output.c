@@ -141,6 +141,7 @@ int output_init_memory(struct output *output, const char *path, const char *poin
     if (directory < 0)
         return complain_directory(output, errno, fault);
     close(directory);
+    /* find_target() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     if (strlen(output->name) > NAME_MAX)
         return complain(output, ENAMETOOLONG, "cannot be created", fault);
     output->fd = memfd_create("mlictl", MFD_CLOEXEC);

@@ -367,6 +367,7 @@ static struct zip_member *zip_member_open(int fd, uint64_t size, const struct zi
         return NULL;
     }
     member->fd = fd;
+    member->left = 0;
     member->crc = (uint32_t)crc32(0, NULL, 0);
     member->crc_wanted = entry->crc;
     member->deflated = member->ended = false;
@@ -504,6 +505,7 @@ static const char ending[] = ".npy";
 
 static bool is_tensor(const char *name)
 {
+    /* zip_directory_next() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     size_t length = strlen(name), tail = sizeof(ending) - 1;
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }

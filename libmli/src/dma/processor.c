@@ -34,8 +34,6 @@ struct populate {
 
 #if defined(__linux__) && __STDC_HOSTED__
 
-#include "libmli/src/plan.h"
-
 /* The system has MADV_POPULATE_WRITE since Linux 5.14; older C libraries do not define the name. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
