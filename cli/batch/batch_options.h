@@ -9,9 +9,13 @@
  *      case that passes. Help, completion, --resume, merge and the forms for queues read the table.
  *   2. Read its value where it matters, with options_get() or, if it is a number, options_uint().
  *      What a whole run needs is read once, in batch_settings_read().
- *   3. Describe it in man/mlictl-batch.1.scd, and say in python/mli/_batch_options.py whether the
- *      plugin of pytest takes it: the tests mlictl_man and python compare both with the table.
- *   4. Test it in tests/integration/test_batch.py.
+ *   3. Describe it in man/mlictl-batch.1.scd: under OPTIONS; in the list of options that do not
+ *      count for --resume, if it is BATCH_NEUTRAL; and under EXIT STATUS, if it changes the code.
+ *      Say in python/mli/_batch_options.py whether the plugin of pytest takes it. The tests
+ *      mlictl_man and python compare both with the table; mlictl_help has the verbs with which a
+ *      help may begin.
+ *   4. Test it in the file tests/integration/test_batch*.py of its topic, and add it to
+ * CHANGELOG.md.
  */
 #ifndef CLI_BATCH_OPTIONS_H
 #define CLI_BATCH_OPTIONS_H

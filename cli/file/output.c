@@ -158,6 +158,7 @@ int output_take(struct output *output)
 /* Creates the file without its name, in output->directory. */
 static int create(struct output *output, struct fault *fault)
 {
+    /* find_target() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     if (strlen(output->name) > NAME_MAX)
         return complain(output, ENAMETOOLONG, "cannot be created", fault);
     if (has_proc())

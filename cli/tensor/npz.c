@@ -360,17 +360,15 @@ static int find_packed(struct zip_member *member, uint64_t size, const struct zi
 static struct zip_member *zip_member_open(int fd, uint64_t size, const struct zip_entry *entry,
                                           struct fault *fault)
 {
-    struct zip_member *member = malloc(sizeof(*member));
+    struct zip_member *member = calloc(1, sizeof(*member));
 
     if (!member) {
         fault_no_memory(fault);
         return NULL;
     }
     member->fd = fd;
-    member->left = 0;
     member->crc = (uint32_t)crc32(0, NULL, 0);
     member->crc_wanted = entry->crc;
-    member->deflated = member->ended = false;
     member->input_size = INPUT_FIRST;
     if (find_packed(member, size, entry, fault)) {
         free(member);
