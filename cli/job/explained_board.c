@@ -228,8 +228,8 @@ static uint64_t end_of_tensors(const struct explained_board *board,
     return end;
 }
 
-static void remark(struct board_remarks *remarks, enum board_remark_kind kind, const char *format,
-                   ...)
+static void __attribute__((format(printf, 3, 4)))
+remark(struct board_remarks *remarks, enum board_remark_kind kind, const char *format, ...)
 {
     struct board_remark *next = &remarks->list[remarks->count++];
     va_list args;
