@@ -20,7 +20,7 @@ _Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,
 _Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
 /* A loop, because a freestanding library has no function that compilers may call for a builtin. */
-static inline uint32_t count_bits(uint32_t mask)
+static __attribute__((unused)) uint32_t count_bits(uint32_t mask)
 {
     uint32_t count = 0;
 
