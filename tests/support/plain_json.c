@@ -102,17 +102,27 @@ static char *put_char(char *out, long code)
     return out;
 }
 
+/* Returns how many bytes of the text a string takes, from behind its first quote to its last. */
+static size_t string_length(const struct reader *r)
+{
+    const char *at = r->at;
+
+    while (at < r->end && *at != '"')
+        at += *at == '\\' && r->end - at > 1 ? 2 : 1;
+    return (size_t)(at - r->at);
+}
+
 /* Reads a string after its first quote. Returns null if it is invalid. */
 static char *read_string(struct reader *r)
 {
-    char *string = malloc((size_t)(r->end - r->at) + 1), *out = string;
+    char *string = malloc(string_length(r) + 1), *out = string;
 
     while (string && r->at < r->end) {
         long code;
 
         if (next_is(r, '"')) {
-            *out++ = '\0';
-            return realloc(string, (size_t)(out - string));
+            *out = '\0';
+            return string;
         }
         code = next_is(r, '\\') ? read_escape(r) : read_char(r);
         if (code < 0)
