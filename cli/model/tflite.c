@@ -8,174 +8,39 @@
 
 /* The operators of TFLite, and the options of those that move data. */
 
-/* The names of BuiltinOperator, by number. */
-static const char *const operator_names[] = {"ADD",
-                                             "AVERAGE_POOL_2D",
-                                             "CONCATENATION",
-                                             "CONV_2D",
-                                             "DEPTHWISE_CONV_2D",
-                                             "DEPTH_TO_SPACE",
-                                             "DEQUANTIZE",
-                                             "EMBEDDING_LOOKUP",
-                                             "FLOOR",
-                                             "FULLY_CONNECTED",
-                                             "HASHTABLE_LOOKUP",
-                                             "L2_NORMALIZATION",
-                                             "L2_POOL_2D",
-                                             "LOCAL_RESPONSE_NORMALIZATION",
-                                             "LOGISTIC",
-                                             "LSH_PROJECTION",
-                                             "LSTM",
-                                             "MAX_POOL_2D",
-                                             "MUL",
-                                             "RELU",
-                                             "RELU_N1_TO_1",
-                                             "RELU6",
-                                             "RESHAPE",
-                                             "RESIZE_BILINEAR",
-                                             "RNN",
-                                             "SOFTMAX",
-                                             "SPACE_TO_DEPTH",
-                                             "SVDF",
-                                             "TANH",
-                                             "CONCAT_EMBEDDINGS",
-                                             "SKIP_GRAM",
-                                             "CALL",
-                                             "CUSTOM",
-                                             "EMBEDDING_LOOKUP_SPARSE",
-                                             "PAD",
-                                             "UNIDIRECTIONAL_SEQUENCE_RNN",
-                                             "GATHER",
-                                             "BATCH_TO_SPACE_ND",
-                                             "SPACE_TO_BATCH_ND",
-                                             "TRANSPOSE",
-                                             "MEAN",
-                                             "SUB",
-                                             "DIV",
-                                             "SQUEEZE",
-                                             "UNIDIRECTIONAL_SEQUENCE_LSTM",
-                                             "STRIDED_SLICE",
-                                             "BIDIRECTIONAL_SEQUENCE_RNN",
-                                             "EXP",
-                                             "TOPK_V2",
-                                             "SPLIT",
-                                             "LOG_SOFTMAX",
-                                             "DELEGATE",
-                                             "BIDIRECTIONAL_SEQUENCE_LSTM",
-                                             "CAST",
-                                             "PRELU",
-                                             "MAXIMUM",
-                                             "ARG_MAX",
-                                             "MINIMUM",
-                                             "LESS",
-                                             "NEG",
-                                             "PADV2",
-                                             "GREATER",
-                                             "GREATER_EQUAL",
-                                             "LESS_EQUAL",
-                                             "SELECT",
-                                             "SLICE",
-                                             "SIN",
-                                             "TRANSPOSE_CONV",
-                                             "SPARSE_TO_DENSE",
-                                             "TILE",
-                                             "EXPAND_DIMS",
-                                             "EQUAL",
-                                             "NOT_EQUAL",
-                                             "LOG",
-                                             "SUM",
-                                             "SQRT",
-                                             "RSQRT",
-                                             "SHAPE",
-                                             "POW",
-                                             "ARG_MIN",
-                                             "FAKE_QUANT",
-                                             "REDUCE_PROD",
-                                             "REDUCE_MAX",
-                                             "PACK",
-                                             "LOGICAL_OR",
-                                             "ONE_HOT",
-                                             "LOGICAL_AND",
-                                             "LOGICAL_NOT",
-                                             "UNPACK",
-                                             "REDUCE_MIN",
-                                             "FLOOR_DIV",
-                                             "REDUCE_ANY",
-                                             "SQUARE",
-                                             "ZEROS_LIKE",
-                                             "FILL",
-                                             "FLOOR_MOD",
-                                             "RANGE",
-                                             "RESIZE_NEAREST_NEIGHBOR",
-                                             "LEAKY_RELU",
-                                             "SQUARED_DIFFERENCE",
-                                             "MIRROR_PAD",
-                                             "ABS",
-                                             "SPLIT_V",
-                                             "UNIQUE",
-                                             "CEIL",
-                                             "REVERSE_V2",
-                                             "ADD_N",
-                                             "GATHER_ND",
-                                             "COS",
-                                             "WHERE",
-                                             "RANK",
-                                             "ELU",
-                                             "REVERSE_SEQUENCE",
-                                             "MATRIX_DIAG",
-                                             "QUANTIZE",
-                                             "MATRIX_SET_DIAG",
-                                             "ROUND",
-                                             "HARD_SWISH",
-                                             "IF",
-                                             "WHILE",
-                                             "NON_MAX_SUPPRESSION_V4",
-                                             "NON_MAX_SUPPRESSION_V5",
-                                             "SCATTER_ND",
-                                             "SELECT_V2",
-                                             "DENSIFY",
-                                             "SEGMENT_SUM",
-                                             "BATCH_MATMUL",
-                                             "PLACEHOLDER_FOR_GREATER_OP_CODES",
-                                             "CUMSUM",
-                                             "CALL_ONCE",
-                                             "BROADCAST_TO",
-                                             "RFFT2D",
-                                             "CONV_3D",
-                                             "IMAG",
-                                             "REAL",
-                                             "COMPLEX_ABS",
-                                             "HASHTABLE",
-                                             "HASHTABLE_FIND",
-                                             "HASHTABLE_IMPORT",
-                                             "HASHTABLE_SIZE",
-                                             "REDUCE_ALL",
-                                             "CONV_3D_TRANSPOSE",
-                                             "VAR_HANDLE",
-                                             "READ_VARIABLE",
-                                             "ASSIGN_VARIABLE",
-                                             "BROADCAST_ARGS",
-                                             "RANDOM_STANDARD_NORMAL",
-                                             "BUCKETIZE",
-                                             "RANDOM_UNIFORM",
-                                             "MULTINOMIAL",
-                                             "GELU",
-                                             "DYNAMIC_UPDATE_SLICE",
-                                             "RELU_0_TO_1",
-                                             "UNSORTED_SEGMENT_PROD",
-                                             "UNSORTED_SEGMENT_MAX",
-                                             "UNSORTED_SEGMENT_SUM",
-                                             "ATAN2",
-                                             "UNSORTED_SEGMENT_MIN",
-                                             "SIGN",
-                                             "BITCAST",
-                                             "BITWISE_XOR",
-                                             "RIGHT_SHIFT"};
+/* The names of BuiltinOperator, by number; an empty name ends the list. */
+static const char operator_names[] =
+    "ADD\0AVERAGE_POOL_2D\0CONCATENATION\0CONV_2D\0DEPTHWISE_CONV_2D\0DEPTH_TO_SPACE\0DEQUANTIZE\0"
+    "EMBEDDING_LOOKUP\0FLOOR\0FULLY_CONNECTED\0HASHTABLE_LOOKUP\0L2_NORMALIZATION\0L2_POOL_2D\0"
+    "LOCAL_RESPONSE_NORMALIZATION\0LOGISTIC\0LSH_PROJECTION\0LSTM\0MAX_POOL_2D\0MUL\0RELU\0"
+    "RELU_N1_TO_1\0RELU6\0RESHAPE\0RESIZE_BILINEAR\0RNN\0SOFTMAX\0SPACE_TO_DEPTH\0SVDF\0TANH\0"
+    "CONCAT_EMBEDDINGS\0SKIP_GRAM\0CALL\0CUSTOM\0EMBEDDING_LOOKUP_SPARSE\0PAD\0"
+    "UNIDIRECTIONAL_SEQUENCE_RNN\0GATHER\0BATCH_TO_SPACE_ND\0SPACE_TO_BATCH_ND\0TRANSPOSE\0MEAN\0"
+    "SUB\0DIV\0SQUEEZE\0UNIDIRECTIONAL_SEQUENCE_LSTM\0STRIDED_SLICE\0BIDIRECTIONAL_SEQUENCE_RNN\0"
+    "EXP\0TOPK_V2\0SPLIT\0LOG_SOFTMAX\0DELEGATE\0BIDIRECTIONAL_SEQUENCE_LSTM\0CAST\0PRELU\0"
+    "MAXIMUM\0ARG_MAX\0MINIMUM\0LESS\0NEG\0PADV2\0GREATER\0GREATER_EQUAL\0LESS_EQUAL\0SELECT\0"
+    "SLICE\0SIN\0TRANSPOSE_CONV\0SPARSE_TO_DENSE\0TILE\0EXPAND_DIMS\0EQUAL\0NOT_EQUAL\0LOG\0SUM\0"
+    "SQRT\0RSQRT\0SHAPE\0POW\0ARG_MIN\0FAKE_QUANT\0REDUCE_PROD\0REDUCE_MAX\0PACK\0LOGICAL_OR\0"
+    "ONE_HOT\0LOGICAL_AND\0LOGICAL_NOT\0UNPACK\0REDUCE_MIN\0FLOOR_DIV\0REDUCE_ANY\0SQUARE\0"
+    "ZEROS_LIKE\0FILL\0FLOOR_MOD\0RANGE\0RESIZE_NEAREST_NEIGHBOR\0LEAKY_RELU\0SQUARED_DIFFERENCE\0"
+    "MIRROR_PAD\0ABS\0SPLIT_V\0UNIQUE\0CEIL\0REVERSE_V2\0ADD_N\0GATHER_ND\0COS\0WHERE\0RANK\0ELU\0"
+    "REVERSE_SEQUENCE\0MATRIX_DIAG\0QUANTIZE\0MATRIX_SET_DIAG\0ROUND\0HARD_SWISH\0IF\0WHILE\0"
+    "NON_MAX_SUPPRESSION_V4\0NON_MAX_SUPPRESSION_V5\0SCATTER_ND\0SELECT_V2\0DENSIFY\0SEGMENT_SUM\0"
+    "BATCH_MATMUL\0PLACEHOLDER_FOR_GREATER_OP_CODES\0CUMSUM\0CALL_ONCE\0BROADCAST_TO\0RFFT2D\0"
+    "CONV_3D\0IMAG\0REAL\0COMPLEX_ABS\0HASHTABLE\0HASHTABLE_FIND\0HASHTABLE_IMPORT\0"
+    "HASHTABLE_SIZE\0REDUCE_ALL\0CONV_3D_TRANSPOSE\0VAR_HANDLE\0READ_VARIABLE\0ASSIGN_VARIABLE\0"
+    "BROADCAST_ARGS\0RANDOM_STANDARD_NORMAL\0BUCKETIZE\0RANDOM_UNIFORM\0MULTINOMIAL\0GELU\0"
+    "DYNAMIC_UPDATE_SLICE\0RELU_0_TO_1\0UNSORTED_SEGMENT_PROD\0UNSORTED_SEGMENT_MAX\0"
+    "UNSORTED_SEGMENT_SUM\0ATAN2\0UNSORTED_SEGMENT_MIN\0SIGN\0BITCAST\0BITWISE_XOR\0RIGHT_SHIFT\0";
 
 /* Returns the name of a builtin operator, or null. */
 static const char *tflite_operator(uint32_t code)
 {
-    return code < sizeof(operator_names) / sizeof(operator_names[0]) ? operator_names[code] : NULL;
+    const char *name = operator_names;
+
+    for (; code > 0 && *name; code--)
+        name += strlen(name) + 1;
+    return *name ? name : NULL;
 }
 
 /* Fields of Operator. */
@@ -211,12 +76,13 @@ static int tflite_read_options(struct flatbuffer *file, const struct flatbuffer_
 {
     const uint32_t type = (uint32_t)flatbuffer_uint(file, operator, OPERATOR_OPTIONS_TYPE, 1, 0);
     const struct flatbuffer_table table = flatbuffer_table(file, operator, OPERATOR_OPTIONS);
+    const char *op = tflite_operator(code);
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    for (size_t i = 0; op && i < sizeof(options) / sizeof(options[0]); i++) {
         const struct option *option = &options[i];
         struct model_attribute *attribute;
 
-        if (!tflite_operator(code) || strcmp(tflite_operator(code), option->op) != 0)
+        if (strcmp(op, option->op) != 0)
             continue;
         if (type != 0 && type != option->type) {
             if (!file->problem)
