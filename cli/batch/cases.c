@@ -12,12 +12,12 @@
 
 #include "cli/batch/cases.h"
 #include "cli/file/text.h"
-#include "cli/grow.h"
 #include "cli/report/fingerprint.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/file/job_file.h"
 #include "proto/file/job_spec.h"
+#include "proto/grow.h"
 #include "proto/json/json.h"
 
 static const char ending[] = ".json";

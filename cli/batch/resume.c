@@ -6,9 +6,9 @@
 
 #include "cli/batch/resume.h"
 #include "cli/file/text.h"
-#include "cli/grow.h"
 #include "cli/term/print.h"
 #include "proto/file/job_spec.h"
+#include "proto/grow.h"
 #include "proto/json/jsonw.h"
 #include "proto/wire/xxh64.h"
 

@@ -6,8 +6,8 @@
 
 #include "cli/explain/c_code.h"
 #include "cli/explain/picture.h"
-#include "cli/grow.h"
 #include "cli/term/print.h"
+#include "proto/grow.h"
 
 /* A file that the function of a whole job file gets as an argument. */
 struct c_file {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/grow.h"
+
 void moves_finish(struct moves *moves)
 {
     free(moves->items);
@@ -17,14 +19,8 @@ int moves_add(struct moves *moves, const struct move *move)
         moves->too_many = true;
         return -1;
     }
-    if (moves->count == moves->capacity) {
-        size_t capacity = moves->capacity ? moves->capacity * 2 : 4;
-        struct move *more = reallocarray(moves->items, capacity, sizeof(*more));
-        if (!more)
-            return -1;
-        moves->items = more;
-        moves->capacity = capacity;
-    }
+    if (list_grow(&moves->items, moves->count, &moves->capacity, sizeof(*move)))
+        return -1;
     moves->items[moves->count++] = *move;
     return 0;
 }

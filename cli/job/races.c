@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/races.h"
-#include "cli/grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "proto/grow.h"
 
 enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
 

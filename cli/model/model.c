@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model/model.h"
+#include "proto/grow.h"
 #include "proto/json/utf8.h"
 
 static const struct model_dtype dtypes[] = {
@@ -154,20 +155,6 @@ static char *unique_name(const struct model *model, char *name, bool unique)
     return longer;
 }
 
-/* Makes room for one more element of `size` bytes. */
-static int grow(void **array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return 0;
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *more = reallocarray(*array, wanted, size);
-    if (!more)
-        return -1;
-    *array = more;
-    *capacity = wanted;
-    return 0;
-}
-
 int model_add_tensor(struct model *model, const char *text, size_t length, bool unique,
                      size_t *index, struct fault *fault)
 {
@@ -188,8 +175,8 @@ int model_add_tensor(struct model *model, const char *text, size_t length, bool 
         }
     }
     name = grow_slots(model, fault) == 0 ? unique_name(model, name, unique) : (free(name), NULL);
-    if (!name || grow((void **)&model->tensors, model->tensor_count, &model->tensor_capacity,
-                      sizeof(*model->tensors))) {
+    if (!name || list_grow(&model->tensors, model->tensor_count, &model->tensor_capacity,
+                           sizeof(*model->tensors))) {
         free(name);
         return fault_no_memory(fault);
     }
@@ -204,8 +191,7 @@ int model_add_node(struct model *model, struct model_node **node, struct fault *
 {
     if (model->node_count == MODEL_NODES_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "more than %d nodes", MODEL_NODES_MAX);
-    if (grow((void **)&model->nodes, model->node_count, &model->node_capacity,
-             sizeof(*model->nodes)))
+    if (list_grow(&model->nodes, model->node_count, &model->node_capacity, sizeof(**node)))
         return fault_no_memory(fault);
     *node = &model->nodes[model->node_count++];
     **node = (struct model_node){0};

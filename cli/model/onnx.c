@@ -8,6 +8,7 @@
 
 #include "cli/model/model.h"
 #include "cli/model/protobuf.h"
+#include "proto/grow.h"
 
 /* SequenceProto and OptionalProto: several tensors in a file, or none. */
 
@@ -635,14 +636,8 @@ static int add_int(struct model_attribute *attribute, uint64_t value, size_t *ca
     if (attribute->count == INTS_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "an attribute has more than %d integers",
                          INTS_MAX);
-    if (attribute->count == *capacity) {
-        size_t wanted = *capacity ? *capacity * 2 : 8;
-        int64_t *more = reallocarray(attribute->ints, wanted, sizeof(*more));
-        if (!more)
-            return fault_no_memory(fault);
-        attribute->ints = more;
-        *capacity = wanted;
-    }
+    if (list_grow(&attribute->ints, attribute->count, capacity, sizeof(*attribute->ints)))
+        return fault_no_memory(fault);
     attribute->ints[attribute->count++] = (int64_t)value;
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/term/cancel.h"
+#include "proto/grow.h"
 
 size_t program_alive(const struct program *p)
 {
@@ -97,15 +98,8 @@ static int store_of(struct program *p, struct store_table *table, const struct t
 
 static int add_write(struct store *store, const struct write *write, struct fault *fault)
 {
-    if (store->write_count == store->write_capacity) {
-        const size_t capacity = store->write_capacity ? 2 * store->write_capacity : 4;
-        struct write *writes = realloc(store->writes, capacity * sizeof(*writes));
-
-        if (!writes)
-            return fault_no_memory(fault);
-        store->writes = writes;
-        store->write_capacity = capacity;
-    }
+    if (list_grow(&store->writes, store->write_count, &store->write_capacity, sizeof(*write)))
+        return fault_no_memory(fault);
     store->writes[store->write_count++] = *write;
     return 0;
 }

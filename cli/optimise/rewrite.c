@@ -9,6 +9,7 @@
 #include "cli/optimise/program.h"
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
+#include "proto/grow.h"
 
 /*
  * "after" of the jobs that stay. A job that waited for a removed job waits for the predecessors of
@@ -29,15 +30,8 @@ static int add(struct predecessors *to, size_t step)
         at--;
     if (at > 0 && to->list[at - 1] == step)
         return 0;
-    if (to->count == to->capacity) {
-        const size_t capacity = to->capacity ? 2 * to->capacity : 2;
-        size_t *list = realloc(to->list, capacity * sizeof(*list));
-
-        if (!list)
-            return -1;
-        to->list = list;
-        to->capacity = capacity;
-    }
+    if (list_grow(&to->list, to->count, &to->capacity, sizeof(*to->list)))
+        return -1;
     for (size_t i = to->count; i > at; i--)
         to->list[i] = to->list[i - 1];
     to->list[at] = step;

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "cli/grow.h"
 #include "cli/queue/queue.h"
 #include "cli/term/print.h"
+#include "proto/grow.h"
 
 enum {
     TIMEOUT_S = 10,

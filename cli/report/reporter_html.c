@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "cli/file/output.h"
-#include "cli/grow.h"
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 #include "cli/report/result.h"
 #include "cli/term/print.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "proto/grow.h"
 #include "proto/wire/build_id.h"
 
 /* A case: a row of the table, and the text of its failure. */

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/grow.h"
 #include "cli/job/explained.h"
 #include "cli/job/staging.h"
 #include "cli/run/execute.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/clock_ns.h"
+#include "proto/grow.h"
 #include "proto/wire/job.h"
 
 /* Checks a job against the rules of a board before it is sent. `rules` may be null: none. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/grow.h"
 #include "proto/json/json.h"
 #include "proto/json/utf8.h"
 
@@ -27,15 +28,8 @@ struct tensor_entry *tensor_list_add(struct tensor_list *list, const char *name)
 {
     struct tensor_entry *entry;
 
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct tensor_entry *entries = realloc(list->entries, capacity * sizeof *entries);
-
-        if (!entries)
-            return NULL;
-        list->entries = entries;
-        list->capacity = capacity;
-    }
+    if (list_grow(&list->entries, list->count, &list->capacity, sizeof *entry))
+        return NULL;
     entry = &list->entries[list->count];
     *entry = (struct tensor_entry){.name = strdup(name)};
     if (!entry->name)

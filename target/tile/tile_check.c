@@ -4,12 +4,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "proto/grow.h"
+
 #define NO_JOB UINT32_MAX
 
 /* The latest accesses to the bytes between two neighbouring bounds of ranges. */
 struct segment {
     uint32_t writer; /* last writer, or NO_JOB */
-    uint32_t readers_count, readers_capacity;
+    uint32_t readers_count;
+    size_t readers_capacity;
     uint32_t *reader; /* readers since then that no later reader waits for */
 };
 
@@ -104,15 +107,8 @@ static int add_reader(struct check *c, struct segment *segment, uint32_t job)
         if (segment->reader[i] != job && !waits_for(c, job, segment->reader[i]))
             segment->reader[kept++] = segment->reader[i];
     }
-    if (kept == segment->readers_capacity) {
-        const uint32_t capacity = kept ? 2 * kept : 4;
-        uint32_t *grown = realloc(segment->reader, capacity * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        segment->reader = grown;
-        segment->readers_capacity = capacity;
-    }
+    if (list_grow(&segment->reader, kept, &segment->readers_capacity, sizeof job))
+        return -1;
     segment->reader[kept++] = job;
     segment->readers_count = kept;
     return 0;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proto/grow.h"
+
 /* The tiles of one operand in the order of the loops. */
 struct tiles {
     uint32_t count;
@@ -44,15 +46,8 @@ static struct tile_job *append(struct builder *b, enum tile_job_kind kind, uint3
     const uint32_t buffers = b->plan->buffers[operand].count;
     struct tile_job *job;
 
-    if (jobs->count == b->capacity) {
-        const size_t capacity = b->capacity ? 2 * b->capacity : 64;
-        struct tile_job *grown = realloc(jobs->job, capacity * sizeof *grown);
-
-        if (!grown)
-            return NULL;
-        jobs->job = grown;
-        b->capacity = capacity;
-    }
+    if (list_grow(&jobs->job, jobs->count, &b->capacity, sizeof *job))
+        return NULL;
     job = &jobs->job[jobs->count++];
     *job = (struct tile_job){.kind = kind,
                              .operand = operand,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/grow.h"
 #include "target/tile/tile_estimate.h"
 #include "target/tile/tile_plan.h"
 
@@ -53,15 +54,8 @@ static bool may_fit(const struct tile_layer *layer, uint64_t budget, uint32_t ax
 
 static int add(struct tile_divisions *list, const struct tile_division *division)
 {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        struct tile_division *grown = realloc(list->division, capacity * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        list->division = grown;
-        list->capacity = capacity;
-    }
+    if (list_grow(&list->division, list->count, &list->capacity, sizeof *division))
+        return -1;
     list->division[list->count++] = *division;
     return 0;
 }

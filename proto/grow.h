@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays that grow by one element after the other. */
-#ifndef CLI_GROW_H
-#define CLI_GROW_H
+#ifndef PROTO_GROW_H
+#define PROTO_GROW_H
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,4 +28,4 @@ static inline int list_grow(void *list, size_t count, size_t *capacity, size_t s
     return 0;
 }
 
-#endif /* CLI_GROW_H */
+#endif /* PROTO_GROW_H */
