@@ -78,6 +78,10 @@ struct controller {
     const char *title;             /* title for people */
     const char *manual;            /* title of the document that the encoder follows */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
+    size_t descriptor_bytes;       /* bytes of every descriptor; 0: size() returns them */
+    /* Limits of a descriptor beside those of the profile, as in struct mli_channel_caps; 0: none.
+       profile_controller_loops has the number of loops. */
+    size_t count_max, run_max, step_max, bytes_max;
     bool reads_zeros; /* copies zeros from memory for every fill, also if dma.fills is true */
     /**
      * Maximum bytes of a run in a descriptor without loops, if that may be longer than in a
@@ -91,19 +95,16 @@ struct controller {
      * steps.
      */
     uint64_t gap_max;
-    bool distinct_rows; /* false: the source rows of a descriptor may overlap */
-    /**
-     * Tightens the limits for copies (`fill` false) or for zero fills. *caps has the limits of the
-     * profile. Null: no tighter limits.
-     */
-    void (*limit)(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps);
+    /* False: the source rows of a descriptor may overlap. True: they may not, so that a fill has at
+       most the bytes of the block of zeros. */
+    bool distinct_rows;
     /**
      * Returns why the controller cannot move a piece that is within the limits (a sentence without
      * a full stop), or null if it can. Null function: it can move every such piece.
      */
     const char *(*refuses)(const struct target_profile *profile,
                            const struct mli_descriptor *piece);
-    /** Returns the number of bytes that encode() will produce for the piece. */
+    /** Returns the number of bytes that encode() will produce for the piece, if they differ. */
     size_t (*size)(const struct target_profile *profile, const struct mli_descriptor *piece);
     /**
      * Encodes a piece. piece->box has board addresses in the place of pointers. Its loops are in
@@ -118,6 +119,11 @@ struct controller {
  * (mli_engine.h): the limits of copies, and of the runs of fills.
  */
 struct mli_channel_caps list_caps(const struct target_profile *profile);
+
+/** Returns the limits of copies or fills: of the profile, and of the controller unless it is null.
+ */
+struct mli_channel_caps controller_caps(const struct target_profile *profile,
+                                        const struct controller *controller, bool fill);
 
 /** Returns the controller of a profile; null for PROFILE_BOXES. */
 const struct controller *controller_of(const struct target_profile *profile);

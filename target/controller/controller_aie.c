@@ -30,18 +30,6 @@ struct side {
     uint64_t step[DIMENSIONS], wrap[DIMENSIONS - 1];
 };
 
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_AIE]);
-    controller_tighten(&caps->count_max, WRAP_MAX);
-    controller_tighten(&caps->run_max, (size_t)WRAP_MAX * WORD);
-    controller_tighten(&caps->step_max, (size_t)STEP_MAX * WORD);
-    controller_tighten(&caps->bytes_max, (size_t)LENGTH_MAX * WORD);
-    if (fill)
-        controller_tighten(&caps->bytes_max, CONTROLLER_ZEROS_SIZE);
-}
-
 /* Returns the bits in which a piece is not a multiple of words. */
 static uint64_t odd_bits(const struct mli_copy_box *box)
 {
@@ -64,13 +52,6 @@ static const char *refuses(const struct target_profile *profile, const struct ml
         if (box->loop[i].src_step == 0)
             return "it reads the same bytes several times, and a step is at least 4 bytes";
     return NULL;
-}
-
-static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    (void)profile;
-    (void)piece;
-    return (size_t)2 * SIDE_SIZE;
 }
 
 static struct side contiguous(const char *name, uint64_t address,
@@ -154,10 +135,13 @@ const struct controller controller_aie = {
     .title = "AMD AIE-ML memory tile DMA",
     .manual = "AIE-ML Register Reference AM025, MEMORY_TILE_MODULE",
     .descriptor_alignment = SIDE_SIZE,
+    .descriptor_bytes = (size_t)2 * SIDE_SIZE,
+    .count_max = WRAP_MAX,
+    .run_max = (size_t)WRAP_MAX * WORD,
+    .step_max = (size_t)STEP_MAX * WORD,
+    .bytes_max = (size_t)LENGTH_MAX * WORD,
     .linear_run_max = (uint64_t)LENGTH_MAX * WORD,
     .distinct_rows = true,
-    .limit = limit,
     .refuses = refuses,
-    .size = size,
     .encode = encode,
 };

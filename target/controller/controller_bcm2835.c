@@ -10,8 +10,7 @@
 enum {
     BLOCK_SIZE = 32,
     LINEAR_MAX = 0x3fffffff, /* TXFR_LEN: 30 bits */
-    LITE_MAX = 0xffff,       /* TXFR_LEN of a lite channel: 16 bits */
-    X_MAX = 0xffff,          /* XLENGTH: 16 bits */
+    X_MAX = 0xffff,          /* XLENGTH, and TXFR_LEN of a lite channel: 16 bits */
     ROWS_MAX = 0x4000,       /* YLENGTH + 1: 14 bits */
     STRIDE_MAX = 0x7fff,     /* signed, 16 bits */
     STRIDE_MASK = 0xffff,
@@ -30,22 +29,6 @@ enum {
     TI_BURST_SHIFT = 12,
     TI_BURST_MAX = 15
 };
-
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    (void)fill;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_BCM2835]);
-    controller_tighten(&caps->run_max, caps->loops > 0 ? X_MAX : LITE_MAX);
-    controller_tighten(&caps->count_max, ROWS_MAX);
-}
-
-static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    (void)profile;
-    (void)piece;
-    return BLOCK_SIZE;
-}
 
 /* The fields of a control block. */
 struct block {
@@ -127,10 +110,11 @@ const struct controller controller_bcm2835 = {
     .title = "Broadcom BCM2835 DMA",
     .manual = "BCM2835 ARM Peripherals, chapter 4 DMA Controller",
     .descriptor_alignment = BLOCK_SIZE,
+    .descriptor_bytes = BLOCK_SIZE,
+    .count_max = ROWS_MAX,
+    .run_max = X_MAX,
     .reads_zeros = true,
     .linear_run_max = LINEAR_MAX,
     .gap_max = STRIDE_MAX,
-    .limit = limit,
-    .size = size,
     .encode = encode,
 };

@@ -15,17 +15,6 @@ enum {
     SIZE_SHIFT = 24        /* place of desc_size in the second word */
 };
 
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_HEXAGON]);
-    controller_tighten(&caps->count_max, FIELD_MAX);
-    controller_tighten(&caps->run_max, FIELD_MAX);
-    controller_tighten(&caps->step_max, FIELD_MAX);
-    if (fill)
-        controller_tighten(&caps->bytes_max, CONTROLLER_ZEROS_SIZE);
-}
-
 static bool has_rows(const struct mli_copy_box *box)
 {
     return box->loops > 0;
@@ -100,9 +89,11 @@ const struct controller controller_hexagon = {
     .title = "Qualcomm Hexagon user DMA",
     .manual = "Hexagon User DMA Specification 80-V9418-29, descriptors of V68",
     .descriptor_alignment = ROWS_SIZE,
+    .count_max = FIELD_MAX,
+    .run_max = FIELD_MAX,
+    .step_max = FIELD_MAX,
     .linear_run_max = LENGTH_MAX,
     .distinct_rows = true,
-    .limit = limit,
     .refuses = refuses,
     .size = size,
     .encode = encode,

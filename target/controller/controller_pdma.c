@@ -15,20 +15,6 @@ enum {
     CONTROL_RUN = 1 << 1
 };
 
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    (void)fill;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_PDMA]);
-}
-
-static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    (void)profile;
-    (void)piece;
-    return RECORD_SIZE;
-}
-
 /* Returns the binary logarithm of the largest transaction that divides all numbers. */
 static uint32_t transaction(uint64_t src, uint64_t dst, uint64_t bytes)
 {
@@ -65,8 +51,7 @@ const struct controller controller_pdma = {
     .title = "SiFive Platform DMA engine (PDMA)",
     .manual = "PolarFire SoC MSS Technical Reference, 3.1.10 DMA Engine (the same unit)",
     .descriptor_alignment = 8,
+    .descriptor_bytes = RECORD_SIZE,
     .reads_zeros = true,
-    .limit = limit,
-    .size = size,
     .encode = encode,
 };

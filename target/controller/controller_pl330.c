@@ -82,15 +82,6 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    (void)fill;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_PL330]);
-    controller_tighten(&caps->count_max, ITERATIONS_MAX);
-    controller_tighten(&caps->run_max, ROW_MAX);
-}
-
 static void add_phase(struct row *row, uint32_t beat, uint64_t beats, uint64_t count)
 {
     if (beats > 0 && count > 0)
@@ -359,9 +350,10 @@ const struct controller controller_pl330 = {
     .title = "ARM PL330 (CoreLink DMA-330)",
     .manual = "PrimeCell DMA Controller (PL330) TRM, ARM DDI 0424",
     .descriptor_alignment = 1,
+    .count_max = ITERATIONS_MAX,
+    .run_max = ROW_MAX,
     .linear_run_max = LINEAR_MAX,
     .gap_max = (uint64_t)ADDITIONS_MAX * ADDITION_MAX,
-    .limit = limit,
     .size = size,
     .encode = encode,
 };

@@ -19,21 +19,6 @@ enum {
     CMD_STOP = 2
 };
 
-static void limit(const struct target_profile *profile, bool fill, struct mli_channel_caps *caps)
-{
-    (void)profile;
-    (void)fill;
-    controller_tighten_loops(caps, profile_controller_loops[PROFILE_ZDMA]);
-    controller_tighten(&caps->run_max, SIZE_MAX_BYTES);
-}
-
-static size_t size(const struct target_profile *profile, const struct mli_descriptor *piece)
-{
-    (void)profile;
-    (void)piece;
-    return 2 * (size_t)ELEMENT_SIZE;
-}
-
 struct element {
     uint64_t address, size, next;
     uint32_t intr, cmd;
@@ -82,8 +67,8 @@ const struct controller controller_zdma = {
     .title = "AMD Zynq UltraScale+ ZDMA, scatter-gather mode",
     .manual = "Zynq UltraScale+ Device TRM (UG1085), chapter 19 DMA Controller",
     .descriptor_alignment = 2 * ELEMENT_SIZE,
+    .descriptor_bytes = 2 * (size_t)ELEMENT_SIZE,
+    .run_max = SIZE_MAX_BYTES,
     .reads_zeros = true,
-    .limit = limit,
-    .size = size,
     .encode = encode,
 };

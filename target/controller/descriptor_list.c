@@ -34,6 +34,39 @@ static uint64_t or_no_limit(uint64_t limit)
     return limit > 0 ? limit : UINT64_MAX;
 }
 
+/* Lowers a limit, of which 0 is none. */
+static void tighten(size_t *limit, size_t most)
+{
+    if (most > 0 && (*limit == 0 || *limit > most))
+        *limit = most;
+}
+
+struct mli_channel_caps controller_caps(const struct target_profile *profile,
+                                        const struct controller *controller, bool fill)
+{
+    const struct profile_dma *dma = &profile->dma;
+    struct mli_channel_caps caps = {.loops = dma->loops,
+                                    .count_max = (size_t)dma->count_max,
+                                    .run_max = (size_t)dma->run_max,
+                                    .step_max = (size_t)dma->step_max,
+                                    .bytes_max = (size_t)dma->bytes_max,
+                                    .granularity = dma->granularity,
+                                    .src_align = dma->alignment,
+                                    .dst_align = dma->alignment};
+
+    if (!controller)
+        return caps;
+    if (caps.loops > profile_controller_loops[controller->kind])
+        caps.loops = profile_controller_loops[controller->kind];
+    tighten(&caps.count_max, controller->count_max);
+    tighten(&caps.run_max, controller->run_max);
+    tighten(&caps.step_max, controller->step_max);
+    tighten(&caps.bytes_max, controller->bytes_max);
+    if (fill && controller->distinct_rows)
+        tighten(&caps.bytes_max, CONTROLLER_ZEROS_SIZE);
+    return caps;
+}
+
 static bool writes_zeros(const struct target_profile *profile, const struct controller *controller)
 {
     return profile->dma.fills && !(controller && controller->reads_zeros);
@@ -43,19 +76,17 @@ static bool writes_zeros(const struct target_profile *profile, const struct cont
 static struct cut_limits limits_of(const struct target_profile *profile,
                                    const struct controller *controller, bool fill)
 {
-    struct mli_channel_caps caps = profile_caps(profile);
-    struct cut_limits limits = {.granularity = profile->dma.granularity,
+    const struct mli_channel_caps caps = controller_caps(profile, controller, fill);
+    struct cut_limits limits = {.loops = caps.loops,
+                                .count_max = or_no_limit(caps.count_max),
+                                .run_max = or_no_limit(caps.run_max),
+                                .linear_run_max = or_no_limit(caps.run_max),
+                                .step_max = or_no_limit(caps.step_max),
+                                .gap_max = or_no_limit(controller ? controller->gap_max : 0),
+                                .bytes_max = or_no_limit(caps.bytes_max),
+                                .granularity = profile->dma.granularity,
                                 .alignment = profile->dma.alignment};
 
-    if (controller && controller->limit)
-        controller->limit(profile, fill, &caps);
-    limits.loops = caps.loops;
-    limits.count_max = or_no_limit(caps.count_max);
-    limits.run_max = or_no_limit(caps.run_max);
-    limits.step_max = or_no_limit(caps.step_max);
-    limits.gap_max = or_no_limit(controller ? controller->gap_max : 0);
-    limits.bytes_max = or_no_limit(caps.bytes_max);
-    limits.linear_run_max = limits.run_max;
     if (controller && limits.loops > 0 && controller->linear_run_max > limits.run_max)
         limits.linear_run_max = controller->linear_run_max;
     if (fill && !writes_zeros(profile, controller)) {
@@ -70,10 +101,8 @@ static struct cut_limits limits_of(const struct target_profile *profile,
 struct mli_channel_caps list_caps(const struct target_profile *profile)
 {
     const struct controller *controller = controller_of(profile);
-    struct mli_channel_caps caps = profile_caps(profile);
+    struct mli_channel_caps caps = controller_caps(profile, controller, false);
 
-    if (controller && controller->limit)
-        controller->limit(profile, false, &caps);
     if (!writes_zeros(profile, controller))
         caps.fill_max = CONTROLLER_ZEROS_SIZE;
     caps.flags = MLI_CHANNEL_ANY_LOOPS;
@@ -308,6 +337,14 @@ static uint64_t aligned(uint64_t address, uint32_t alignment)
     return alignment > 1 ? (address + alignment - 1) / alignment * alignment : address;
 }
 
+static size_t size_of(const struct descriptor_list *list, const struct mli_descriptor *piece)
+{
+    const struct controller *controller = list->controller;
+
+    return controller->descriptor_bytes > 0 ? controller->descriptor_bytes
+                                            : controller->size(list->profile, piece);
+}
+
 /* Encodes the piece of an entry, and sets list->address to the end of its descriptor. */
 static void encode(struct descriptor_list *list, struct list_entry *entry)
 {
@@ -316,8 +353,7 @@ static void encode(struct descriptor_list *list, struct list_entry *entry)
     uint64_t next;
 
     place.address = aligned(list->address, controller->descriptor_alignment);
-    next = aligned(place.address + controller->size(list->profile, &entry->piece),
-                   controller->descriptor_alignment);
+    next = aligned(place.address + size_of(list, &entry->piece), controller->descriptor_alignment);
     place.next = has_more(list) ? next : 0;
     entry->descriptor.address = place.address;
     entry->descriptor.field_count = 0;
@@ -403,8 +439,8 @@ uint64_t list_end(const struct descriptor_list *list)
             return ahead.address;
         if (entry.mover == MOVER_CORE)
             continue;
-        ahead.address = aligned(ahead.address, controller->descriptor_alignment) +
-                        controller->size(list->profile, &entry.piece);
+        ahead.address =
+            aligned(ahead.address, controller->descriptor_alignment) + size_of(list, &entry.piece);
         made++;
     }
     count = list_count(list->profile, list->plan).descriptors;

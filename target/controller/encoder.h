@@ -12,20 +12,6 @@ extern const struct controller controller_pl330;
 extern const struct controller controller_hexagon;
 extern const struct controller controller_aie;
 
-/** Lowers a limit to `most`; a limit of 0 is no limit. */
-static inline void controller_tighten(size_t *limit, size_t most)
-{
-    if (*limit == 0 || *limit > most)
-        *limit = most;
-}
-
-/** Lowers the number of loops around a run to `most`. */
-static inline void controller_tighten_loops(struct mli_channel_caps *caps, uint32_t most)
-{
-    if (caps->loops > most)
-        caps->loops = most;
-}
-
 /** Returns the board's address of the first byte that a piece reads; 0 for a fill. */
 static inline uint64_t controller_src(const struct mli_descriptor *piece)
 {

@@ -106,19 +106,3 @@ bool profile_is_assumed(const struct profile_source *source)
 {
     return strncmp(source->text, "assumed", strlen("assumed")) == 0;
 }
-
-struct mli_channel_caps profile_caps(const struct target_profile *profile)
-{
-    const struct profile_dma *dma = &profile->dma;
-
-    return (struct mli_channel_caps){
-        .loops = dma->loops,
-        .count_max = (size_t)dma->count_max,
-        .run_max = (size_t)dma->run_max,
-        .step_max = (size_t)dma->step_max,
-        .bytes_max = (size_t)dma->bytes_max,
-        .granularity = dma->granularity,
-        .src_align = dma->alignment,
-        .dst_align = dma->alignment,
-    };
-}

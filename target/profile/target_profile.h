@@ -169,10 +169,4 @@ const struct profile_source *profile_source_of(const struct target_profile *prof
 /** Returns whether the source says that its figures are assumed. */
 bool profile_is_assumed(const struct profile_source *source);
 
-/**
- * Returns the limits in a profile as libmli's legaliser takes them; list_caps() adds those of the
- * controller (target/controller/controller.h).
- */
-struct mli_channel_caps profile_caps(const struct target_profile *profile);
-
 #endif /* TARGET_PROFILE_H */

@@ -145,10 +145,9 @@ static void draw_move(struct board_case *c, const struct target_profile *profile
 {
     const struct move_rules rules = {
         .max_bytes = MOVE_BYTES, .combined_percent = 60, .large_percent = 3, .short_percent = 60};
-    struct mli_channel_caps caps = profile_caps(profile);
+    struct mli_channel_caps caps =
+        controller_caps(profile, controller, controller && draw_once_in(&c->draw, 3));
 
-    if (controller && controller->limit)
-        controller->limit(profile, draw_once_in(&c->draw, 3), &caps);
     if (controller && controller->linear_run_max > caps.run_max && draw_once_in(&c->draw, 2))
         caps.run_max = controller->linear_run_max;
     memset(&c->move, 0, sizeof c->move);

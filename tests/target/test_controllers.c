@@ -254,11 +254,8 @@ static size_t reachable(const struct target_profile *profile, size_t limit, size
 /* Returns the limits of a profile; 0: no limit, or one that moves of the test cannot exceed. */
 static struct mli_channel_caps reachable_limits(const struct target_profile *profile, bool fill)
 {
-    const struct controller *controller = controller_of(profile);
-    struct mli_channel_caps caps = profile_caps(profile);
+    struct mli_channel_caps caps = controller_caps(profile, controller_of(profile), fill);
 
-    if (controller && controller->limit)
-        controller->limit(profile, fill, &caps);
     caps.run_max = reachable(profile, caps.run_max, LIMIT_RUN_MOST);
     caps.bytes_max = reachable(profile, caps.bytes_max, LIMIT_RUN_MOST);
     caps.step_max = reachable(profile, caps.step_max, SIZE_MAX);

@@ -77,13 +77,13 @@ static void test_same_blocks(void **state)
 
 static void test_same_limits(void **state)
 {
-    const struct target_profile profile = {.dma = {.controller = PROFILE_BCM2835}};
-
     (void)state;
     for (uint32_t loops = 0; loops < 2; loops++) {
-        struct mli_channel_caps target = {.loops = loops}, port = {.flags = 0};
+        const struct target_profile profile = {.dma = {.loops = loops}};
+        const struct mli_channel_caps target =
+            controller_caps(&profile, &controller_bcm2835, false);
+        struct mli_channel_caps port = {.flags = 0};
 
-        controller_bcm2835.limit(&profile, false, &target);
         bcm2835_block_limits(loops ? BCM2835_FULL : BCM2835_LITE, &port);
         assert_int_equal(port.loops, target.loops);
         assert_int_equal(port.run_max, target.run_max);

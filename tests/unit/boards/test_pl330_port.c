@@ -81,11 +81,10 @@ static void test_same_programs(void **state)
 
 static void test_same_limits(void **state)
 {
-    const struct target_profile profile = {.dma = {.controller = PROFILE_PL330}};
-    struct mli_channel_caps caps = {.loops = 1};
+    const struct target_profile profile = {.dma = {.controller = PROFILE_PL330, .loops = 1}};
+    const struct mli_channel_caps caps = controller_caps(&profile, &controller_pl330, false);
 
     (void)state;
-    controller_pl330.limit(&profile, false, &caps);
     assert_int_equal(caps.count_max, PL330_ROWS_MAX);
     assert_int_equal(caps.run_max, PL330_RUN_MAX);
     assert_int_equal(controller_pl330.gap_max, PL330_GAP_MAX);

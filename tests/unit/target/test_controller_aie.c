@@ -101,17 +101,17 @@ static void test_largest_fields(void **state)
 
 static void test_limits(void **state)
 {
-    struct mli_channel_caps copies = {.loops = 4}, fills = {.loops = 2};
+    const struct target_profile wide = {.dma = {.loops = 4}}, narrow = {.dma = {.loops = 2}};
+    const struct mli_channel_caps copies = controller_caps(&wide, &controller_aie, false);
+    const struct mli_channel_caps fills = controller_caps(&narrow, &controller_aie, true);
 
     (void)state;
-    controller_aie.limit(&profile, false, &copies);
     assert_int_equal(copies.loops, 3);
     assert_int_equal(copies.count_max, 1023);
     assert_int_equal(copies.run_max, 1023 * 4);
     assert_int_equal(copies.step_max, 131071 * 4);
     assert_int_equal(copies.bytes_max, 131071 * 4);
     assert_int_equal(controller_aie.linear_run_max, 131071 * 4);
-    controller_aie.limit(&profile, true, &fills);
     assert_int_equal(fills.loops, 2);
     assert_int_equal(fills.bytes_max, CONTROLLER_ZEROS_SIZE);
 }

@@ -70,21 +70,21 @@ static void test_largest_fields(void **state)
 
 static void test_limits(void **state)
 {
-    struct mli_channel_caps copies = {.loops = 4}, fills = {.loops = 4, .bytes_max = 100};
+    const struct mli_channel_caps copies = controller_caps(&profile, &controller_hexagon, false);
+    struct mli_channel_caps fills = controller_caps(&profile, &controller_hexagon, true);
+    struct target_profile tight = profile;
 
     (void)state;
-    controller_hexagon.limit(&profile, false, &copies);
     assert_int_equal(copies.loops, 1);
     assert_int_equal(copies.count_max, 65535);
     assert_int_equal(copies.run_max, 65535);
     assert_int_equal(copies.step_max, 65535);
     assert_int_equal(copies.bytes_max, 0);
     assert_int_equal(controller_hexagon.linear_run_max, 0xffffff);
-    controller_hexagon.limit(&profile, true, &fills);
-    assert_int_equal(fills.bytes_max, 100);
-    fills.bytes_max = 0;
-    controller_hexagon.limit(&profile, true, &fills);
     assert_int_equal(fills.bytes_max, CONTROLLER_ZEROS_SIZE);
+    tight.dma.bytes_max = 100;
+    fills = controller_caps(&tight, &controller_hexagon, true);
+    assert_int_equal(fills.bytes_max, 100);
 }
 
 static void test_refused_pieces(void **state)

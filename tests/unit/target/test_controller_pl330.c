@@ -150,15 +150,15 @@ static void test_both_counters_repeat_bursts(void **state)
 
 static void test_limits(void **state)
 {
-    struct mli_channel_caps caps = {.loops = 4}, tight = {.loops = 0, .run_max = 64};
+    const struct target_profile wide = {.dma = {.loops = 4}}, narrow = {.dma = {.run_max = 64}};
+    const struct mli_channel_caps caps = controller_caps(&wide, &controller_pl330, false);
+    const struct mli_channel_caps tight = controller_caps(&narrow, &controller_pl330, true);
 
     (void)state;
-    controller_pl330.limit(&profile, false, &caps);
     assert_int_equal(caps.loops, 1);
     assert_int_equal(caps.count_max, 256);
     assert_int_equal(caps.run_max, 16384);
     assert_int_equal(controller_pl330.linear_run_max, 2 << 20);
-    controller_pl330.limit(&profile, true, &tight);
     assert_int_equal(tight.loops, 0);
     assert_int_equal(tight.run_max, 64);
 }
