@@ -31,7 +31,7 @@ static int read_id(const struct json *value, struct rpc_id *id)
         return json_complain(value, "a whole number or a string is required");
     if (json_text(value, PROTO_NAME_MAX, &text) < 0)
         return -1;
-    snprintf(id->text, sizeof id->text, "%s", text);
+    memcpy(id->text, text, strlen(text) + 1);
     id->kind = RPC_ID_STRING;
     return 0;
 }
