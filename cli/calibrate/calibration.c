@@ -149,7 +149,7 @@ static void add_figure_sources(struct calibration *c, const char *measured)
     char pointer[FAULT_POINTER_MAX], text[PROFILE_SOURCE_MAX];
 
     for (int i = 0; i < FORMULA_FIGURES; i++) {
-        snprintf(pointer, sizeof pointer, "/costs/%s", formula_figure_keys[i]);
+        snprintf(pointer, sizeof pointer, "/costs/%s", profile_cost_members[i].key);
         snprintf(text, sizeof text, "%s, standard error %.4g cycles", measured, c->error[i]);
         drop_sources(&c->profile, pointer);
         add_summary(&c->profile, pointer, &c->all, text);

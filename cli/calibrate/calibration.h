@@ -9,7 +9,7 @@
  *                 -> check          moves of another seed: predicted and measured
  *
  * The processor (engines inline and threads) gets the costs of measured_costs.h; a DMA controller
- * gets the figures of the cost model (target/fit/formula_fit.h).
+ * gets the figures of the cost model (target/fit/fit.h).
  *
  * kernel_search.h, the thresholds of libmli's kernels, shares only the command.
  */
@@ -18,7 +18,7 @@
 
 #include "cli/term/print.h"
 #include "mli_plan.h"
-#include "target/fit/formula_fit.h"
+#include "target/fit/fit.h"
 #include "target/profile/target_profile.h"
 
 /*

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define INDENT "  "
 enum { DECADES = 10 };
@@ -90,15 +89,12 @@ static void put_figures(struct textw *w, const struct calibration *c)
     grid_cell(&grid, "cycles");
     grid_cell(&grid, "standard error");
     for (int i = 0; i < FORMULA_FIGURES; i++) {
-        for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
-            char text[PROFILE_COST_TEXT_MAX];
+        const struct profile_cost_member *m = &profile_cost_members[i];
+        char text[PROFILE_COST_TEXT_MAX];
 
-            if (strcmp(m->key, formula_figure_keys[i]) != 0)
-                continue;
-            grid_cell(&grid, "%s", m->key);
-            grid_cell(&grid, "%s", profile_cost_text(text, profile_cost_of(&c->profile.costs, m)));
-            grid_cell(&grid, "%.3g", c->error[i]);
-        }
+        grid_cell(&grid, "%s", m->key);
+        grid_cell(&grid, "%s", profile_cost_text(text, profile_cost_of(&c->profile.costs, m)));
+        grid_cell(&grid, "%.3g", c->error[i]);
     }
     put_grid(w, &grid);
 }
@@ -141,14 +137,12 @@ static void write_figures(struct jsonw *w, const struct calibration *c)
 {
     jsonw_object_begin(w, "figures");
     for (int i = 0; i < FORMULA_FIGURES; i++) {
-        for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
-            if (strcmp(m->key, formula_figure_keys[i]) != 0)
-                continue;
-            jsonw_object_begin(w, m->key);
-            profile_cost_write(w, "cycles", profile_cost_of(&c->profile.costs, m));
-            write_fraction(w, "standard_error", c->error[i]);
-            jsonw_object_end(w);
-        }
+        const struct profile_cost_member *m = &profile_cost_members[i];
+
+        jsonw_object_begin(w, m->key);
+        profile_cost_write(w, "cycles", profile_cost_of(&c->profile.costs, m));
+        write_fraction(w, "standard_error", c->error[i]);
+        jsonw_object_end(w);
     }
     jsonw_object_end(w);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "target/tuning/tuning_load.h"
+#include "target/tuning/tuning_file.h"
 
 /* A file that the user has not named must not stop a command. */
 static int load_default(char note[TUNING_NOTE_MAX], struct fault *fault)

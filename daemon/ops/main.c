@@ -32,7 +32,7 @@
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/json/json.h"
-#include "target/tuning/tuning_load.h"
+#include "target/tuning/tuning_file.h"
 
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -115,12 +114,6 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
-/* Returns cycles as a cost. */
-static profile_cost cost_of_cycles(double cycles)
-{
-    return (profile_cost)llround(fmin(cycles, MEASURED_CYCLES_MAX) * (double)PROFILE_CYCLE);
-}
-
 /* The time of a channel that is a processor: all parts add up. */
 static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct traffic *read,
                                          struct traffic *written,
@@ -138,11 +131,11 @@ static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct t
     measured_time(&time, &profile->measured, plan);
     for (enum cost_part i = 0; i < COST_PARTS; i++)
         part[i] = 0;
-    part[COST_START] = cost_of_cycles(time.start);
-    part[COST_DESCRIPTORS] = cost_of_cycles(time.calls);
-    part[COST_ROWS] = cost_of_cycles(time.rows);
-    part[COST_READ] = cost_of_cycles(time.read);
-    part[COST_WRITTEN] = cost_of_cycles(time.written);
+    part[COST_START] = profile_cost_rounded(time.start, MEASURED_CYCLES_MAX);
+    part[COST_DESCRIPTORS] = profile_cost_rounded(time.calls, MEASURED_CYCLES_MAX);
+    part[COST_ROWS] = profile_cost_rounded(time.rows, MEASURED_CYCLES_MAX);
+    part[COST_READ] = profile_cost_rounded(time.read, MEASURED_CYCLES_MAX);
+    part[COST_WRITTEN] = profile_cost_rounded(time.written, MEASURED_CYCLES_MAX);
     return time.class;
 }
 
@@ -153,7 +146,7 @@ static profile_cost processor_memcpy(const struct target_profile *profile, uint6
     struct measured_time time;
 
     measured_time(&time, &profile->measured, &plan);
-    return cost_of_cycles(time.total);
+    return profile_cost_rounded(time.total, MEASURED_CYCLES_MAX);
 }
 
 /* Computes the cost of a move by a processor: that of the slowest channel. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/fit/formula_fit.h"
+#include "target/fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,13 +7,8 @@
 
 #include "target/controller/controller.h"
 #include "target/cost/cost.h"
-#include "target/fit/relative_fit.h"
 
 enum { PASSES = 8, GROUPS = 10 };
-
-#define KEY(member) #member,
-const char *const formula_figure_keys[] = {FORMULA_FIGURE_TABLE(KEY) NULL};
-#undef KEY
 
 static void cost_of_plan(struct move_cost *cost, const struct target_profile *profile,
                          const struct profile_memory *memory, const struct mli_plan *plan)
@@ -41,23 +36,21 @@ double formula_cycles(const struct target_profile *profile, const struct profile
 static double set_factors(double factor[FORMULA_FIGURES], const struct target_profile *profile,
                           const struct profile_memory *memory, const struct mli_plan *plan)
 {
-    const struct profile_costs *costs = &profile->costs;
     const struct traffic *side;
     struct move_cost cost;
+    double rest;
 
     cost_of_plan(&cost, profile, memory, plan);
     side = cost.part[COST_READ] > cost.part[COST_WRITTEN] ? &cost.read : &cost.written;
-    factor[FORMULA_start] = 1;
-    factor[FORMULA_descriptor] = (double)cost.descriptors;
-    factor[FORMULA_row] = cost.descriptors > 0 ? (double)cost.written.rows : 0;
-    factor[FORMULA_burst] = cost.descriptors > 0 ? (double)side->bursts : 0;
-    factor[FORMULA_beat] = cost.descriptors > 0 ? (double)side->beats : 0;
-    return ((double)cost.total - (double)costs->start -
-            factor[FORMULA_descriptor] * (double)costs->descriptor -
-            factor[FORMULA_row] * (double)costs->row -
-            factor[FORMULA_burst] * (double)costs->burst -
-            factor[FORMULA_beat] * (double)costs->beat) /
-           (double)PROFILE_CYCLE;
+    factor[FORMULA_START] = 1;
+    factor[FORMULA_DESCRIPTOR] = (double)cost.descriptors;
+    factor[FORMULA_ROW] = cost.descriptors > 0 ? (double)cost.written.rows : 0;
+    factor[FORMULA_BURST] = cost.descriptors > 0 ? (double)side->bursts : 0;
+    factor[FORMULA_BEAT] = cost.descriptors > 0 ? (double)side->beats : 0;
+    rest = (double)cost.total;
+    for (int i = 0; i < FORMULA_FIGURES; i++)
+        rest -= factor[i] * (double)profile_cost_of(&profile->costs, &profile_cost_members[i]);
+    return rest / (double)PROFILE_CYCLE;
 }
 
 /* Fits all moves but those of group `without`; without == GROUPS: all. */
@@ -77,16 +70,11 @@ static void fit_group(const double *factors, const double *values, size_t count,
     relative_fit(&(struct relative_fit){FORMULA_FIGURES, used, kept, space}, figure);
 }
 
-static profile_cost to_cost(double cycles)
-{
-    return (profile_cost)llround(fmin(cycles, 1e8) * (double)PROFILE_CYCLE);
-}
-
 static void keep_figures(struct profile_costs *costs, const double figure[FORMULA_FIGURES])
 {
-#define KEEP(member) costs->member = to_cost(figure[FORMULA_##member]);
-    FORMULA_FIGURE_TABLE(KEEP)
-#undef KEEP
+    for (int i = 0; i < FORMULA_FIGURES; i++)
+        profile_cost_set(costs, &profile_cost_members[i],
+                         profile_cost_rounded(figure[i], FIT_CYCLES_MAX));
     costs->finish = 0;
 }
 

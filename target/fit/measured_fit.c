@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "target/cost/measured_cost.h"
-#include "target/fit/measured_fit.h"
-#include "target/fit/relative_fit.h"
+#include "target/fit/fit.h"
 
 /*
  * The trees grow by gradient boosting: each tree corrects a part of the error that the trees before
@@ -50,20 +49,15 @@ static void set_factors(double factor[UNKNOWNS], const struct measured_costs *co
     }
 }
 
-static profile_cost to_cost(double cycles)
-{
-    return (profile_cost)llround(fmin(cycles, 1e8) * (double)PROFILE_CYCLE);
-}
-
 static void keep_figures(struct measured_class *class, const double figure[UNKNOWNS])
 {
     class->present = true;
     for (size_t i = 0; i < MEASURED_FIGURES; i++)
-        class->single[i] = to_cost(figure[i]);
+        class->single[i] = profile_cost_rounded(figure[i], FIT_CYCLES_MAX);
     figure += MEASURED_FIGURES;
     for (size_t i = 0; i < MEASURED_LEVELS; i++)
         for (size_t k = 0; k < MEASURED_FOOTPRINTS_MAX; k++)
-            class->level[i][k] = to_cost(*figure++);
+            class->level[i][k] = profile_cost_rounded(*figure++, FIT_CYCLES_MAX);
 }
 
 /* Fits the figures of a class to its moves, or to all moves if it has too few and is required. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/fit/relative_fit.h"
+#include "target/fit/fit.h"
 
 #include <math.h>
 #include <string.h>

@@ -360,6 +360,11 @@ void measured_costs_write(struct jsonw *w, const struct measured_costs *measured
 
 enum { COST_DIGITS = 6, COST_CYCLES_MAX = 1000 * 1000 * 1000 };
 
+profile_cost profile_cost_rounded(double cycles, double most)
+{
+    return (profile_cost)llround(fmin(cycles, most) * (double)PROFILE_CYCLE);
+}
+
 const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost)
 {
     int length = snprintf(out, PROFILE_COST_TEXT_MAX, "%" PRIu64 ".%06" PRIu64,

@@ -211,6 +211,9 @@ size_t measured_tree_write(const struct measured_costs *measured, uint32_t tree,
 #define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that do not fit */
 
 enum { PROFILE_COST_TEXT_MAX = 24 };
+/** Returns cycles, at most `most`, as a cost. */
+profile_cost profile_cost_rounded(double cycles, double most);
+
 /** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
 const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
 

@@ -376,7 +376,7 @@ static int read_costs(struct target_profile *profile, const struct json *root)
 
         if (read_cost(&costs, m->key, &cost) < 0)
             return -1;
-        memcpy((char *)&profile->costs + m->at, &cost, sizeof cost);
+        profile_cost_set(&profile->costs, m, cost);
     }
     return measured_costs_read(&profile->measured, &costs);
 }

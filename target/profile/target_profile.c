@@ -43,6 +43,12 @@ profile_cost profile_cost_of(const struct profile_costs *costs,
     return cost;
 }
 
+void profile_cost_set(struct profile_costs *costs, const struct profile_cost_member *member,
+                      profile_cost cost)
+{
+    memcpy((char *)costs + member->at, &cost, sizeof cost);
+}
+
 const struct profile_memory *profile_memory_named(const struct target_profile *profile,
                                                   const char *name)
 {

@@ -143,9 +143,11 @@ enum { PROFILE_DIGEST_SIZE = 17 }; /* 16 hexadecimal digits and the zero byte */
  */
 const char *profile_digest(char out[PROFILE_DIGEST_SIZE], const struct target_profile *profile);
 
-/** Returns a cost of the table above. */
+/** Return and set a cost of the table above. */
 profile_cost profile_cost_of(const struct profile_costs *costs,
                              const struct profile_cost_member *member);
+void profile_cost_set(struct profile_costs *costs, const struct profile_cost_member *member,
+                      profile_cost cost);
 
 /** Returns the memory with that name, or null. */
 const struct profile_memory *profile_memory_named(const struct target_profile *profile,

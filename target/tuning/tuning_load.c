@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/tuning/tuning_load.h"
+#include "target/tuning/tuning_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

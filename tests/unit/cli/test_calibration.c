@@ -101,7 +101,7 @@ static void expect_cost(enum formula_figure figure, profile_cost expected, profi
 
     if (fabs((double)found - (double)expected) > allowed || error > 0.2 * (double)expected)
         fail_msg("seed %llu: %s: %llu expected, %llu found, standard error %.0f",
-                 (unsigned long long)seed, formula_figure_keys[figure],
+                 (unsigned long long)seed, profile_cost_members[figure].key,
                  (unsigned long long)expected, (unsigned long long)found, error);
 }
 
@@ -116,11 +116,11 @@ static void test_costs_of_a_controller(void **state)
     memset(found, 0, sizeof *found);
     calibrate();
     assert_false(calibration.processor);
-    expect_cost(FORMULA_start, known.costs.start, found->start);
-    expect_cost(FORMULA_descriptor, known.costs.descriptor, found->descriptor);
-    expect_cost(FORMULA_row, known.costs.row, found->row);
-    expect_cost(FORMULA_burst, known.costs.burst, found->burst);
-    expect_cost(FORMULA_beat, known.costs.beat, found->beat);
+    expect_cost(FORMULA_START, known.costs.start, found->start);
+    expect_cost(FORMULA_DESCRIPTOR, known.costs.descriptor, found->descriptor);
+    expect_cost(FORMULA_ROW, known.costs.row, found->row);
+    expect_cost(FORMULA_BURST, known.costs.burst, found->burst);
+    expect_cost(FORMULA_BEAT, known.costs.beat, found->beat);
     assert_true(calibration.all.median < 0.02);
     assert_true(calibration.all.p95 < 0.05);
     assert_non_null(strstr(profile_source_of(&calibration.profile, "/costs/beat")->text,

@@ -9,7 +9,7 @@
 
 #include "target/cost/cost.h"
 #include "target/cost/measured_cost.h"
-#include "target/fit/measured_fit.h"
+#include "target/fit/fit.h"
 #include "target/profile/target_profile.h"
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"

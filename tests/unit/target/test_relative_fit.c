@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "target/fit/relative_fit.h"
+#include "target/fit/fit.h"
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 

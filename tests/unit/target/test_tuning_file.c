@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "mli_helpers_api.h"
-#include "target/tuning/tuning_load.h"
+#include "target/tuning/tuning_file.h"
 
 #define MACHINE "\"machine\": {\"cpu\": \"x\", \"l1d\": 1024, \"l2\": 2048, \"l3\": 0}"
 
