@@ -11,25 +11,19 @@ static void put_summary(struct grid *grid, const char *name, const struct error_
 {
     if (errors->moves == 0)
         return;
-    grid_cell(grid, "%s", name);
-    grid_cell(grid, "%zu", errors->moves);
-    grid_cell(grid, "%.1f %%", errors->median * 100);
-    grid_cell(grid, "%.1f %%", errors->p95 * 100);
+    grid_add(grid, "%s\t%zu\t%.1f %%\t%.1f %%", name, errors->moves, errors->median * 100,
+             errors->p95 * 100);
 }
 
 static void put_head(struct grid *grid, const char *what)
 {
     grid_init(grid, "lrrr");
-    grid_cell(grid, "%s", what);
-    grid_cell(grid, "moves");
-    grid_cell(grid, "median error");
-    grid_cell(grid, "95 of 100 within");
+    grid_add(grid, "%s\tmoves\tmedian error\t95 of 100 within", what);
 }
 
 static void put_grid(struct textw *w, struct grid *grid)
 {
     grid_write(grid, INDENT, w);
-    grid_finish(grid);
     textw_printf(w, "\n");
 }
 
@@ -85,16 +79,13 @@ static void put_figures(struct textw *w, const struct calibration *c)
     struct grid grid;
 
     grid_init(&grid, "lrr");
-    grid_cell(&grid, "figure");
-    grid_cell(&grid, "cycles");
-    grid_cell(&grid, "standard error");
+    grid_add(&grid, "figure\tcycles\tstandard error");
     for (int i = 0; i < FORMULA_FIGURES; i++) {
         const struct profile_cost_member *m = &profile_cost_members[i];
         char text[PROFILE_COST_TEXT_MAX];
 
-        grid_cell(&grid, "%s", m->key);
-        grid_cell(&grid, "%s", profile_cost_text(text, profile_cost_of(&c->profile.costs, m)));
-        grid_cell(&grid, "%.3g", c->error[i]);
+        grid_add(&grid, "%s\t%s\t%.3g", m->key,
+                 profile_cost_text(text, profile_cost_of(&c->profile.costs, m)), c->error[i]);
     }
     put_grid(w, &grid);
 }

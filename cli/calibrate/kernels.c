@@ -119,22 +119,17 @@ static void print_table(const struct kernel_search *search)
     struct textw text = {0};
 
     grid_init(&grid, "lrrl");
-    grid_cell(&grid, "VALUE");
-    grid_cell(&grid, "DEFAULT");
-    grid_cell(&grid, "MEASURED");
-    grid_cell(&grid, "MOVES THAT DEPEND ON IT");
+    grid_add(&grid, "VALUE\tDEFAULT\tMEASURED\tMOVES THAT DEPEND ON IT");
     for (size_t i = 0; i < TUNING_FIELDS; i++) {
-        char value[VALUE_TEXT], verdict[PRINT_TEXT_MAX];
+        char otherwise[VALUE_TEXT], value[VALUE_TEXT], verdict[PRINT_TEXT_MAX];
 
-        grid_cell(&grid, "%s", tuning_fields[i].name);
-        grid_cell(&grid, "%s", value_text(value, i, tuning_field_get(&search->defaults, i)));
-        grid_cell(&grid, "%s", value_text(value, i, tuning_field_get(&search->tuning, i)));
-        grid_cell(&grid, "%s", verdict_text(verdict, search, i));
+        value_text(otherwise, i, tuning_field_get(&search->defaults, i));
+        value_text(value, i, tuning_field_get(&search->tuning, i));
+        grid_add(&grid, "%s\t%s\t%s\t%s", tuning_fields[i].name, otherwise, value,
+                 verdict_text(verdict, search, i));
     }
     grid_write(&grid, "", &text);
     print_text(&text);
-    textw_finish(&text);
-    grid_finish(&grid);
 }
 
 static void print_machine(const struct print_style *style, const struct machine *machine)

@@ -126,7 +126,6 @@ static void print_result(const struct print_style *style, const struct calibrati
     } else if (!style->quiet) {
         calibration_text(&text, calibration, path);
         print_text(&text);
-        textw_finish(&text);
     }
 }
 

@@ -278,7 +278,6 @@ static void print_calls(struct run *run)
         c_sequence_write(&w, &run->calls, file->path,
                          run->sequence->file_count > 1 ? &number : NULL);
         print_text(&w);
-        textw_finish(&w);
     }
     c_sequence_finish(&run->calls);
 }

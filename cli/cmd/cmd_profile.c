@@ -54,10 +54,7 @@ static enum exit_code list(const struct print_style *style)
     struct fault fault;
 
     grid_init(&grid, "lrlll");
-    for (const char *const *head = (const char *const[]){"PROFILE", "CHANNELS", "CONTROLLER",
-                                                         "VECTOR MEMORY", "BOARD", NULL};
-         *head; head++)
-        grid_cell(&grid, "%s", *head);
+    grid_add(&grid, "PROFILE\tCHANNELS\tCONTROLLER\tVECTOR MEMORY\tBOARD");
     for (const struct profile_text *built_in = profile_built_in; built_in->name; built_in++) {
         if (profile_load(&profile, built_in->name, &fault) < 0) {
             grid_finish(&grid);
@@ -65,17 +62,14 @@ static enum exit_code list(const struct print_style *style)
         }
         if (style->json)
             list_json(&profile);
-        grid_cell(&grid, "%s", profile.name);
-        grid_cell(&grid, "%" PRIu32, profile.dma.channels);
-        grid_cell(&grid, "%s", profile_controller_words[profile.dma.controller]);
-        grid_cell(&grid, "%s", vector_memories(vectors, &profile));
-        grid_cell(&grid, "%s", profile.title);
+        grid_add(&grid, "%s\t%" PRIu32 "\t%s\t%s\t%s", profile.name, profile.dma.channels,
+                 profile_controller_words[profile.dma.controller],
+                 vector_memories(vectors, &profile), profile.title);
     }
     if (!style->json && !style->quiet) {
         grid_write(&grid, "", &text);
         print_text(&text);
     }
-    textw_finish(&text);
     grid_finish(&grid);
     return EXIT_CODE_DONE;
 }

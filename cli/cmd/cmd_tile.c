@@ -86,7 +86,6 @@ static void print_plan(const struct print_style *style, const struct tile_result
         textw_init(&text);
         tile_report_text(&text, result);
         print_text(&text);
-        textw_finish(&text);
     }
 }
 

@@ -20,7 +20,6 @@ static void print_as_text(const struct explain_output *output, const struct expl
         picture_text(&w, e, &output->characters);
     }
     print_text(&w);
-    textw_finish(&w);
 }
 
 /* Refuses to replace a file that the job reads or writes by a drawing. */
@@ -83,7 +82,6 @@ static void print_as_c(const struct explain_output *output, const struct explain
         c_function_begin(&w, "explain");
     c_function(&w, e, resolved, output->explained);
     print_text(&w);
-    textw_finish(&w);
 }
 
 static void print(struct explain_output *output, struct explained *e,
@@ -121,7 +119,6 @@ static void print_sums(const struct explain_output *output, const struct timelin
         textw_init(&text);
         timeline_text(&text, timeline);
         print_text(&text);
-        textw_finish(&text);
     }
 }
 

@@ -12,10 +12,8 @@
 
 static void put_place(struct grid *grid, const char *side, const struct board_place *place)
 {
-    grid_cell(grid, "%s", side);
-    grid_cell(grid, "%s", place->memory->name);
-    grid_cell(grid, "0x%" PRIx64, place->address);
-    grid_cell(grid, "%" PRIu64 " B", place->bytes);
+    grid_add(grid, "%s\t%s\t0x%" PRIx64 "\t%" PRIu64 " B", side, place->memory->name,
+             place->address, place->bytes);
 }
 
 static void put_places(struct textw *w, const struct explained_board *board)
@@ -26,7 +24,6 @@ static void put_places(struct textw *w, const struct explained_board *board)
     put_place(&grid, "src", &board->src);
     put_place(&grid, "dst", &board->dst);
     grid_write(&grid, INDENT, w);
-    grid_finish(&grid);
 }
 
 /* Writes a cost as "1234 cycles (1.23 us)". */
@@ -35,9 +32,8 @@ static void put_cost(struct grid *grid, const struct target_profile *profile, co
 {
     char cycles[PROFILE_COST_TEXT_MAX], time[PRINT_TEXT_MAX];
 
-    grid_cell(grid, "%s", what);
-    grid_cell(grid, "%s", profile_cost_words(cycles, cost));
-    grid_cell(grid, "%s", print_time(time, cost_ns(profile, cost)));
+    grid_add(grid, "%s\t%s\t%s", what, profile_cost_words(cycles, cost),
+             print_time(time, cost_ns(profile, cost)));
 }
 
 static void put_costs(struct textw *w, const struct explained_board *board)
@@ -46,16 +42,13 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     struct grid grid;
 
     grid_init(&grid, "lrr");
-    grid_cell(&grid, "model");
-    grid_cell(&grid, "cycles");
-    grid_cell(&grid, "time");
+    grid_add(&grid, "model\tcycles\ttime");
     for (enum cost_part part = 0; part < COST_PARTS; part++)
         if (cost->part[part] > 0)
             put_cost(&grid, board->profile, cost_part_words(part), cost->part[part]);
     put_cost(&grid, board->profile, "in all", cost->total);
     put_cost(&grid, board->profile, "memcpy by the core", cost->memcpy_total);
     grid_write(&grid, INDENT, w);
-    grid_finish(&grid);
     if (board->kernel)
         textw_printf(w, INDENT "the operands are in vector memory: the core permutes them\n");
     else if (board->profile->measured.present)
@@ -179,15 +172,14 @@ static void end_paragraph(struct textw *w, struct grid *grid)
 {
     grid_write(grid, INDENT, w);
     textw_printf(w, "\n");
-    grid_finish(grid);
 }
 
 static void put_quant(struct grid *grid, const struct explained_side *side)
 {
     if (side->quant_axis < 0)
-        grid_cell(grid, "%s", "");
+        grid_add(grid, "%s", "");
     else
-        grid_cell(grid, "parameters along dimension %" PRId32, side->quant_axis);
+        grid_add(grid, "parameters along dimension %" PRId32, side->quant_axis);
 }
 
 static void put_steps(struct textw *w, const struct explained *e)
@@ -195,57 +187,43 @@ static void put_steps(struct textw *w, const struct explained *e)
     struct grid grid;
     char text[PICTURE_WORDS_MAX], shape[PRINT_TEXT_MAX];
     grid_init(&grid, "lll");
-    grid_cell(&grid, "source");
-    grid_cell(&grid, "%s", print_shape(shape, e->src.rank, e->src.shape));
+    grid_add(&grid, "source\t%s", print_shape(shape, e->src.rank, e->src.shape));
     put_quant(&grid, &e->src);
     for (int step = 0; step < STEP_COUNT; step++) {
         uint64_t extents[MLI_MAX_RANK];
         bool changes = explained_step_shape(&e->move, (enum step)step, extents);
-        grid_cell(&grid, "%s", explained_step_word((enum step)step));
-        grid_cell(&grid, "%s", changes ? picture_shape(text, e->move.rank, extents) : "-");
-        grid_cell(&grid, "%s", "");
+        grid_add(&grid, "%s\t%s\t", explained_step_word((enum step)step),
+                 changes ? picture_shape(text, e->move.rank, extents) : "-");
     }
-    grid_cell(&grid, e->update ? "into" : "output");
-    grid_cell(&grid, "%s",
-              e->dst.rank ? print_shape(shape, e->dst.rank, e->dst.shape) : "raw bytes");
+    grid_add(&grid, "%s\t%s", e->update ? "into" : "output",
+             e->dst.rank ? print_shape(shape, e->dst.rank, e->dst.shape) : "raw bytes");
     put_quant(&grid, &e->dst);
     end_paragraph(w, &grid);
 }
 
 static void put_axis(struct grid *grid, const mli_explained_axis *axis, uint32_t d)
 {
-    grid_cell(grid, "%" PRIu32, d);
-    grid_cell(grid, "%" PRIu32, axis->extent);
+    grid_add(grid, "%" PRIu32 "\t%" PRIu32, d, axis->extent);
     if (axis->padded != axis->extent)
-        grid_cell(grid, "%" PRIu32 "+%" PRIu32, axis->pad_pre, axis->pad_post);
+        grid_add(grid, "%" PRIu32 "+%" PRIu32, axis->pad_pre, axis->pad_post);
     else
-        grid_cell(grid, "-");
-    grid_cell(grid, "[%" PRIu64 ", %" PRIu64 ") of %" PRIu64, axis->offset,
-              axis->offset + axis->size, axis->padded);
-    grid_cell(grid, "%" PRIu64, axis->step);
-    grid_cell(grid, "%" PRIu64, axis->count);
-    if (axis->lo < axis->hi) {
-        grid_cell(grid, "[%" PRIu64 ", %" PRIu64 ")", axis->lo, axis->hi);
-        grid_cell(grid, "%" PRIu64, axis->first);
-    } else {
-        grid_cell(grid, "none");
-        grid_cell(grid, "-");
-    }
-    grid_cell(grid, "%" PRIu64, axis->src_stride);
-    grid_cell(grid, "%" PRIu32, axis->dst_dim);
-    grid_cell(grid, "%" PRIu32, axis->dst_offset);
-    grid_cell(grid, "%" PRIu64, axis->dst_stride);
+        grid_add(grid, "-");
+    grid_add(grid, "[%" PRIu64 ", %" PRIu64 ") of %" PRIu64 "\t%" PRIu64 "\t%" PRIu64, axis->offset,
+             axis->offset + axis->size, axis->padded, axis->step, axis->count);
+    if (axis->lo < axis->hi)
+        grid_add(grid, "[%" PRIu64 ", %" PRIu64 ")\t%" PRIu64, axis->lo, axis->hi, axis->first);
+    else
+        grid_add(grid, "none\t-");
+    grid_add(grid, "%" PRIu64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64, axis->src_stride,
+             axis->dst_dim, axis->dst_offset, axis->dst_stride);
 }
 
 static void put_axes(struct textw *w, const struct explained *e)
 {
-    static const char *const heading[] = {"dim",    "extent", "padding", "window",
-                                          "step",   "count",  "copied",  "from",
-                                          "stride", "-> dim", "at",      "stride"};
     struct grid grid;
     grid_init(&grid, "rrllrrlrrrrr");
-    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
-        grid_cell(&grid, "%s", heading[i]);
+    grid_add(&grid, "dim\textent\tpadding\twindow\tstep\tcount\tcopied\tfrom\tstride\t-> dim\tat\t"
+                    "stride");
     for (uint32_t d = 0; d < e->move.rank; d++)
         put_axis(&grid, &e->move.axis[d], d);
     end_paragraph(w, &grid);
@@ -255,19 +233,16 @@ static void put_axes(struct textw *w, const struct explained *e)
 static void put_touched(struct grid *grid, const char *verb, uint64_t count,
                         const mli_byte_range *range, const struct explained_side *side)
 {
-    grid_cell(grid, "%s", verb);
-    grid_cell(grid, "%" PRIu64, count);
-    grid_cell(grid, count == 1 ? "element" : "elements");
-    grid_cell(grid, "bytes [%" PRIu64 ", %" PRIu64 ") of %" PRIu64 ":", range->begin, range->end,
-              side->bytes);
-    grid_cell(grid, range->end <= side->bytes ? "fits" : "does not fit");
+    grid_add(grid, "%s\t%" PRIu64 "\telement%s", verb, count, print_s(count));
+    grid_add(grid, "bytes [%" PRIu64 ", %" PRIu64 ") of %" PRIu64 ":\t%s", range->begin, range->end,
+             side->bytes, range->end <= side->bytes ? "fits" : "does not fit");
 }
 
 static void put_corners(struct grid *grid, uint32_t rank, const uint64_t *first,
                         const uint64_t *last)
 {
     char from[PICTURE_WORDS_MAX], to[PICTURE_WORDS_MAX];
-    grid_cell(grid, "%s to %s", picture_shape(from, rank, first), picture_shape(to, rank, last));
+    grid_add(grid, "%s to %s", picture_shape(from, rank, first), picture_shape(to, rank, last));
 }
 
 static void put_extents(struct textw *w, const struct explained *e)
@@ -280,7 +255,7 @@ static void put_extents(struct textw *w, const struct explained *e)
     if (explained_read_box(move, first, last))
         put_corners(&grid, move->rank, first, last);
     else
-        grid_cell(&grid, "all is padding");
+        grid_add(&grid, "all is padding");
     put_touched(&grid, "writes", move->samples, &move->written, &e->dst);
     explained_written_box(move, first, last);
     put_corners(&grid, move->rank, first, last);
@@ -315,33 +290,24 @@ static void put_copy(struct grid *grid, const struct explained *e)
 {
     const struct mli_copy_box *box = &e->move.plan.box;
     char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
-    grid_cell(grid, "copy");
-    grid_cell(grid, "%s", loops_text(loops, box));
-    grid_cell(grid, "%zu B", box->run);
-    grid_cell(grid, "%" PRIu64, explained_src_at(e, box->src));
-    grid_cell(grid, "%" PRIu64, explained_dst_at(e, box->dst));
-    grid_cell(grid, "%s", mli_plan_kernel(&e->move.plan, 0, kernel));
+    grid_add(grid, "copy\t%s\t%zu B\t%" PRIu64 "\t%" PRIu64 "\t%s", loops_text(loops, box),
+             box->run, explained_src_at(e, box->src), explained_dst_at(e, box->dst),
+             mli_plan_kernel(&e->move.plan, 0, kernel));
 }
 
 static void put_zeros(struct grid *grid, const struct explained *e, size_t index)
 {
     const struct mli_fill_slab *slab = &e->move.plan.slab[index];
     char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
-    grid_cell(grid, "zeros");
-    grid_cell(grid, "%s", fill_loops_text(loops, slab));
-    grid_cell(grid, "%zu B", slab->run);
-    grid_cell(grid, "%s", "");
-    grid_cell(grid, "%" PRIu64, explained_dst_at(e, slab->dst));
-    grid_cell(grid, "%s", mli_plan_kernel(&e->move.plan, index + 1, kernel));
+    grid_add(grid, "zeros\t%s\t%zu B\t\t%" PRIu64 "\t%s", fill_loops_text(loops, slab), slab->run,
+             explained_dst_at(e, slab->dst), mli_plan_kernel(&e->move.plan, index + 1, kernel));
 }
 
 static void put_plan(struct textw *w, const struct explained *e)
 {
-    static const char *const heading[] = {"plan", "loops", "run", "from byte", "to byte", "kernel"};
     struct grid grid;
     grid_init(&grid, "llrrrl");
-    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
-        grid_cell(&grid, "%s", heading[i]);
+    grid_add(&grid, "plan\tloops\trun\tfrom byte\tto byte\tkernel");
     if (e->move.plan.box.run > 0)
         put_copy(&grid, e);
     for (size_t i = 0; i < e->move.plan.slabs; i++)
@@ -366,19 +332,13 @@ static void put_reason(struct textw *w, const struct explained *e)
 
 static void put_channels(struct textw *w, const struct explained *e)
 {
-    static const char *const heading[] = {"channel", "bytes", "rows", "descriptors"};
     struct grid grid;
     grid_init(&grid, "rrrr");
-    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
-        grid_cell(&grid, "%s", heading[i]);
-    for (uint32_t i = 0; i < e->parts; i++) {
-        grid_cell(&grid, "%" PRIu32, i);
-        grid_cell(&grid, "%" PRIu64, e->part[i].bytes);
-        grid_cell(&grid, "%" PRIu64, e->part[i].rows);
-        grid_cell(&grid, "%" PRIu64, e->part[i].descriptors);
-    }
+    grid_add(&grid, "channel\tbytes\trows\tdescriptors");
+    for (uint32_t i = 0; i < e->parts; i++)
+        grid_add(&grid, "%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, i, e->part[i].bytes,
+                 e->part[i].rows, e->part[i].descriptors);
     grid_write(&grid, INDENT, w);
-    grid_finish(&grid);
     put_reason(w, e);
     textw_printf(w, "\n");
 }

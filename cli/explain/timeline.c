@@ -10,6 +10,7 @@
 #include "cli/term/print.h"
 #include "mli_mov_api.h"
 #include "proto/json/json.h"
+#include "proto/json/utf8.h"
 #include "proto/wire/chrome_trace.h"
 
 enum { TRACE_BYTES_MAX = 256 << 20, TRACE_VALUES_MAX = 16 << 20, TEXT_BYTES_MAX = 512 };
@@ -667,15 +668,16 @@ static void put_total(struct grid *grid, const struct target_profile *profile,
                       const struct timeline_total *total)
 {
     char time[PRINT_TEXT_MAX], sum[PRINT_TEXT_MAX], core[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
-    char path[PRINT_PATH_MAX];
+    char path[PRINT_PATH_MAX] = "in all";
 
-    grid_cell(grid, "%s", total->file ? print_path(path, total->file->path) : "in all");
-    grid_cell(grid, "%zu", total->jobs);
-    grid_cell(grid, "%s", print_bytes(bytes, total->bytes));
-    grid_cell(grid, "%" PRIu64, total->descriptors);
-    grid_cell(grid, "%s", print_time(time, cost_ns(profile, total->end - total->start)));
-    grid_cell(grid, "%s", print_time(sum, cost_ns(profile, total->sum)));
-    grid_cell(grid, "%s", print_time(core, cost_ns(profile, total->memcpy)));
+    if (total->file)
+        print_path(path, total->file->path);
+    utf8_disarm(path); /* a tab would begin another cell */
+    grid_add(grid, "%s\t%zu\t%s\t%" PRIu64 "\t%s\t%s\t%s", path, total->jobs,
+             print_bytes(bytes, total->bytes), total->descriptors,
+             print_time(time, cost_ns(profile, total->end - total->start)),
+             print_time(sum, cost_ns(profile, total->sum)),
+             print_time(core, cost_ns(profile, total->memcpy)));
 }
 
 /* Writes a line for one file, or a table of several files. */
@@ -684,8 +686,6 @@ static void put_totals(struct textw *w, const struct timeline *timeline)
     const struct timeline_total *all = &timeline->all;
     char bytes[PRINT_TEXT_MAX], core[PRINT_TEXT_MAX];
 
-    static const char *const heads[] = {"file",  "jobs", "written",           "descriptors",
-                                        "model", "sum",  "memcpy by the core"};
     struct grid grid;
 
     if (timeline->file_count == 1) {
@@ -695,13 +695,11 @@ static void put_totals(struct textw *w, const struct timeline *timeline)
         return;
     }
     grid_init(&grid, "lrrrrrr");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        grid_cell(&grid, "%s", heads[i]);
+    grid_add(&grid, "file\tjobs\twritten\tdescriptors\tmodel\tsum\tmemcpy by the core");
     for (size_t i = 0; i < timeline->file_count; i++)
         put_total(&grid, timeline->profile, &timeline->files[i]);
     put_total(&grid, timeline->profile, &timeline->all);
     grid_write(&grid, INDENT, w);
-    grid_finish(&grid);
 }
 
 static void put_memories(struct textw *w, const struct timeline *timeline)

@@ -278,7 +278,6 @@ static int print_c(const struct make_request *request, const struct job_file *fi
         c_function_begin(&w, "make");
         c_function(&w, &explained, &r, 0);
         print_text(&w);
-        textw_finish(&w);
     }
     resolved_finish(&r);
     return status;

@@ -35,11 +35,11 @@ static void number_cell(struct grid *grid, const struct figure *figure, uint64_t
     char text[PRINT_TEXT_MAX];
 
     if (figure->unit == FIGURE_TIME)
-        grid_cell(grid, "%s", print_time(text, number));
+        grid_add(grid, "%s", print_time(text, number));
     else if (figure->unit == FIGURE_BYTES)
-        grid_cell(grid, "%s", print_bytes(text, number));
+        grid_add(grid, "%s", print_bytes(text, number));
     else
-        grid_cell(grid, "%" PRIu64, number);
+        grid_add(grid, "%" PRIu64, number);
 }
 
 static void write_table(struct textw *w, const struct optimised *result)
@@ -48,10 +48,7 @@ static void write_table(struct textw *w, const struct optimised *result)
     struct grid grid;
 
     grid_init(&grid, "lrrr");
-    grid_cell(&grid, "%s", "");
-    grid_cell(&grid, "before");
-    grid_cell(&grid, "after");
-    grid_cell(&grid, "saved");
+    grid_add(&grid, "\tbefore\tafter\tsaved");
     figures_of(result, figures);
     for (size_t i = 0; i < FIGURES; i++) {
         const struct figure *figure = &figures[i];
@@ -61,13 +58,12 @@ static void write_table(struct textw *w, const struct optimised *result)
 
         if (figure->unit == FIGURE_TIME && (!figure->before || !figure->after))
             continue; /* unknown */
-        grid_cell(&grid, "%s", figure->name);
+        grid_add(&grid, "%s", figure->name);
         number_cell(&grid, figure, figure->before);
         number_cell(&grid, figure, figure->after);
-        grid_cell(&grid, "%.0f %%", saved);
+        grid_add(&grid, "%.0f %%", saved);
     }
     grid_write(&grid, "  ", w);
-    grid_finish(&grid);
 }
 
 /* Returns the job of the old file that a job of the new file was. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_MAX = 512, COLUMNS_MAX = 16, GAP = 2 };
+enum { CELL_MAX = 1024, COLUMNS_MAX = 16, GAP = 2 };
 
 void grid_init(struct grid *grid, const char *columns)
 {
@@ -19,15 +19,20 @@ void grid_finish(struct grid *grid)
     grid->cells = 0;
 }
 
-void grid_cell(struct grid *grid, const char *format, ...)
+void grid_add(struct grid *grid, const char *format, ...)
 {
     char cell[CELL_MAX];
     va_list args;
     va_start(args, format);
     vsnprintf(cell, sizeof(cell), format, args);
     va_end(args);
-    textw_printf(&grid->text, "%s%c", cell, '\0');
-    grid->cells++;
+    for (char *at = cell, *tab; at; at = tab) {
+        tab = strchr(at, '\t');
+        if (tab)
+            *tab++ = '\0';
+        textw_printf(&grid->text, "%s%c", at, '\0');
+        grid->cells++;
+    }
 }
 
 static void measure(const struct grid *grid, size_t columns, size_t width[COLUMNS_MAX])
@@ -53,13 +58,13 @@ static void write_cell(struct textw *w, const char *cell, size_t width, bool rig
     *blanks = GAP + (right ? 0 : width - length);
 }
 
-void grid_write(const struct grid *grid, const char *indent, struct textw *w)
+void grid_write(struct grid *grid, const char *indent, struct textw *w)
 {
     const char *cell = grid->text.data;
     size_t columns = strlen(grid->columns), width[COLUMNS_MAX] = {0}, blanks = 0;
     if (grid->text.failed) {
         w->failed = true;
-        return;
+        grid->cells = 0;
     }
     measure(grid, columns, width);
     for (size_t i = 0; i < grid->cells; i++, cell += strlen(cell) + 1) {
@@ -72,4 +77,5 @@ void grid_write(const struct grid *grid, const char *indent, struct textw *w)
         if (column == columns - 1)
             textw_printf(w, "\n");
     }
+    grid_finish(grid);
 }

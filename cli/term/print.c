@@ -242,7 +242,7 @@ void print_text(struct textw *w)
     else if (w->length)
         fwrite(w->data, 1, w->length, stdout);
     fflush(stdout);
-    textw_reset(w);
+    textw_finish(w);
 }
 
 void print_lost(void)

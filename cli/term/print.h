@@ -67,7 +67,7 @@ void print_coloured(const struct print_style *style, const char *before, enum co
 /** Prints the object and a newline to stdout and finishes `w`. */
 void print_json(struct jsonw *w);
 
-/** Prints the text to stdout and flushes it; hides the live line before. Empties `w`. */
+/** Prints the text to stdout and flushes it; hides the live line before. Finishes `w`. */
 void print_text(struct textw *w);
 
 /** Reports on stderr that there is no memory for output. From then on, print_flush() fails. */
@@ -137,11 +137,15 @@ struct grid {
 void grid_init(struct grid *grid, const char *columns);
 void grid_finish(struct grid *grid);
 
-/** Appends a cell to the row, or begins a row after a full one. The text must be ASCII. */
-void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * Appends cells, which tabs separate, to the row; a full row ends. The text must be ASCII, and has
+ * at most 1023 bytes.
+ */
+void grid_add(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Writes the rows with `indent` before each; sets w->failed if memory is short. */
-void grid_write(const struct grid *grid, const char *indent, struct textw *w);
+/** Writes the rows with `indent` before each and finishes the grid. Out of memory: sets w->failed.
+ */
+void grid_write(struct grid *grid, const char *indent, struct textw *w);
 
 /*
  * A live line (terminal.h) that shows the progress of one long operation, in bytes:

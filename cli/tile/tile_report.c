@@ -68,21 +68,15 @@ static void tiles_text(struct textw *w, const struct tile_result *result)
                  print_bytes(budget, plan->memory.bytes), r->has_board ? " of " : "",
                  r->has_board ? r->inside->name : "");
     grid_init(&grid, "lrrr");
-    grid_cell(&grid, "loop");
-    grid_cell(&grid, "extent");
-    grid_cell(&grid, "tiles");
-    grid_cell(&grid, "largest");
+    grid_add(&grid, "loop\textent\ttiles\tlargest");
     for (uint32_t i = 0; i < plan->layer->axes; i++) {
         const uint32_t axis = plan->order[i];
         const struct tile_cut *cut = &plan->cut[axis];
 
-        grid_cell(&grid, "%s", tile_axis_name(plan->layer, axis, name));
-        grid_cell(&grid, "%" PRIu64, cut->extent);
-        grid_cell(&grid, "%" PRIu64, cut->count);
-        grid_cell(&grid, "%" PRIu64, cut->size);
+        grid_add(&grid, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
+                 tile_axis_name(plan->layer, axis, name), cut->extent, cut->count, cut->size);
     }
     grid_write(&grid, "", w);
-    grid_finish(&grid);
     textw_printf(w, "\n");
 }
 
@@ -92,20 +86,16 @@ static void buffers_text(struct textw *w, const struct tile_result *result)
     struct grid grid;
 
     grid_init(&grid, "lrr");
-    grid_cell(&grid, "buffer");
-    grid_cell(&grid, result->request->has_board ? "address" : "offset");
-    grid_cell(&grid, "bytes");
+    grid_add(&grid, "buffer\t%s\tbytes", result->request->has_board ? "address" : "offset");
     for (uint32_t i = 0; i < plan->layer->operands; i++) {
         for (uint32_t b = 0; b < plan->buffers[i].count; b++) {
             char name[TILE_NAME_MAX];
 
-            grid_cell(&grid, "%s", tile_buffer_name(plan, i, b, name));
-            grid_cell(&grid, "0x%" PRIx64, plan->memory.base + plan->buffers[i].offset[b]);
-            grid_cell(&grid, "%" PRIu64, plan->buffers[i].bytes);
+            grid_add(&grid, "%s\t0x%" PRIx64 "\t%" PRIu64, tile_buffer_name(plan, i, b, name),
+                     plan->memory.base + plan->buffers[i].offset[b], plan->buffers[i].bytes);
         }
     }
     grid_write(&grid, "", w);
-    grid_finish(&grid);
     textw_printf(w, "\n");
 }
 
@@ -120,25 +110,14 @@ static void traffic_text(struct textw *w, const struct tile_result *result)
     struct grid grid;
 
     grid_init(&grid, "lrrrr");
-    grid_cell(&grid, "moved");
-    grid_cell(&grid, "transfers");
-    grid_cell(&grid, "bytes");
-    grid_cell(&grid, "least");
-    grid_cell(&grid, "ratio");
-    for (uint32_t i = 0; i < plan->layer->operands; i++) {
-        grid_cell(&grid, "%s", tile_operand_name(plan->layer, i));
-        grid_cell(&grid, "%" PRIu64, tile_result_transfers(result, i));
-        grid_cell(&grid, "%" PRIu64, plan->traffic[i]);
-        grid_cell(&grid, "%" PRIu64, plan->least[i]);
-        grid_cell(&grid, "%.3f", ratio(plan->traffic[i], plan->least[i]));
-    }
-    grid_cell(&grid, "in all");
-    grid_cell(&grid, " ");
-    grid_cell(&grid, "%" PRIu64, plan->total);
-    grid_cell(&grid, "%" PRIu64, plan->least_total);
-    grid_cell(&grid, "%.3f", ratio(plan->total, plan->least_total));
+    grid_add(&grid, "moved\ttransfers\tbytes\tleast\tratio");
+    for (uint32_t i = 0; i < plan->layer->operands; i++)
+        grid_add(&grid, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.3f",
+                 tile_operand_name(plan->layer, i), tile_result_transfers(result, i),
+                 plan->traffic[i], plan->least[i], ratio(plan->traffic[i], plan->least[i]));
+    grid_add(&grid, "in all\t \t%" PRIu64 "\t%" PRIu64 "\t%.3f", plan->total, plan->least_total,
+             ratio(plan->total, plan->least_total));
     grid_write(&grid, "", w);
-    grid_finish(&grid);
     if (!result->request->has_board && plan->total > plan->least_found)
         textw_printf(w, "the plan with the least traffic, %" PRIu64 " B, is slower (--slack 0)\n",
                      plan->least_found);
