@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 
 #include "boards/drivers/pl330.h"
-#include "boards/drivers/pl330_program.h"
+#include "target/controller/pl330_program.h"
 #include "libmli/port/option.h"
 
 /* Registers of channel n. */

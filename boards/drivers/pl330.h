@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "boards/drivers/pl330_program.h"
+#include "target/controller/pl330_program.h"
 #include "mli_engine.h"
 
 /*

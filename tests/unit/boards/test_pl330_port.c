@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the programs of the port with those of the target's encoder, byte by byte: both were
- * written for themselves.
+ * The target's encoder shows the programs that the driver executes, byte by byte, and its limits
+ * are those of these programs.
  */
 #include "tests/unit/target/encoding.h"
 
-#include "boards/drivers/pl330_program.h"
+#include "target/controller/pl330_program.h"
 #include "tests/support/rng.h"
 
 enum { COUNT = 200000 };

@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "boards/drivers/pl330_program.h"
+#include "target/controller/pl330_program.h"
 
 enum {
     ITERATIONS_MAX = 256,
     ADDITION_MAX = 65535, /* bytes that one DMAADDH adds */
     BEATS_MAX = 16,       /* beats of a burst */
     PHASES_MAX = 5,
-    UNROLLED_MAX = 3 /* bursts that are repeated without a loop: no longer than with one */
+    UNROLLED_MAX = 3, /* bursts that are repeated without a loop: no longer than with one */
+    UNDEFINED = 0xff  /* no instruction has this first byte */
 };
-
-/* Instructions: the first byte. */
-enum {
-    DMAEND = 0x00,
-    DMALD = 0x04,
-    DMAST = 0x08,
-    DMASTZ = 0x0c,
-    DMAWMB = 0x13,
-    DMALP = 0x20,
-    DMASEV = 0x34,
-    DMAWFE = 0x36,
-    DMALPEND = 0x38,
-    DMAADDH = 0x54,
-    DMAADNH = 0x5c,
-    DMAMOV = 0xbc,
-    UNDEFINED = 0xff
-};
-
-/* Registers of DMAMOV. DMAADDH has SAR and DAR in this order. */
-enum { SAR = 0, CCR = 1, DAR = 2 };
 
 /* Bursts of one size: their number, the beats of each burst, and the bytes of each beat. */
 struct phase {

@@ -23,14 +23,34 @@
  * burst is stored before the next is loaded, so that no channel holds more of the FIFO than one
  * burst (pl330_bus.burst_bytes) while it waits for space.
  *
- * A test compares these programs byte by byte with those of target/controller/controller_pl330.c,
- * which are for people.
+ * `mlictl explain` shows these programs (controller_pl330.c), and the driver of a board executes
+ * them (boards/drivers/pl330.c). Therefore the file needs nothing but <stdint.h>.
  */
-#ifndef PL330_PROGRAM_H
-#define PL330_PROGRAM_H
+#ifndef TARGET_PL330_PROGRAM_H
+#define TARGET_PL330_PROGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Instructions: the first byte. */
+enum {
+    DMAEND = 0x00,
+    DMALD = 0x04,
+    DMAST = 0x08,
+    DMASTZ = 0x0c,
+    DMAWMB = 0x13,
+    DMANOP = 0x18,
+    DMALP = 0x20,
+    DMASEV = 0x34,
+    DMAWFE = 0x36,
+    DMALPEND = 0x38,
+    DMAADDH = 0x54,
+    DMAADNH = 0x5c,
+    DMAMOV = 0xbc
+};
+
+/* Registers of DMAMOV. DMAADDH has SAR and DAR in this order. */
+enum { SAR = 0, CCR = 1, DAR = 2 };
 
 /* Limits of a part, and sizes. */
 enum {
@@ -95,4 +115,4 @@ uint32_t pl330_program_wait(uint32_t event, uint8_t *code);
 /** Writes an undefined instruction, at which a thread has a fault. */
 uint32_t pl330_program_trap(uint8_t *code);
 
-#endif /* PL330_PROGRAM_H */
+#endif /* TARGET_PL330_PROGRAM_H */
