@@ -3,8 +3,7 @@
  * Firmware: images that run without an operating system, one set for each board.
  *
  *   boards/NAME   start-up code, memory map, console, interrupts; where the DMA controller is
- *   lib           what all boards share: start of the program, semihosting, a C library if the
- *                 toolchain has none
+ *   lib           what all boards share: start of the program, semihosting, the console
  *   property      an image that compares random moves and permutes with the oracle
  *   unit          unit tests of the library as images
  *   agent         an image that takes jobs from mlictl over the console
