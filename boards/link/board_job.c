@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "boards/link/board_link.h"
+#include "cli/file/calls.h"
+#include "cli/job/explained.h"
 #include "cli/term/clock_ns.h"
 #include "mli_explain.h"
 #include "mli_helpers_api.h"
@@ -57,8 +59,6 @@ static struct board_cached *find_cached(struct board_cache *cache, const void *b
         if (entry->buffer == SERIAL_NO_BUFFER || entry->digest != digest || entry->bytes != size)
             continue;
         entry->used = ++cache->clock;
-        cache->hits++;
-        cache->hit_bytes += size;
         return entry;
     }
     return NULL;
@@ -135,7 +135,7 @@ int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t b
 
 enum {
     PARAMS_BYTES = 5, /* parameters of one index of the axis: scale, zero point, fractional bits */
-    BOARD_PARAMS_BITS_PER_BYTE = 8
+    BITS_PER_BYTE = 8
 };
 
 static void count(struct board_link *link, int status, const struct job_result *result,
@@ -150,13 +150,6 @@ static void count(struct board_link *link, int status, const struct job_result *
     } else {
         link->failed++;
     }
-}
-
-static bool is_per_axis(const struct resolved *r)
-{
-    const struct quant *given = &r->wire.src.desc.quant;
-
-    return given->count > 0 && given->axis >= 0;
 }
 
 /* Copies the parameters that the job gives for indices that the move does not write. */
@@ -183,19 +176,10 @@ static int preset(struct quant *own, const struct quant *given, struct fault *fa
 /* Prepares the parameters of the result: `own`, which the caller frees, and `src_count`. */
 static int params_init(struct board_job *job, struct fault *fault)
 {
-    const struct resolved *r = job->r;
-
-    job->own.axis = -1;
-    if (is_per_axis(r)) {
-        for (uint32_t i = 0; i < r->result.rank; i++) {
-            if (r->wire.common.cfg.perm_dim[i] == r->wire.src.desc.quant.axis)
-                job->own.axis = (int32_t)i;
-        }
-        job->src_count = r->wire.src.desc.quant.count;
-        if (quant_alloc(&job->own, r->result.shape[job->own.axis]))
-            return fault_no_memory(fault);
-    }
-    return preset(&job->own, &r->wire.dst.desc.quant, fault);
+    if (explained_own_parameters(job->r, &job->own, fault))
+        return -1;
+    job->src_count = job->own.axis < 0 ? 0 : job->r->wire.src.desc.quant.count;
+    return preset(&job->own, &job->r->wire.dst.desc.quant, fault);
 }
 
 /* Writes parameters as the board has them: three arrays, little-endian. */
@@ -205,9 +189,9 @@ static void put_params(uint8_t *out, const struct quant *quant)
         uint8_t *scale = out + 2 * (size_t)i, *zero = scale + 2 * (size_t)quant->count;
 
         scale[0] = (uint8_t)quant->scale[i];
-        scale[1] = (uint8_t)((uint16_t)quant->scale[i] >> BOARD_PARAMS_BITS_PER_BYTE);
+        scale[1] = (uint8_t)((uint16_t)quant->scale[i] >> BITS_PER_BYTE);
         zero[0] = (uint8_t)quant->zero_point[i];
-        zero[1] = (uint8_t)((uint16_t)quant->zero_point[i] >> BOARD_PARAMS_BITS_PER_BYTE);
+        zero[1] = (uint8_t)((uint16_t)quant->zero_point[i] >> BITS_PER_BYTE);
         out[4 * (size_t)quant->count + i] = (uint8_t)quant->scale_frac_bits[i];
     }
 }
@@ -217,8 +201,8 @@ static void get_params(struct quant *quant, const uint8_t *in)
     for (uint32_t i = 0; i < quant->count; i++) {
         const uint8_t *scale = in + 2 * (size_t)i, *zero = scale + 2 * (size_t)quant->count;
 
-        quant->scale[i] = (int16_t)(scale[0] | scale[1] << BOARD_PARAMS_BITS_PER_BYTE);
-        quant->zero_point[i] = (int16_t)(zero[0] | zero[1] << BOARD_PARAMS_BITS_PER_BYTE);
+        quant->scale[i] = (int16_t)(scale[0] | scale[1] << BITS_PER_BYTE);
+        quant->zero_point[i] = (int16_t)(zero[0] | zero[1] << BITS_PER_BYTE);
         quant->scale_frac_bits[i] = (int8_t)in[4 * (size_t)quant->count + i];
     }
 }
@@ -281,22 +265,11 @@ static size_t size_of(const struct board_side *side)
 static int read_file(int fd, uint8_t *out, size_t size, uint64_t offset, const char *pointer,
                      struct fault *fault)
 {
-    while (size > 0) {
-        const ssize_t got = pread(fd, out, size, (off_t)offset);
+    const ssize_t got = read_bytes(fd, out, size, (off_t)offset);
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return fault_set(fault, FAULT_IO_ERROR, pointer, "%s: %s", pointer + 1,
-                             strerror(errno));
-        if (got == 0) {
-            memset(out, 0, size);
-            break;
-        }
-        out += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
-    }
+    if (got < 0)
+        return fault_set(fault, FAULT_IO_ERROR, pointer, "%s: %s", pointer + 1, strerror(errno));
+    memset(out + got, 0, size - (size_t)got);
     return 0;
 }
 
@@ -418,14 +391,9 @@ static int side_fetch_destination(struct board_job *job, struct fault *fault)
         return 0;
     if (board_read(board, dst->buffer, 0, dst->bytes, size_of(dst), fault))
         return -1;
-    for (size_t done = 0; done < size_of(dst);) {
-        const ssize_t put = pwrite(r->output.fd, dst->bytes + done, size_of(dst) - done,
-                                   (off_t)(r->wire.dst.offset + dst->range.begin + done));
-
-        if (put < 0 && errno != EINTR)
-            return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
-        done += put > 0 ? (size_t)put : 0;
-    }
+    if (write_bytes(r->output.fd, dst->bytes, size_of(dst),
+                    (off_t)(r->wire.dst.offset + dst->range.begin)))
+        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
     dst->temporary = false;
     (void)add_cached(&job->link->cache, board, dst->buffer, dst->bytes, size_of(dst));
     return 0;
@@ -443,14 +411,7 @@ static void side_free(struct board_job *job, struct board_side *side)
     free(side->bytes);
 }
 
-enum { BOARD_JOB_BITS_PER_BYTE = 8 };
-
 /* Checks */
-
-static bool is_float(mli_element_type type)
-{
-    return type == MLI_EL_FP_16 || type == MLI_EL_FP_32;
-}
 
 static int check(const struct board_link *link, const struct resolved *r, struct fault *fault)
 {
@@ -467,54 +428,20 @@ static int check(const struct board_link *link, const struct resolved *r, struct
                          "memory: \"%s\" given, but the board %s at a serial line has no named "
                          "memories; leave the member out",
                          *job->src.memory ? job->src.memory : job->dst.memory, hello->board);
-    if (job->common.op == JOB_OP_PERMUTE && is_float(job->src.desc.type)) {
-        fault_set(fault, FAULT_REFUSED, "/src/type", "src.type: no permute kernel moves %s",
-                  element_type_name(job->src.desc.type));
-        fault->status = MLI_STATUS_NOT_SUPPORTED;
-        return -1;
-    }
     return 0;
 }
 
 /* Ranges */
 
-static uint32_t capacity_of(uint64_t bytes)
-{
-    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-}
-
-static uint64_t source_bytes(const struct resolved *r)
-{
-    return r->src.header.data_size;
-}
-
 /* Finds the bytes that the move reads and writes. Addresses are invented: no data is read. */
 static int explain(struct board_job *job, struct fault *fault)
 {
-    enum { SRC_ADDRESS = 1 << 12 };
-    const struct resolved *r = job->r;
-    mli_tensor src = {0}, dst = {0};
+    const uint8_t *src = (const uint8_t *)((uintptr_t)1 << 12);
+    const uint8_t *dst = (const uint8_t *)((uintptr_t)1 << (sizeof(uintptr_t) * BITS_PER_BYTE - 1));
 
-    tensor_desc_to_mli(&r->wire.src.desc, &src);
-    src.data.mem.pi8 = (int8_t *)(uintptr_t)SRC_ADDRESS;
-    src.data.capacity = capacity_of(source_bytes(r));
-    dst.data.mem.pi8 =
-        (int8_t *)((uintptr_t)1 << (sizeof(uintptr_t) * BOARD_JOB_BITS_PER_BYTE - 1));
-    dst.data.capacity = r->result.data.capacity;
-    memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
-    if (job->own.axis >= 0) {
-        const uint32_t halves = job->own.count * (uint32_t)sizeof(int16_t);
-
-        dst.el_params.sa.scale.mem.pi16 = job->own.scale;
-        dst.el_params.sa.scale.capacity = halves;
-        dst.el_params.sa.zero_point.mem.pi16 = job->own.zero_point;
-        dst.el_params.sa.zero_point.capacity = halves;
-        dst.el_params.sa.scale_frac_bits.mem.pi8 = job->own.scale_frac_bits;
-        dst.el_params.sa.scale_frac_bits.capacity = job->own.count;
-    }
-    const mli_status status = mli_mov_explain(&src, &r->wire.common.cfg, &dst, &job->move);
-    if (status != MLI_STATUS_OK)
-        return fault_set_refused(fault, status, mli_last_error());
+    if (explained_move(&job->move, job->r, src, dst, job->r->result.data.capacity, &job->own,
+                       fault))
+        return -1;
     job->src.range = job->move.read;
     job->dst.range = job->move.written;
     if (job->src.range.begin == job->src.range.end) /* the move writes only zeros */
@@ -561,10 +488,11 @@ static struct serial_move describe_move(const struct board_job *job)
                                .mode = permute ? SERIAL_MODE_SYNC : SERIAL_MODE_CALLBACK,
                                .channels = (uint8_t)r->wire.common.channels,
                                .cfg = r->wire.common.cfg};
+    const uint64_t bytes = r->src.header.data_size;
     mli_tensor src = {0};
 
     tensor_desc_to_mli(&r->wire.src.desc, &src);
-    src.data.capacity = capacity_of(source_bytes(r));
+    src.data.capacity = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     describe(job, &move.src, &src, &job->src);
     describe(job, &move.dst, &r->result, &job->dst);
     return move;

@@ -27,7 +27,6 @@ static struct board_link *open_link(const char *url, struct fault *fault)
         fault_no_memory(fault);
         return NULL;
     }
-    link->opened_ns = clock_ns();
     if (board_open(&link->board, url, fault)) {
         close_link(link);
         return NULL;

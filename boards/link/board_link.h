@@ -29,13 +29,11 @@ struct board_cached {
 struct board_cache {
     struct board_cached list[BOARD_CACHE_MAX];
     uint64_t clock;
-    uint64_t hits, hit_bytes;
 };
 
 struct board_link {
     struct board board;
     struct board_cache cache;
-    uint64_t opened_ns;
     uint64_t jobs, done, failed, cancelled, bytes_moved;
     struct histogram moving;
 };

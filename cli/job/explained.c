@@ -37,7 +37,6 @@ static void take_file(struct explained_side *side, const struct tensor_spec *spe
     memcpy(side->strides, file->strides, sizeof(side->strides));
     side->offset = header->data_offset;
     side->bytes = header->data_size;
-    side->quant_axis = -1;
 }
 
 /* Returns whether the move writes into existing bytes. */
@@ -65,45 +64,58 @@ static void take_files(struct explained *e, const struct resolved *r)
     e->dst_base = base_of(DST_BASE, e->dst.offset);
 }
 
-/* Gives the result memory for its per-axis parameters, as the service does. */
-static int own_parameters(struct explained *e, const struct resolved *r, mli_tensor *dst,
-                          struct quant *own, struct fault *fault)
+int explained_own_parameters(const struct resolved *r, struct quant *own, struct fault *fault)
 {
     const struct quant *given = &r->wire.src.desc.quant;
+
+    *own = (struct quant){.axis = -1};
     if (given->count == 0 || given->axis < 0)
         return 0;
-    e->src.quant_axis = given->axis;
     for (uint32_t i = 0; i < r->result.rank; i++) {
         if (r->wire.common.cfg.perm_dim[i] == given->axis)
-            e->dst.quant_axis = (int32_t)i;
+            own->axis = (int32_t)i;
     }
-    uint32_t count = r->result.shape[e->dst.quant_axis];
-    if (quant_alloc(own, count))
-        return fault_no_memory(fault);
-    dst->el_params.sa.scale.mem.pi16 = own->scale;
-    dst->el_params.sa.scale.capacity = capacity_of((uint64_t)count * sizeof(*own->scale));
-    dst->el_params.sa.zero_point.mem.pi16 = own->zero_point;
-    dst->el_params.sa.zero_point.capacity = capacity_of((uint64_t)count * sizeof(*own->zero_point));
-    dst->el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
-    dst->el_params.sa.scale_frac_bits.capacity = count;
-    return 0;
+    return quant_alloc(own, r->result.shape[own->axis]) ? fault_no_memory(fault) : 0;
+}
+
+int explained_move(mli_explanation *move, const struct resolved *r, const uint8_t *src_base,
+                   const uint8_t *dst_base, uint64_t dst_bytes, const struct quant *own,
+                   struct fault *fault)
+{
+    mli_tensor src = {0}, dst = {0};
+
+    tensor_desc_to_mli(&r->wire.src.desc, &src);
+    src.data.mem.pi8 = (int8_t *)(uintptr_t)src_base;
+    src.data.capacity = capacity_of(r->src.header.data_size);
+    dst.data.mem.pi8 = (int8_t *)(uintptr_t)dst_base;
+    dst.data.capacity = capacity_of(dst_bytes);
+    memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
+    if (own->axis >= 0) {
+        const uint32_t halves = capacity_of((uint64_t)own->count * sizeof(int16_t));
+
+        dst.el_params.sa.scale.mem.pi16 = own->scale;
+        dst.el_params.sa.scale.capacity = halves;
+        dst.el_params.sa.zero_point.mem.pi16 = own->zero_point;
+        dst.el_params.sa.zero_point.capacity = halves;
+        dst.el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
+        dst.el_params.sa.scale_frac_bits.capacity = own->count;
+    }
+    const mli_status status = mli_mov_explain(&src, &r->wire.common.cfg, &dst, move);
+    return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
 }
 
 static int explain_move(struct explained *e, const struct resolved *r, struct fault *fault)
 {
-    mli_tensor src = {0}, dst = {0};
-    struct quant own = {0};
-    tensor_desc_to_mli(&r->wire.src.desc, &src);
-    src.data.mem.pi8 = (int8_t *)(uintptr_t)e->src_base;
-    src.data.capacity = capacity_of(e->src.bytes);
-    dst.data.mem.pi8 = (int8_t *)(uintptr_t)e->dst_base;
-    dst.data.capacity = capacity_of(e->dst.bytes);
-    memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
-    if (own_parameters(e, r, &dst, &own, fault))
+    struct quant own;
+
+    if (explained_own_parameters(r, &own, fault))
         return -1;
-    mli_status status = mli_mov_explain(&src, &r->wire.common.cfg, &dst, &e->move);
+    e->src.quant_axis = own.axis < 0 ? -1 : r->wire.src.desc.quant.axis;
+    e->dst.quant_axis = own.axis;
+    const int status =
+        explained_move(&e->move, r, e->src_base, e->dst_base, e->dst.bytes, &own, fault);
     quant_alloc(&own, 0);
-    return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
+    return status;
 }
 
 static uint64_t rows_of(const struct mli_plan *plan)

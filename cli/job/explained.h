@@ -83,6 +83,21 @@ int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
 
 /**
+ * Allocates the parameters that the result has per axis; own->axis is their axis, or -1 if there
+ * are none. quant_alloc(own, 0) frees them. Returns 0 or -1.
+ */
+int explained_own_parameters(const struct resolved *resolved, struct quant *own,
+                             struct fault *fault);
+
+/**
+ * Explains the move of a job alone, between tensors at two addresses without memory. `dst_bytes`:
+ * size of the destination; `own`: parameters of the result. Returns 0 or -1.
+ */
+int explained_move(mli_explanation *move, const struct resolved *resolved, const uint8_t *src_base,
+                   const uint8_t *dst_base, uint64_t dst_bytes, const struct quant *own,
+                   struct fault *fault);
+
+/**
  * Refuses a move inside one buffer whose bytes from the first to the last one read overlap those
  * from the first to the last one written, as the service does. Accepts all staged jobs. Returns 0
  * or -1.
