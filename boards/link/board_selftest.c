@@ -324,10 +324,8 @@ static enum exit_code run_engine(struct selftest_report *report, const struct ro
     enum exit_code code = EXIT_CODE_DONE;
     struct fault fault;
 
-    if (!round) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!round)
+        return print_no_memory();
     round->plan = plan;
     round->engine = engine;
     round->on_failure = selftest_report_failure;
@@ -395,10 +393,8 @@ enum exit_code board_selftest(struct selftest_report *report, struct round_plan 
         return EXIT_CODE_INVALID;
     }
     board = calloc(1, sizeof(*board));
-    if (!board) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!board)
+        return print_no_memory();
     enum exit_code code;
     report->host = url;
     if (board_open(board, url, &fault)) {

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "boards/link/serial_board.h"
+#include "cli/file/calls.h"
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 
@@ -299,15 +299,6 @@ static int unreadable(struct board *board, struct fault *fault)
 }
 
 /* Opening */
-
-static uint32_t random_number(void)
-{
-    uint32_t number;
-
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-        number = (uint32_t)clock_ns() ^ (uint32_t)getpid();
-    return number;
-}
 
 static int check_hello(struct board *board, struct fault *fault)
 {

@@ -165,12 +165,6 @@ int batch_settings_read(struct batch_settings *settings, const struct options *o
     return batch_report_flaky(options, &settings->flaky_is_good);
 }
 
-static enum exit_code out_of_memory(void)
-{
-    print_error("out of memory");
-    return EXIT_CODE_FAILED;
-}
-
 static bool is_of_shard(const void *context, const char *name)
 {
     const struct shard *shard = context;
@@ -227,7 +221,7 @@ static enum exit_code open_state_file(struct batch *batch)
         return EXIT_CODE_DONE;
     batch->contents = contents_create();
     if (!batch->contents)
-        return out_of_memory();
+        return print_no_memory();
     if (!batch->settings->resume)
         return EXIT_CODE_DONE;
     batch->has_state_file = true;
@@ -318,7 +312,7 @@ enum exit_code batch_open(struct batch *batch, const struct batch_settings *sett
         return EXIT_CODE_DONE;
     enum exit_code code = open_state_file(batch);
     if (code == EXIT_CODE_DONE && choose(batch))
-        code = out_of_memory();
+        code = print_no_memory();
     if (code == EXIT_CODE_DONE)
         code = batch_report_create(options, &batch->report);
     return code;

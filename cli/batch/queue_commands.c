@@ -214,15 +214,13 @@ static void print_added(const struct print_style *style, const char *shown, size
                shown, count, print_s(count), added->added, added->replaced, added->known);
     if (!style->json)
         return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "queue", shown);
     jsonw_uint(&w, "cases", count);
     jsonw_uint(&w, "added", added->added);
     jsonw_uint(&w, "replaced", added->replaced);
     jsonw_uint(&w, "known", added->known);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 static int enqueue(const struct options *options, const struct cases *cases, uint32_t lease_ms,
@@ -303,8 +301,7 @@ static void print_status_json(const char *shown, const struct queue_status *stat
     const struct queue_counts *counts = &status->counts;
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "queue", shown);
     jsonw_uint(&w, "cases", counts->cases);
     jsonw_uint(&w, "waiting", counts->waiting);
@@ -323,8 +320,7 @@ static void print_status_json(const char *shown, const struct queue_status *stat
         jsonw_object_end(&w);
     }
     jsonw_array_end(&w);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 enum exit_code batch_show_status(const struct options *options)

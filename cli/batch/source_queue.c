@@ -197,8 +197,7 @@ static char *write_result(const struct case_result *result)
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     case_result_write(&w, result, true);
     jsonw_object_end(&w);
     const char *text = jsonw_text(&w);

@@ -56,7 +56,6 @@ static void fill_file(struct tuning_file *file, const struct kernel_search *sear
 
 static int write_file(const char *path, const struct tuning_file *file, struct fault *fault)
 {
-    struct output output;
     struct jsonw w;
     const char *text;
     int result;
@@ -65,16 +64,7 @@ static int write_file(const char *path, const struct tuning_file *file, struct f
     tuning_file_write(file, &w, NULL);
     jsonw_newline(&w);
     text = jsonw_text(&w);
-    if (!text) {
-        jsonw_finish(&w);
-        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %s", path);
-    }
-    result = output_init(&output, path, NULL, fault) < 0 ||
-                     output_write(&output, text, w.length, 0, fault) < 0 ||
-                     output_commit_synced(&output, false, fault) < 0
-                 ? -1
-                 : 0;
-    output_finish(&output);
+    result = output_save(path, text, w.length, true, fault);
     jsonw_finish(&w);
     return result;
 }

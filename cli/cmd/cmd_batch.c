@@ -50,12 +50,10 @@ static enum exit_code list(const struct cases *cases, const struct options *opti
         print_line(&style, "%s", cases->list[i]->name);
         if (!style.json)
             continue;
-        jsonw_init(&w);
-        jsonw_object_begin(&w, NULL);
+        jsonw_init_object(&w);
         jsonw_string(&w, "name", cases->list[i]->name);
         jsonw_string(&w, "file", cases->list[i]->file);
-        jsonw_object_end(&w);
-        print_json(&w);
+        print_object(&w);
     }
     return EXIT_CODE_DONE;
 }

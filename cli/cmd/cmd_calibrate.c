@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "cli/calibrate/kernel_search.h"
 #include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
+#include "cli/file/calls.h"
 #include "cli/file/output.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/term/cancel.h"
@@ -75,15 +75,6 @@ static void show_line(void *context, const char *step, double done, size_t moves
     line->shown_ns = now;
     snprintf(text, sizeof text, "%s: %zu moves, %.0f %%", step, moves, done * 100);
     terminal_line_show(text);
-}
-
-static uint64_t random_seed(void)
-{
-    uint32_t seed;
-
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        seed = (uint32_t)clock_ns() ^ (uint32_t)getpid();
-    return seed;
 }
 
 static const char *today(char out[DATE_MAX])
@@ -154,7 +145,7 @@ static int read_rules(const struct options *options, struct calibration_rules *r
     uint64_t seconds = SECONDS, check = CHECK;
 
     *rules = (struct calibration_rules){
-        .engine = engine ? engine : "inline", .seed = random_seed(), .stop = cancel_requested};
+        .engine = engine ? engine : "inline", .seed = random_number(), .stop = cancel_requested};
     if (options_uint(options, "seconds", 1, SECONDS_MAX, &seconds) ||
         options_uint(options, "check", 0, CHECK_MAX, &check) ||
         options_uint(options, "seed", 0, SEED_MAX, &rules->seed))
@@ -175,10 +166,8 @@ static enum exit_code measure_costs(const struct options *options)
     char date[DATE_MAX];
     struct fault fault;
 
-    if (!calibration) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!calibration)
+        return print_no_memory();
     if (read_rules(options, &rules)) {
         free(calibration);
         return EXIT_CODE_INVALID;
@@ -207,8 +196,6 @@ static enum exit_code measure_costs(const struct options *options)
 
 static enum exit_code calibrate(const struct options *options)
 {
-    if (options->argument_count != 0)
-        return command_misused(&cmd_calibrate);
     return options_get(options, "kernels") ? measure_kernels(options) : measure_costs(options);
 }
 

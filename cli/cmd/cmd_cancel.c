@@ -6,11 +6,6 @@
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
 
-static const struct option options_table[] = {
-    DAEMON_LINK_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static int read_brief(const struct json *result, void *brief)
 {
     return job_brief_read(result, brief);
@@ -70,7 +65,7 @@ const struct command cmd_cancel = {
     .arguments = "JOB...",
     .summary = "cancel jobs",
     .details = "A job that has ended stays as it is: its state is printed.\n",
-    .options = options_table,
+    .options = session_options,
     .examples = examples,
     .run = cancel,
 };

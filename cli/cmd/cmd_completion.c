@@ -622,8 +622,6 @@ static const struct example examples[] = {
 
 static enum exit_code completion(const struct options *options)
 {
-    if (options->argument_count != 1)
-        return command_misused(&cmd_completion);
     int shell = words_find("shell", options->arguments[0], shells);
     if (shell < 0)
         return EXIT_CODE_INVALID;
@@ -634,6 +632,7 @@ static enum exit_code completion(const struct options *options)
 const struct command cmd_completion = {
     .name = "completion",
     .arguments = "bash|zsh|fish",
+    .count = 1,
     .summary = "print a completion script for a shell",
     .details = "The script completes commands, options, and values if they are known.\n",
     .options = options_table,

@@ -266,8 +266,7 @@ static enum exit_code report_end(const struct print_style *style, const struct s
     if (style->json) {
         jsonw_array_end(w);
         jsonw_bool(w, "same", same);
-        jsonw_object_end(w);
-        print_json(w);
+        print_object(w);
     }
     return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
@@ -284,8 +283,7 @@ static enum exit_code compare_archives(const struct print_style *style, const ch
     struct fault fault;
     struct jsonw w;
     enum exit_code code;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "a", paths[0]);
     jsonw_string(&w, "b", paths[1]);
     jsonw_array_begin(&w, "tensors");
@@ -321,14 +319,12 @@ static enum exit_code report(const struct print_style *style, const struct optio
     difference_print_details(style, difference, a, b);
     if (style->json) {
         struct jsonw w;
-        jsonw_init(&w);
-        jsonw_object_begin(&w, NULL);
+        jsonw_init_object(&w);
         jsonw_string(&w, "a", a);
         jsonw_string(&w, "b", b);
         jsonw_bool(&w, "same", same);
         difference_json(&w, "difference", difference);
-        jsonw_object_end(&w);
-        print_json(&w);
+        print_object(&w);
     }
     return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
@@ -375,9 +371,26 @@ static const struct example examples[] = {
 };
 
 static enum exit_code diff(const struct options *options);
+static enum exit_code diff(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    enum file_format formats[2];
+
+    if (tensor_args_formats(options, formats))
+        return EXIT_CODE_INVALID;
+    const bool single = formats[0] == FILE_FORMAT_PB && formats[1] == FILE_FORMAT_PB;
+    if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) && !single &&
+        !options_get(options, "tensor")) {
+        const char *const paths[2] = {options->arguments[0], options->arguments[1]};
+        return compare_archives(&style, paths, formats);
+    }
+    return diff_tensors(&style, options, formats);
+}
+
 const struct command cmd_diff = {
     .name = "diff",
     .arguments = "A B",
+    .count = 2,
     .summary = "compare two tensors, or all of two archives, bit for bit",
     .details =
         "Prints the number of elements that differ, their region and planes, the first ones, and\n"
@@ -389,21 +402,3 @@ const struct command cmd_diff = {
     .examples = examples,
     .run = diff,
 };
-
-static enum exit_code diff(const struct options *options)
-{
-    struct print_style style = options_style(options);
-    enum file_format formats[2];
-
-    if (options->argument_count != 2)
-        return command_misused(&cmd_diff);
-    if (tensor_args_formats(options, formats))
-        return EXIT_CODE_INVALID;
-    const bool single = formats[0] == FILE_FORMAT_PB && formats[1] == FILE_FORMAT_PB;
-    if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) && !single &&
-        !options_get(options, "tensor")) {
-        const char *const paths[2] = {options->arguments[0], options->arguments[1]};
-        return compare_archives(&style, paths, formats);
-    }
-    return diff_tensors(&style, options, formats);
-}

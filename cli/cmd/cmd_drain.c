@@ -9,11 +9,6 @@ static const struct option drain_options[] = {
     OPTIONS_COMMON,
 };
 
-static const struct option resume_options[] = {
-    DAEMON_LINK_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static int read_phase(const struct json *result, void *phase)
 {
     struct json state = json_member(result, "state");
@@ -39,8 +34,7 @@ static enum exit_code ask_drain(struct session *session, void *context)
     enum service_phase phase;
 
     (void)context;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_bool(&w, "wait", options_get(session->options, "no-wait") == NULL);
     jsonw_object_end(&w);
     const struct question question = {.method = "daemon.drain",
@@ -56,8 +50,7 @@ static enum exit_code ask_drain(struct session *session, void *context)
 
 static enum exit_code drain(const struct options *options)
 {
-    return options->argument_count > 0 ? command_misused(&cmd_drain)
-                                       : session_run(options, ask_drain, NULL);
+    return session_run(options, ask_drain, NULL);
 }
 
 static enum exit_code ask_resume(struct session *session, void *context)
@@ -72,8 +65,7 @@ static enum exit_code ask_resume(struct session *session, void *context)
 
 static enum exit_code resume(const struct options *options)
 {
-    return options->argument_count > 0 ? command_misused(&cmd_resume)
-                                       : session_run(options, ask_resume, NULL);
+    return session_run(options, ask_resume, NULL);
 }
 
 static const struct example drain_examples[] = {
@@ -103,7 +95,7 @@ const struct command cmd_resume = {
     .details =
         "Undoes drain, and releases from quarantine the channels whose transfers have ended.\n"
         "For root and the daemon's user.\n",
-    .options = resume_options,
+    .options = session_options,
     .examples = resume_examples,
     .run = resume,
 };

@@ -194,8 +194,7 @@ static void report(const struct print_style *style, const struct request *reques
     if (!style->json)
         return;
     struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", path);
     jsonw_string(&w, "dtype", pattern->dtype->name);
     print_json_shape(&w, "shape", header->rank, header->shape);
@@ -204,8 +203,7 @@ static void report(const struct print_style *style, const struct request *reques
     jsonw_string(&w, "pattern", pattern_words[pattern->kind]);
     if (*formula)
         jsonw_string(&w, "element", formula);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 static enum exit_code gen(const struct options *options)
@@ -214,8 +212,6 @@ static enum exit_code gen(const struct options *options)
     struct request request = {0};
     struct fault fault;
 
-    if (options->argument_count != 1)
-        return command_misused(&cmd_gen);
     if (read_request(options, &request))
         return EXIT_CODE_INVALID;
     const char *path = options->arguments[0];
@@ -240,6 +236,7 @@ static const struct example examples[] = {
 const struct command cmd_gen = {
     .name = "gen",
     .arguments = "OUT.npy",
+    .count = 1,
     .summary = "write a tensor with generated values",
     .details = "Writes the file atomically, and replaces an existing file only with --force. "
                "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),

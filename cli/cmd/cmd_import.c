@@ -126,8 +126,6 @@ static enum exit_code import_model(const struct options *options)
     struct import_request request;
     enum exit_code code;
 
-    if (options->argument_count != 1)
-        return command_misused(&cmd_import);
     code = import_request_init(&request, options);
     if (code == EXIT_CODE_DONE)
         code = run(&request, &style);
@@ -145,6 +143,7 @@ static const struct example examples[] = {
 const struct command cmd_import = {
     .name = "import",
     .arguments = "MODEL.onnx|MODEL.tflite",
+    .count = 1,
     .summary = "make test cases of the nodes of a model that move data",
     .details =
         "Writes job files with sources and expected results for nodes such as transpose, slice,\n"

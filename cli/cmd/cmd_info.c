@@ -6,11 +6,6 @@
 #include "cli/cmd/session.h"
 #include "cli/term/clock_ns.h"
 
-static const struct option options_table[] = {
-    ANY_LINK_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static int read_info(const struct json *result, void *info)
 {
     return daemon_info_read(result, info);
@@ -70,8 +65,7 @@ static enum exit_code ask_info(struct session *session, void *context)
 
 static enum exit_code info(const struct options *options)
 {
-    return options->argument_count > 0 ? command_misused(&cmd_info)
-                                       : session_run_any(options, ask_info, NULL);
+    return session_run_any(options, ask_info, NULL);
 }
 
 static const struct example examples[] = {
@@ -85,7 +79,7 @@ const struct command cmd_info = {
     .arguments = "",
     .summary = "print version, state and load of a daemon",
     .details = "Version, state, engine, channels, clients, jobs, and bytes moved.\n",
-    .options = options_table,
+    .options = session_any_options,
     .examples = examples,
     .run = info,
 };

@@ -89,8 +89,6 @@ static enum exit_code jobs(const struct options *options)
     char name[PROTO_NAME_MAX + 1] = "";
     uint64_t limit = JOB_LIST_LIMIT;
 
-    if (options->argument_count > 0)
-        return command_misused(&cmd_jobs);
     if (take_states(options, &list.query.states) ||
         options_uint(options, "limit", 1, JOB_LIST_LIMIT_MAX, &limit))
         return EXIT_CODE_INVALID;

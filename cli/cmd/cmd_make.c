@@ -54,8 +54,6 @@ static const struct value op_value = {VALUE_WORD, op_words};
 
 static enum exit_code make(const struct options *options)
 {
-    if (options->argument_count != 3)
-        return command_misused(&cmd_make);
     int op = words_find("make", options->arguments[0], op_words);
     if (op < 0)
         return EXIT_CODE_INVALID;
@@ -80,11 +78,8 @@ static enum exit_code make(const struct options *options)
                                                          .run = run});
 }
 
-static enum exit_code run_one(const struct command *command, enum job_op op,
-                              const struct options *options)
+static enum exit_code run_one(enum job_op op, const struct options *options)
 {
-    if (options->argument_count != 2)
-        return command_misused(command);
     return make_request_carry_out(&(struct make_request){.options = options,
                                                          .op = op,
                                                          .in = options->arguments[0],
@@ -95,12 +90,12 @@ static enum exit_code run_one(const struct command *command, enum job_op op,
 
 static enum exit_code mov(const struct options *options)
 {
-    return run_one(&cmd_mov, JOB_OP_MOV, options);
+    return run_one(JOB_OP_MOV, options);
 }
 
 static enum exit_code permute(const struct options *options)
 {
-    return run_one(&cmd_permute, JOB_OP_PERMUTE, options);
+    return run_one(JOB_OP_PERMUTE, options);
 }
 
 static const struct example make_examples[] = {
@@ -118,6 +113,7 @@ static const struct example make_examples[] = {
 const struct command cmd_make = {
     .name = "make",
     .arguments = "mov|permute IN OUT",
+    .count = 3,
     .summary = "write a job file from a command line",
     .details =
         "In NumPy the result is np.pad(in, pad)[slice].transpose(perm): padding first, then\n"
@@ -140,6 +136,7 @@ static const struct example mov_examples[] = {
 const struct command cmd_mov = {
     .name = "mov",
     .arguments = "IN OUT",
+    .count = 2,
     .summary = "move one tensor, without a job file",
     .details =
         "In NumPy OUT is np.pad(IN, pad)[slice].transpose(perm). The move runs in this process,\n"
@@ -159,6 +156,7 @@ static const struct example permute_examples[] = {
 const struct command cmd_permute = {
     .name = "permute",
     .arguments = "IN OUT",
+    .count = 2,
     .summary = "permute one tensor, without a job file",
     .details =
         "OUT is IN.transpose(perm), moved by the mli_krn_permute_* kernel for the element type\n"

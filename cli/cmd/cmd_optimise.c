@@ -71,20 +71,8 @@ static int save(const struct options *options, const struct jsonw *text, struct 
 {
     const char *target = target_of(options);
     const bool force = options_get(options, "force") != NULL;
-    struct output output;
-    int status;
 
-    if (!target)
-        return 0;
-    status = output_init(&output, target, NULL, fault);
-    if (status == 0)
-        status = output_check_fresh(&output, force, fault);
-    if (status == 0)
-        status = output_write(&output, text->data, text->length, 0, fault);
-    if (status == 0)
-        status = output_commit_synced(&output, !force, fault);
-    output_finish(&output);
-    return status;
+    return target ? output_save(target, text->data, text->length, force, fault) : 0;
 }
 
 static void print_result(const struct options *options, const struct optimised *result)
@@ -173,8 +161,6 @@ static enum exit_code run(const struct options *options)
     struct fault fault;
     enum exit_code code;
 
-    if (options->argument_count != 1)
-        return command_misused(&cmd_optimise);
     if (check_options(options))
         return EXIT_CODE_INVALID;
     if (job_file_load(&file, options->arguments[0], &fault))
@@ -196,6 +182,7 @@ static const struct example examples[] = {
 const struct command cmd_optimise = {
     .name = "optimise",
     .arguments = "JOB.json",
+    .count = 1,
     .summary = "fuse chains of moves into fewer moves",
     .details =
         "Jobs that pass a tensor on through a buffer become one move where a move can do it. Runs\n"

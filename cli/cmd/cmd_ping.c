@@ -4,11 +4,6 @@
 #include "cli/cmd/session.h"
 #include "cli/term/clock_ns.h"
 
-static const struct option options_table[] = {
-    ANY_LINK_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static void print_pong(const struct session *session, const void *ns)
 {
     char time[PRINT_TEXT_MAX];
@@ -40,8 +35,7 @@ static enum exit_code ask_ping(struct session *session, void *context)
 
 static enum exit_code ping(const struct options *options)
 {
-    return options->argument_count > 0 ? command_misused(&cmd_ping)
-                                       : session_run_any(options, ask_ping, NULL);
+    return session_run_any(options, ask_ping, NULL);
 }
 
 static const struct example examples[] = {
@@ -55,7 +49,7 @@ const struct command cmd_ping = {
     .arguments = "",
     .summary = "check that a daemon answers",
     .details = "Prints the time of a round trip. Fails after five seconds without an answer.\n",
-    .options = options_table,
+    .options = session_any_options,
     .examples = examples,
     .run = ping,
 };

@@ -35,14 +35,12 @@ static void list_json(const struct target_profile *profile)
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "name", profile->name);
     jsonw_string(&w, "title", profile->title);
     jsonw_string(&w, "controller", profile_controller_words[profile->dma.controller]);
     jsonw_uint(&w, "channels", profile->dma.channels);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 static enum exit_code list(const struct print_style *style)
@@ -274,14 +272,12 @@ static enum exit_code check(const struct print_style *style, const char *name)
                name, profile.memory_count, profile.memory_count == 1 ? "y" : "ies",
                count_assumed(&profile), profile.source_count);
     if (style->json) {
-        jsonw_init(&w);
-        jsonw_object_begin(&w, NULL);
+        jsonw_init_object(&w);
         jsonw_string(&w, "file", name);
         jsonw_bool(&w, "valid", true);
         jsonw_uint(&w, "assumed", count_assumed(&profile));
         jsonw_uint(&w, "sources", profile.source_count);
-        jsonw_object_end(&w);
-        print_json(&w);
+        print_object(&w);
     }
     return EXIT_CODE_DONE;
 }

@@ -697,16 +697,6 @@ static const struct example examples[] = {
 };
 
 static enum exit_code run(const struct options *options);
-const struct command cmd_proxy = {
-    .name = "proxy",
-    .arguments = "",
-    .summary = "connect mlictl -H to a daemon",
-    .details = "Uses the inline form of the protocol on standard input and output.\n",
-    .options = options_table,
-    .examples = examples,
-    .run = run,
-};
-
 static enum exit_code run(const struct options *options)
 {
     struct proxy proxy;
@@ -714,8 +704,6 @@ static enum exit_code run(const struct options *options)
     int daemon, input_mode, output_mode = -1;
     enum exit_code code = EXIT_CODE_FAILED;
 
-    if (options->argument_count > 0)
-        return command_misused(&cmd_proxy);
     if (isatty(STDIN_FILENO)) {
         print_error("proxy talks to a program: mlictl -H ssh://... starts it");
         return EXIT_CODE_INVALID;
@@ -735,3 +723,13 @@ static enum exit_code run(const struct options *options)
     }
     return code;
 }
+
+const struct command cmd_proxy = {
+    .name = "proxy",
+    .arguments = "",
+    .summary = "connect mlictl -H to a daemon",
+    .details = "Uses the inline form of the protocol on standard input and output.\n",
+    .options = options_table,
+    .examples = examples,
+    .run = run,
+};

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "cli/cmd/command.h"
 #include "cli/engine_arg.h"
+#include "cli/file/calls.h"
 #include "cli/link/boards.h"
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
@@ -80,15 +80,6 @@ static void note_shaping(const struct options *options, char out[SHAPING_MAX])
     }
 }
 
-static uint64_t random_seed(void)
-{
-    uint32_t seed;
-
-    if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-        seed = (uint32_t)clock_ns() ^ (uint32_t)getpid();
-    return seed;
-}
-
 static int read_mode(const struct options *options, enum case_mode *mode)
 {
     size_t index = CASE_MODE_mixed;
@@ -123,7 +114,7 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
     uint64_t channels = CHANNELS, threads = THREADS, timeout_ms = TIMEOUT_MS;
 
     *plan = (struct round_plan){
-        .seed = random_seed(),
+        .seed = random_number(),
         .limits = {.max_bytes = options_get(options, "host") ? BOARD_MAX_BYTES : MAX_BYTES}};
     if (read_amount(options, plan, seconds) || read_mode(options, &plan->limits.mode) ||
         options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
@@ -264,8 +255,6 @@ static enum exit_code selftest(const struct options *options)
     struct selftest_report report;
     struct fault fault;
 
-    if (options->argument_count != 0)
-        return command_misused(&cmd_selftest);
     if (read_plan(options, &plan, &seconds))
         return EXIT_CODE_INVALID;
     const bool remote = options_get(options, "host") != NULL;

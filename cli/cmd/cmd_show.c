@@ -187,14 +187,13 @@ static void print_header(const struct print_style *style, const struct tensor_fi
 }
 
 /* Returns 0, or -1 without printing if the elements cannot be read. */
-static int print_object(const struct tensor_file *file, const char *tensor, bool big_endian,
-                        const struct corner *corner, struct fault *fault)
+static int print_described(const struct tensor_file *file, const char *tensor, bool big_endian,
+                           const struct corner *corner, struct fault *fault)
 {
     const struct npy_header *header = &file->header;
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", file->path);
     jsonw_string(&w, "format", file_format_word(file->format));
     if (tensor)
@@ -236,7 +235,7 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     print_header(style, file, big_endian);
     if (most > 0 && !style->json)
         corner_print(&corner, style);
-    if (style->json ? print_object(file, tensor, big_endian, &corner, &fault)
+    if (style->json ? print_described(file, tensor, big_endian, &corner, &fault)
                     : tensor_file_check(file, &fault))
         return print_file_failure(style, file->path, &fault);
     return EXIT_CODE_DONE;
@@ -253,19 +252,6 @@ static const struct example examples[] = {
 };
 
 static enum exit_code show(const struct options *options);
-const struct command cmd_show = {
-    .name = "show",
-    .arguments = "FILE",
-    .summary = "print the header of a tensor file, and a corner of it",
-    .details =
-        "Prints a table per plane of the last two dimensions. For a .npz or .safetensors file\n"
-        "without --tensor: a list of its tensors.\n",
-    .options = options_table,
-    .takes = &value_file,
-    .examples = examples,
-    .run = show,
-};
-
 static enum exit_code show(const struct options *options)
 {
     struct print_style style = options_style(options);
@@ -274,8 +260,6 @@ static enum exit_code show(const struct options *options)
     enum file_format format;
     uint64_t most = CORNER_DEFAULT;
 
-    if (options->argument_count != 1)
-        return command_misused(&cmd_show);
     if (options_uint(options, "corner", 0, CORNER_MAX, &most) ||
         tensor_args_formats(options, &format))
         return EXIT_CODE_INVALID;
@@ -288,3 +272,17 @@ static enum exit_code show(const struct options *options)
     tensor_file_close(&file);
     return code;
 }
+
+const struct command cmd_show = {
+    .name = "show",
+    .arguments = "FILE",
+    .count = 1,
+    .summary = "print the header of a tensor file, and a corner of it",
+    .details =
+        "Prints a table per plane of the last two dimensions. For a .npz or .safetensors file\n"
+        "without --tensor: a list of its tensors.\n",
+    .options = options_table,
+    .takes = &value_file,
+    .examples = examples,
+    .run = show,
+};

@@ -127,8 +127,6 @@ static enum exit_code ask_stats(struct session *session, void *context)
 
 static enum exit_code stats(const struct options *options)
 {
-    if (options->argument_count > 0)
-        return command_misused(&cmd_stats);
     if (options_get(options, "prometheus") && options_get(options, "json")) {
         print_error("--prometheus cannot be combined with --json: give one of them");
         return EXIT_CODE_INVALID;

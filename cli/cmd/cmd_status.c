@@ -6,11 +6,6 @@
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
 
-static const struct option options_table[] = {
-    DAEMON_LINK_OPTIONS,
-    OPTIONS_COMMON,
-};
-
 static int read_status(const struct json *result, void *info)
 {
     return job_info_read(result, info);
@@ -65,8 +60,6 @@ static enum exit_code ask_status(struct session *session, void *context)
 
 static enum exit_code job_status(const struct options *options)
 {
-    if (options->argument_count != 1)
-        return command_misused(&cmd_status);
     return session_check_jobs(options) ? EXIT_CODE_INVALID : session_run(options, ask_status, NULL);
 }
 
@@ -78,9 +71,10 @@ static const struct example examples[] = {
 const struct command cmd_status = {
     .name = "status",
     .arguments = "JOB",
+    .count = 1,
     .summary = "print the state of a job",
     .details = "State, priority, channels, bytes, times, and the error of a failed job.\n",
-    .options = options_table,
+    .options = session_options,
     .examples = examples,
     .run = job_status,
 };

@@ -280,10 +280,8 @@ static enum exit_code show_views(struct session *session, void *context)
 
     top->session = session;
     top->terminal = !top->once && !session->style.json && terminal_draws(STDOUT_FILENO);
-    if (!samples) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!samples)
+        return print_no_memory();
     enter(top);
     int status = watch(top, samples, &fault);
     leave(top);
@@ -298,6 +296,17 @@ static const struct example examples[] = {
 };
 
 static enum exit_code run(const struct options *options);
+static enum exit_code run(const struct options *options)
+{
+    struct top top = {.once = options_get(options, "once") != NULL};
+    uint64_t interval_ms = 1000;
+
+    if (options_uint(options, "interval", 50, 3600000, &interval_ms))
+        return EXIT_CODE_INVALID;
+    top.interval_ms = (int)interval_ms;
+    return session_run(options, show_views, &top);
+}
+
 const struct command cmd_top = {
     .name = "top",
     .arguments = "",
@@ -307,16 +316,3 @@ const struct command cmd_top = {
     .examples = examples,
     .run = run,
 };
-
-static enum exit_code run(const struct options *options)
-{
-    struct top top = {.once = options_get(options, "once") != NULL};
-    uint64_t interval_ms = 1000;
-
-    if (options->argument_count > 0)
-        return command_misused(&cmd_top);
-    if (options_uint(options, "interval", 50, 3600000, &interval_ms))
-        return EXIT_CODE_INVALID;
-    top.interval_ms = (int)interval_ms;
-    return session_run(options, show_views, &top);
-}

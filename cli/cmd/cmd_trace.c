@@ -95,8 +95,7 @@ static int subscribe(struct recorder *recorder, struct fault *fault)
     struct jsonw w;
 
     mli_client_set_notify(recorder->session->link.library, take, recorder);
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     events_subscribe_write(&w, &call);
     jsonw_object_end(&w);
     const struct question question = {.method = "events.subscribe", .params = &w};

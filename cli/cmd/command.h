@@ -23,8 +23,9 @@ struct example {
 struct command {
     const char *name;
     const char *arguments; /* arguments in the usage, as in "JOB.json..." */
-    const char *summary;   /* help in one line that begins with a verb */
-    const char *details;   /* a paragraph for the help of the command */
+    size_t count; /* number of its arguments; 0: none if `arguments` is "", else run() checks it */
+    const char *summary; /* help in one line that begins with a verb */
+    const char *details; /* a paragraph for the help of the command */
     const struct option *options;
     const struct value *takes; /* kind of its arguments; null: not completed */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */

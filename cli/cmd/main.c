@@ -133,6 +133,9 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
         command_help(command);
         return EXIT_CODE_DONE;
     }
+    if (command->count > 0 ? options.argument_count != command->count
+                           : !*command->arguments && options.argument_count > 0)
+        return command_misused(command);
     if (options_has(command->options, "tuning")) {
         const enum exit_code code = tuning_choose(&options);
 

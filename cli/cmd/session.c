@@ -6,6 +6,16 @@
 
 #include "cli/cmd/session.h"
 
+const struct option session_options[] = {
+    DAEMON_LINK_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+const struct option session_any_options[] = {
+    ANY_LINK_OPTIONS,
+    OPTIONS_COMMON,
+};
+
 static const char *channels(char out[PRINT_TEXT_MAX], const struct job_info *info)
 {
     if (info->first_channel < 0)
@@ -139,8 +149,7 @@ static int call_about_job(struct session *session, const struct question *questi
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     session_write_job(&w, question->job);
     if (question->job_timeout_ms > 0)
         jsonw_uint(&w, "timeout_ms", question->job_timeout_ms);
@@ -179,11 +188,9 @@ void session_print(const struct session *session, const struct question *questio
     question->print(session, answer);
     if (!session->style.json)
         return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     question->write(&w, session, answer);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 /* Prints why a call about a job has no answer. */
@@ -196,13 +203,11 @@ static enum exit_code print_no_answer(const struct session *session, const char 
 
     if (!session->style.json)
         return code;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     session_write_job(&w, job);
     jsonw_uint(&w, "exit", code);
     print_json_fault(&w, "error", fault);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
     return code;
 }
 
@@ -263,8 +268,7 @@ int session_list(struct session *session, struct job_list_query *query,
     struct page page = {.query = query, .each = each, .context = context};
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     job_list_query_write(&w, query);
     jsonw_object_end(&w);
     const struct question question = {.method = "job.list", .params = &w, .read = read_page};

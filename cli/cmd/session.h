@@ -22,6 +22,9 @@
 #include "proto/wire/job.h"
 #include "proto/wire/methods.h"
 
+/* The tables of commands without options of their own, for session_run() and session_run_any(). */
+extern const struct option session_options[], session_any_options[];
+
 struct session {
     const struct options *options;
     struct print_style style;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/file/calls.h"
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ns.h"
 
 int open_at(int directory, const char *path, int flags, mode_t mode)
 {
@@ -107,6 +109,15 @@ int storage_sync_names_of(const char *path, int fd)
     int error = storage_sync_names(directory, fd);
     close(directory);
     return error;
+}
+
+uint32_t random_number(void)
+{
+    uint32_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        number = (uint32_t)clock_ns() ^ (uint32_t)getpid();
+    return number;
 }
 
 void descriptor_limit_raise(void)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System calls on files, made again if a signal interrupts them: network file systems wait for the
- * server. Also the limit on open files.
+ * server. Also random numbers, and the limit on open files.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /** Calls openat(). After ^C it fails with ECANCELED instead of EINTR. */
@@ -43,6 +44,9 @@ int storage_sync_names(int directory, int fd);
 
 /** Like storage_sync_names(), for the directory `path`. */
 int storage_sync_names_of(const char *path, int fd);
+
+/** Returns a random number; of little quality if the system has none. */
+uint32_t random_number(void);
 
 /** Raises the limit on open files to the largest that is allowed. Does nothing if that fails. */
 void descriptor_limit_raise(void);

@@ -441,6 +441,23 @@ void output_finish(struct output *output)
     *output = (struct output){.fd = -1, .directory = -1};
 }
 
+int output_save(const char *path, const void *bytes, size_t size, bool replace, struct fault *fault)
+{
+    struct output output;
+
+    if (!bytes)
+        return fault_no_memory(fault);
+    int status = output_init(&output, path, NULL, fault);
+    if (status == 0)
+        status = output_check_fresh(&output, replace, fault);
+    if (status == 0)
+        status = output_write(&output, bytes, size, 0, fault);
+    if (status == 0)
+        status = output_commit_synced(&output, !replace, fault);
+    output_finish(&output);
+    return status;
+}
+
 static int save_text(const struct textw *w, const char *path, const char *begin, const char *what,
                      struct fault *fault)
 {

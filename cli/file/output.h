@@ -108,6 +108,13 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 void output_finish(struct output *output);
 
 /**
+ * Writes a whole file, as above. With `replace` an existing file is replaced, else refused. Null
+ * `bytes`: there was no memory for them. Returns 0, or -1 with the fault.
+ */
+int output_save(const char *path, const void *bytes, size_t size, bool replace,
+                struct fault *fault);
+
+/**
  * Writes a drawing or a trace, the text of `w`, to the file `path`, as above; to standard output if
  * `path` is "-". Replaces only an empty file or one that begins with `begin`; `what` names such a
  * file in the fault ("a drawing"). Finishes `w`. Returns 0, or -1 with the fault, also if there was

@@ -481,8 +481,7 @@ void job_report_json(const struct job_file *file, const struct job_spec *job,
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", file->path);
     jsonw_string(&w, "pointer", job->pointer);
     if (job->common.name)
@@ -502,8 +501,7 @@ void job_report_json(const struct job_file *file, const struct job_spec *job,
         board_remarks_json(&w, "remarks", &outcome->remarks);
     json_expect(&w, &job->expect, outcome);
     json_error(&w, outcome);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 static void print_remarks(const struct print_style *style, const struct board_remarks *remarks)

@@ -127,8 +127,7 @@ static void print_race(const struct races *races, const struct race_access *a,
     print_error("%s: warning: %s", file->path, text);
     if (!style->json)
         return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", file->path);
     jsonw_object_begin(&w, "warning");
     jsonw_string(&w, "name", "RACE");
@@ -139,8 +138,7 @@ static void print_race(const struct races *races, const struct race_access *a,
     jsonw_string(&w, "buffer", buffer);
     jsonw_string(&w, "message", text);
     jsonw_object_end(&w);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 /* A search for races over sorted accesses. */
@@ -193,15 +191,13 @@ static void warn_unchecked(const char *path, const struct print_style *style, co
     print_error("%s: warning: %s", path, text);
     if (!style->json)
         return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", path);
     jsonw_object_begin(&w, "warning");
     jsonw_string(&w, "name", "RACES_UNCHECKED");
     jsonw_string(&w, "message", text);
     jsonw_object_end(&w);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 void races_report(const struct races *races, const struct print_style *style)

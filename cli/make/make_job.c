@@ -123,23 +123,6 @@ static int write_text(struct jsonw *w, bool json, const struct job_spec *job, st
     return jsonw_text(w) ? 0 : fault_no_memory(fault);
 }
 
-/* Writes the job file atomically. */
-static int save(const char *path, bool force, const struct jsonw *text, struct fault *fault)
-{
-    struct output output;
-    int status = output_init(&output, path, NULL, fault);
-
-    if (status == 0)
-        status = output_check_fresh(&output, force, fault);
-    if (status == 0)
-        status = text->failed ? fault_no_memory(fault)
-                              : output_write(&output, text->data, text->length, 0, fault);
-    if (status == 0)
-        status = output_commit_synced(&output, !force, fault);
-    output_finish(&output);
-    return status;
-}
-
 static void report_saved(const struct print_style *style, const char *path,
                          const struct job_spec *job)
 {
@@ -148,12 +131,10 @@ static void report_saved(const struct print_style *style, const char *path,
     if (!style->json)
         return;
     struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", path);
     job_file_write(&w, "job", job);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 /* Refuses to write the job file over a file that the job reads or writes. */
@@ -220,7 +201,8 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
         status = write_text(&text, false, job, fault);
     jsonw_newline(&text);
     if (status == 0)
-        status = save(path, options_get(request->options, "force") != NULL, &text, fault);
+        status = output_save(path, jsonw_text(&text), text.length,
+                             options_get(request->options, "force") != NULL, fault);
     jsonw_finish(&text);
     if (status == 0 && !request->run && !request->c)
         report_saved(&style, path, job);

@@ -266,8 +266,7 @@ static int load_old(struct bench *b, struct fault *fault)
     struct jsonw w;
     int status;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     buffer_specs_write(&w, list->buffers, list->buffer_count);
     jsonw_array_begin(&w, "jobs");
     for (size_t i = 0; i < list->count; i++)

@@ -218,10 +218,8 @@ static enum exit_code collect(struct merge *merge)
     for (size_t i = 0; i < merge->count; i++)
         count += merge->parts[i].current;
     merge->results = calloc(count + 1, sizeof(*merge->results));
-    if (!merge->results) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!merge->results)
+        return print_no_memory();
     for (size_t i = 0; i < merge->count; i++) {
         const struct state *state = &merge->parts[i].state;
 
@@ -316,10 +314,8 @@ enum exit_code batch_merge(const struct options *options)
     }
     merge.count = options->argument_count - 1;
     merge.parts = calloc(merge.count, sizeof(*merge.parts));
-    if (!merge.parts) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!merge.parts)
+        return print_no_memory();
     for (size_t i = 0; i < merge.count; i++)
         merge.parts[i].path = options->arguments[i + 1];
     enum exit_code code = merge_parts(&merge);

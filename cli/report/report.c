@@ -131,10 +131,8 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
     if (find_style(options, &style))
         return EXIT_CODE_INVALID;
     struct batch_report *report = calloc(1, sizeof(*report));
-    if (!report) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!report)
+        return print_no_memory();
     *out = report;
     /* The live line is last, because it is drawn below all other lines. */
     const struct {
@@ -160,16 +158,9 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
             (report)->active[i].reporter->member((report)->active[i].state, __VA_ARGS__);          \
     }
 
-static void open_line(struct jsonw *w)
-{
-    jsonw_init(w);
-    jsonw_object_begin(w, NULL);
-}
-
 static void put_line(struct jsonw *w)
 {
-    jsonw_object_end(w);
-    print_json(w);
+    print_object(w);
     fflush(stdout);
 }
 
@@ -179,7 +170,7 @@ void batch_report_problem(const struct options *options, const char *file, const
 
     if (!options_get(options, "json"))
         return;
-    open_line(&w);
+    jsonw_init_object(&w);
     jsonw_string(&w, "event", "problem");
     if (file)
         jsonw_string(&w, "file", file);
@@ -255,7 +246,7 @@ static void begin(void *state, const struct batch_outline *outline)
     struct jsonw w;
 
     (void)state;
-    open_line(&w);
+    jsonw_init_object(&w);
     batch_outline_write(&w, "begin", outline);
     put_line(&w);
 }
@@ -265,7 +256,7 @@ static void result(void *state, const struct case_result *result)
     struct jsonw w;
 
     (void)state;
-    open_line(&w);
+    jsonw_init_object(&w);
     case_result_write(&w, result, false);
     put_line(&w);
 }
@@ -275,7 +266,7 @@ static void put_not_run(const char *name, const char *key, const char *text)
 {
     struct jsonw w;
 
-    open_line(&w);
+    jsonw_init_object(&w);
     jsonw_string(&w, "event", "not_run");
     case_name_write(&w, name);
     jsonw_string(&w, key, text);
@@ -299,7 +290,7 @@ static int end(void *state, const struct batch_summary *summary)
     struct jsonw w;
 
     (void)state;
-    open_line(&w);
+    jsonw_init_object(&w);
     batch_summary_write(&w, summary);
     put_line(&w);
     return 0;

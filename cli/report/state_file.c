@@ -489,12 +489,6 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     return status;
 }
 
-static void begin_line(struct jsonw *w)
-{
-    jsonw_init(w);
-    jsonw_object_begin(w, NULL);
-}
-
 /* Returns whether this run continues the one before it: it has the same cases and reuses all
  * current results. */
 static bool continues(const struct state *state, const struct batch_outline *outline)
@@ -518,7 +512,7 @@ int state_file_begin(struct state_file *state_file, const struct batch_outline *
 
     state_file->anew = !continues(&state_file->state, outline);
     line.anew = state_file->anew && state_file->state.begun;
-    begin_line(&w);
+    jsonw_init_object(&w);
     batch_outline_write(&w, "begin", &line);
     jsonw_uint(&w, "format", line.open ? OUTLINE_FORMAT_OPEN : OUTLINE_FORMAT_FINGERPRINTS);
     return append_line(state_file, &w, fault) ? -1 : sync_lines(state_file, fault);
@@ -529,7 +523,7 @@ int state_file_outline(struct state_file *state_file, const struct batch_outline
 {
     struct jsonw w;
 
-    begin_line(&w);
+    jsonw_init_object(&w);
     batch_outline_write(&w, "outline", outline);
     return append_line(state_file, &w, fault);
 }
@@ -545,7 +539,7 @@ int state_file_add(struct state_file *state_file, const struct case_result *resu
 {
     struct jsonw w;
 
-    begin_line(&w);
+    jsonw_init_object(&w);
     case_result_write(&w, result, true);
     if (append_line(state_file, &w, fault))
         return -1;
@@ -564,7 +558,7 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
 {
     struct jsonw w;
 
-    begin_line(&w);
+    jsonw_init_object(&w);
     batch_summary_write(&w, summary);
     return append_line(state_file, &w, fault) ? -1 : sync_lines(state_file, fault);
 }

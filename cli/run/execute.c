@@ -113,8 +113,7 @@ static int submission_send(struct daemon_link *link, const struct resolved *r, i
     if (!r->dst_buffer)
         attachments[count++] =
             (mli_client_attachment){.fd = r->output.fd, .send = r->before.fd >= 0, .back = true};
-    jsonw_init(&params);
-    jsonw_object_begin(&params, NULL);
+    jsonw_init_object(&params);
     job_wire_write_members(&params, &r->wire);
     jsonw_object_end(&params);
     const struct daemon_link_request request = {.method = "job.submit",
@@ -255,8 +254,7 @@ static int write_params(struct resolved *r, const struct job_result *result, str
     only_params.rank = only_params.stride_count = 0;
     only_params.has_strides = false;
     struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     tensor_desc_write(&w, &only_params);
     jsonw_object_end(&w);
     jsonw_newline(&w);

@@ -56,10 +56,8 @@ enum exit_code sequence_init(struct sequence *sequence, const struct options *op
         return EXIT_CODE_INVALID;
     }
     sequence->files = calloc(options->argument_count, sizeof(*sequence->files));
-    if (!sequence->files) {
-        print_error("out of memory");
-        return EXIT_CODE_FAILED;
-    }
+    if (!sequence->files)
+        return print_no_memory();
     enum exit_code result = EXIT_CODE_DONE;
     for (size_t i = 0; i < options->argument_count && !cancel_requested(); i++) {
         struct fault fault;
@@ -239,10 +237,8 @@ enum exit_code sequence_run(struct sequence *sequence, const struct sequence_wor
     for (size_t i = 0; i < sequence->file_count; i++) {
         const struct job_file *file = &sequence->files[i];
         struct mark *marks = calloc(file->list.count, sizeof(*marks));
-        if (!marks) {
-            print_error("out of memory");
-            return EXIT_CODE_FAILED;
-        }
+        if (!marks)
+            return print_no_memory();
         if (begin_file(sequence, work, file, &progress) == 0)
             run_file(sequence, work, file, marks, &progress);
         if (work->end)

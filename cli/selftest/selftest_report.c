@@ -14,19 +14,11 @@
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,
                       struct fault *fault)
 {
-    struct output output;
     char *path = NULL;
 
     if (asprintf(&path, "%s/%s", directory, name) < 0)
         return fault_no_memory(fault);
-    int status = output_init(&output, path, NULL, fault);
-    if (status == 0)
-        status = output_reserve(&output, size, fault);
-    if (status == 0)
-        status = output_write(&output, bytes, size, 0, fault);
-    if (status == 0)
-        status = output_commit_synced(&output, false, fault);
-    output_finish(&output);
+    const int status = output_save(path, bytes, size, true, fault);
     free(path);
     return status;
 }
@@ -141,8 +133,7 @@ static int write_jobs(const struct move_case *c, const char *directory, uint32_t
     jsonw_array_end(&w);
     jsonw_newline(&w);
     const char *text = jsonw_text(&w);
-    int status =
-        text ? write_file(directory, "job.json", text, w.length, fault) : fault_no_memory(fault);
+    const int status = write_file(directory, "job.json", text, w.length, fault);
     jsonw_finish(&w);
     return status;
 }
@@ -316,8 +307,7 @@ static void print_round(const struct selftest_report *report, const struct round
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "engine", round->engine);
     jsonw_uint(&w, "seed", round->plan->seed);
     jsonw_uint(&w, "cases", round->cases);
@@ -334,8 +324,7 @@ static void print_round(const struct selftest_report *report, const struct round
     if (report->kept && report->kept_engine == round->engine)
         jsonw_string(&w, "job", report->kept);
     json_channels(&w, round);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 void selftest_report_round(const struct selftest_report *report, const struct round *round)
@@ -372,11 +361,9 @@ void selftest_report_skipped(const struct selftest_report *report, const struct 
     print_coloured(&report->style, engine, COLOUR_WARN, "skipped", reason);
     if (!report->style.json)
         return;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "engine", round->engine);
     jsonw_uint(&w, "seed", round->plan->seed);
     jsonw_string(&w, "skipped", why);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }

@@ -99,8 +99,7 @@ static void print_list(const struct print_style *style, const struct tensor_file
 static void print_json_list(const struct tensor_file *file, const struct tensor_list *list)
 {
     struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     jsonw_string(&w, "file", file->path);
     jsonw_string(&w, "format", file_format_word(file->format));
     jsonw_uint(&w, "bytes", total_bytes(list));
@@ -119,8 +118,7 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
         jsonw_object_end(&w);
     }
     jsonw_array_end(&w);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 /* Outlines all entries. A bad member gets a refusal, and the list continues; an archive that cannot

@@ -166,14 +166,12 @@ void print_fault(const char *file, const struct fault *fault)
 static void print_json_failure(const char *file, const struct fault *fault)
 {
     struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
+    jsonw_init_object(&w);
     if (file)
         jsonw_string(&w, "file", file);
     jsonw_uint(&w, "exit", exit_code_of(fault));
     print_json_fault(&w, "error", fault);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_object(&w);
 }
 
 enum exit_code print_failure(const struct print_style *style, const char *file,
@@ -196,6 +194,12 @@ enum exit_code print_file_failure(const struct print_style *style, const char *f
     if (style->json)
         print_json_failure(file, fault);
     return exit_code_of(fault);
+}
+
+enum exit_code print_no_memory(void)
+{
+    print_error("out of memory");
+    return EXIT_CODE_FAILED;
 }
 
 void print_line(const struct print_style *style, const char *format, ...)
@@ -232,6 +236,12 @@ void print_json(struct jsonw *w)
     else
         print_lost();
     jsonw_finish(w);
+}
+
+void print_object(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    print_json(w);
 }
 
 void print_text(struct textw *w)

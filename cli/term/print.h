@@ -56,6 +56,9 @@ enum exit_code print_failure(const struct print_style *style, const char *file,
 enum exit_code print_file_failure(const struct print_style *style, const char *file,
                                   const struct fault *fault);
 
+/** Prints that memory is short. Returns EXIT_CODE_FAILED. */
+enum exit_code print_no_memory(void);
+
 /** Prints a line to stdout, unless --json or --quiet. */
 void print_line(const struct print_style *style, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -64,8 +67,10 @@ void print_line(const struct print_style *style, const char *format, ...)
 void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
                     const char *word, const char *after);
 
-/** Prints the object and a newline to stdout and finishes `w`. */
+/** Prints the JSON text and a newline to stdout and finishes `w`. */
 void print_json(struct jsonw *w);
+/** Ends the object that jsonw_init_object() began, and prints it as print_json() does. */
+void print_object(struct jsonw *w);
 
 /** Prints the text to stdout and flushes it; hides the live line before. Finishes `w`. */
 void print_text(struct textw *w);

@@ -81,6 +81,12 @@ void jsonw_init(struct jsonw *w)
     *w = (struct jsonw){0};
 }
 
+void jsonw_init_object(struct jsonw *w)
+{
+    jsonw_init(w);
+    jsonw_object_begin(w, NULL);
+}
+
 void jsonw_init_lines(struct jsonw *w, uint8_t lines)
 {
     *w = (struct jsonw){.lines = lines};

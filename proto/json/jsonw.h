@@ -38,6 +38,8 @@ struct jsonw {
 };
 
 void jsonw_init(struct jsonw *w);
+/** Initialises the writer and begins an object, the root. */
+void jsonw_init_object(struct jsonw *w);
 /** For text that people read: each value of the outermost `lines` levels gets its own line. */
 void jsonw_init_lines(struct jsonw *w, uint8_t lines);
 void jsonw_finish(struct jsonw *w);
