@@ -9,6 +9,7 @@
 #include "cli/file/text.h"
 #include "cli/term/print.h"
 #include "mli_mov_api.h"
+#include "proto/grow.h"
 #include "proto/json/json.h"
 #include "proto/json/utf8.h"
 #include "proto/wire/chrome_trace.h"
@@ -171,7 +172,7 @@ static int add_event(struct measured *measured, const struct json *event)
         return -1;
     slot.lane = (uint32_t)lane;
     slot.end_ns = slot.start_ns + duration;
-    measured->bytes[measured->slot_count] = (uint64_t)written;
+    slot.bytes = (uint64_t)written;
     measured->slots[measured->slot_count++] = slot;
     if (slot.lane >= measured->channels)
         measured->channels = slot.lane + 1;
@@ -218,9 +219,8 @@ static int read_events(struct measured *measured, struct fault *fault)
     if (json_array(&events, &count) < 0)
         return -1;
     measured->slots = calloc(count + 1, sizeof *measured->slots);
-    measured->bytes = calloc(count + 1, sizeof *measured->bytes);
     measured->by_name = calloc(count + 1, sizeof *measured->by_name);
-    if (!measured->slots || !measured->bytes || !measured->by_name)
+    if (!measured->slots || !measured->by_name)
         return fault_no_memory(fault);
     while (json_next(&events, &item))
         if (add_event(measured, &item) < 0)
@@ -257,7 +257,6 @@ void measured_finish(struct measured *measured)
     if (measured->root.node)
         json_free(&measured->root);
     free(measured->slots);
-    free(measured->bytes);
     free((void *)measured->by_name);
     *measured = (struct measured){0};
 }
@@ -307,7 +306,6 @@ void measured_match(struct measured *measured, const struct timeline_slot *jobs,
 static struct timeline_panel measured_panel(const struct measured *measured)
 {
     return (struct timeline_panel){.title = "measured",
-                                   .lane_word = "channel",
                                    .lane_count = measured->channels,
                                    .slots = measured->slots,
                                    .slot_count = measured->slot_count};
@@ -325,7 +323,6 @@ void timeline_finish(struct timeline *timeline)
     for (size_t i = 0; i < timeline->slot_count; i++)
         free((void *)(uintptr_t)timeline->slots[i].after);
     free(timeline->slots);
-    free(timeline->bytes);
     free(timeline->uses);
     free(timeline->files);
     free(timeline->slot_of);
@@ -347,26 +344,19 @@ static int grow(void *array, size_t count, size_t size)
     return 0;
 }
 
-/* Makes space for another slot. Returns 0, or -1 if out of memory. */
-static int make_room(struct timeline *timeline)
+static void push_use(struct timeline *timeline, struct timeline_use use)
 {
-    const size_t capacity = timeline->slot_capacity ? 2 * timeline->slot_capacity : 64;
-
-    if (timeline->slot_count < timeline->slot_capacity)
-        return 0;
-    if (grow(&timeline->slots, capacity, sizeof *timeline->slots) < 0 ||
-        grow(&timeline->bytes, capacity, sizeof *timeline->bytes) < 0 ||
-        grow(&timeline->uses, 3 * capacity, sizeof *timeline->uses) < 0)
-        return -1;
-    timeline->slot_capacity = capacity;
-    return 0;
+    if (list_grow(&timeline->uses, timeline->use_count, &timeline->use_capacity, sizeof use))
+        timeline->failed = true;
+    else
+        timeline->uses[timeline->use_count++] = use;
 }
 
 static void end_life(struct timeline *timeline, struct buffer_life *life)
 {
     if (life->end_ns > 0)
-        timeline->uses[timeline->use_count++] =
-            (struct timeline_use){life->memory, life->start_ns, life->end_ns, life->bytes};
+        push_use(timeline,
+                 (struct timeline_use){life->memory, life->start_ns, life->end_ns, life->bytes});
     *life = (struct buffer_life){0};
 }
 
@@ -484,13 +474,8 @@ static void add_use(struct timeline *timeline, const struct job_file *file,
         use.bytes = file->list.buffers[spec->buffer_index].bytes;
         use_buffer(timeline, &timeline->lives[spec->buffer_index], &use, writes);
     } else {
-        timeline->uses[timeline->use_count++] = use;
+        push_use(timeline, use);
     }
-}
-
-static profile_cost plus(profile_cost a, profile_cost b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static void add_to_total(struct timeline_total *total, const struct explained_board *board,
@@ -499,8 +484,8 @@ static void add_to_total(struct timeline_total *total, const struct explained_bo
     total->jobs++;
     total->bytes += board->cost.written.bytes;
     total->descriptors += board->count.descriptors;
-    total->sum = plus(total->sum, board->cost.total);
-    total->memcpy = plus(total->memcpy, board->cost.memcpy_total);
+    total->sum = cost_plus(total->sum, board->cost.total);
+    total->memcpy = cost_plus(total->memcpy, board->cost.memcpy_total);
     total->end = end > total->end ? end : total->end;
 }
 
@@ -508,12 +493,14 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
                   const struct explained_board *board)
 {
     const struct job_spec *job = &file->list.jobs[index];
-    struct timeline_slot slot = {.kind = kind_of(job, board), .name = name_of(file, job)};
+    struct timeline_slot slot = {.kind = kind_of(job, board),
+                                 .name = name_of(file, job),
+                                 .bytes = board->cost.written.bytes};
     const bool core = board->kernel || (board->count.descriptors == 0 && board->count.core > 0);
     struct schedule_slot place;
 
-    if (make_room(timeline) < 0 || change_file(timeline, file) < 0 ||
-        set_after(timeline, file, index, &slot) < 0) {
+    if (list_grow(&timeline->slots, timeline->slot_count, &timeline->slot_capacity, sizeof slot) ||
+        change_file(timeline, file) < 0 || set_after(timeline, file, index, &slot) < 0) {
         timeline->failed = true;
         return;
     }
@@ -532,7 +519,6 @@ void timeline_add(struct timeline *timeline, const struct job_file *file, size_t
         add_use(timeline, file, NULL, &board->stage, &slot, true);
     timeline->ends[index] = place.end;
     timeline->slot_of[index] = timeline->slot_count;
-    timeline->bytes[timeline->slot_count] = board->cost.written.bytes;
     timeline->slots[timeline->slot_count++] = slot;
     add_to_total(&timeline->files[timeline->file_count - 1], board, place.end);
     add_to_total(&timeline->all, board, place.end);
@@ -550,13 +536,11 @@ void timeline_predict(struct timeline *timeline, const struct job_board_context 
 }
 
 /* Fills the panel of the model, without its memories. */
-static struct timeline_panel model_panel(const struct timeline *timeline, const char *title,
-                                         const char *const *lanes)
+static struct timeline_panel model_panel(const struct timeline *timeline, const char *title)
 {
     return (struct timeline_panel){.title = title,
-                                   .lane_word = "channel",
-                                   .lanes = lanes,
                                    .lane_count = timeline->schedule.channels + timeline->has_core,
+                                   .has_core = timeline->has_core,
                                    .slots = timeline->slots,
                                    .slot_count = timeline->slot_count,
                                    .uses = timeline->uses,
@@ -584,9 +568,7 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
     const struct target_profile *profile = timeline->profile;
     struct timeline_memory memories[PROFILE_MEMORIES_MAX];
     char model[PROFILE_NAME_MAX + 16], title[PRINT_PATH_MAX + PROFILE_NAME_MAX + 96], line[256];
-    char files[PRINT_PATH_MAX + 48], names[MLI_MOV_MAX_CHANNELS + 1][TIMELINE_LANE_NAME_MAX];
-    const char *lanes[MLI_MOV_MAX_CHANNELS + 1];
-    char sum[PRINT_TEXT_MAX];
+    char files[PRINT_PATH_MAX + 48], sum[PRINT_TEXT_MAX];
     struct timeline_chart chart = {.title = title, .subtitle = line, .panels = 1};
 
     if (timeline->failed)
@@ -596,12 +578,11 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
             (struct timeline_memory){profile->memories[i].name, profile->memories[i].size};
     snprintf(model, sizeof model, "model of %s", profile->name);
     files_text(timeline, files, sizeof files);
-    timeline_lane_names(names, lanes, timeline->schedule.channels);
     snprintf(title, sizeof title, "%s%zu job%s on %s", files, timeline->all.jobs,
              print_s(timeline->all.jobs), profile->name);
     snprintf(line, sizeof line, "%s; one job after the other: %s", profile->title,
              print_time(sum, cost_ns(profile, timeline->all.sum)));
-    chart.panel[0] = model_panel(timeline, model, lanes);
+    chart.panel[0] = model_panel(timeline, model);
     chart.panel[0].memories = memories;
     chart.panel[0].memory_count = profile->memory_count;
     if (timeline->measured)
@@ -614,7 +595,7 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
 
 /* Writes a slot as a transfer that has ended. */
 static void write_slot(struct chrome_trace *trace, struct textw *w,
-                       const struct timeline_slot *slot, uint64_t number, uint64_t bytes)
+                       const struct timeline_slot *slot, uint64_t number)
 {
     struct event event = {.kind = EVENT_DONE,
                           .time_ns = ORIGIN_NS + slot->end_ns,
@@ -624,8 +605,8 @@ static void write_slot(struct chrome_trace *trace, struct textw *w,
                                   .channels = slot->lanes,
                                   .first_channel = (int32_t)slot->lane,
                                   .ns_moving = slot->end_ns - slot->start_ns,
-                                  .bytes = bytes,
-                                  .bytes_done = bytes}};
+                                  .bytes = slot->bytes,
+                                  .bytes_done = slot->bytes}};
 
     if (slot->name)
         snprintf(event.job.name, sizeof event.job.name, "%s", slot->name);
@@ -643,11 +624,11 @@ void timeline_trace(struct textw *w, const struct timeline *timeline)
     snprintf(name, sizeof name, "model of %s", timeline->profile->name);
     chrome_trace_begin(&trace, name, w);
     for (size_t i = 0; i < timeline->slot_count; i++)
-        write_slot(&trace, w, &timeline->slots[i], i + 1, timeline->bytes[i]);
+        write_slot(&trace, w, &timeline->slots[i], i + 1);
     if (measured) {
         chrome_trace_continue(&trace, "measured", w);
         for (size_t i = 0; i < measured->slot_count; i++)
-            write_slot(&trace, w, &measured->slots[i], i + 1, measured->bytes[i]);
+            write_slot(&trace, w, &measured->slots[i], i + 1);
     }
     chrome_trace_end(&trace, w);
 }

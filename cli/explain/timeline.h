@@ -32,7 +32,6 @@ struct measured {
     const char *path;            /* borrowed */
     struct timeline_slot *slots; /* slots in the order of their starts; a transfer on several
                                     channels has a slot on each */
-    uint64_t *bytes;             /* bytes that each transfer wrote */
     size_t slot_count;
     uint32_t channels;
     uint64_t end_ns;
@@ -80,10 +79,9 @@ struct timeline {
     size_t file_count;
     /* Array with one entry for each job; `after` of each entry is owned. */
     struct timeline_slot *slots;
-    uint64_t *bytes; /* bytes that each job writes */
     size_t slot_count, slot_capacity;
-    struct timeline_use *uses; /* uses of buffers, at most three for each job */
-    size_t use_count;
+    struct timeline_use *uses; /* uses of buffers */
+    size_t use_count, use_capacity;
     size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
     profile_cost *ends;
     struct buffer_life *lives;       /* lives of the buffers of the latest file */

@@ -30,23 +30,16 @@ enum {
     NARROW = 4,   /* width in pixels below which slots are drawn as a group */
     GROUP = 12,   /* width in pixels of a group */
     ARROWS_MAX = 64,
-    NAME_FONT = 10
+    NAME_FONT = 10,
+    LANE_NAME_MAX = 24
 };
 
-static const char *const kind_words[] = {
-#define KIND_WORD(name, word, fill, ink) word,
-    TIMELINE_KIND_TABLE(KIND_WORD)
-#undef KIND_WORD
-};
-static const char *const kind_fills[] = {
-#define KIND_FILL(name, word, fill, ink) fill,
-    TIMELINE_KIND_TABLE(KIND_FILL)
-#undef KIND_FILL
-};
-static const char *const kind_inks[] = {
-#define KIND_INK(name, word, fill, ink) ink,
-    TIMELINE_KIND_TABLE(KIND_INK)
-#undef KIND_INK
+static const struct {
+    const char *word, *fill, *ink;
+} kinds[] = {
+#define KIND(name, word, fill, ink) {word, fill, ink},
+    TIMELINE_KIND_TABLE(KIND)
+#undef KIND
 };
 
 /* Writes a time in microseconds with `decimals` digits (0 to 3) after the point, in any locale.
@@ -114,7 +107,7 @@ static bool is_narrow(const struct plot *plot, const struct timeline_slot *slot)
 static void draw_name(const struct plot *plot, const struct timeline_slot *slot,
                       struct svgw_box box)
 {
-    const struct svgw_font font = {NAME_FONT, SVGW_MIDDLE, kind_inks[slot->kind]};
+    const struct svgw_font font = {NAME_FONT, SVGW_MIDDLE, kinds[slot->kind].ink};
     const int room = box.width - 6;
     char name[64];
     size_t length;
@@ -136,7 +129,7 @@ static void draw_name(const struct plot *plot, const struct timeline_slot *slot,
         const int width = svgw_text_width(name, NAME_FONT);
         char style[40];
 
-        snprintf(style, sizeof style, "fill=\"%s\"", kind_fills[slot->kind]);
+        snprintf(style, sizeof style, "fill=\"%s\"", kinds[slot->kind].fill);
         svgw_box(plot->w,
                  (struct svgw_box){box.x + (box.width - width) / 2, box.y + box.height / 2 - 6,
                                    width, NAME_FONT + 3},
@@ -161,9 +154,9 @@ static void draw_slot(const struct plot *plot, const struct timeline_slot *slot)
     char style[80], from[TIMELINE_TIME_MAX], to[TIMELINE_TIME_MAX];
 
     snprintf(style, sizeof style, "fill=\"%s\" stroke=\"#ffffff\" stroke-width=\"%s\"",
-             kind_fills[slot->kind], box.width > 2 * NARROW ? "1" : "0.4");
+             kinds[slot->kind].fill, box.width > 2 * NARROW ? "1" : "0.4");
     svgw_titled_box(plot->w, box, style, "%s: %s, %s to %s us", slot->name ? slot->name : "",
-                    kind_words[slot->kind], timeline_micros(from, slot->start_ns, 3),
+                    kinds[slot->kind].word, timeline_micros(from, slot->start_ns, 3),
                     timeline_micros(to, slot->end_ns, 3));
 }
 
@@ -186,7 +179,7 @@ static void draw_group(struct plot *plot, uint32_t lane, const struct group *gro
         if (height == 0)
             continue;
         low -= height;
-        snprintf(style, sizeof style, "fill=\"%s\"", kind_fills[kind]);
+        snprintf(style, sizeof style, "fill=\"%s\"", kinds[kind].fill);
         svgw_titled_box(plot->w, (struct svgw_box){group->x1, low, width, height}, style,
                         "%zu slot%s, %s to %s us", group->slots, print_s(group->slots),
                         timeline_micros(from, group->start_ns, 3),
@@ -264,6 +257,16 @@ static uint64_t timeline_panel_end(const struct timeline_panel *panel)
     return end;
 }
 
+/* Writes "channel 0", or "core". Returns `out`. */
+static const char *lane_name(char out[LANE_NAME_MAX], const struct timeline_panel *panel,
+                             uint32_t lane)
+{
+    if (panel->has_core && lane + 1 == panel->lane_count)
+        return "core";
+    snprintf(out, LANE_NAME_MAX, "channel %" PRIu32, lane);
+    return out;
+}
+
 static void draw_lanes(struct plot *plot)
 {
     const struct svgw_font name = {11, SVGW_END, "#27303f"}, share = {9, SVGW_START, "#5b6575"};
@@ -274,10 +277,9 @@ static void draw_lanes(struct plot *plot)
     for (uint32_t lane = 0; lane < panel->lane_count; lane++) {
         const int y = lane_y(plot, lane) + LANE / 2 + 4;
 
-        if (panel->lanes)
-            svgw_text(plot->w, plot->scale.x - 8, y, &name, "%s", panel->lanes[lane]);
-        else
-            svgw_text(plot->w, plot->scale.x - 8, y, &name, "%s %" PRIu32, panel->lane_word, lane);
+        char text[LANE_NAME_MAX];
+
+        svgw_text(plot->w, plot->scale.x - 8, y, &name, "%s", lane_name(text, panel, lane));
         svgw_text(plot->w, right, y, &share, "%d %%",
                   end > 0 ? (int)(100.0 * (double)busy_ns(panel, lane) / (double)end + 0.5) : 0);
         draw_lane(plot, lane);
@@ -596,18 +598,6 @@ enum {
     TICKS = 10
 };
 
-void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes[],
-                         uint32_t channels)
-{
-    for (uint32_t i = 0; i <= channels; i++) {
-        if (i < channels)
-            snprintf(names[i], TIMELINE_LANE_NAME_MAX, "channel %" PRIu32, i);
-        else
-            snprintf(names[i], TIMELINE_LANE_NAME_MAX, "core");
-        lanes[i] = names[i];
-    }
-}
-
 /* Returns the distance of ticks in nanoseconds: 1, 2 or 5 times a power of ten. */
 static uint64_t tick_step(uint64_t span_ns)
 {
@@ -715,7 +705,7 @@ static void draw_legend(struct textw *w, const struct timeline_chart *chart, int
             used[chart->panel[p].slots[i].kind] = true;
     for (int kind = 0; kind < TIMELINE_KINDS; kind++)
         if (used[kind])
-            x = legend_entry(w, x, y, kind_fills[kind], kind_words[kind]);
+            x = legend_entry(w, x, y, kinds[kind].fill, kinds[kind].word);
     if (groups)
         svgw_text(w, x, y + 10, &font,
                   "bars of short jobs: the height is the share of time that they run");
@@ -730,8 +720,8 @@ static int names_width(const struct timeline_chart *chart)
         const struct timeline_panel *panel = &chart->panel[p];
 
         for (uint32_t i = 0; i < panel->lane_count; i++) {
-            const int width = panel->lanes ? svgw_text_width(panel->lanes[i], 11)
-                                           : svgw_text_width(panel->lane_word, 11) + 20;
+            char text[LANE_NAME_MAX];
+            const int width = svgw_text_width(lane_name(text, panel, i), 11);
 
             widest = width > widest ? width : widest;
         }

@@ -49,6 +49,7 @@ struct timeline_slot {
     const char *name;    /* or null */
     const size_t *after; /* indices of the slots that this slot waits for */
     size_t after_count;
+    uint64_t bytes; /* that the slot writes, for traces */
 };
 
 /* Bytes of a memory that are in use from `start_ns` until `end_ns`. */
@@ -64,10 +65,9 @@ struct timeline_memory {
 };
 
 struct timeline_panel {
-    const char *title;        /* "model of vpx5-nsim" */
-    const char *lane_word;    /* "channel": lanes are named "channel 0", .. */
-    const char *const *lanes; /* names of the lanes; null: lane_word and their numbers */
+    const char *title; /* "model of vpx5-nsim" */
     uint32_t lane_count;
+    bool has_core; /* the last lane is the core; the others are channels */
     const struct timeline_slot *slots;
     size_t slot_count;
     const struct timeline_memory *memories; /* memories; only memories with uses are drawn */
@@ -96,11 +96,6 @@ void timeline_chart(struct textw *w, const struct timeline_chart *chart);
  * like XML. Returns 0, or -1 with the fault.
  */
 int timeline_chart_save(const struct timeline_chart *chart, const char *path, struct fault *fault);
-
-/** Sets the names of lanes: "channel 0", .. for each channel, and behind them "core". */
-enum { TIMELINE_LANE_NAME_MAX = 24 };
-void timeline_lane_names(char names[][TIMELINE_LANE_NAME_MAX], const char *lanes[],
-                         uint32_t channels);
 
 /** Sets *peak to the largest number of bytes of a memory that are in use at one time. Returns false
  *  if out of memory. */

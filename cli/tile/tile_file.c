@@ -65,7 +65,7 @@ static int writer_init(struct writer *writer, const struct tile_result *result, 
     *writer = (struct writer){.result = result, .path = path, .jobs = &result->file};
     writer->host_bytes = r->layer.element;
     for (uint32_t d = 0; d < rank; d++)
-        writer->host_bytes = tile_times(writer->host_bytes, shape[d]);
+        writer->host_bytes = cost_times(writer->host_bytes, shape[d]);
     jsonw_init_lines(&writer->w, 2);
     if (localise(writer, r->in, &writer->in, fault) ||
         localise(writer, r->second, &writer->second, fault) ||

@@ -128,7 +128,7 @@ enum limit { LIMIT_CHANNELS, LIMIT_BUS, LIMIT_KERNELS, LIMIT_WAITS };
 static const char *const limit_words[] = {"channels", "bus", "kernels", "waits"};
 
 /* Returns what is busy for most of the time. Of equal times, the channels come first. */
-static enum limit limit_of(const struct tile_times *times)
+static enum limit limit_of(const struct cost_times *times)
 {
     const profile_cost busy[] = {times->busy, times->bus, times->kernels};
     enum limit longest = LIMIT_CHANNELS;
@@ -195,7 +195,7 @@ static void room_text(struct textw *w, const struct tile_result *result)
 
 static void time_text(struct textw *w, const struct tile_result *result)
 {
-    const struct tile_times *times = &result->times;
+    const struct cost_times *times = &result->times;
     const struct tile_request *r = result->request;
     const char *word = r->board.channels == 1 ? "the channel is busy for" : "a channel is busy for";
     char end[PRINT_TEXT_MAX], loads[PRINT_TEXT_MAX], stores[PRINT_TEXT_MAX];
@@ -326,7 +326,7 @@ static void traffic_json(struct jsonw *w, const struct tile_result *result)
 static void time_json(struct jsonw *w, const struct tile_result *result)
 {
     const struct tile_request *r = result->request;
-    const struct tile_times *times = &result->times;
+    const struct cost_times *times = &result->times;
     char cycles[PROFILE_COST_TEXT_MAX];
 
     if (!r->has_board)

@@ -62,7 +62,7 @@ struct tile_result {
     struct tile_timed other;   /* the best plan by the other objective; only with a board */
     struct tile_jobs firmware; /* loads, kernels and stores as firmware makes them */
     struct tile_use *uses;     /* of the firmware's jobs */
-    struct tile_times times;   /* of the firmware's jobs; only with a board */
+    struct cost_times times;   /* of the firmware's jobs; only with a board */
     struct tile_jobs file;     /* the jobs of the job file */
     uint64_t plan_ns;          /* processor time of the search */
 };

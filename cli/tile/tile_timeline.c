@@ -19,7 +19,6 @@ struct drawing {
     size_t (*after)[TILE_AFTER_MAX];
     char (*names)[TILE_NAME_MAX];  /* names of the jobs, for the trace */
     char (*labels)[TILE_NAME_MAX]; /* short names: boxes of the drawing are narrow */
-    uint64_t *bytes;               /* of each slot */
     struct timeline_use *uses;
     size_t use_count;
 };
@@ -51,7 +50,7 @@ static void add_slot(struct drawing *d, size_t at)
     snprintf(d->labels[n], sizeof d->labels[n], "%s%" PRIu32,
              job->kind == TILE_JOB_LOAD && job->operand > 0 ? "w" : "", job->number);
     if (!kernel)
-        d->bytes[n] = tile_job_bytes(jobs->plan, job);
+        d->slots[n].bytes = tile_job_bytes(jobs->plan, job);
     /* Without kernels the slots have other indices than the jobs. */
     for (uint32_t i = 0; i < job->after_count && d->kernels; i++)
         d->after[n][d->slots[n].after_count++] = job->after[i];
@@ -143,9 +142,8 @@ static int init(struct drawing *d, const struct tile_result *result)
     d->after = calloc(count, sizeof *d->after);
     d->names = calloc(count, sizeof *d->names);
     d->labels = calloc(count, sizeof *d->labels);
-    d->bytes = calloc(count, sizeof *d->bytes);
     d->uses = calloc(count, sizeof *d->uses);
-    if (!d->slots || !d->after || !d->names || !d->labels || !d->bytes || !d->uses)
+    if (!d->slots || !d->after || !d->names || !d->labels || !d->uses)
         return -1;
     for (size_t i = 0; i < result->firmware.count; i++)
         add_slot(d, i);
@@ -159,7 +157,6 @@ static void finish(struct drawing *d)
     free(d->after);
     free(d->names);
     free(d->labels);
-    free(d->bytes);
     free(d->uses);
 }
 
@@ -167,21 +164,18 @@ static void draw(const struct drawing *d, struct textw *w)
 {
     const struct tile_request *r = d->result->request;
     const struct timeline_memory memory = {r->inside->name, r->inside->size};
-    char names[MLI_MOV_MAX_CHANNELS + 1][TIMELINE_LANE_NAME_MAX], line[128], panel[64];
-    const char *lanes[MLI_MOV_MAX_CHANNELS + 1];
+    char line[128], panel[64];
     struct timeline_chart chart = {.subtitle = line, .panels = 1};
     struct textw layer;
 
-    timeline_lane_names(names, lanes, r->board.channels);
     snprintf(line, sizeof line,
              "%" PRIu64 " tile%s, %" PRIu32 " buffer%s for each tensor that changes",
              d->result->plan.steps, print_s(d->result->plan.steps), d->result->plan.memory.buffers,
              d->result->plan.memory.buffers == 1 ? "" : "s");
     snprintf(panel, sizeof panel, "model of %s", r->profile.name);
     chart.panel[0] = (struct timeline_panel){.title = panel,
-                                             .lane_word = "channel",
-                                             .lanes = lanes,
                                              .lane_count = r->board.channels + d->kernels,
+                                             .has_core = d->kernels,
                                              .slots = d->slots,
                                              .slot_count = d->slot_count,
                                              .memories = &memory,
@@ -200,10 +194,8 @@ static void draw(const struct drawing *d, struct textw *w)
 
 static void trace(const struct drawing *d, struct textw *w)
 {
-    const struct timeline timeline = {.profile = &d->result->request->profile,
-                                      .slots = d->slots,
-                                      .bytes = d->bytes,
-                                      .slot_count = d->slot_count};
+    const struct timeline timeline = {
+        .profile = &d->result->request->profile, .slots = d->slots, .slot_count = d->slot_count};
 
     for (size_t i = 0; i < d->slot_count; i++)
         d->slots[i].name = d->names[i];

@@ -23,19 +23,6 @@ const char *cost_part_key(enum cost_part part)
     return keys[part];
 }
 
-/* Saturating sums and products: a result that does not fit becomes UINT64_MAX. */
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -63,26 +50,29 @@ static void add_traffic(struct traffic *sum, const struct traffic *traffic)
 
 static profile_cost on_bus(const struct profile_costs *costs, const struct traffic *traffic)
 {
-    return plus(times(traffic->bursts, costs->burst), times(traffic->beats, costs->beat));
+    return cost_plus(cost_times(traffic->bursts, costs->burst),
+                     cost_times(traffic->beats, costs->beat));
 }
 
 /* Returns the time of a channel without start and finish. */
 static profile_cost own_time(const profile_cost part[COST_PARTS])
 {
-    return plus(plus(part[COST_DESCRIPTORS], plus(part[COST_ROWS], part[COST_CONFLICTS])),
-                plus(larger(part[COST_READ], part[COST_WRITTEN]), part[COST_CORE]));
+    return cost_plus(
+        cost_plus(part[COST_DESCRIPTORS], cost_plus(part[COST_ROWS], part[COST_CONFLICTS])),
+        cost_plus(larger(part[COST_READ], part[COST_WRITTEN]), part[COST_CORE]));
 }
 
 static profile_cost core_time(const struct target_profile *profile,
                               const struct cost_channel *channel, const struct traffic *written)
 {
     const uint64_t bus = profile->dma.bus_bytes;
-    const uint64_t beats = channel->descriptors == 0
-                               ? written->beats
-                               : plus(times(2, channel->core_pieces), channel->core_bytes / bus);
+    const uint64_t beats =
+        channel->descriptors == 0
+            ? written->beats
+            : cost_plus(cost_times(2, channel->core_pieces), channel->core_bytes / bus);
 
-    return plus(times(channel->core_pieces, profile->costs.core_call),
-                times(channel->core_pieces > 0 ? beats : 0, profile->costs.core_beat));
+    return cost_plus(cost_times(channel->core_pieces, profile->costs.core_call),
+                     cost_times(channel->core_pieces > 0 ? beats : 0, profile->costs.core_beat));
 }
 
 static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
@@ -102,15 +92,16 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_START] = channel->descriptors > 0 ? costs->start : 0;
     part[COST_FINISH] = channel->descriptors > 0 ? costs->finish : 0;
     part[COST_ROWS] = part[COST_CONFLICTS] = part[COST_READ] = part[COST_WRITTEN] = 0;
-    part[COST_DESCRIPTORS] = times(channel->descriptors, costs->descriptor);
+    part[COST_DESCRIPTORS] = cost_times(channel->descriptors, costs->descriptor);
     if (channel->descriptors == 0)
         return;
-    part[COST_ROWS] = times(written->rows, costs->row);
-    part[COST_CONFLICTS] = times(plus(read->conflicts, written->conflicts), costs->conflict);
+    part[COST_ROWS] = cost_times(written->rows, costs->row);
+    part[COST_CONFLICTS] =
+        cost_times(cost_plus(read->conflicts, written->conflicts), costs->conflict);
     part[COST_READ] = on_bus(costs, read);
     if (read->bytes > 0)
         part[COST_READ] =
-            plus(part[COST_READ], times(channel->descriptors - channel->fills, latency));
+            cost_plus(part[COST_READ], cost_times(channel->descriptors - channel->fills, latency));
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
@@ -164,7 +155,7 @@ static void cost_on_processor(struct move_cost *cost, const struct target_profil
         add_traffic(&cost->written, &written);
         cost->descriptors += channels[i].descriptors;
         for (enum cost_part p = 0; p < COST_PARTS; p++)
-            total = plus(total, part[p]);
+            total = cost_plus(total, part[p]);
         if (total < cost->total)
             continue;
         cost->total = total;
@@ -183,8 +174,8 @@ static profile_cost memcpy_time(const struct target_profile *profile, uint64_t b
 {
     const uint64_t bus = profile->dma.bus_bytes;
 
-    return plus(profile->costs.core_call,
-                times(bytes / bus + (bytes % bus != 0), profile->costs.core_beat));
+    return cost_plus(profile->costs.core_call,
+                     cost_times(bytes / bus + (bytes % bus != 0), profile->costs.core_beat));
 }
 
 /* Reading and writing overlap: returns true for the shorter of the two, which adds no time. */
@@ -225,8 +216,8 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
         add_traffic(&cost->written, &written);
         cost->descriptors += channels[i].descriptors;
         if (channels[i].descriptors > 0) {
-            reading = plus(reading, on_bus(costs, &read));
-            writing = plus(writing, on_bus(costs, &written));
+            reading = cost_plus(reading, on_bus(costs, &read));
+            writing = cost_plus(writing, on_bus(costs, &written));
         }
         if (own_time(part) >= slowest) {
             slowest = own_time(part);
@@ -245,7 +236,7 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
     cost->part[COST_START] = cost->descriptors > 0 ? costs->start : 0;
     cost->part[COST_FINISH] = cost->descriptors > 0 ? costs->finish : 0;
     cost->dominant = find_dominant(cost->part);
-    cost->total = plus(plus(cost->part[COST_START], cost->part[COST_FINISH]), slowest);
+    cost->total = cost_plus(cost_plus(cost->part[COST_START], cost->part[COST_FINISH]), slowest);
     cost->memcpy_total = memcpy_time(profile, cost->written.bytes);
 }
 
@@ -256,7 +247,7 @@ struct kernel_work kernel_work(const struct target_profile *profile, const struc
     const uint64_t run = plan->box.run, rows = run > 0 ? (plan->bytes + run - 1) / run : 0;
 
     if (plan->box.loops == 0 || run >= vector)
-        return (struct kernel_work){.vectors = times(rows, (run + vector - 1) / vector)};
+        return (struct kernel_work){.vectors = cost_times(rows, (run + vector - 1) / vector)};
     return (struct kernel_work){.vectors = (plan->bytes + vector - 1) / vector,
                                 .gathered = plan->bytes / (element > 0 ? element : 1)};
 }
@@ -275,12 +266,12 @@ void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile
     traffic_add_read(&cost->read, plan, &from);
     traffic_add_written(&cost->written, plan, &to);
     if (has_figures && profile->vector_bits > 0)
-        cost->part[COST_CORE] =
-            plus(costs->core_call, plus(times(work.vectors, costs->kernel_vector),
-                                        times(work.gathered, costs->kernel_element)));
+        cost->part[COST_CORE] = cost_plus(
+            costs->core_call, cost_plus(cost_times(work.vectors, costs->kernel_vector),
+                                        cost_times(work.gathered, costs->kernel_element)));
     else
         cost->part[COST_CORE] =
-            plus(costs->core_call, times(cost->written.beats, costs->core_beat));
+            cost_plus(costs->core_call, cost_times(cost->written.beats, costs->core_beat));
     cost->total = cost->part[COST_CORE];
     cost->memcpy_total = memcpy_time(profile, cost->written.bytes);
 }
@@ -290,7 +281,8 @@ uint64_t cost_ns(const struct target_profile *profile, profile_cost cost)
     /* cost / 10^6 cycles, each 10^9 / clock_hz ns: cost * 1000 / clock_hz, without overflow. */
     const uint64_t whole = cost / profile->clock_hz, rest = cost % profile->clock_hz;
 
-    return plus(times(whole, 1000), (rest * 1000 + profile->clock_hz - 1) / profile->clock_hz);
+    return cost_plus(cost_times(whole, 1000),
+                     (rest * 1000 + profile->clock_hz - 1) / profile->clock_hz);
 }
 
 enum { UNIT_MAX = 4096 }; /* the largest burst of a profile */

@@ -19,11 +19,6 @@ static profile_cost later(profile_cost a, profile_cost b)
     return a > b ? a : b;
 }
 
-static profile_cost plus(profile_cost a, profile_cost b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 void schedule_init(struct schedule *schedule, uint32_t channels)
 {
     *schedule = (struct schedule){.channels = channels};
@@ -133,7 +128,8 @@ static profile_cost run_on_bus(struct schedule *schedule, profile_cost start, pr
             spans[i].load += speed * demand;
             continue;
         }
-        end = slowed ? plus(spans[i].from, (profile_cost)ceil(left / speed)) : plus(start, cost);
+        end = slowed ? cost_plus(spans[i].from, (profile_cost)ceil(left / speed))
+                     : cost_plus(start, cost);
         if (i + 1 == schedule->span_count || end < spans[i + 1].from)
             divide(schedule, end);
         spans[i].load += speed * demand;
@@ -147,11 +143,11 @@ static profile_cost end_of(struct schedule *schedule, profile_cost start,
 {
     const profile_cost bus = job->bus < job->cost ? job->bus : job->cost;
 
-    if (bus == 0 || schedule->channels == 1 || plus(start, job->cost) > UINT64_MAX / 4)
-        return plus(start, job->cost);
+    if (bus == 0 || schedule->channels == 1 || cost_plus(start, job->cost) > UINT64_MAX / 4)
+        return cost_plus(start, job->cost);
     if (make_room(schedule) < 0) {
         schedule->failed = true;
-        return plus(start, job->cost);
+        return cost_plus(start, job->cost);
     }
     return run_on_bus(schedule, start, job->cost, (double)bus / (double)job->cost);
 }
@@ -173,9 +169,9 @@ struct schedule_slot schedule_place(struct schedule *schedule, profile_cost read
     slot.end = end_of(schedule, slot.start, job);
     for (uint32_t i = slot.first_channel; i < slot.first_channel + count; i++) {
         schedule->free_at[i] = slot.end;
-        schedule->busy[i] = plus(schedule->busy[i], slot.end - slot.start);
+        schedule->busy[i] = cost_plus(schedule->busy[i], slot.end - slot.start);
     }
     schedule->end = later(schedule->end, slot.end);
-    schedule->sum = plus(schedule->sum, job->cost);
+    schedule->sum = cost_plus(schedule->sum, job->cost);
     return slot;
 }

@@ -211,6 +211,19 @@ size_t measured_tree_write(const struct measured_costs *measured, uint32_t tree,
 #define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that do not fit */
 
 enum { PROFILE_COST_TEXT_MAX = 24 };
+
+/** Return a sum and a product, or UINT64_MAX if it does not fit. */
+static inline uint64_t cost_plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t cost_times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
 /** Returns cycles, at most `most`, as a cost. */
 profile_cost profile_cost_rounded(double cycles, double most);
 

@@ -24,7 +24,7 @@ struct chooser {
 /* Sets *time to the end of the schedule of a plan. */
 static int schedule(const struct chooser *c, const struct tile_plan *plan, profile_cost *time)
 {
-    struct tile_times times = {0};
+    struct cost_times times = {0};
     struct tile_jobs jobs;
     int status = tile_jobs_init(&jobs, plan, TILE_FIRMWARE, UINT32_MAX);
 
@@ -61,25 +61,25 @@ static uint64_t operand_bytes(const struct tile_layer *layer, uint32_t operand)
     uint64_t bytes = layer->element;
 
     for (uint32_t d = 0; d < rank; d++)
-        bytes = tile_times(bytes, shape[d]);
+        bytes = cost_times(bytes, shape[d]);
     return bytes;
 }
 
 static uint64_t align_up(uint64_t address, uint64_t alignment)
 {
-    return tile_plus(address, alignment - 1) / alignment * alignment;
+    return cost_plus(address, alignment - 1) / alignment * alignment;
 }
 
 static uint64_t end_of(const struct profile_memory *memory)
 {
-    return tile_plus(memory->base, memory->size);
+    return cost_plus(memory->base, memory->size);
 }
 
 /* Returns the first address outside that the operands may have: behind the buffers, if there is
  * one memory only. */
 static uint64_t first_outside(const struct tile_board *board, const struct tile_memory *buffers)
 {
-    return board->outside == board->inside ? tile_plus(buffers->base, buffers->bytes)
+    return board->outside == board->inside ? cost_plus(buffers->base, buffers->bytes)
                                            : board->outside->base;
 }
 
@@ -111,7 +111,7 @@ uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_b
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < layer->operands; i++)
-        bytes = tile_plus(align_up(bytes, board->outside->alignment), operand_bytes(layer, i));
+        bytes = cost_plus(align_up(bytes, board->outside->alignment), operand_bytes(layer, i));
     return bytes;
 }
 
@@ -261,19 +261,19 @@ static profile_cost kernel_cost(const struct timer *timer, const struct tile_job
     for (uint32_t a = 0; a < layer->axes; a++) {
         tile_cut_range(&plan->cut[a], index[a], &begin, &size);
         if (layer->operand[layer->operands - 1].span[a].used)
-            results = tile_times(results, size);
+            results = cost_times(results, size);
     }
     if (!layer->reduces)
-        return tile_times(results, timer->board->compute);
+        return cost_times(results, timer->board->compute);
     tile_cut_range(&plan->cut[TILE_REDUCED], index[TILE_REDUCED], &begin, &size);
-    return share_of(tile_times(results, timer->board->compute), begin + size,
+    return share_of(cost_times(results, timer->board->compute), begin + size,
                     plan->cut[TILE_REDUCED].extent) -
-           share_of(tile_times(results, timer->board->compute), begin,
+           share_of(cost_times(results, timer->board->compute), begin,
                     plan->cut[TILE_REDUCED].extent);
 }
 
 static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
-                 struct tile_times *times, struct fault *fault)
+                 struct cost_times *times, struct fault *fault)
 {
     const struct tile_job *job = &jobs->job[at];
     const bool kernel = job->kind == TILE_JOB_KERNEL;
@@ -291,26 +291,26 @@ static int place(struct timer *timer, const struct tile_jobs *jobs, size_t at,
         return -1;
     cost = (struct schedule_job){move.total, move.bus};
     if (kernel)
-        cost.cost = tile_plus(timer->board->call, kernel_cost(timer, job));
-    times->bus = tile_plus(times->bus, cost.bus);
+        cost.cost = cost_plus(timer->board->call, kernel_cost(timer, job));
+    times->bus = cost_plus(times->bus, cost.bus);
     slot = schedule_place(kernel ? &timer->core : &timer->dma, ready, 1, &cost);
     times->slot[at] = (struct tile_slot){slot.start, slot.end, slot.first_channel};
     if (kernel)
-        times->kernels = tile_plus(times->kernels, cost.cost);
+        times->kernels = cost_plus(times->kernels, cost.cost);
     else if (job->kind == TILE_JOB_LOAD)
-        times->loads = tile_plus(times->loads, cost.cost);
+        times->loads = cost_plus(times->loads, cost.cost);
     else
-        times->stores = tile_plus(times->stores, cost.cost);
+        times->stores = cost_plus(times->stores, cost.cost);
     return 0;
 }
 
-int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
+int tile_times_init(struct cost_times *times, const struct tile_jobs *jobs,
                     const struct tile_board *board, struct fault *fault)
 {
     struct timer timer = {.board = board, .plan = jobs->plan};
     int status = 0;
 
-    *times = (struct tile_times){.slot = calloc(jobs->count + 1, sizeof *times->slot)};
+    *times = (struct cost_times){.slot = calloc(jobs->count + 1, sizeof *times->slot)};
     if (!times->slot)
         return fault_no_memory(fault);
     place_operands(&timer);
@@ -319,7 +319,7 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
     for (size_t i = 0; i < jobs->count && status == 0; i++)
         status = place(&timer, jobs, i, times, fault);
     times->end = timer.dma.end > timer.core.end ? timer.dma.end : timer.core.end;
-    times->busy = tile_plus(times->loads, times->stores) / board->channels;
+    times->busy = cost_plus(times->loads, times->stores) / board->channels;
     if (status == 0 && timer.dma.failed)
         status = fault_no_memory(fault);
     schedule_finish(&timer.dma);
@@ -329,7 +329,7 @@ int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
     return status;
 }
 
-void tile_times_finish(struct tile_times *times)
+void tile_times_finish(struct cost_times *times)
 {
     free(times->slot);
     times->slot = NULL;
@@ -371,7 +371,7 @@ static uint64_t jobs_of(const struct tile_plan *plan)
     uint64_t jobs = plan->steps;
 
     for (uint32_t i = 0; i < plan->layer->operands; i++)
-        jobs = tile_plus(jobs, tile_loops_of(plan, i).changes);
+        jobs = cost_plus(jobs, tile_loops_of(plan, i).changes);
     return jobs;
 }
 
@@ -438,7 +438,7 @@ static int choose_of(const struct chooser *c, enum tile_objective objective,
     if (choose(c, &found->least, &least) < 0 || choose(c, &found->near, &near) < 0 ||
         choose(c, &found->fast, &fast) < 0)
         return -1;
-    if (near.time <= tile_plus(fast.time, fast.time / 100 * CHOICE_SLOWER))
+    if (near.time <= cost_plus(fast.time, fast.time / 100 * CHOICE_SLOWER))
         fast = near;
     if (objective == TILE_LEAST_TRAFFIC)
         *choice = (struct tile_choice){near, fast};

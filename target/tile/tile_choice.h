@@ -37,7 +37,7 @@ struct tile_slot {
     uint32_t channel; /* of a load or store */
 };
 
-struct tile_times {
+struct cost_times {
     struct tile_slot *slot;              /* for each job */
     profile_cost end;                    /* end of the last job */
     profile_cost loads, stores, kernels; /* sums */
@@ -60,9 +60,9 @@ uint64_t tile_board_room(const struct tile_board *board, const struct tile_memor
  * changes no cost. Returns 0, or -1 with the fault: out of memory, or a transfer that libmli
  * refuses (a tensor above 4 GiB). Finish with tile_times_finish().
  */
-int tile_times_init(struct tile_times *times, const struct tile_jobs *jobs,
+int tile_times_init(struct cost_times *times, const struct tile_jobs *jobs,
                     const struct tile_board *board, struct fault *fault);
-void tile_times_finish(struct tile_times *times);
+void tile_times_finish(struct cost_times *times);
 
 enum tile_objective { TILE_LEAST_TIME, TILE_LEAST_TRAFFIC };
 

@@ -34,12 +34,12 @@ struct tile_loops tile_loops_of(const struct tile_plan *plan, uint32_t at)
 
         if (count == 1)
             continue;
-        outer = tile_times(outer, count);
+        outer = cost_times(outer, count);
         if (operand->span[axis].used) {
             loops.changes = outer;
             loops.reloads = outer_unused;
         } else {
-            outer_unused = tile_times(outer_unused, count);
+            outer_unused = cost_times(outer_unused, count);
         }
         loops.held = !operand->span[axis].used;
     }
@@ -100,11 +100,11 @@ static struct rows rows_of(const struct tile_estimate *e, const struct tile_plan
         const struct tile_span *span = &operand->span[axis];
         const uint64_t extent = tile_span_extent(span, plan->cut[axis].size);
 
-        rows.bytes = tile_times(rows.bytes, extent);
+        rows.bytes = cost_times(rows.bytes, extent);
         whole = plan->cut[axis].count == 1 && extent == span->extent;
     }
     if (left == 0 && whole) {
-        rows = (struct rows){1, tile_times(rows.bytes, operand->repeats), 1};
+        rows = (struct rows){1, cost_times(rows.bytes, operand->repeats), 1};
         rows.descriptors = descriptors_of(e, &outer, rows.bytes);
         return rows;
     }
@@ -114,7 +114,7 @@ static struct rows rows_of(const struct tile_estimate *e, const struct tile_plan
         const uint32_t axis = operand->axis[left - 1];
         const uint64_t extent = tile_span_extent(&operand->span[axis], plan->cut[axis].size);
 
-        rows.count = tile_times(rows.count, extent);
+        rows.count = cost_times(rows.count, extent);
         if (extent > 1)
             outer.extent[outer.count++] = extent;
     }

@@ -45,13 +45,13 @@ uint64_t tile_plan_bytes(const struct tile_plan *plan, uint32_t operand,
     const struct tile_layer *layer = plan->layer;
     const struct tile_operand *op = &layer->operand[operand];
     const bool partial = op->partial > 0 && layer->reduces && plan->cut[TILE_REDUCED].count > 1;
-    uint64_t bytes = tile_times(partial ? op->partial : op->unit, op->repeats);
+    uint64_t bytes = cost_times(partial ? op->partial : op->unit, op->repeats);
 
     for (uint32_t a = 0; a < layer->axes; a++) {
         uint64_t begin, size;
 
         tile_cut_range(&plan->cut[a], index[a], &begin, &size);
-        bytes = tile_times(bytes, tile_span_extent(&op->span[a], size));
+        bytes = cost_times(bytes, tile_span_extent(&op->span[a], size));
     }
     return bytes;
 }
@@ -156,10 +156,10 @@ static void add_plain(const struct tile_layer *layer, struct tile_operand *opera
 static uint64_t whole_bytes(const struct tile_layer *layer, const struct tile_operand *operand)
 {
     uint64_t unit = operand->partial > operand->unit ? operand->partial : operand->unit;
-    uint64_t bytes = tile_times(unit, operand->repeats);
+    uint64_t bytes = cost_times(unit, operand->repeats);
 
     for (uint32_t a = 0; a < layer->axes; a++)
-        bytes = tile_times(bytes, tile_span_extent(&operand->span[a], layer->extent[a]));
+        bytes = cost_times(bytes, tile_span_extent(&operand->span[a], layer->extent[a]));
     return bytes;
 }
 
@@ -228,7 +228,7 @@ int tile_layer_window(struct tile_layer *layer, const struct tile_window *window
     operand->partial = window->partial;
     for (uint32_t a = TILE_ROWS; a <= TILE_CHANNELS; a++)
         add_plain(layer, operand, a);
-    layer->results = tile_times(tile_times(layer->extent[0], layer->extent[1]), channels);
+    layer->results = cost_times(cost_times(layer->extent[0], layer->extent[1]), channels);
     return check_sizes(layer, fault);
 }
 
@@ -283,7 +283,7 @@ int tile_layer_elementwise(struct tile_layer *layer, uint32_t rank, const uint32
         if (check_range("shape", shape[d], 1, UINT32_MAX, fault))
             return -1;
         layer->extent[d] = shape[d];
-        layer->results = tile_times(layer->results, shape[d]);
+        layer->results = cost_times(layer->results, shape[d]);
     }
     for (uint32_t i = 0; i <= inputs; i++) {
         struct tile_operand *operand =

@@ -147,20 +147,6 @@ static inline void tile_cut_range(const struct tile_cut *cut, uint64_t index, ui
 /** Returns the sum of tile_span_elements() over all tiles of a cut; 1 if the span is not used. */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut);
 
-/** Returns a product, or UINT64_MAX if it does not fit. */
-static inline uint64_t tile_times(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-/** Returns a sum, or UINT64_MAX if it does not fit. */
-static inline uint64_t tile_plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /*
  * The plan of a layer in tiles: how many tiles along each axis, the order of the loops, and where
  * the buffers are in the memory.

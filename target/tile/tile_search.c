@@ -41,10 +41,10 @@ static bool may_fit(const struct tile_layer *layer, uint64_t budget, uint32_t ax
 {
     for (uint32_t i = 0; i < layer->operands; i++) {
         const struct tile_operand *operand = &layer->operand[i];
-        uint64_t bytes = tile_times(operand->unit, operand->repeats);
+        uint64_t bytes = cost_times(operand->unit, operand->repeats);
 
         for (uint32_t a = 0; a < layer->axes; a++)
-            bytes = tile_times(bytes,
+            bytes = cost_times(bytes,
                                tile_span_extent(&operand->span[a], a == axis ? size : UINT64_C(1)));
         if (bytes > budget)
             return false;
@@ -184,9 +184,9 @@ static void find_least(struct tile_plan *plan)
                 span,
                 &(struct tile_cut){.extent = extent, .count = extent, .size = 1, .even = true});
 
-            plan->least[i] = tile_times(plan->least[i], single < whole ? single : whole);
+            plan->least[i] = cost_times(plan->least[i], single < whole ? single : whole);
         }
-        plan->least_total = tile_plus(plan->least_total, plan->least[i]);
+        plan->least_total = cost_plus(plan->least_total, plan->least[i]);
     }
 }
 
@@ -211,7 +211,7 @@ static bool limit_combinations(struct tile_divisions axis[TILE_AXES], uint32_t a
         uint32_t longest = 0;
 
         for (uint32_t a = 0; a < axes; a++) {
-            product = tile_times(product, axis[a].count);
+            product = cost_times(product, axis[a].count);
             if (axis[a].count > axis[longest].count)
                 longest = a;
         }
@@ -256,7 +256,7 @@ struct combination {
 
 static uint64_t align_up(uint64_t bytes, uint64_t alignment)
 {
-    return tile_plus(bytes, alignment - 1) / alignment * alignment;
+    return cost_plus(bytes, alignment - 1) / alignment * alignment;
 }
 
 static bool uses_partial(const struct search *s, const struct tile_operand *operand,
@@ -273,24 +273,24 @@ static bool combine(const struct search *s, struct combination *c)
 
     c->steps = 1;
     for (uint32_t a = 0; a < layer->axes; a++)
-        c->steps = tile_times(c->steps, c->axis[a]->cut.count);
+        c->steps = cost_times(c->steps, c->axis[a]->cut.count);
     if (c->steps > TILE_STEPS_MAX)
         return false;
     for (uint32_t i = 0; i < layer->operands; i++) {
         const struct tile_operand *operand = &layer->operand[i];
 
         c->bytes[i] = uses_partial(s, operand, reduced) ? operand->partial : operand->unit;
-        c->bytes[i] = tile_times(c->bytes[i], operand->repeats);
+        c->bytes[i] = cost_times(c->bytes[i], operand->repeats);
         c->once[i] = operand->unit * operand->repeats;
         for (uint32_t a = 0; a < layer->axes; a++) {
             if (!operand->span[a].used)
                 continue;
             c->bytes[i] =
-                tile_times(c->bytes[i], tile_span_extent(&operand->span[a], c->axis[a]->cut.size));
-            c->once[i] = tile_times(c->once[i], c->axis[a]->elements[i]);
+                cost_times(c->bytes[i], tile_span_extent(&operand->span[a], c->axis[a]->cut.size));
+            c->once[i] = cost_times(c->once[i], c->axis[a]->elements[i]);
         }
         if (!operand->in_place)
-            sum = tile_plus(sum, c->bytes[i]);
+            sum = cost_plus(sum, c->bytes[i]);
     }
     return sum <= s->memory.bytes;
 }
@@ -304,7 +304,7 @@ static void place_buffers(struct tile_plan *plan)
 
         for (uint32_t b = 0; b < buffers->count; b++) {
             buffers->offset[b] = align_up(plan->used, plan->memory.alignment);
-            plan->used = tile_plus(buffers->offset[b], buffers->bytes);
+            plan->used = cost_plus(buffers->offset[b], buffers->bytes);
         }
     }
 }
@@ -426,8 +426,8 @@ static void consider(struct search *s, const struct combination *c, struct tile_
     plan->total = 0;
     for (uint32_t i = 0; i < s->layer->operands; i++) {
         loops[i] = tile_loops_of(plan, i);
-        plan->traffic[i] = tile_times(c->once[i], loops[i].reloads);
-        plan->total = tile_plus(plan->total, plan->traffic[i]);
+        plan->traffic[i] = cost_times(c->once[i], loops[i].reloads);
+        plan->total = cost_plus(plan->total, plan->traffic[i]);
     }
     if (is_excessive(s, plan->total) || !choose_buffers(s, plan, loops))
         return;
@@ -503,7 +503,7 @@ static void try_combination(struct search *s, struct combination *c)
         return;
     for (uint32_t i = 0; i < layer->operands; i++) {
         plan.buffers[i].bytes = c->bytes[i];
-        least = tile_plus(least, c->once[i]);
+        least = cost_plus(least, c->once[i]);
     }
     if (is_excessive(s, least))
         return;
@@ -575,7 +575,7 @@ static int search(struct search *s)
         const uint64_t total = s->best.total;
 
         s->least = total;
-        s->limit = tile_plus(total, tile_times(total / 100, s->estimate.slack) +
+        s->limit = cost_plus(total, cost_times(total / 100, s->estimate.slack) +
                                         total % 100 * s->estimate.slack / 100);
         s->wanted = SHORTEST_TIME;
         run(s);

@@ -73,7 +73,6 @@ static struct timeline_panel make_panel(struct rng *rng, size_t count, uint32_t 
         free_at[lane] = slots[i].end_ns;
     }
     return (struct timeline_panel){.title = "model of <a board>",
-                                   .lane_word = "channel",
                                    .lane_count = lanes,
                                    .slots = slots,
                                    .slot_count = count,
@@ -117,13 +116,10 @@ static void test_units(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct timeline_slot slot = {
             .end_ns = cases[i].end_ns, .lanes = 1, .kind = TIMELINE_LOAD, .name = "load0"};
-        const struct timeline_chart chart = {.title = "jobs",
-                                             .panel = {{.title = "model",
-                                                        .lane_word = "channel",
-                                                        .lane_count = 1,
-                                                        .slots = &slot,
-                                                        .slot_count = 1}},
-                                             .panels = 1};
+        const struct timeline_chart chart = {
+            .title = "jobs",
+            .panel = {{.title = "model", .lane_count = 1, .slots = &slot, .slot_count = 1}},
+            .panels = 1};
         const char *svg = draw(&chart);
 
         assert_non_null(strstr(svg, cases[i].zero));
@@ -145,13 +141,10 @@ static void test_names_cover_arrows(void **state)
          .name = "perm",
          .after = &first,
          .after_count = 1}};
-    const struct timeline_chart chart = {.title = "jobs",
-                                         .panel = {{.title = "model",
-                                                    .lane_word = "channel",
-                                                    .lane_count = 2,
-                                                    .slots = two,
-                                                    .slot_count = 2}},
-                                         .panels = 1};
+    const struct timeline_chart chart = {
+        .title = "jobs",
+        .panel = {{.title = "model", .lane_count = 2, .slots = two, .slot_count = 2}},
+        .panels = 1};
     const char *svg = draw(&chart), *arrow = strstr(svg, "marker-end");
 
     (void)state;
@@ -220,13 +213,10 @@ static void test_names_and_arrows(void **state)
         {1500, 3000, 0, 1, TIMELINE_STORE, "second", zero, 1},
         {1000, 2500, 1, 1, TIMELINE_PERMUTE, "a very long name that is cut, as its box is short",
          zero, 1}};
-    const struct timeline_chart chart = {.title = "three",
-                                         .panel = {{.title = "model",
-                                                    .lane_word = "channel",
-                                                    .lane_count = 2,
-                                                    .slots = three,
-                                                    .slot_count = 3}},
-                                         .panels = 1};
+    const struct timeline_chart chart = {
+        .title = "three",
+        .panel = {{.title = "model", .lane_count = 2, .slots = three, .slot_count = 3}},
+        .panels = 1};
     const char *svg = draw(&chart);
 
     (void)state;
@@ -244,13 +234,10 @@ static void test_scales(void **state)
 {
     static const struct timeline_slot one[] = {{0, 100, 0, 1, TIMELINE_MOVE, "a", NULL, 0}};
     static const struct timeline_slot other[] = {{0, 5000, 0, 1, TIMELINE_MOVE, "a", NULL, 0}};
-    const struct timeline_panel slow = {.title = "measured",
-                                        .lane_word = "channel",
-                                        .lane_count = 1,
-                                        .slots = other,
-                                        .slot_count = 1};
+    const struct timeline_panel slow = {
+        .title = "measured", .lane_count = 1, .slots = other, .slot_count = 1};
     const struct timeline_panel fast = {
-        .title = "model", .lane_word = "channel", .lane_count = 1, .slots = one, .slot_count = 1};
+        .title = "model", .lane_count = 1, .slots = one, .slot_count = 1};
     const struct timeline_chart chart = {.title = "t", .panel = {fast, slow}, .panels = 2};
     const struct timeline_chart same = {.title = "t", .panel = {slow, slow}, .panels = 2};
 
@@ -269,19 +256,17 @@ static void test_hostile(void **state)
         {3, 3, 0, UINT32_MAX, TIMELINE_MOVE, "", NULL, 0}};
     static const struct timeline_use many[] = {
         {0, 0, UINT64_MAX, UINT64_MAX}, {0, 1, UINT64_MAX, UINT64_MAX}, {9, 1, 2, 3}};
-    const struct timeline_chart chart = {
-        .title = "",
-        .panel = {{.title = "",
-                   .lane_word = "",
-                   .lane_count = 2,
-                   .slots = odd,
-                   .slot_count = 3,
-                   .memories = memories,
-                   .memory_count = 1,
-                   .uses = many,
-                   .use_count = 3},
-                  {.title = "empty", .lane_word = "channel", .lane_count = 1}},
-        .panels = 2};
+    const struct timeline_chart chart = {.title = "",
+                                         .panel = {{.title = "",
+                                                    .lane_count = 2,
+                                                    .slots = odd,
+                                                    .slot_count = 3,
+                                                    .memories = memories,
+                                                    .memory_count = 1,
+                                                    .uses = many,
+                                                    .use_count = 3},
+                                                   {.title = "empty", .lane_count = 1}},
+                                         .panels = 2};
     const char *svg = draw(&chart);
 
     (void)state;

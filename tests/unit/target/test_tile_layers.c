@@ -152,7 +152,7 @@ static int time_jobs(const struct tile_plan *plan, uint64_t *ns)
         &board, vccm, tile_board_outside(&board, vccm), board.dma.channels, board.costs.core_call,
         0};
     struct tile_use *uses = NULL;
-    struct tile_times times = {0};
+    struct cost_times times = {0};
     struct tile_jobs jobs;
     struct fault fault = {0};
     int status = tile_jobs_init(&jobs, plan, TILE_FIRMWARE, 7);
