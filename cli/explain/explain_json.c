@@ -51,14 +51,14 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
     write_cycles(w, "cycles", cost->total);
     jsonw_bool(w, "saturated", cost->total == PROFILE_COST_MAX);
     jsonw_uint(w, "ns", cost_ns(board->profile, cost->total));
-    jsonw_string(w, "dominant", cost_part_key(cost->dominant));
+    jsonw_string(w, "dominant", cost_part_words[cost->dominant].key);
     jsonw_string(w, "limit", cost->bus_bound ? "bus" : "channel");
     write_cycles(w, "bus_cycles", cost->bus);
     if (board->profile->measured.present)
         jsonw_string(w, "class", move_class_keys[cost->class]);
     jsonw_object_begin(w, "parts");
     for (enum cost_part part = 0; part < COST_PARTS; part++)
-        write_cycles(w, cost_part_key(part), cost->part[part]);
+        write_cycles(w, cost_part_words[part].key, cost->part[part]);
     jsonw_object_end(w);
     write_traffic(w, "read", &cost->read);
     write_traffic(w, "written", &cost->written);
@@ -67,11 +67,9 @@ static void write_cost(struct jsonw *w, const struct explained_board *board)
     jsonw_object_end(w);
 }
 
-static void write_box(struct jsonw *w, const struct mli_copy_box *box)
+/* Writes the run and the loops of a box. */
+static void write_loops(struct jsonw *w, const struct mli_copy_box *box)
 {
-    if (box->src)
-        write_address(w, "src", (uintptr_t)box->src);
-    write_address(w, "dst", (uintptr_t)box->dst);
     jsonw_uint(w, "run", box->run);
     jsonw_array_begin(w, "loops");
     for (size_t i = 0; i < box->loops; i++) {
@@ -83,6 +81,14 @@ static void write_box(struct jsonw *w, const struct mli_copy_box *box)
         jsonw_object_end(w);
     }
     jsonw_array_end(w);
+}
+
+static void write_box(struct jsonw *w, const struct mli_copy_box *box)
+{
+    if (box->src)
+        write_address(w, "src", (uintptr_t)box->src);
+    write_address(w, "dst", (uintptr_t)box->dst);
+    write_loops(w, box);
 }
 
 static void write_bytes(struct jsonw *w, const struct controller_descriptor *descriptor)
@@ -259,16 +265,6 @@ static void write_sides(struct jsonw *w, const struct explained *e)
     write_side(w, "dst", &e->dst, &written, move->rank);
 }
 
-static void write_loop(struct jsonw *w, const struct mli_copy_loop *loop, bool reads)
-{
-    jsonw_object_begin(w, NULL);
-    jsonw_uint(w, "count", loop->count);
-    if (reads)
-        jsonw_uint(w, "src_step", loop->src_step);
-    jsonw_uint(w, "dst_step", loop->dst_step);
-    jsonw_object_end(w);
-}
-
 /* Writes descriptor `index` of the plan. A box of zeros has no source. */
 static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index,
                              const struct mli_copy_box *box)
@@ -277,13 +273,9 @@ static void write_descriptor(struct jsonw *w, const struct explained *e, size_t 
     uint64_t bytes = box->run;
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "kind", box->src ? "copy" : "zeros");
-    jsonw_uint(w, "run", box->run);
-    jsonw_array_begin(w, "loops");
-    for (size_t i = 0; i < box->loops; i++) {
-        write_loop(w, &box->loop[i], box->src != NULL);
+    write_loops(w, box);
+    for (size_t i = 0; i < box->loops; i++)
         bytes *= box->loop[i].count;
-    }
-    jsonw_array_end(w);
     if (box->src)
         jsonw_uint(w, "src", explained_src_at(e, box->src));
     jsonw_uint(w, "dst", explained_dst_at(e, box->dst));

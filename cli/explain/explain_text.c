@@ -45,7 +45,7 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     grid_add(&grid, "model\tcycles\ttime");
     for (enum cost_part part = 0; part < COST_PARTS; part++)
         if (cost->part[part] > 0)
-            put_cost(&grid, board->profile, cost_part_words(part), cost->part[part]);
+            put_cost(&grid, board->profile, cost_part_words[part].words, cost->part[part]);
     put_cost(&grid, board->profile, "in all", cost->total);
     put_cost(&grid, board->profile, "memcpy by the core", cost->memcpy_total);
     grid_write(&grid, INDENT, w);
@@ -53,10 +53,10 @@ static void put_costs(struct textw *w, const struct explained_board *board)
         textw_printf(w, INDENT "the operands are in vector memory: the core permutes them\n");
     else if (board->profile->measured.present)
         textw_printf(w, INDENT "%s takes most; the move is of class %s, by measured costs\n",
-                     cost_part_words(cost->dominant), move_class_keys[cost->class]);
+                     cost_part_words[cost->dominant].words, move_class_keys[cost->class]);
     else
         textw_printf(w, INDENT "%s takes most; reading and writing overlap\n",
-                     cost_part_words(cost->dominant));
+                     cost_part_words[cost->dominant].words);
     if (cost->bus_bound)
         textw_printf(w,
                      INDENT "the bus is the limit: reading and writing are those of all %" PRIu32

@@ -7,36 +7,148 @@
 
 #define MEASURED_CYCLES_MAX 1e12 /* costs of longer times do not fit */
 
-const char *cost_part_words(enum cost_part part)
-{
-#define COST_PART_WORDS(name, key, words) [COST_##name] = (words),
-    static const char *const words[] = {COST_PART_TABLE(COST_PART_WORDS)};
-#undef COST_PART_WORDS
-    return words[part];
-}
-
-const char *cost_part_key(enum cost_part part)
-{
-#define COST_PART_KEY(name, key, words) [COST_##name] = (key),
-    static const char *const keys[] = {COST_PART_TABLE(COST_PART_KEY)};
-#undef COST_PART_KEY
-    return keys[part];
-}
+const struct cost_part_word cost_part_words[COST_PARTS] = {
+#define COST_PART_WORD(name, key, words) {key, words},
+    COST_PART_TABLE(COST_PART_WORD)
+#undef COST_PART_WORD
+};
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static struct traffic_units units_of(const struct target_profile *profile,
-                                     const struct profile_memory *memory)
-{
-    struct traffic_units units = {.bus_bytes = profile->dma.bus_bytes,
-                                  .burst_bytes = profile->dma.burst_bytes};
+enum { UNIT_MAX = 4096 }; /* the largest burst of a profile */
 
-    if (memory && memory->banks > 1)
-        units.bank_cycle = (uint64_t)memory->banks * memory->bank_bytes;
+/* One side of a box: the loops around a run. */
+struct side {
+    uint64_t address, run;
+    size_t loops;
+    struct {
+        uint64_t count, step;
+    } loop[MLI_MAX_RANK];
+};
+
+static uint64_t rows_of(const struct side *side)
+{
+    uint64_t rows = 1;
+
+    for (size_t i = 0; i < side->loops; i++)
+        rows *= side->loop[i].count;
+    return rows;
+}
+
+/* Returns the position of the lowest bit that is set; the number is not 0. */
+static unsigned lowest_bit(uint64_t number)
+{
+    return (unsigned)__builtin_ctzll(number);
+}
+
+/*
+ * Returns the number of aligned units that all rows touch. Rows that begin at the same offset in a
+ * unit touch the same number of units, so the function only counts the rows that begin at each
+ * offset. The unit is a power of two. All steps are multiples of 2^grain, and so are the
+ * differences between offsets. Offsets of a loop repeat with a period, so that long loops take no
+ * longer than short loops.
+ */
+static uint64_t count_units(const struct side *side, uint64_t unit)
+{
+    uint64_t begin[2][UNIT_MAX]; /* rows that begin at each offset */
+    uint64_t steps = unit, pattern, units = 0;
+    unsigned grain;
+    int now = 0;
+
+    for (size_t i = 0; i < side->loops; i++)
+        steps |= side->loop[i].step;
+    grain = lowest_bit(steps);
+    pattern = unit >> grain;
+    memset(begin[0], 0, pattern * sizeof begin[0][0]);
+    begin[0][0] = 1;
+    for (size_t i = 0; i < side->loops; i++, now = !now) {
+        const uint64_t step = side->loop[i].step >> grain & (pattern - 1);
+        const unsigned repeats = lowest_bit(step | pattern);
+        const uint64_t period = pattern >> repeats, count = side->loop[i].count;
+        const uint64_t whole = count >> lowest_bit(period), rest = count & (period - 1);
+
+        memset(begin[!now], 0, pattern * sizeof begin[0][0]);
+        for (uint64_t at = 0; at < pattern; at++) {
+            if (begin[now][at] == 0)
+                continue;
+            for (uint64_t k = 0, to = at; k < period; k++, to = (to + step) & (pattern - 1))
+                begin[!now][to] += begin[now][at] * (whole + (k < rest));
+        }
+    }
+    for (uint64_t at = 0; at < pattern; at++) {
+        const uint64_t offset = (side->address + (at << grain)) & (unit - 1);
+
+        if (begin[now][at] > 0)
+            units += begin[now][at] * (((offset + side->run - 1) >> lowest_bit(unit)) + 1);
+    }
     return units;
+}
+
+/* Counts the rows that begin in the bank of the row before them in the innermost loop. */
+static uint64_t count_conflicts(const struct side *side, uint64_t bank_cycle)
+{
+    if (bank_cycle == 0 || side->loops == 0 || side->run >= bank_cycle ||
+        side->loop[side->loops - 1].step % bank_cycle != 0)
+        return 0;
+    return rows_of(side) / side->loop[side->loops - 1].count *
+           (side->loop[side->loops - 1].count - 1);
+}
+
+static void add(struct traffic *traffic, const struct side *side, const struct profile_dma *dma,
+                const struct profile_memory *memory)
+{
+    traffic->rows += rows_of(side);
+    traffic->bytes += rows_of(side) * side->run;
+    traffic->beats += count_units(side, dma->bus_bytes);
+    traffic->bursts += count_units(side, dma->burst_bytes);
+    if (memory && memory->banks > 1)
+        traffic->conflicts += count_conflicts(side, (uint64_t)memory->banks * memory->bank_bytes);
+}
+
+static struct side side_of_box(const struct mli_copy_box *box, bool read)
+{
+    struct side side = {
+        .address = (uintptr_t)(read ? box->src : box->dst), .run = box->run, .loops = box->loops};
+
+    for (size_t i = 0; i < box->loops; i++) {
+        side.loop[i].count = box->loop[i].count;
+        side.loop[i].step = read ? box->loop[i].src_step : box->loop[i].dst_step;
+    }
+    return side;
+}
+
+static struct side side_of_slab(const struct mli_fill_slab *slab)
+{
+    struct side side = {.address = (uintptr_t)slab->dst, .run = slab->run, .loops = slab->loops};
+
+    for (size_t i = 0; i < slab->loops; i++) {
+        side.loop[i].count = slab->loop[i].count;
+        side.loop[i].step = slab->loop[i].step;
+    }
+    return side;
+}
+
+/* Measures the traffic of a plan on the bus, exactly, from its addresses. */
+static void measure_traffic(struct traffic *read, struct traffic *written,
+                            const struct target_profile *profile,
+                            const struct cost_memories *memories, const struct mli_plan *plan)
+{
+    *read = *written = (struct traffic){0};
+    if (plan->box.run > 0) {
+        const struct side reads = side_of_box(&plan->box, true);
+        const struct side writes = side_of_box(&plan->box, false);
+
+        add(read, &reads, &profile->dma, memories->src);
+        add(written, &writes, &profile->dma, memories->dst);
+    }
+    for (size_t i = 0; i < plan->slabs; i++) {
+        const struct side zeros = side_of_slab(&plan->slab[i]);
+
+        add(written, &zeros, &profile->dma, memories->dst);
+    }
 }
 
 static void add_traffic(struct traffic *sum, const struct traffic *traffic)
@@ -81,13 +193,9 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
                             const struct cost_channel *channel)
 {
     const struct profile_costs *costs = &profile->costs;
-    const struct traffic_units from = units_of(profile, memories->src);
-    const struct traffic_units to = units_of(profile, memories->dst);
     const profile_cost latency = memories->src ? memories->src->latency : 0;
 
-    *read = *written = (struct traffic){0};
-    traffic_add_read(read, channel->plan, &from);
-    traffic_add_written(written, channel->plan, &to);
+    measure_traffic(read, written, profile, memories, channel->plan);
     part[COST_CORE] = core_time(profile, channel, written);
     part[COST_START] = channel->descriptors > 0 ? costs->start : 0;
     part[COST_FINISH] = channel->descriptors > 0 ? costs->finish : 0;
@@ -112,13 +220,9 @@ static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct t
                                          const struct cost_memories *memories,
                                          const struct mli_plan *plan)
 {
-    const struct traffic_units from = units_of(profile, memories->src);
-    const struct traffic_units to = units_of(profile, memories->dst);
     struct measured_time time;
 
-    *read = *written = (struct traffic){0};
-    traffic_add_read(read, plan, &from);
-    traffic_add_written(written, plan, &to);
+    measure_traffic(read, written, profile, memories, plan);
     measured_time(&time, &profile->measured, plan);
     for (enum cost_part i = 0; i < COST_PARTS; i++)
         part[i] = 0;
@@ -259,12 +363,9 @@ void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile
     const struct profile_costs *costs = &profile->costs;
     const struct kernel_work work = kernel_work(profile, plan, element);
     const bool has_figures = costs->kernel_vector > 0 || costs->kernel_element > 0;
-    const struct traffic_units from = units_of(profile, memories->src);
-    const struct traffic_units to = units_of(profile, memories->dst);
 
     *cost = (struct move_cost){.channels = 1, .dominant = COST_CORE};
-    traffic_add_read(&cost->read, plan, &from);
-    traffic_add_written(&cost->written, plan, &to);
+    measure_traffic(&cost->read, &cost->written, profile, memories, plan);
     if (has_figures && profile->vector_bits > 0)
         cost->part[COST_CORE] = cost_plus(
             costs->core_call, cost_plus(cost_times(work.vectors, costs->kernel_vector),
@@ -283,140 +384,4 @@ uint64_t cost_ns(const struct target_profile *profile, profile_cost cost)
 
     return cost_plus(cost_times(whole, 1000),
                      (rest * 1000 + profile->clock_hz - 1) / profile->clock_hz);
-}
-
-enum { UNIT_MAX = 4096 }; /* the largest burst of a profile */
-
-/* One side of a box: the loops around a run. */
-struct side {
-    uint64_t address, run;
-    size_t loops;
-    struct {
-        uint64_t count, step;
-    } loop[MLI_MAX_RANK];
-};
-
-static uint64_t rows_of(const struct side *side)
-{
-    uint64_t rows = 1;
-
-    for (size_t i = 0; i < side->loops; i++)
-        rows *= side->loop[i].count;
-    return rows;
-}
-
-/* Returns the position of the lowest bit that is set; the number is not 0. */
-static unsigned lowest_bit(uint64_t number)
-{
-    return (unsigned)__builtin_ctzll(number);
-}
-
-/*
- * Returns the number of aligned units that all rows touch. Rows that begin at the same offset in a
- * unit touch the same number of units, so the function only counts the rows that begin at each
- * offset. The unit is a power of two. All steps are multiples of 2^grain, and so are the
- * differences between offsets. Offsets of a loop repeat with a period, so that long loops take no
- * longer than short loops.
- */
-static uint64_t count_units(const struct side *side, uint64_t unit)
-{
-    uint64_t begin[2][UNIT_MAX]; /* rows that begin at each offset */
-    uint64_t steps = unit, pattern, units = 0;
-    unsigned grain;
-    int now = 0;
-
-    for (size_t i = 0; i < side->loops; i++)
-        steps |= side->loop[i].step;
-    grain = lowest_bit(steps);
-    pattern = unit >> grain;
-    memset(begin[0], 0, pattern * sizeof begin[0][0]);
-    begin[0][0] = 1;
-    for (size_t i = 0; i < side->loops; i++, now = !now) {
-        const uint64_t step = side->loop[i].step >> grain & (pattern - 1);
-        const unsigned repeats = lowest_bit(step | pattern);
-        const uint64_t period = pattern >> repeats, count = side->loop[i].count;
-        const uint64_t whole = count >> lowest_bit(period), rest = count & (period - 1);
-
-        memset(begin[!now], 0, pattern * sizeof begin[0][0]);
-        for (uint64_t at = 0; at < pattern; at++) {
-            if (begin[now][at] == 0)
-                continue;
-            for (uint64_t k = 0, to = at; k < period; k++, to = (to + step) & (pattern - 1))
-                begin[!now][to] += begin[now][at] * (whole + (k < rest));
-        }
-    }
-    for (uint64_t at = 0; at < pattern; at++) {
-        const uint64_t offset = (side->address + (at << grain)) & (unit - 1);
-
-        if (begin[now][at] > 0)
-            units += begin[now][at] * (((offset + side->run - 1) >> lowest_bit(unit)) + 1);
-    }
-    return units;
-}
-
-/* Counts the rows that begin in the bank of the row before them in the innermost loop. */
-static uint64_t count_conflicts(const struct side *side, uint64_t bank_cycle)
-{
-    if (bank_cycle == 0 || side->loops == 0 || side->run >= bank_cycle ||
-        side->loop[side->loops - 1].step % bank_cycle != 0)
-        return 0;
-    return rows_of(side) / side->loop[side->loops - 1].count *
-           (side->loop[side->loops - 1].count - 1);
-}
-
-static void add(struct traffic *traffic, const struct side *side, const struct traffic_units *units)
-{
-    traffic->rows += rows_of(side);
-    traffic->bytes += rows_of(side) * side->run;
-    traffic->beats += count_units(side, units->bus_bytes);
-    traffic->bursts += count_units(side, units->burst_bytes);
-    traffic->conflicts += count_conflicts(side, units->bank_cycle);
-}
-
-static struct side side_of_box(const struct mli_copy_box *box, bool read)
-{
-    struct side side = {
-        .address = (uintptr_t)(read ? box->src : box->dst), .run = box->run, .loops = box->loops};
-
-    for (size_t i = 0; i < box->loops; i++) {
-        side.loop[i].count = box->loop[i].count;
-        side.loop[i].step = read ? box->loop[i].src_step : box->loop[i].dst_step;
-    }
-    return side;
-}
-
-static struct side side_of_slab(const struct mli_fill_slab *slab)
-{
-    struct side side = {.address = (uintptr_t)slab->dst, .run = slab->run, .loops = slab->loops};
-
-    for (size_t i = 0; i < slab->loops; i++) {
-        side.loop[i].count = slab->loop[i].count;
-        side.loop[i].step = slab->loop[i].step;
-    }
-    return side;
-}
-
-void traffic_add_read(struct traffic *traffic, const struct mli_plan *plan,
-                      const struct traffic_units *units)
-{
-    if (plan->box.run > 0) {
-        const struct side side = side_of_box(&plan->box, true);
-
-        add(traffic, &side, units);
-    }
-}
-
-void traffic_add_written(struct traffic *traffic, const struct mli_plan *plan,
-                         const struct traffic_units *units)
-{
-    if (plan->box.run > 0) {
-        const struct side side = side_of_box(&plan->box, false);
-
-        add(traffic, &side, units);
-    }
-    for (size_t i = 0; i < plan->slabs; i++) {
-        const struct side side = side_of_slab(&plan->slab[i]);
-
-        add(traffic, &side, units);
-    }
 }

@@ -58,9 +58,10 @@ enum cost_part {
         COST_PARTS
 };
 
-/** Return the words of a part for people, such as "reading", and its JSON key. Static storage. */
-const char *cost_part_words(enum cost_part part);
-const char *cost_part_key(enum cost_part part);
+/* The JSON key of each part, and its words for people, such as "reading". */
+extern const struct cost_part_word {
+    const char *key, *words;
+} cost_part_words[COST_PARTS];
 
 /* The traffic on one side of a plan: reads of the source, or writes of the destination. */
 struct traffic {
@@ -131,24 +132,5 @@ struct kernel_work kernel_work(const struct target_profile *profile, const struc
 
 /** Returns a cost in nanoseconds of the profile's clock, rounded up. */
 uint64_t cost_ns(const struct target_profile *profile, profile_cost cost);
-
-/*
- * The traffic of a plan on a bus: rows, beats and bursts, counted exactly from the addresses of the
- * plan. Nothing is accessed.
- */
-
-/* The units in which traffic is counted. */
-struct traffic_units {
-    uint32_t bus_bytes, burst_bytes; /* powers of two; burst_bytes is a multiple of bus_bytes */
-    uint64_t bank_cycle; /* bytes until the banks repeat: banks * bank_bytes; 0: no banks */
-};
-
-/** Adds the traffic of reading the copy box of a plan. */
-void traffic_add_read(struct traffic *traffic, const struct mli_plan *plan,
-                      const struct traffic_units *units);
-
-/** Adds the traffic of writing the copy box and the zeros of a plan. */
-void traffic_add_written(struct traffic *traffic, const struct mli_plan *plan,
-                         const struct traffic_units *units);
 
 #endif /* TARGET_COST_H */

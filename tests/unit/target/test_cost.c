@@ -11,7 +11,7 @@
 
 enum { PLANS = 3000, ROWS_MAX = 4096 };
 
-static struct traffic_units units;
+static struct profile_dma units; /* bus_bytes and burst_bytes */
 
 /* Counts one row. */
 static void count_row(struct traffic *t, uint64_t address, uint64_t run)
@@ -76,17 +76,19 @@ static void test_traffic_of_random_plans(void **state)
     (void)state;
     for (int i = 0; i < PLANS; i++) {
         const struct mli_plan plan = draw_plan(&rng);
-        struct traffic counted = {0}, found = {0};
+        const struct cost_channel channel = {.plan = &plan};
+        const struct cost_memories memories = {NULL, NULL};
+        struct traffic counted = {0};
+        struct move_cost found;
 
         units.bus_bytes = UINT32_C(1) << rng_below(&rng, 7);
         units.burst_bytes = units.bus_bytes << rng_below(&rng, 7);
+        cost_of_move(&found, &(struct target_profile){.dma = units}, &memories, &channel, 1);
         count_box(&counted, &plan.box, true);
-        traffic_add_read(&found, &plan, &units);
-        assert_equal_traffic(&counted, &found, seed);
-        counted = found = (struct traffic){0};
+        assert_equal_traffic(&counted, &found.read, seed);
+        counted = (struct traffic){0};
         count_box(&counted, &plan.box, false);
-        traffic_add_written(&found, &plan, &units);
-        assert_equal_traffic(&counted, &found, seed);
+        assert_equal_traffic(&counted, &found.written, seed);
     }
 }
 
