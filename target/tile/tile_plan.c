@@ -210,15 +210,7 @@ int tile_layer_window(struct tile_layer *layer, const struct tile_window *window
                                        channels, window->depthwise ? 1 : window->shape[2]},
                             .reduces = !window->depthwise,
                             .element = window->element,
-                            .depth = window->shape[2],
-                            .depthwise = window->depthwise};
-    for (uint32_t d = 0; d < 2; d++) {
-        layer->kernel[d] = window->kernel[d];
-        layer->stride[d] = window->stride[d];
-        layer->dilation[d] = window->dilation[d];
-        layer->pad_pre[d] = window->pad_pre[d];
-        layer->pad_post[d] = window->pad_post[d];
-    }
+                            .window = *window};
     operand = add_operand(layer, TILE_INPUT, window->element);
     add_halo(operand, window);
     add_plain(layer, operand, window->depthwise ? TILE_CHANNELS : TILE_REDUCED);

@@ -78,6 +78,18 @@ struct tile_operand {
     uint32_t merging; /* innermost dimensions that are ordered in the buffer as in memory */
 };
 
+/* A layer with a kernel over rows and columns of an HWC tensor: a convolution or a pooling. */
+struct tile_window {
+    uint32_t shape[3]; /* rows, columns and channels of the input */
+    uint32_t kernel[2], stride[2], dilation[2];
+    uint32_t pad_pre[2], pad_post[2]; /* rows of zeros above and below; columns left and right */
+    uint32_t channels;                /* channels of the output; depthwise: those of the input */
+    bool depthwise;                   /* each output channel depends on one input channel */
+    bool weights;                     /* false: a pooling, without weights; needs `depthwise` */
+    uint32_t element;                 /* bytes of an element of all operands */
+    uint32_t partial; /* bytes of a partial sum; 0: each tile has all input channels */
+};
+
 struct tile_layer {
     enum tile_kind kind;
     uint32_t axes;
@@ -90,22 +102,8 @@ struct tile_layer {
     uint32_t element;                           /* bytes of an element */
     uint64_t results;                           /* elements of the output */
     /* For tile_transfer.c: */
-    mli_explanation move; /* TILE_MOVE: the whole move */
-    uint32_t depth;       /* TILE_WINDOW: input channels */
-    uint32_t kernel[2], stride[2], dilation[2], pad_pre[2], pad_post[2]; /* rows, columns */
-    bool depthwise;
-};
-
-/* A layer with a kernel over rows and columns of an HWC tensor: a convolution or a pooling. */
-struct tile_window {
-    uint32_t shape[3]; /* rows, columns and channels of the input */
-    uint32_t kernel[2], stride[2], dilation[2];
-    uint32_t pad_pre[2], pad_post[2]; /* rows of zeros above and below; columns left and right */
-    uint32_t channels;                /* channels of the output; depthwise: those of the input */
-    bool depthwise;                   /* each output channel depends on one input channel */
-    bool weights;                     /* false: a pooling, without weights; needs `depthwise` */
-    uint32_t element;                 /* bytes of an element of all operands */
-    uint32_t partial; /* bytes of a partial sum; 0: each tile has all input channels */
+    mli_explanation move;      /* TILE_MOVE: the whole move */
+    struct tile_window window; /* TILE_WINDOW */
 };
 
 /**

@@ -27,9 +27,9 @@ static uint32_t window_axis(const struct tile_layer *layer, uint32_t operand, ui
 
     switch (layer->operand[operand].role) {
     case TILE_INPUT:
-        return d == 2 && layer->depthwise ? TILE_CHANNELS : input[d];
+        return d == 2 && layer->window.depthwise ? TILE_CHANNELS : input[d];
     case TILE_WEIGHTS:
-        return d == 2 && layer->depthwise ? TILE_AXES : weights[d];
+        return d == 2 && layer->window.depthwise ? TILE_AXES : weights[d];
     default:
         return d; /* rows, columns, channels */
     }
@@ -45,7 +45,7 @@ static uint32_t window_shape(const struct tile_layer *layer, uint32_t operand,
         const uint32_t axis = window_axis(layer, operand, d);
 
         if (axis == TILE_AXES)
-            shape[d] = d < 2 ? layer->kernel[d] : 1;
+            shape[d] = d < 2 ? layer->window.kernel[d] : 1;
         else
             shape[d] = (uint32_t)op->span[axis].extent;
     }
@@ -79,7 +79,7 @@ static void window_region(const struct tile_layer *layer, uint32_t operand, cons
         const uint32_t axis = window_axis(layer, operand, d);
 
         offset[d] = 0;
-        size[d] = axis == TILE_AXES ? (d < 2 ? layer->kernel[d] : 1) : 0;
+        size[d] = axis == TILE_AXES ? (d < 2 ? layer->window.kernel[d] : 1) : 0;
         if (axis == TILE_AXES)
             continue;
         offset[d] = (uint32_t)(box->begin[axis] * op->span[axis].step);
@@ -94,8 +94,8 @@ static void load_window(struct tile_transfer *t, const struct tile_layer *layer,
     t->rank = window_shape(layer, operand, t->src_shape);
     window_region(layer, operand, box, t->cfg.offset, t->cfg.size);
     for (uint32_t d = 0; d < 2 && layer->operand[operand].role == TILE_INPUT; d++) {
-        t->cfg.padding_pre[d] = (uint8_t)layer->pad_pre[d];
-        t->cfg.padding_post[d] = (uint8_t)layer->pad_post[d];
+        t->cfg.padding_pre[d] = (uint8_t)layer->window.pad_pre[d];
+        t->cfg.padding_post[d] = (uint8_t)layer->window.pad_post[d];
     }
     memcpy(t->dst_shape, t->cfg.size, sizeof t->dst_shape);
 }
