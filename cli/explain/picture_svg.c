@@ -166,52 +166,31 @@ static int middle_of(const int *at, size_t i)
     return (at[i] + at[i + 1]) / 2;
 }
 
-/* The ticks of an axis; text[i] is drawn if chosen[i] is set. */
-struct ticks {
-    char text[PICTURE_SLOTS_MAX][PICTURE_TICK_MAX];
-    bool chosen[PICTURE_SLOTS_MAX];
-};
-
-static void find_ticks(struct ticks *ticks, const struct picture_block *block,
-                       enum picture_level level)
+/* Draws the coordinates of the rows left of a plane, or of the columns below it. */
+static void svg_axis_ticks(struct textw *w, const struct picture_block *block,
+                           enum picture_level level, struct picture_area plane)
 {
+    const bool rows = level == PICTURE_ROWS;
+    const struct svgw_font font = {SVG_AXIS_FONT, rows ? SVGW_END : SVGW_MIDDLE, faint};
     const struct picture_axis *axis = &block->side->axis[level];
-    const int *at = level == PICTURE_ROWS ? block->row : block->column;
+    const int *at = rows ? block->row : block->column;
+    char text[PICTURE_SLOTS_MAX][PICTURE_TICK_MAX];
     struct picture_span spans[PICTURE_SLOTS_MAX];
+    bool chosen[PICTURE_SLOTS_MAX];
     for (size_t i = 0; i < axis->count; i++) {
-        char *text = ticks->text[i];
-        picture_tick_words(text, block->picture, block->side, axis, i);
-        int half = level == PICTURE_ROWS ? HALF_LINE : svg_axis_text_width(text) / 2 + 2;
-        int middle = middle_of(at, i);
-        spans[i] = (struct picture_span){*text ? middle - half : 0, *text ? middle + half : 0};
+        picture_tick_words(text[i], block->picture, block->side, axis, i);
+        const int half = rows ? HALF_LINE : svg_axis_text_width(text[i]) / 2 + 2;
+        const int middle = middle_of(at, i);
+        spans[i] = *text[i] ? (struct picture_span){middle - half, middle + half}
+                            : (struct picture_span){0, 0};
     }
-    picture_block_choose(axis, spans, ticks->chosen);
-}
-
-/* Draw the coordinates of the rows left of a plane, and of the columns below it. */
-static void svg_axis_row_ticks(struct textw *w, const struct picture_block *block,
-                               struct picture_area plane)
-{
-    static const struct svgw_font font = {SVG_AXIS_FONT, SVGW_END, faint};
-    struct ticks ticks;
-    find_ticks(&ticks, block, PICTURE_ROWS);
-    for (size_t i = 0; i < block->side->axis[PICTURE_ROWS].count; i++) {
-        if (ticks.chosen[i])
-            svgw_text(w, plane.x - SVG_AXIS_AWAY, plane.y + middle_of(block->row, i) + 3, &font,
-                      "%s", ticks.text[i]);
-    }
-}
-
-static void svg_axis_column_ticks(struct textw *w, const struct picture_block *block,
-                                  struct picture_area plane)
-{
-    static const struct svgw_font font = {SVG_AXIS_FONT, SVGW_MIDDLE, faint};
-    struct ticks ticks;
-    find_ticks(&ticks, block, PICTURE_COLUMNS);
-    for (size_t i = 0; i < block->side->axis[PICTURE_COLUMNS].count; i++) {
-        if (ticks.chosen[i])
-            svgw_text(w, plane.x + middle_of(block->column, i),
-                      plane.y + plane.height + SVG_AXIS_FONT + 2, &font, "%s", ticks.text[i]);
+    picture_block_choose(axis, spans, chosen);
+    for (size_t i = 0; i < axis->count; i++) {
+        const int middle = middle_of(at, i);
+        if (chosen[i])
+            svgw_text(w, rows ? plane.x - SVG_AXIS_AWAY : plane.x + middle,
+                      plane.y + (rows ? middle + 3 : plane.height + SVG_AXIS_FONT + 2), &font, "%s",
+                      text[i]);
     }
 }
 
@@ -435,9 +414,9 @@ static void draw_plane(struct textw *w, const struct picture_block *block, size_
     svg_axis_breaks(w, block, plane);
     draw_window(w, block, at);
     if (picture_block_row_ticks(block, at[PICTURE_PLANES]))
-        svg_axis_row_ticks(w, block, plane);
+        svg_axis_ticks(w, block, PICTURE_ROWS, plane);
     if (picture_block_column_ticks(block, at[PICTURE_LINES], at[PICTURE_PLANES]))
-        svg_axis_column_ticks(w, block, plane);
+        svg_axis_ticks(w, block, PICTURE_COLUMNS, plane);
 }
 
 static void draw_captions(struct textw *w, const struct picture_block *block)
