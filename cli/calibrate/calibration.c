@@ -16,13 +16,6 @@
 #define MEMORY_SHARE 8                      /* part of a board's memory for a tensor */
 enum { LEAST_BYTES = 2048, LINES = 5 };
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool passes(const struct error_filter *filter, const struct checked_move *move)
 {
     return (filter->class < 0 || filter->class == (int)move->class) &&
@@ -44,7 +37,7 @@ struct error_summary calibration_errors(const struct calibration *calibration,
             error[summary.moves++] = fabs(predicted / move->measured - 1);
     }
     if (summary.moves > 0) {
-        qsort(error, summary.moves, sizeof *error, compare);
+        sort_doubles(error, summary.moves);
         summary.median = error[summary.moves / 2];
         summary.p95 = error[summary.moves * 95 / 100];
     }

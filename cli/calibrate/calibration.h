@@ -109,6 +109,9 @@ int sweep_run(struct sweep *sweep, struct measure *measure, const struct sweep_r
               struct fault *fault);
 void sweep_finish(struct sweep *sweep);
 
+/** Sorts numbers, the smallest first. */
+void sort_doubles(double *values, size_t count);
+
 struct calibration_rules {
     const char *engine; /* specification for mli_mov_set_engine() */
     uint64_t seed;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "cli/calibrate/calibration.h"
 #include "cli/selftest/draw.h"
@@ -309,15 +308,6 @@ static int complain(struct fault *fault, const char *call)
     return fault_set(fault, FAULT_INTERNAL, NULL, "%s: %s", call, mli_last_error());
 }
 
-/* Returns the time that the calling thread has run. Reading this clock takes a system call. */
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Runs the prepared move several times. Returns the time of one run, or a negative number. */
 static double run(uint64_t (*now_ns)(void), mli_mov_handle_t *handle, uint64_t times)
 {
@@ -426,6 +416,11 @@ static int compare(const void *a, const void *b)
     const double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
+}
+
+void sort_doubles(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare);
 }
 
 /*
@@ -560,7 +555,7 @@ static double repeat_of(const struct batch *batch)
 
     for (size_t i = 0; i < batch->count; i++)
         gap[i] = batch->second[i] / batch->best[i] - 1;
-    qsort(gap, batch->count, sizeof *gap, compare);
+    sort_doubles(gap, batch->count);
     return gap[batch->count / 2];
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/file/regular.h"
 #include "cli/model/model.h"
 #include "cli/tensor/archive.h"
@@ -247,16 +248,12 @@ static void destroy(struct archive *archive)
 
 static int read_at(int fd, void *buffer, size_t size, off_t offset, struct fault *fault)
 {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, offset + (off_t)done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return fault_set(fault, FAULT_IO_ERROR, NULL, "%s",
-                             got < 0 ? strerror(errno) : "it shrank while it was read");
-        done += (size_t)got;
-    }
-    return 0;
+    const ssize_t got = read_bytes(fd, buffer, size, offset);
+
+    if (got == (ssize_t)size)
+        return 0;
+    return fault_set(fault, FAULT_IO_ERROR, NULL, "%s",
+                     got < 0 ? strerror(errno) : "it shrank while it was read");
 }
 
 static int read_safetensors(struct archive *archive, int fd, struct fault *fault)

@@ -8,6 +8,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/file/place.h"
 #include "cli/file/regular.h"
 #include "cli/tensor/tensor_file.h"
@@ -34,19 +35,6 @@ static int refuse_kind(const struct tensor_file *file, mode_t mode, struct fault
 
 static const char shrank[] = "it shrank while it was read, or its storage failed";
 
-static int read_all(int fd, void *buffer, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got < 0 ? -errno : -ENODATA; /* the file shrank */
-        done += (size_t)got;
-    }
-    return 0;
-}
-
 static int too_wide(const struct tensor_file *file, struct fault *fault)
 {
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: a stride exceeds 31 bits",
@@ -61,10 +49,10 @@ static int read_npy(struct tensor_file *file, struct fault *fault)
     if (!bytes)
         return fault_no_memory(fault);
     int result = -1;
-    int error = read_all(file->fd, bytes, length);
-    if (error) {
+    const ssize_t got = read_bytes(file->fd, bytes, length, 0);
+    if (got != (ssize_t)length) {
         fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown,
-                  error == -ENODATA ? shrank : strerror(-error));
+                  got < 0 ? strerror(errno) : shrank);
         goto out;
     }
     struct fault why;

@@ -4,17 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli/term/cancel.h"
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "cli/term/clock_ns.h"
 
 /* Finds the plan: on a board by the predicted times, else by an estimate. */
 static int choose_plan(struct tile_result *result, struct fault *fault)
@@ -35,12 +27,12 @@ static int choose_plan(struct tile_result *result, struct fault *fault)
 static int find_plan(struct tile_result *result, struct fault *fault)
 {
     const struct tile_request *r = result->request;
-    const uint64_t begin = cpu_ns();
+    const uint64_t begin = thread_ns();
     struct tile_memory single = r->memory;
     uint64_t smallest;
 
     if (choose_plan(result, fault) == 0) {
-        result->plan_ns = cpu_ns() - begin;
+        result->plan_ns = thread_ns() - begin;
         return 0;
     }
     single.buffers = 1;
