@@ -31,10 +31,8 @@ int words_find(const char *what, const char *given, const char *const *words)
     }
     const char *nearest = nearest_word(given, words);
     if (nearest)
-        print_error("%s %s is unknown; did you mean %s?", what, given, nearest);
-    else
-        print_error("%s %s: %s is needed", what, given, words_text(list, words));
-    return -1;
+        return print_refusal("%s %s is unknown; did you mean %s?", what, given, nearest);
+    return print_refusal("%s %s: %s is needed", what, given, words_text(list, words));
 }
 
 enum { OPTION_TEXT_MAX = 48, HELP_INDENT = 29, HELP_WIDTH = 100 };
@@ -62,17 +60,13 @@ static int unknown(const struct option *table, const char *word, size_t length)
         names[count++] = o->name;
     names[count] = NULL;
     for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
-        if (strcmp(name, former[i].name) == 0) {
-            print_error("--%s is no option any more: %s", name, former[i].instead);
-            return -1;
-        }
+        if (strcmp(name, former[i].name) == 0)
+            return print_refusal("--%s is no option any more: %s", name, former[i].instead);
     }
     const char *nearest = nearest_word(name, names);
     if (nearest)
-        print_error("unknown option --%s; did you mean --%s?", name, nearest);
-    else
-        print_error("unknown option --%s; --help lists the options", name);
-    return -1;
+        return print_refusal("unknown option --%s; did you mean --%s?", name, nearest);
+    return print_refusal("unknown option --%s; --help lists the options", name);
 }
 
 static const struct option *find_long(const struct option *table, const char *word, size_t length)
@@ -95,10 +89,8 @@ static const struct option *find_letter(const struct option *table, char letter)
 
 static int note_repeat(struct options *options, const struct option *option, const char *value)
 {
-    if (options->repeat_count == OPTIONS_REPEATS_MAX) {
-        print_error("--%s is given more than %d times", option->name, OPTIONS_REPEATS_MAX);
-        return -1;
-    }
+    if (options->repeat_count == OPTIONS_REPEATS_MAX)
+        return print_refusal("--%s is given more than %d times", option->name, OPTIONS_REPEATS_MAX);
     options->repeats[options->repeat_count].index = (size_t)(option - options->table);
     options->repeats[options->repeat_count++].value = value;
     return 0;
@@ -113,9 +105,8 @@ static int check_path(const struct option *option, const char *value)
         (takes->kind != VALUE_FILE && takes->kind != VALUE_JOB_FILE &&
          takes->kind != VALUE_PROFILE && takes->kind != VALUE_DIRECTORY))
         return 0;
-    print_error("--%s is empty; give it a path: --%s %s", option->name, option->name,
-                option->value);
-    return -1;
+    return print_refusal("--%s is empty; give it a path: --%s %s", option->name, option->name,
+                         option->value);
 }
 
 /* Stores one option; `inline_value` is the text after "=", or null. May take the next word. */
@@ -124,20 +115,15 @@ static int take(struct options *options, const struct option *option, const char
 {
     const char *value = "";
 
-    if (option->absent) {
-        print_error("--%s: %s", option->name, option->absent);
-        return -1;
-    }
-    if (!option->value && inline_value) {
-        print_error("--%s takes no value", option->name);
-        return -1;
-    }
+    if (option->absent)
+        return print_refusal("--%s: %s", option->name, option->absent);
+    if (!option->value && inline_value)
+        return print_refusal("--%s takes no value", option->name);
     if (option->value) {
         value = inline_value ? inline_value : words[1];
-        if (!value) {
-            print_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
-            return -1;
-        }
+        if (!value)
+            return print_refusal("--%s needs a value: --%s %s", option->name, option->name,
+                                 option->value);
         *used = inline_value ? 1 : 2;
     }
     size_t index = (size_t)(option - options->table);
@@ -145,10 +131,8 @@ static int take(struct options *options, const struct option *option, const char
         return -1;
     if (option->repeats && note_repeat(options, option, value))
         return -1;
-    if (options->values[index] && option->value && !option->repeats) {
-        print_error("--%s is given twice", option->name);
-        return -1;
-    }
+    if (options->values[index] && option->value && !option->repeats)
+        return print_refusal("--%s is given twice", option->name);
     options->values[index] = value;
     return 0;
 }
@@ -168,14 +152,10 @@ static int parse_word(struct options *options, char **words, int *used)
         return take(options, option, name[length] ? name + length + 1 : NULL, words, used);
     }
     const struct option *option = find_letter(options->table, word[1]);
-    if (!option) {
-        print_error("unknown option %s; --help lists the options", word);
-        return -1;
-    }
-    if (word[2] && !option->value) {
-        print_error("unknown option %s; give each short option by itself", word);
-        return -1;
-    }
+    if (!option)
+        return print_refusal("unknown option %s; --help lists the options", word);
+    if (word[2] && !option->value)
+        return print_refusal("unknown option %s; give each short option by itself", word);
     return take(options, option, word[2] ? word + 2 : NULL, words, used);
 }
 
@@ -247,11 +227,9 @@ int options_uint(const struct options *options, const char *name, uint64_t min, 
     char *end;
     size_t digits = strspn(text, "0123456789");
     uint64_t value = strtoull(text, &end, 10);
-    if (digits == 0 || digits > 19 || *end || value < min || value > max) {
-        print_error("--%s %s: an integer from %" PRIu64 " to %" PRIu64 " is needed", name, text,
-                    min, max);
-        return -1;
-    }
+    if (digits == 0 || digits > 19 || *end || value < min || value > max)
+        return print_refusal("--%s %s: an integer from %" PRIu64 " to %" PRIu64 " is needed", name,
+                             text, min, max);
     *out = value;
     return 0;
 }

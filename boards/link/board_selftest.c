@@ -382,16 +382,13 @@ enum exit_code board_selftest(struct selftest_report *report, struct round_plan 
     struct board *board;
     struct fault fault;
 
-    if (!is_board_url(url)) {
-        print_error("--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own "
-                    "machine",
-                    url);
-        return EXIT_CODE_INVALID;
-    }
-    if (options_get(options, "threads") || options_get(options, "tuning")) {
-        print_error("--threads and --tuning cannot be combined with --host");
-        return EXIT_CODE_INVALID;
-    }
+    if (!is_board_url(url))
+        return print_invalid(
+            "--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own "
+            "machine",
+            url);
+    if (options_get(options, "threads") || options_get(options, "tuning"))
+        return print_invalid("--threads and --tuning cannot be combined with --host");
     board = calloc(1, sizeof(*board));
     if (!board)
         return print_no_memory();

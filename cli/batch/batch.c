@@ -61,8 +61,7 @@ static int check_files(const struct options *options)
 
     if (!resume || !junit || strcmp(junit, "-") == 0 || !place_same_file(resume, junit))
         return 0;
-    print_error("--resume and --junit cannot be the same file: %s", resume);
-    return -1;
+    return print_refusal("--resume and --junit cannot be the same file: %s", resume);
 }
 
 /* Refuses options that a worker of a queue does not have, and options of a queue without one. */
@@ -75,17 +74,14 @@ static int check_queue(const struct options *options)
         if (!options->values[o - options->table] || !(o->uses & BATCH_FORMS) || o->uses & form)
             continue;
         if (queue)
-            print_error("--%s cannot be combined with a worker of --queue", o->name);
-        else
-            print_error("--%s requires --queue URL", o->name);
-        return -1;
+            return print_refusal("--%s cannot be combined with a worker of --queue", o->name);
+        return print_refusal("--%s requires --queue URL", o->name);
     }
     if (!queue || options->argument_count == 0)
         return 0;
-    print_error(
+    return print_refusal(
         "--queue takes its cases from the queue; to add the cases of a PATH, run mlictl batch "
         "enqueue --queue URL PATH");
-    return -1;
 }
 
 /* Refuses options that cannot be combined. */
@@ -93,22 +89,16 @@ static int check(const struct options *options)
 {
     if (check_files(options) || check_queue(options))
         return -1;
-    if (given(options, "rerun") && !given(options, "resume")) {
-        print_error("--rerun requires --resume STATE");
-        return -1;
-    }
-    if (given(options, "update-golden") &&
-        (given(options, "retries") || given(options, "repeat"))) {
-        print_error("--update-golden cannot be combined with --retries or --repeat");
-        return -1;
-    }
+    if (given(options, "rerun") && !given(options, "resume"))
+        return print_refusal("--rerun requires --resume STATE");
+    if (given(options, "update-golden") && (given(options, "retries") || given(options, "repeat")))
+        return print_refusal("--update-golden cannot be combined with --retries or --repeat");
     if (!connector_is_embedded(options) &&
         (given(options, "engine") || given(options, "channels") || given(options, "profile") ||
-         given(options, "tuning"))) {
-        print_error("--engine, --channels, --profile and --tuning cannot be combined with --socket "
-                    "or --host: a daemon has its own");
-        return -1;
-    }
+         given(options, "tuning")))
+        return print_refusal(
+            "--engine, --channels, --profile and --tuning cannot be combined with --socket "
+            "or --host: a daemon has its own");
     return cases_check_filter(options);
 }
 
@@ -119,8 +109,7 @@ static int read_shard(struct batch_settings *settings, const struct options *opt
 
     if (!text || shard_choose(text, &settings->shard, &fault) == 0)
         return 0;
-    print_error("--shard %s", fault.text);
-    return -1;
+    return print_refusal("--shard %s", fault.text);
 }
 
 static void read_keep(struct batch_settings *settings, const struct options *options)
@@ -208,9 +197,9 @@ static int check_state(const struct batch *batch)
 
     if (!batch->state_file.state.begun || (now->index == then->index && now->count == then->count))
         return 0;
-    print_error("%s is a state file %s, but this run is %s; give each shard its own --resume STATE",
-                batch->settings->resume, part_text(one, then), part_text(other, now));
-    return -1;
+    return print_refusal(
+        "%s is a state file %s, but this run is %s; give each shard its own --resume STATE",
+        batch->settings->resume, part_text(one, then), part_text(other, now));
 }
 
 static enum exit_code open_state_file(struct batch *batch)
@@ -324,8 +313,7 @@ static int written(struct batch *batch, int status, const struct fault *fault)
     if (status == 0)
         return 0;
     batch->write_failed = true;
-    print_error("%s", fault->text);
-    return -1;
+    return print_refusal("%s", fault->text);
 }
 
 static void report_result(struct batch *batch, const struct case_result *result)

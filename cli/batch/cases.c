@@ -477,8 +477,7 @@ int cases_check_filter(const struct options *options)
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
         if (pattern[*pattern == '!'])
             continue;
-        print_error("--filter: the pattern is empty; give one as in 'conv/*'");
-        return -1;
+        return print_refusal("--filter: the pattern is empty; give one as in 'conv/*'");
     }
     return 0;
 }

@@ -259,10 +259,8 @@ enum exit_code batch_enqueue(const struct options *options)
     if (cases_check_filter(options) ||
         options_uint(options, "lease", LEASE_MIN_S, LEASE_MAX_S, &lease))
         return EXIT_CODE_INVALID;
-    if (options->argument_count < 2) {
-        print_error("batch enqueue requires a PATH");
-        return EXIT_CODE_INVALID;
-    }
+    if (options->argument_count < 2)
+        return print_invalid("batch enqueue requires a PATH");
     enum exit_code code = EXIT_CODE_DONE;
     if (cases_find(&cases, options, 1, &fault) ||
         enqueue(options, &cases, (uint32_t)lease * MS_PER_S, &fault))

@@ -48,10 +48,8 @@ static enum exit_code measure_kernels(const struct options *options)
     struct kernels_request request = {.output = options_get(options, "output")};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (options_get(options, others[i])) {
-            print_error("--%s cannot be combined with --kernels", others[i]);
-            return EXIT_CODE_INVALID;
-        }
+        if (options_get(options, others[i]))
+            return print_invalid("--%s cannot be combined with --kernels", others[i]);
     }
     if (options_uint(options, "seconds", 1, SECONDS_MAX, &request.seconds))
         return EXIT_CODE_INVALID;

@@ -344,15 +344,12 @@ static int check_wanted(struct run *run)
 {
     run->output.svg.files = run->sequence->file_count;
     run->output.svg.jobs = count_wanted(run);
-    if (run->output.svg.jobs == 0) {
-        print_error("--job %s: no file has a job with this name or number", run->job);
-        return -1;
-    }
-    if (svg_target_is_stdout(&run->output.svg) && run->output.svg.jobs > 1) {
-        print_error("--svg -: standard output takes one drawing, not %zu; give a file, or --job",
-                    run->output.svg.jobs);
-        return -1;
-    }
+    if (run->output.svg.jobs == 0)
+        return print_refusal("--job %s: no file has a job with this name or number", run->job);
+    if (svg_target_is_stdout(&run->output.svg) && run->output.svg.jobs > 1)
+        return print_refusal(
+            "--svg -: standard output takes one drawing, not %zu; give a file, or --job",
+            run->output.svg.jobs);
     return 0;
 }
 

@@ -54,18 +54,16 @@ static int read_format(const struct options *options, bool *npy)
     const char *path = options->arguments[0];
     enum file_format format;
 
-    if (strcmp(path, "-") == 0) {
-        print_error("gen writes to a file, not to standard output; ./- is a file with the name -");
-        return -1;
-    }
+    if (strcmp(path, "-") == 0)
+        return print_refusal(
+            "gen writes to a file, not to standard output; ./- is a file with the name -");
     if (tensor_args_format(options, path, &format))
         return -1;
     *npy = format == FILE_FORMAT_NPY;
     if (!file_format_is_archive(format))
         return 0;
-    print_error("%s: .%s files can be read only; --format npy or raw is needed", path,
-                file_format_word(format));
-    return -1;
+    return print_refusal("%s: .%s files can be read only; --format npy or raw is needed", path,
+                         file_format_word(format));
 }
 
 static int read_request(const struct options *options, struct request *request)
@@ -82,10 +80,8 @@ static int read_request(const struct options *options, struct request *request)
     request->elements = 1;
     for (uint32_t d = 0; d < header->rank; d++) {
         if (__builtin_mul_overflow(request->elements, header->shape[d], &request->elements) ||
-            request->elements > INT64_MAX / 8) {
-            print_error("--shape: more than 2^60 elements");
-            return -1;
-        }
+            request->elements > INT64_MAX / 8)
+            return print_refusal("--shape: more than 2^60 elements");
     }
     header->data_offset = request->npy ? NPY_FORMAT_SIZE : 0;
     header->data_size = request->elements * header->item_size;

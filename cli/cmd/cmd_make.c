@@ -59,16 +59,13 @@ static enum exit_code make(const struct options *options)
         return EXIT_CODE_INVALID;
     bool run = options_get(options, "run") != NULL;
     const char *output = options_get(options, "output");
-    if (options_get(options, "force") && !run && (!output || strcmp(output, "-") == 0)) {
-        print_error("--force requires --output or --run: without them make writes no file");
-        return EXIT_CODE_INVALID;
-    }
+    if (options_get(options, "force") && !run && (!output || strcmp(output, "-") == 0))
+        return print_invalid(
+            "--force requires --output or --run: without them make writes no file");
     bool c = options_get(options, "c") != NULL;
-    if (c && (run || options_get(options, "json"))) {
-        print_error("--c cannot be combined with --%s: make prints one of them",
-                    run ? "run" : "json");
-        return EXIT_CODE_INVALID;
-    }
+    if (c && (run || options_get(options, "json")))
+        return print_invalid("--c cannot be combined with --%s: make prints one of them",
+                             run ? "run" : "json");
     return make_request_carry_out(&(struct make_request){.options = options,
                                                          .c = c,
                                                          .op = op ? JOB_OP_PERMUTE : JOB_OP_MOV,

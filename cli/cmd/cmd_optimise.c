@@ -98,14 +98,11 @@ static void print_result(const struct options *options, const struct optimised *
 
 static int check_options(const struct options *options)
 {
-    if (options_get(options, "force") && !target_of(options)) {
-        print_error("--force requires --output FILE: without it optimise writes no file");
-        return -1;
-    }
-    if (options_get(options, "output") && !target_of(options) && options_get(options, "json")) {
-        print_error("--json cannot be combined with --output -: both write to standard output");
-        return -1;
-    }
+    if (options_get(options, "force") && !target_of(options))
+        return print_refusal("--force requires --output FILE: without it optimise writes no file");
+    if (options_get(options, "output") && !target_of(options) && options_get(options, "json"))
+        return print_refusal(
+            "--json cannot be combined with --output -: both write to standard output");
     return 0;
 }
 

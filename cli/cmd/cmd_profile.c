@@ -216,11 +216,9 @@ static enum exit_code show_file(const struct print_style *style, const char *nam
 {
     const struct profile_text *built_in = profile_built_in_named(name);
 
-    if (!built_in) {
-        print_error(
+    if (!built_in)
+        return print_invalid(
             "--file: \"%s\" is not a built-in profile; mlictl profile list prints the names", name);
-        return EXIT_CODE_INVALID;
-    }
     if (!style->quiet)
         fputs(built_in->text, stdout);
     return EXIT_CODE_DONE;

@@ -704,10 +704,8 @@ static enum exit_code run(const struct options *options)
     int daemon, input_mode, output_mode = -1;
     enum exit_code code = EXIT_CODE_FAILED;
 
-    if (isatty(STDIN_FILENO)) {
-        print_error("proxy talks to a program: mlictl -H ssh://... starts it");
-        return EXIT_CODE_INVALID;
-    }
+    if (isatty(STDIN_FILENO))
+        return print_invalid("proxy talks to a program: mlictl -H ssh://... starts it");
     if (mli_client_open_socket(options_get(options, "socket"), cancel_fd(), &daemon, &error))
         return explain(&error);
     if (proxy_init(&proxy, STDIN_FILENO, STDOUT_FILENO, daemon))

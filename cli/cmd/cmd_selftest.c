@@ -94,10 +94,8 @@ static int read_amount(const struct options *options, struct round_plan *plan, u
 {
     const bool timed = options_get(options, "seconds") != NULL;
 
-    if (timed && options_get(options, "iterations")) {
-        print_error("--seconds cannot be combined with --iterations");
-        return -1;
-    }
+    if (timed && options_get(options, "iterations"))
+        return print_refusal("--seconds cannot be combined with --iterations");
     plan->only_one = options_get(options, "only") != NULL;
     plan->iterations = timed                          ? UINT64_MAX
                        : plan->only_one               ? 1

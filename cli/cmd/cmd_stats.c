@@ -127,10 +127,8 @@ static enum exit_code ask_stats(struct session *session, void *context)
 
 static enum exit_code stats(const struct options *options)
 {
-    if (options_get(options, "prometheus") && options_get(options, "json")) {
-        print_error("--prometheus cannot be combined with --json: give one of them");
-        return EXIT_CODE_INVALID;
-    }
+    if (options_get(options, "prometheus") && options_get(options, "json"))
+        return print_invalid("--prometheus cannot be combined with --json: give one of them");
     return session_run_any(options, ask_stats, NULL);
 }
 

@@ -61,10 +61,9 @@ static enum exit_code submit(const struct options *options)
     struct detach detach = {.link = &link, .style = &sequence.style};
     struct fault fault;
 
-    if (execution.sync && options_get(options, "detach")) {
-        print_error("--sync cannot be combined with --detach, which does not wait for the outputs");
-        return EXIT_CODE_INVALID;
-    }
+    if (execution.sync && options_get(options, "detach"))
+        return print_invalid(
+            "--sync cannot be combined with --detach, which does not wait for the outputs");
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;

@@ -212,10 +212,9 @@ static enum exit_code run(const struct options *options)
         return command_misused(&cmd_trace);
     recorder.streamed = strcmp(recorder.path, "-") == 0;
     recorder.replaces = options_get(options, "force") != NULL;
-    if (recorder.streamed && options_get(options, "json")) {
-        print_error("--output - cannot be combined with --json: both write to standard output");
-        return EXIT_CODE_INVALID;
-    }
+    if (recorder.streamed && options_get(options, "json"))
+        return print_invalid(
+            "--output - cannot be combined with --json: both write to standard output");
     if (options_uint(options, "seconds", 1, 86400, &recorder.seconds))
         return EXIT_CODE_INVALID;
     return session_run(options, record_trace, &recorder);

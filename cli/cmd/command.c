@@ -85,9 +85,8 @@ void command_help(const struct command *command)
 
 enum exit_code command_misused(const struct command *command)
 {
-    print_error("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
-                *command->arguments ? " " : "", command->arguments, command->name);
-    return EXIT_CODE_INVALID;
+    return print_invalid("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
+                         *command->arguments ? " " : "", command->arguments, command->name);
 }
 
 /* Options allowed before the command: the options of every command, and the options that name the

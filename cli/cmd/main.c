@@ -85,16 +85,12 @@ static int count_leading(int argc, char **argv)
     while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--help") != 0 &&
            strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
         int used = options_word(command_leading, argv + at);
-        if (used < 0) {
-            print_error("%s: only --json, -q, --socket and -H are allowed before the command",
-                        argv[at]);
-            return -1;
-        }
+        if (used < 0)
+            return print_refusal(
+                "%s: only --json, -q, --socket and -H are allowed before the command", argv[at]);
         at += used;
-        if (at > argc) {
-            print_error("%s needs a value", argv[argc - 1]);
-            return -1;
-        }
+        if (at > argc)
+            return print_refusal("%s needs a value", argv[argc - 1]);
     }
     return at - 1;
 }
@@ -122,10 +118,8 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     if (!command)
         return EXIT_CODE_INVALID;
     for (int i = 0; i < leading; i++) {
-        if (names_host(argv[i]) && !options_has(command->options, "host")) {
-            print_error("%s uses no daemon: -H cannot be combined with it", command->name);
-            return EXIT_CODE_INVALID;
-        }
+        if (names_host(argv[i]) && !options_has(command->options, "host"))
+            return print_invalid("%s uses no daemon: -H cannot be combined with it", command->name);
     }
     if (options_parse(&options, command->options, argc, argv))
         return EXIT_CODE_INVALID;
@@ -148,10 +142,8 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
 /* `mlictl help [COMMAND]`; `words` follow "help". */
 static enum exit_code help_words(int count, char **words)
 {
-    if (count > 1 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0)) {
-        print_error("usage: mlictl help [COMMAND]");
-        return EXIT_CODE_INVALID;
-    }
+    if (count > 1 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0))
+        return print_invalid("usage: mlictl help [COMMAND]");
     if (count == 0 || strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0) {
         help();
         return EXIT_CODE_DONE;
@@ -179,10 +171,8 @@ static enum exit_code run(int argc, char **argv)
 
     if (leading < 0)
         return EXIT_CODE_INVALID;
-    if (argc < leading + 2) {
-        print_error("a command is needed; see mlictl --help");
-        return EXIT_CODE_INVALID;
-    }
+    if (argc < leading + 2)
+        return print_invalid("a command is needed; see mlictl --help");
     turn(argv, leading);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help_words(0, NULL);

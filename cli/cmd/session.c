@@ -122,8 +122,8 @@ int session_check_jobs(const struct options *options)
         if (digits > 0 && digits <= JOB_DIGITS_MAX && argument[digits] == '\0' &&
             strtoull(argument, NULL, 10) > 0)
             continue;
-        print_error("%s: a job number is required; mlictl jobs lists the numbers", argument);
-        return -1;
+        return print_refusal("%s: a job number is required; mlictl jobs lists the numbers",
+                             argument);
     }
     return 0;
 }

@@ -177,8 +177,7 @@ static int check_profile(const struct options *options)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!options_get(options, names[i]) || options_get(options, "profile"))
             continue;
-        print_error("--%s requires --profile: it shows the model of a board", names[i]);
-        return -1;
+        return print_refusal("--%s requires --profile: it shows the model of a board", names[i]);
     }
     return 0;
 }
@@ -190,8 +189,7 @@ static int check_files(const struct options *options, const char *one, const cha
 
     if (!path || !same || !place_same_file(path, same))
         return 0;
-    print_error("--%s and --%s cannot be the same file: %s", one, other, path);
-    return -1;
+    return print_refusal("--%s and --%s cannot be the same file: %s", one, other, path);
 }
 
 /* Refuses two options that write to standard output. Sets output->on_stdout to the option with "-".
@@ -207,11 +205,10 @@ static int check_stdout(struct explain_output *output, const struct options *opt
 
         if (!value || (is_file && strcmp(value, "-") != 0))
             continue;
-        if (first) {
-            print_error("--%s%s and --%s%s cannot be combined: both write to standard output",
-                        first, output->on_stdout ? " -" : "", names[i], is_file ? " -" : "");
-            return -1;
-        }
+        if (first)
+            return print_refusal(
+                "--%s%s and --%s%s cannot be combined: both write to standard output", first,
+                output->on_stdout ? " -" : "", names[i], is_file ? " -" : "");
         first = names[i];
         output->on_stdout |= is_file;
     }
@@ -236,9 +233,7 @@ int explain_output_read(struct explain_output *output, const struct options *opt
         check_files(options, "trace", "timeline"))
         return -1;
     output->memcpy = !output->c && !options_get(options, "no-memcpy");
-    if (output->svg.path && !*output->svg.path) {
-        print_error("--svg requires the name of a file, or - for standard output");
-        return -1;
-    }
+    if (output->svg.path && !*output->svg.path)
+        return print_refusal("--svg requires the name of a file, or - for standard output");
     return 0;
 }

@@ -43,17 +43,14 @@ static int read_dim(struct import_request *request, const char *text)
     errno = 0;
     extent = equals ? strtoll(equals + 1, &end, 10) : 0;
     if (!equals || equals == text || end == equals + 1 || *end || errno || extent < 1 ||
-        extent > INT32_MAX) {
-        print_error("--dim %s: NAME=N is needed, with N from 1 to %d, such as batch=1", text,
-                    INT32_MAX);
-        return -1;
-    }
-    if (set_dims(&request->model, text, (size_t)(equals - text), extent) == 0 && *text != '*') {
-        print_error("--dim %s: the model has no open dimension of this name, or an earlier --dim "
-                    "has set it",
-                    text);
-        return -1;
-    }
+        extent > INT32_MAX)
+        return print_refusal("--dim %s: NAME=N is needed, with N from 1 to %d, such as batch=1",
+                             text, INT32_MAX);
+    if (set_dims(&request->model, text, (size_t)(equals - text), extent) == 0 && *text != '*')
+        return print_refusal(
+            "--dim %s: the model has no open dimension of this name, or an earlier --dim "
+            "has set it",
+            text);
     return 0;
 }
 
@@ -82,8 +79,8 @@ static int read_format(struct import_request *request)
         request->format = format == 0 ? FILE_FORMAT_ONNX : FILE_FORMAT_TFLITE;
     if (request->format == FILE_FORMAT_ONNX || request->format == FILE_FORMAT_TFLITE)
         return 0;
-    print_error("%s: a name that ends with .onnx or .tflite is needed, or --format", request->path);
-    return -1;
+    return print_refusal("%s: a name that ends with .onnx or .tflite is needed, or --format",
+                         request->path);
 }
 
 static int read_model(struct import_request *request, struct fault *fault)
@@ -128,10 +125,8 @@ enum exit_code import_request_init(struct import_request *request, const struct 
         .force = options_get(options, "force") != NULL,
         .fuse = options_get(options, "fuse") != NULL,
     };
-    if (!request->directory && !request->dry_run) {
-        print_error("--output DIR is needed, or --dry-run to write nothing");
-        return EXIT_CODE_INVALID;
-    }
+    if (!request->directory && !request->dry_run)
+        return print_invalid("--output DIR is needed, or --dry-run to write nothing");
     if (read_format(request))
         return EXIT_CODE_INVALID;
     if (read_model(request, &fault))

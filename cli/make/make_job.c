@@ -293,21 +293,17 @@ static int check_options(const struct make_request *request)
     static const char *const embedded[] = {"engine", "limit-bytes", "tuning"};
     const struct options *options = request->options;
 
-    if (request->run && options_get(options, "output") && !target_of(request)) {
-        print_error("--output - cannot be combined with running the job: name a file, or use make "
-                    "without --run");
-        return -1;
-    }
-    if (!request->run && options_get(options, "limit-bytes")) {
-        print_error("--limit-bytes requires --run");
-        return -1;
-    }
+    if (request->run && options_get(options, "output") && !target_of(request))
+        return print_refusal(
+            "--output - cannot be combined with running the job: name a file, or use make "
+            "without --run");
+    if (!request->run && options_get(options, "limit-bytes"))
+        return print_refusal("--limit-bytes requires --run");
     for (size_t i = 0; names_daemon(options) && i < sizeof(embedded) / sizeof(embedded[0]); i++) {
-        if (options_get(options, embedded[i])) {
-            print_error("--%s cannot be combined with --socket or --host: a daemon has its own",
-                        embedded[i]);
-            return -1;
-        }
+        if (options_get(options, embedded[i]))
+            return print_refusal(
+                "--%s cannot be combined with --socket or --host: a daemon has its own",
+                embedded[i]);
     }
     return 0;
 }
@@ -424,9 +420,9 @@ struct number_rule {
 
 static int complain_numbers(const struct number_rule *rule, const char *text)
 {
-    print_error("--%s %s: requires 1 to %d numbers from %" PRId64 " to %" PRId64 ", as in %s",
-                rule->option, text, MLI_MAX_RANK, rule->min, rule->max, rule->example);
-    return -1;
+    return print_refusal("--%s %s: requires 1 to %d numbers from %" PRId64 " to %" PRId64
+                         ", as in %s",
+                         rule->option, text, MLI_MAX_RANK, rule->min, rule->max, rule->example);
 }
 
 /* Reads one number. Returns the text after the number, or null if there is no valid number. */
@@ -488,8 +484,7 @@ static int copy_path(char **out, const char *path)
             struct fault fault; /* a fault replaces invalid bytes in its text */
             fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
                       "%s: the name is not UTF-8, which a job file requires", path);
-            print_error("%s", fault.text);
-            return -1;
+            return print_refusal("%s", fault.text);
         }
     }
     return copy(out, path);
@@ -515,10 +510,8 @@ static int read_layouts(const char *text, struct job_spec *job)
     struct layouts layouts;
     char why[LAYOUT_WHY_MAX];
 
-    if (parse_layouts(text, &layouts, why)) {
-        print_error("--perm %s: %s", text, why);
-        return -1;
-    }
+    if (parse_layouts(text, &layouts, why))
+        return print_refusal("--perm %s: %s", text, why);
     memcpy(job->common.cfg.perm_dim, layouts.perm, layouts.count);
     job->common.lengths.perm_dim = (uint8_t)layouts.count;
     return 0;
@@ -539,19 +532,15 @@ static int read_perm(const struct options *options, struct job_spec *job)
     uint32_t seen = 0;
     for (uint32_t i = 0; i < list.count; i++) {
         int64_t d = list.first[i] < 0 ? list.first[i] + list.count : list.first[i];
-        if (d < 0 || d >= list.count || seen & UINT32_C(1) << d) {
-            print_error("--perm %s: each dimension from 0 to %u is needed once",
-                        options_get(options, "perm"), list.count - 1);
-            return -1;
-        }
+        if (d < 0 || d >= list.count || seen & UINT32_C(1) << d)
+            return print_refusal("--perm %s: each dimension from 0 to %u is needed once",
+                                 options_get(options, "perm"), list.count - 1);
         seen |= UINT32_C(1) << d;
         job->common.cfg.perm_dim[i] = (uint8_t)d;
     }
     job->common.lengths.perm_dim = (uint8_t)list.count;
-    if (job->common.op == JOB_OP_PERMUTE && list.count == 0) {
-        print_error("a permute requires --perm, as in --perm 2,0,1");
-        return -1;
-    }
+    if (job->common.op == JOB_OP_PERMUTE && list.count == 0)
+        return print_refusal("a permute requires --perm, as in --perm 2,0,1");
     return 0;
 }
 
@@ -576,10 +565,8 @@ static int read_slice(const struct options *options, struct job_spec *job)
 
     if (!text)
         return 0;
-    if (slice_parse(text, &slice, &fault)) {
-        print_error("--slice %s: %s", text, fault.text);
-        return -1;
-    }
+    if (slice_parse(text, &slice, &fault))
+        return print_refusal("--slice %s: %s", text, fault.text);
     return copy(&job->slice, text);
 }
 
@@ -589,10 +576,8 @@ static int check_op(const struct options *options, const struct job_spec *job)
     static const char *const of_mov[] = {"slice", "pad", "at"};
 
     for (size_t i = 0; i < sizeof(of_mov) / sizeof(of_mov[0]); i++) {
-        if (job->common.op == JOB_OP_PERMUTE && options_get(options, of_mov[i])) {
-            print_error("--%s: a permute takes --perm only; use make mov", of_mov[i]);
-            return -1;
-        }
+        if (job->common.op == JOB_OP_PERMUTE && options_get(options, of_mov[i]))
+            return print_refusal("--%s: a permute takes --perm only; use make mov", of_mov[i]);
     }
     return 0;
 }
@@ -603,19 +588,13 @@ static int check_format(const struct options *options, const struct tensor_spec 
     bool raw = tensor_spec_format(src) == FILE_FORMAT_RAW;
     const char *shape = options_get(options, "shape");
 
-    if (!raw && (shape || options_get(options, "offset"))) {
-        print_error("--%s describes raw files; %s has its own header", shape ? "shape" : "offset",
-                    src->file);
-        return -1;
-    }
-    if (raw && (!shape || !options_get(options, "type"))) {
-        print_error("%s: a raw file has no header: give --shape and --type", src->file);
-        return -1;
-    }
-    if (src->tensor && !file_format_is_archive(tensor_spec_format(src))) {
-        print_error("--tensor: %s is not an archive or a model", src->file);
-        return -1;
-    }
+    if (!raw && (shape || options_get(options, "offset")))
+        return print_refusal("--%s describes raw files; %s has its own header",
+                             shape ? "shape" : "offset", src->file);
+    if (raw && (!shape || !options_get(options, "type")))
+        return print_refusal("%s: a raw file has no header: give --shape and --type", src->file);
+    if (src->tensor && !file_format_is_archive(tensor_spec_format(src)))
+        return print_refusal("--tensor: %s is not an archive or a model", src->file);
     return 0;
 }
 
@@ -648,12 +627,11 @@ int make_job_expect(const struct options *options, struct job_spec *job)
     if (!text)
         return 0;
     bool digest = sha256_from_text(text, expect->digest);
-    if (!digest && strncmp(text, "sha256:", strlen("sha256:")) == 0) {
-        print_error("--expect %s: \"sha256:\" and 64 hexadecimal digits are needed; a file of this "
-                    "name is ./%s",
-                    text, text);
-        return -1;
-    }
+    if (!digest && strncmp(text, "sha256:", strlen("sha256:")) == 0)
+        return print_refusal(
+            "--expect %s: \"sha256:\" and 64 hexadecimal digits are needed; a file of this "
+            "name is ./%s",
+            text, text);
     expect->kind = digest ? EXPECT_DIGEST : EXPECT_FILE;
     return digest ? 0 : copy_path(&expect->golden.file, text);
 }

@@ -308,10 +308,9 @@ enum exit_code batch_merge(const struct options *options)
 
     if (batch_report_flaky(options, &merge.flaky_is_good))
         return EXIT_CODE_INVALID;
-    if (options->argument_count < 2) {
-        print_error("usage: mlictl batch merge [options] STATE...; see mlictl batch --help");
-        return EXIT_CODE_INVALID;
-    }
+    if (options->argument_count < 2)
+        return print_invalid(
+            "usage: mlictl batch merge [options] STATE...; see mlictl batch --help");
     merge.count = options->argument_count - 1;
     merge.parts = calloc(merge.count, sizeof(*merge.parts));
     if (!merge.parts)

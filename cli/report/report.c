@@ -66,11 +66,9 @@ static int refuse_both(const struct report_style *style)
                {style->junit && strcmp(style->junit, "-") == 0, "--junit -"}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i].given && first) {
-            print_error("%s cannot be combined with %s: both write to standard output", first,
-                        all[i].name);
-            return -1;
-        }
+        if (all[i].given && first)
+            return print_refusal("%s cannot be combined with %s: both write to standard output",
+                                 first, all[i].name);
         if (all[i].given)
             first = all[i].name;
     }
@@ -100,10 +98,8 @@ static int find_style(const struct options *options, struct report_style *style)
                                    .terminal = isatty(STDOUT_FILENO)};
     if (batch_report_flaky(options, &style->flaky_is_good) || refuse_both(style))
         return -1;
-    if (style->verbose && style->quiet) {
-        print_error("--verbose cannot be combined with --quiet");
-        return -1;
-    }
+    if (style->verbose && style->quiet)
+        return print_refusal("--verbose cannot be combined with --quiet");
     style->live_fd = live_place(style);
     find_run(options, style);
     return 0;
@@ -114,10 +110,8 @@ static int add(struct batch_report *report, const struct reporter *reporter,
 {
     void *state = reporter->size > 0 ? calloc(1, reporter->size) : NULL;
 
-    if (reporter->size > 0 && !state) {
-        print_error("out of memory");
-        return -1;
-    }
+    if (reporter->size > 0 && !state)
+        return print_refusal("out of memory");
     report->active[report->count].state = state;
     report->active[report->count++].reporter = reporter;
     return reporter->init ? reporter->init(state, style) : 0;

@@ -526,10 +526,8 @@ static int init(void *state, const struct report_style *style)
 
     html->run = *style;
     html->output = none;
-    if (begin_page(html, style->html, &fault)) {
-        print_error("--html %s", fault.text);
-        return -1;
-    }
+    if (begin_page(html, style->html, &fault))
+        return print_refusal("--html %s", fault.text);
     return 0;
 }
 

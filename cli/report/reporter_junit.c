@@ -57,10 +57,8 @@ static int init(void *state, const struct report_style *style)
     junit->flaky_is_good = style->flaky_is_good;
     junit->to_file = strcmp(style->junit, "-") != 0;
     if (junit->to_file && (output_init(&junit->output, style->junit, NULL, &fault) ||
-                           output_check_markup(&junit->output, "a report", &fault))) {
-        print_error("--junit %s", fault.text);
-        return -1;
-    }
+                           output_check_markup(&junit->output, "a report", &fault)))
+        return print_refusal("--junit %s", fault.text);
     return 0;
 }
 

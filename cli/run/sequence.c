@@ -47,14 +47,10 @@ enum exit_code sequence_init(struct sequence *sequence, const struct options *op
 {
     *sequence = (struct sequence){.style = options_style(options),
                                   .fail_fast = options_get(options, "fail-fast") != NULL};
-    if (options->argument_count == 0) {
-        print_error("no job file is given; `-` is standard input");
-        return EXIT_CODE_INVALID;
-    }
-    if (names_stdin_twice(options)) {
-        print_error("`-` is given twice: standard input can be read only once");
-        return EXIT_CODE_INVALID;
-    }
+    if (options->argument_count == 0)
+        return print_invalid("no job file is given; `-` is standard input");
+    if (names_stdin_twice(options))
+        return print_invalid("`-` is given twice: standard input can be read only once");
     sequence->files = calloc(options->argument_count, sizeof(*sequence->files));
     if (!sequence->files)
         return print_no_memory();

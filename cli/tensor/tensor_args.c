@@ -10,9 +10,8 @@ const struct value file_format_value = {VALUE_WORD, file_format_words};
 
 static int bad_shape(const char *text)
 {
-    print_error("--shape %s: 1 to %d extents from 1 to 4294967295 are needed, as in 4,6,8", text,
-                MLI_MAX_RANK);
-    return -1;
+    return print_refusal("--shape %s: 1 to %d extents from 1 to 4294967295 are needed, as in 4,6,8",
+                         text, MLI_MAX_RANK);
 }
 
 int tensor_args_shape(const char *text, struct npy_header *header)
@@ -39,10 +38,8 @@ int tensor_args_header(const struct options *options, struct npy_header *header)
     const char *shape = options_get(options, "shape");
     const char *name = options_get(options, "dtype");
     *header = (struct npy_header){0};
-    if (!shape || !name) {
-        print_error("--shape and --dtype are needed, as in --shape 4,6,8 --dtype int16");
-        return -1;
-    }
+    if (!shape || !name)
+        return print_refusal("--shape and --dtype are needed, as in --shape 4,6,8 --dtype int16");
     const struct dtype *dtype = dtype_from_name(name);
     if (!dtype || tensor_args_shape(shape, header))
         return -1;
@@ -64,11 +61,9 @@ static int check_raw_only(const struct options *options, const char *path, enum 
 {
     static const char *const raw_only[] = {"shape", "dtype", "offset"};
     for (size_t i = 0; i < sizeof(raw_only) / sizeof(raw_only[0]); i++) {
-        if (format != FILE_FORMAT_RAW && options_get(options, raw_only[i])) {
-            print_error("--%s describes raw files; %s is a .%s file", raw_only[i], path,
-                        file_format_word(format));
-            return -1;
-        }
+        if (format != FILE_FORMAT_RAW && options_get(options, raw_only[i]))
+            return print_refusal("--%s describes raw files; %s is a .%s file", raw_only[i], path,
+                                 file_format_word(format));
     }
     return 0;
 }
@@ -84,10 +79,9 @@ int tensor_args_formats(const struct options *options, enum file_format *formats
     }
     if (!options_get(options, "tensor") || archive)
         return 0;
-    print_error("--tensor selects a tensor of an archive or a model; %s is a %s%s file",
-                options->arguments[0], formats[0] == FILE_FORMAT_RAW ? "" : ".",
-                file_format_word(formats[0]));
-    return -1;
+    return print_refusal("--tensor selects a tensor of an archive or a model; %s is a %s%s file",
+                         options->arguments[0], formats[0] == FILE_FORMAT_RAW ? "" : ".",
+                         file_format_word(formats[0]));
 }
 
 /* Describes a raw file by the options. */
@@ -98,10 +92,9 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     struct fault fault;
     if (!options_get(options, "shape") || !options_get(options, "dtype")) {
         const char *ending = strrchr(file->path, '.');
-        print_error(
+        return print_refusal(
             "%s: a raw file does not say what it holds: give --shape and --dtype%s", file->path,
             ending && strcmp(ending, ".json") == 0 ? "; mlictl explain describes job files" : "");
-        return -1;
     }
     if (tensor_args_header(options, &header) ||
         options_uint(options, "offset", 0, INT64_MAX, &header.data_offset))

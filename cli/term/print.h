@@ -35,6 +35,12 @@ enum { PRINT_LINE_MAX = 2048 };
 /** Prints "mlictl: ..." to stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Like print_error(). Returns -1. */
+int print_refusal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Like print_error(), for a command line that is wrong. Returns EXIT_CODE_INVALID. */
+enum exit_code print_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 enum { PRINT_PLACE_MAX = 2 * FAULT_POINTER_MAX };
 
 /**

@@ -52,19 +52,16 @@ static int tile_request_kind(const struct tile_request *r, enum tile_kind *kind)
                elementwise = tile_request_given(r, "elementwise");
 
     *kind = window ? TILE_WINDOW : elementwise ? TILE_ELEMENTWISE : TILE_MOVE;
-    if (window && elementwise) {
-        print_error("--window cannot be combined with --elementwise: a layer is one of the two");
-        return -1;
-    }
+    if (window && elementwise)
+        return print_refusal(
+            "--window cannot be combined with --elementwise: a layer is one of the two");
     for (size_t i = 0; i < sizeof of_kinds / sizeof of_kinds[0]; i++) {
         const bool fits = *kind == TILE_WINDOW        ? of_kinds[i].window
                           : *kind == TILE_ELEMENTWISE ? of_kinds[i].elementwise
                                                       : of_kinds[i].move;
 
-        if (!fits && tile_request_given(r, of_kinds[i].option)) {
-            print_error("--%s requires %s", of_kinds[i].option, of_kinds[i].needs);
-            return -1;
-        }
+        if (!fits && tile_request_given(r, of_kinds[i].option))
+            return print_refusal("--%s requires %s", of_kinds[i].option, of_kinds[i].needs);
     }
     return 0;
 }
@@ -96,9 +93,8 @@ static int read_pair(const struct tile_request *r, const char *option, uint32_t 
     if (rest && *rest == '\0' && pair[0] >= 1 && pair[1] >= 1 && pair[0] <= TILE_KERNEL_MAX &&
         pair[1] <= TILE_KERNEL_MAX)
         return 0;
-    print_error("--%s %s: rows and columns from 1 to %d are needed, as in 3x3 or 3", option, text,
-                TILE_KERNEL_MAX);
-    return -1;
+    return print_refusal("--%s %s: rows and columns from 1 to %d are needed, as in 3x3 or 3",
+                         option, text, TILE_KERNEL_MAX);
 }
 
 static int read_window_pad(const struct tile_request *r, struct tile_window *window)
@@ -122,10 +118,10 @@ static int read_window_pad(const struct tile_request *r, struct tile_window *win
     }
     if (rest)
         return 0;
-    print_error("--pad %s: same, valid or the zeros at top, bottom, left and right are needed, as "
-                "in 1,1,0,0",
-                text);
-    return -1;
+    return print_refusal(
+        "--pad %s: same, valid or the zeros at top, bottom, left and right are needed, as "
+        "in 1,1,0,0",
+        text);
 }
 
 /* Sets the shape of the source for a layer without a file. */
@@ -135,10 +131,9 @@ static int read_bare_shape(struct tile_request *r)
     struct npy_header header = {0};
     size_t word = 2; /* sa8 */
 
-    if (!text) {
-        print_error("the tensor is missing: give a file, or --shape as in --shape 224x224x32");
-        return -1;
-    }
+    if (!text)
+        return print_refusal(
+            "the tensor is missing: give a file, or --shape as in --shape 224x224x32");
     if (tensor_args_shape(text, &header) || options_choice(r->options, "type", &word) ||
         !element_type_from_name(make_type_value.words[word], &r->type))
         return -1;
@@ -246,10 +241,8 @@ static int tile_request_source(struct tile_request *r, enum tile_kind kind)
 {
     r->job.common.op = JOB_OP_MOV;
     r->job.dst.file = strdup(r->out ? r->out : ".mlictl-tile.npy");
-    if (!r->job.dst.file) {
-        print_error("out of memory");
-        return -1;
-    }
+    if (!r->job.dst.file)
+        return print_refusal("out of memory");
     if (kind == TILE_MOVE && make_job_cfg(r->options, &r->job))
         return -1;
     return r->in ? make_job_source(r->options, r->in, &r->job) : read_bare_shape(r);
@@ -382,8 +375,8 @@ static int read_budget(const struct tile_request *r, uint64_t *bytes)
         *bytes = (uint64_t)value << units[i].shift;
         return 0;
     }
-    print_error("--budget %s: a size from 1 to 2^53 B is needed, as in 65536 or 256KiB", text);
-    return -1;
+    return print_refusal("--budget %s: a size from 1 to 2^53 B is needed, as in 65536 or 256KiB",
+                         text);
 }
 
 /* Reads cycles with up to six digits after the point, as "0.125". Keeps *cost without the option.
@@ -408,8 +401,8 @@ static int read_cycles(const struct tile_request *r, const char *option, const c
     }
     if (rest > text && *rest == '\0')
         return 0;
-    print_error("--%s %s: cycles for each %s are needed, as in 4 or 0.125", option, text, each);
-    return -1;
+    return print_refusal("--%s %s: cycles for each %s are needed, as in 4 or 0.125", option, text,
+                         each);
 }
 
 /* Lists the memories that the DMA controller reaches, for messages. */
@@ -444,12 +437,11 @@ static int find_memory(struct tile_request *r)
         return 0;
     list_memories(&r->profile, known, sizeof known);
     if (name)
-        print_error("--memory %s: profile %s has the memories %s for DMA channels", name,
-                    r->profile.name, known);
-    else
-        print_error("--memory is needed: profile %s has no vector memory; DMA channels reach %s",
-                    r->profile.name, known);
-    return -1;
+        return print_refusal("--memory %s: profile %s has the memories %s for DMA channels", name,
+                             r->profile.name, known);
+    return print_refusal(
+        "--memory is needed: profile %s has no vector memory; DMA channels reach %s",
+        r->profile.name, known);
 }
 
 /* Loads the profile, and finds the memory for the buffers. Returns 0, or -1 after printing why. */
@@ -461,10 +453,8 @@ static int tile_request_board(struct tile_request *r)
     struct fault fault;
 
     for (size_t i = 0; !name && i < sizeof needs_board / sizeof needs_board[0]; i++) {
-        if (tile_request_given(r, needs_board[i])) {
-            print_error("--%s requires --profile", needs_board[i]);
-            return -1;
-        }
+        if (tile_request_given(r, needs_board[i]))
+            return print_refusal("--%s requires --profile", needs_board[i]);
     }
     if (!name)
         return 0;
@@ -484,10 +474,9 @@ static int read_channels(const struct tile_request *r, uint64_t *channels)
         return -1;
     if (!r->has_board || *channels <= r->profile.dma.channels)
         return 0;
-    print_error("--channels %" PRIu64 ": the board of profile %s has %" PRIu32 " DMA channel%s",
-                *channels, r->profile.name, r->profile.dma.channels,
-                print_s(r->profile.dma.channels));
-    return -1;
+    return print_refusal(
+        "--channels %" PRIu64 ": the board of profile %s has %" PRIu32 " DMA channel%s", *channels,
+        r->profile.name, r->profile.dma.channels, print_s(r->profile.dma.channels));
 }
 
 /* Reads the objective of the plan and the figures that the time depends on. */
@@ -499,10 +488,8 @@ static int tile_request_objective(struct tile_request *r, enum tile_kind kind)
     if (options_choice(r->options, "least", &word) || read_channels(r, &channels) ||
         options_uint(r->options, "slack", 0, 1000, &slack))
         return -1;
-    if (word == TILE_LEAST_TIME && !r->has_board) {
-        print_error("--least time requires --profile: the time is that of a board");
-        return -1;
-    }
+    if (word == TILE_LEAST_TIME && !r->has_board)
+        return print_refusal("--least time requires --profile: the time is that of a board");
     if (r->has_board)
         r->estimate = tile_estimate_of(&r->profile, tile_board_outside(&r->profile, r->inside));
     else
@@ -542,17 +529,15 @@ static int tile_request_memory(struct tile_request *r)
             r->memory.alignment = r->inside->alignment;
         if (r->profile.dma.bus_bytes > r->memory.alignment)
             r->memory.alignment = r->profile.dma.bus_bytes;
-    } else if (!tile_request_given(r, "budget")) {
-        print_error("--budget or --profile is needed: the memory for the buffers of the tiles");
-        return -1;
-    }
+    } else if (!tile_request_given(r, "budget"))
+        return print_refusal(
+            "--budget or --profile is needed: the memory for the buffers of the tiles");
     if (tile_request_given(r, "budget") && read_budget(r, &r->memory.bytes))
         return -1;
-    if (r->has_board && r->memory.bytes > r->inside->size) {
-        print_error("--budget: %" PRIu64 " B given, but %s of profile %s has %" PRIu64 " B",
-                    r->memory.bytes, r->inside->name, r->profile.name, r->inside->size);
-        return -1;
-    }
+    if (r->has_board && r->memory.bytes > r->inside->size)
+        return print_refusal("--budget: %" PRIu64 " B given, but %s of profile %s has %" PRIu64
+                             " B",
+                             r->memory.bytes, r->inside->name, r->profile.name, r->inside->size);
     return 0;
 }
 
