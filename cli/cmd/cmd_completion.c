@@ -162,37 +162,83 @@ static void write_words(FILE *out, const struct value *value)
         fprintf(out, "%s%s", i ? " " : "", value->words[i]);
 }
 
-/* Writes the call that offers the values; null: no values. */
-static void write_value_bash(FILE *out, const struct value *value)
+/* How a shell offers the values: the text before and after the words, if there are words. */
+enum offer {
+    NO_VALUES,
+    FILES,
+    WORDS_OR_FILES,
+    JOB_FILES,
+    DIRECTORIES,
+    ONE_WORD,
+    WORD_LIST,
+    OFFERS
+};
+struct offers {
+    const char *before, *after;
+};
+
+static const struct offers offers_bash[OFFERS] = {
+    [NO_VALUES] = {":", ""},
+    [FILES] = {"_mlictl_files", ""},
+    [WORDS_OR_FILES] = {"_mlictl_words_or_files \"", "\""},
+    [JOB_FILES] = {"_mlictl_files .json", ""},
+    [DIRECTORIES] = {"_mlictl_directories", ""},
+    [ONE_WORD] = {"_mlictl_words \"", "\""},
+    [WORD_LIST] = {"_mlictl_list \"", "\""},
+};
+
+/* For an option without listed values, zsh shows only the name of the value. */
+static const struct offers offers_zsh[OFFERS] = {
+    [NO_VALUES] = {" ", ""},
+    [FILES] = {"_files", ""},
+    [WORDS_OR_FILES] = {"_alternative \"words:word:(", ")\" \"files:file:_files\""},
+    [JOB_FILES] = {"_files -g \"*.json\"", ""},
+    [DIRECTORIES] = {"_files -/", ""},
+    [ONE_WORD] = {"(", ")"},
+    [WORD_LIST] = {"_sequence compadd - ", ""},
+};
+
+static const struct offers offers_fish[OFFERS] = {
+    [NO_VALUES] = {"", ""},
+    [FILES] = {" -F", ""},
+    [WORDS_OR_FILES] = {" -F -a '", "'"},
+    [JOB_FILES] = {" -k -a '(__fish_complete_suffix .json)'", ""},
+    [DIRECTORIES] = {" -a '(__fish_complete_directories)'", ""},
+    [ONE_WORD] = {" -a '", "'"},
+    [WORD_LIST] = {" -a '(__mlictl_list ", ")'"},
+};
+
+static enum offer offer_of(const struct value *value)
 {
-    if (!value) {
-        fputs(":", out);
-        return;
-    }
+    if (!value)
+        return NO_VALUES;
     switch (value->kind) {
     case VALUE_FILE:
     case VALUE_PROFILE:
-        fputs(has_words(value) ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
-        if (!has_words(value))
-            break;
-        write_words(out, value);
-        fputs("\"", out);
-        break;
+        return has_words(value) ? WORDS_OR_FILES : FILES;
     case VALUE_JOB_FILE:
-        fputs("_mlictl_files .json", out);
-        break;
+        return JOB_FILES;
     case VALUE_DIRECTORY:
-        fputs("_mlictl_directories", out);
-        break;
+        return DIRECTORIES;
+    case VALUE_WORDS:
+        return WORD_LIST;
     case VALUE_ENGINE:
     case VALUE_COMMAND:
     case VALUE_WORD:
-    case VALUE_WORDS:
-        fputs(value->kind == VALUE_WORDS ? "_mlictl_list \"" : "_mlictl_words \"", out);
-        write_words(out, value);
-        fputs("\"", out);
         break;
     }
+    return ONE_WORD;
+}
+
+/* Writes the text with which a shell offers the values; null: no values. */
+static void write_offer(FILE *out, const struct offers *offers, const struct value *value)
+{
+    const enum offer offer = offer_of(value);
+
+    fputs(offers[offer].before, out);
+    if (offer == WORDS_OR_FILES || offer == ONE_WORD || offer == WORD_LIST)
+        write_words(out, value);
+    fputs(offers[offer].after, out);
 }
 
 static void write_options_bash(FILE *out, const struct option *table)
@@ -209,10 +255,10 @@ static void write_arguments_bash(FILE *out, const struct value *arguments,
 {
     if (first) {
         fputs("if [[ $option == \"$command\" ]]; then\n                ", out);
-        write_value_bash(out, first);
+        write_offer(out, offers_bash, first);
         fputs("\n                return\n            fi\n            ", out);
     }
-    write_value_bash(out, arguments);
+    write_offer(out, offers_bash, arguments);
 }
 
 /* Writes the case of a command: the values of its options, the options, the arguments. */
@@ -226,7 +272,7 @@ static void write_case(FILE *out, const struct option *table, const struct value
         fputs("        ", out);
         write_pattern(out, o);
         fputs(")\n            ", out);
-        write_value_bash(out, o->takes);
+        write_offer(out, offers_bash, o->takes);
         fputs("\n            return\n            ;;\n", out);
     }
     fputs("        esac\n"
@@ -301,45 +347,6 @@ static void write_descriptions(FILE *out)
 
 static const char next_line[] = " \\\n        ";
 
-/* Writes the action that offers the values. For an option without listed values, writes " ": zsh
- * then shows only the name of the value. */
-static void write_action(FILE *out, const struct value *value)
-{
-    if (!value) {
-        fputs(" ", out);
-        return;
-    }
-    switch (value->kind) {
-    case VALUE_FILE:
-    case VALUE_PROFILE:
-        if (!has_words(value)) {
-            fputs("_files", out);
-            break;
-        }
-        fputs("_alternative \"words:word:(", out);
-        write_words(out, value);
-        fputs(")\" \"files:file:_files\"", out);
-        break;
-    case VALUE_JOB_FILE:
-        fputs("_files -g \"*.json\"", out);
-        break;
-    case VALUE_DIRECTORY:
-        fputs("_files -/", out);
-        break;
-    case VALUE_WORDS:
-        fputs("_sequence compadd - ", out);
-        write_words(out, value);
-        break;
-    case VALUE_ENGINE:
-    case VALUE_COMMAND:
-    case VALUE_WORD:
-        fputs("(", out);
-        write_words(out, value);
-        fputs(")", out);
-        break;
-    }
-}
-
 /* '(-e --engine)'{-e+,--engine=}'[help]:SPEC:action' */
 static void write_option(FILE *out, const struct option *o)
 {
@@ -359,7 +366,7 @@ static void write_option(FILE *out, const struct option *o)
         fputs(":", out);
         write_inner(out, o->value);
         fputs(":", out);
-        write_action(out, o->takes);
+        write_offer(out, offers_zsh, o->takes);
     }
     fputs("'", out);
 }
@@ -369,7 +376,7 @@ static void write_argument(FILE *out, const char *which, const struct value *val
     if (!value)
         return;
     fprintf(out, "%s'%s:argument:", next_line, which);
-    write_action(out, value);
+    write_offer(out, offers_zsh, value);
     fputs("'", out);
 }
 
@@ -483,42 +490,6 @@ static bool takes_file(const struct value *value)
     return value && (value->kind == VALUE_FILE || value->kind == VALUE_PROFILE);
 }
 
-/* Writes the options of `complete` that offer the values. */
-static void write_value_fish(FILE *out, const struct value *value)
-{
-    if (!value)
-        return;
-    switch (value->kind) {
-    case VALUE_FILE:
-    case VALUE_PROFILE:
-        fputs(" -F", out);
-        if (!has_words(value))
-            break;
-        fputs(" -a '", out);
-        write_words(out, value);
-        fputs("'", out);
-        break;
-    case VALUE_JOB_FILE:
-        fputs(" -k -a '(__fish_complete_suffix .json)'", out);
-        break;
-    case VALUE_DIRECTORY:
-        fputs(" -a '(__fish_complete_directories)'", out);
-        break;
-    case VALUE_WORDS:
-        fputs(" -a '(__mlictl_list ", out);
-        write_words(out, value);
-        fputs(")'", out);
-        break;
-    case VALUE_ENGINE:
-    case VALUE_COMMAND:
-    case VALUE_WORD:
-        fputs(" -a '", out);
-        write_words(out, value);
-        fputs("'", out);
-        break;
-    }
-}
-
 /*
  * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a
  * single quote becomes `quote`.
@@ -552,7 +523,7 @@ static void write_options_fish(FILE *out, const char *command, const struct opti
         fprintf(out, " -l %s", o->name);
         if (o->value) {
             fputs(takes_file(o->takes) ? " -r" : " -x", out);
-            write_value_fish(out, o->takes);
+            write_offer(out, offers_fish, o->takes);
         }
         if (*o->help) {
             fputs(" -d ", out);
@@ -568,7 +539,7 @@ static void write_arguments_fish(FILE *out, const char *condition, const char *c
     if (!value)
         return;
     write_condition(out, condition, command);
-    write_value_fish(out, value);
+    write_offer(out, offers_fish, value);
     fputs("\n", out);
 }
 
