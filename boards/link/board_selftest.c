@@ -201,7 +201,7 @@ static void note_failure(struct round *round, const struct failure *failure)
 {
     if (round->failures < ROUND_FAILURES_SHOWN) {
         round->shown[round->failures] = *failure;
-        round->on_failure(round->context, round, failure);
+        selftest_report_failure(round->report, round, failure);
     }
     round->failures++;
     round->stuck += failure->kind == FAILURE_stuck;
@@ -300,69 +300,27 @@ static enum round_end run_round(struct round *round, struct board *board, struct
 
 /* Engines */
 
-/* Engines to test: the board's engine with its defaults, and with every transfer on channels. */
-struct engines {
-    size_t count;
-    char specs[2][SERIAL_SPEC_MAX];
-};
-
-static void list_engines(struct engines *engines, const struct board *board, const char *named)
+/* Lists the board's engine with its defaults, and with every transfer on channels; or `named`. */
+static void list_engines(struct selftest_engines *engines, const struct board *board,
+                         const char *named)
 {
     const char *own = named ? named : board->hello.engine;
 
-    engines->count = 1;
-    snprintf(engines->specs[0], sizeof(engines->specs[0]), "%s", own);
+    selftest_engines_add(engines, "", own, "");
     if (!named && strcmp(own, "inline") != 0)
-        snprintf(engines->specs[engines->count++], sizeof(engines->specs[1]), "%s:tiny=0", own);
+        selftest_engines_add(engines, "", own, ":tiny=0");
 }
 
-/* Tests one engine of a board. *stop becomes true if no other engine can be tested. */
-static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
-                                 struct board *board, const char *engine, bool *stop)
+static enum exit_code test_engine(struct round *round, void *context, bool *stop)
 {
-    struct round *round = calloc(1, sizeof(*round));
-    enum exit_code code = EXIT_CODE_DONE;
+    struct selftest_report *report = round->report;
+    struct board *board = context;
     struct fault fault;
 
-    if (!round)
-        return print_no_memory();
-    round->plan = plan;
-    round->engine = engine;
-    round->on_failure = selftest_report_failure;
-    round->context = report;
     const enum round_end end = run_round(round, board, &fault);
-    *stop = end != ROUND_DONE || board->lost || cancel_requested() ||
-            (plan->fail_fast && round->failures > 0);
-    if (end == ROUND_DONE) {
-        selftest_report_round(report, round);
-        code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
-    } else {
-        code = print_failure(&report->style, NULL, &fault);
-    }
-    free(round);
-    return code;
-}
-
-static enum exit_code run_engines(struct selftest_report *report, struct round_plan *plan,
-                                  struct board *board, const char *named, uint64_t seconds)
-{
-    enum exit_code code = EXIT_CODE_DONE;
-    struct engines engines;
-    bool stop = false;
-
-    list_engines(&engines, board, named);
-    plan->round_ns = seconds * 1000 * CLOCK_NS_PER_MS / engines.count;
-    for (size_t i = 0; i < engines.count && !stop; i++) {
-        const enum exit_code one = run_engine(report, plan, board, engines.specs[i], &stop);
-        if (code == EXIT_CODE_DONE)
-            code = one;
-        print_flush();
-    }
-    if (code == EXIT_CODE_DONE && cancel_requested()) {
-        print_error("cancelled");
-        code = EXIT_CODE_STOPPED;
-    }
-    return code;
+    *stop = end != ROUND_DONE || board->lost;
+    return end == ROUND_DONE ? selftest_report_round(report, round)
+                             : print_failure(&report->style, NULL, &fault);
 }
 
 /* Returns the engine to test: the engine of --engine, else the engine of the URL, else null. */
@@ -379,6 +337,7 @@ enum exit_code board_selftest(struct selftest_report *report, struct round_plan 
                               uint64_t seconds, const struct options *options)
 {
     const char *url = options_get(options, "host");
+    struct selftest_engines engines = {.count = 0};
     struct board *board;
     struct fault fault;
 
@@ -400,7 +359,8 @@ enum exit_code board_selftest(struct selftest_report *report, struct round_plan 
         print_line(&report->style, "board %s at %s, engine %s, %u channels, libmli %s",
                    board->hello.board, board->line.where, board->hello.engine,
                    board->hello.channels, board->hello.library);
-        code = run_engines(report, plan, board, engine_named(options, board), seconds);
+        list_engines(&engines, board, engine_named(options, board));
+        code = selftest_run(report, plan, &engines, seconds, test_engine, board);
     }
     board_close(board);
     free(board);

@@ -16,11 +16,9 @@
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
-#include "mli_engine.h"
 #include "mli_helpers_api.h"
 
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* largest seed that a JSON number holds exactly */
-#define NS_PER_S UINT64_C(1000000000)
 
 enum {
     ITERATIONS = 1000, /* cases for each engine; all engines of a host take two or three seconds */
@@ -130,101 +128,62 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
     return 0;
 }
 
-/* The engines of a selftest that names none. */
-enum { ENGINE_CONFIGURATIONS = 3, ENGINE_SPEC_MAX = 128 };
-
-struct engines {
-    size_t count;
-    char specs[MLI_ENGINES_MAX * ENGINE_CONFIGURATIONS][ENGINE_SPEC_MAX];
-};
-
-static void add_engine(struct engines *engines, const char *before, const char *name,
-                       const char *after)
-{
-    snprintf(engines->specs[engines->count++], ENGINE_SPEC_MAX, "%s%s%s", before, name, after);
-}
-
 /*
  * Lists three configurations of each engine: its defaults; every transfer on channels, even a tiny
  * one; and every transfer on channels with pieces out of order and late, which is legal. An engine
  * without a device is listed once, so that one line reports it as skipped.
  */
-static void list_engines(struct engines *engines)
+static void list_engines(struct selftest_engines *engines)
 {
     const char *name;
 
-    engines->count = 0;
     for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
         if (strcmp(name, "fault") == 0)
             continue; /* fault needs another engine to wrap */
-        add_engine(engines, "", name, "");
+        selftest_engines_add(engines, "", name, "");
         if (mli_mov_set_engine(name) != MLI_STATUS_OK)
             continue;
         if (strcmp(name, "inline") != 0) /* for inline, tiny transfers are the default */
-            add_engine(engines, "", name, ":tiny=0");
-        add_engine(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
+            selftest_engines_add(engines, "", name, ":tiny=0");
+        selftest_engines_add(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
     }
 }
 
-/* Tests one engine. *stop becomes true if no other engine can be tested afterwards. */
-static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
-                                 const char *engine, bool named, bool *stop)
+/* Tests one engine in this process. */
+static enum exit_code test_engine(struct round *round, void *context, bool *stop)
 {
-    struct round *round = calloc(1, sizeof(*round));
+    const bool *named = context;
+    struct selftest_report *report = round->report;
     enum exit_code code = EXIT_CODE_FAILED;
 
-    if (!round) {
-        print_error("out of memory");
-        return code;
-    }
-    round->plan = plan;
-    round->engine = engine;
-    round->on_failure = selftest_report_failure;
-    round->context = report;
     const enum round_end end = round_run(round);
-    *stop = round->lost || cancel_requested() || (plan->fail_fast && round->failures > 0);
-    if (end == ROUND_REFUSED && named) {
+    *stop = round->lost;
+    if (end == ROUND_REFUSED && *named) {
         struct fault fault;
-        fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--engine %s: %s", engine, mli_last_error());
+        fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--engine %s: %s", round->engine,
+                  mli_last_error());
         code = print_failure(&report->style, NULL, &fault);
     } else if (end == ROUND_REFUSED) {
         selftest_report_skipped(report, round, mli_last_error());
         code = EXIT_CODE_DONE;
     } else if (end == ROUND_DONE) {
-        selftest_report_round(report, round);
-        code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
+        code = selftest_report_round(report, round);
     }
-    const bool lost = round->lost;
     round_finish(round);
-    if (!lost)
-        free(round); /* free it only if all threads have ended */
     return code;
 }
 
 static enum exit_code run_all(struct selftest_report *report, struct round_plan *plan,
-                              uint64_t seconds, const char *named)
+                              uint64_t seconds, const char *engine)
 {
-    struct engines engines;
-    enum exit_code code = EXIT_CODE_DONE;
-    bool stop = false;
+    struct selftest_engines engines = {.count = 0};
+    bool named = engine != NULL;
 
-    list_engines(&engines);
-    if (named) {
-        engines.count = 1;
-        snprintf(engines.specs[0], sizeof(engines.specs[0]), "%s", named);
-    }
-    plan->round_ns = engines.count > 0 ? seconds * NS_PER_S / engines.count : 0;
-    for (size_t i = 0; i < engines.count && !stop; i++) {
-        const enum exit_code one = run_engine(report, plan, engines.specs[i], named != NULL, &stop);
-        if (code == EXIT_CODE_DONE)
-            code = one;
-        print_flush();
-    }
-    if (code == EXIT_CODE_DONE && cancel_requested()) {
-        print_error("cancelled");
-        code = EXIT_CODE_STOPPED;
-    }
-    return code;
+    if (named)
+        selftest_engines_add(&engines, "", engine, "");
+    else
+        list_engines(&engines);
+    return selftest_run(report, plan, &engines, seconds, test_engine, &named);
 }
 
 /* Checks that --engine exists and has the --channels. */

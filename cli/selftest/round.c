@@ -58,7 +58,7 @@ static void fail_locked(struct round *round, const struct failure *failure)
         return;
     if (round->failures < ROUND_FAILURES_SHOWN) {
         round->shown[round->failures] = *failure;
-        round->on_failure(round->context, round, failure);
+        selftest_report_failure(round->report, round, failure);
     }
     round->failures++;
     round->stuck += failure->kind == FAILURE_stuck;

@@ -12,6 +12,7 @@
 #include "cli/selftest/failure.h"
 #include "cli/selftest/selftest_case.h"
 #include "cli/term/print.h"
+#include "mli_engine.h"
 #include "mli_mov_api.h"
 #include "proto/json/fault.h"
 
@@ -30,13 +31,13 @@ struct round_plan {
 
 enum { ROUND_FAILURES_SHOWN = 3 };
 
+struct selftest_report;
+
 struct round {
     const struct round_plan *plan;
     const char *engine; /* engine as given to mli_mov_set_engine() */
     uint32_t channels;
-    /* Called for the first ROUND_FAILURES_SHOWN failures; calls do not overlap. */
-    void (*on_failure)(void *context, const struct round *round, const struct failure *failure);
-    void *context;
+    struct selftest_report *report; /* gets the first ROUND_FAILURES_SHOWN failures */
 
     atomic_bool stop;
     uint64_t begin_ns;
@@ -163,16 +164,40 @@ struct selftest_report {
 void selftest_report_init(struct selftest_report *report, const struct print_style *style);
 void selftest_report_finish(struct selftest_report *report);
 
-/** Prints a failure and writes its case as a job file; `report`: a struct selftest_report. Fits
- *  round->on_failure. */
-void selftest_report_failure(void *report, const struct round *round,
+/** Prints a failure and writes its case as a job file. Calls must not overlap. */
+void selftest_report_failure(struct selftest_report *report, const struct round *round,
                              const struct failure *failure);
 
-/** Prints the result of a round. */
-void selftest_report_round(const struct selftest_report *report, const struct round *round);
+/** Prints the result of a round. Returns EXIT_CODE_FAILED if it has failures, else DONE. */
+enum exit_code selftest_report_round(const struct selftest_report *report,
+                                     const struct round *round);
 
 /** Prints that an engine is not available. */
 void selftest_report_skipped(const struct selftest_report *report, const struct round *round,
                              const char *why);
+
+/* The rounds of all engines. */
+
+enum { SELFTEST_ENGINES_MAX = 3 * MLI_ENGINES_MAX, SELFTEST_SPEC_MAX = 128 };
+
+struct selftest_engines {
+    size_t count;
+    char specs[SELFTEST_ENGINES_MAX][SELFTEST_SPEC_MAX];
+};
+
+/** Adds the engine that three parts name. */
+void selftest_engines_add(struct selftest_engines *engines, const char *before, const char *name,
+                          const char *after);
+
+/** Runs the round of an engine and reports its end. Sets *stop if no other engine can be tested. */
+typedef enum exit_code selftest_test(struct round *round, void *context, bool *stop);
+
+/**
+ * Calls `test` for each engine, until ^C or, with plan->fail_fast, a failure. The engines share
+ * `seconds` seconds; 0: no limit. Returns the first exit code that is not EXIT_CODE_DONE.
+ */
+enum exit_code selftest_run(struct selftest_report *report, struct round_plan *plan,
+                            const struct selftest_engines *engines, uint64_t seconds,
+                            selftest_test *test, void *context);
 
 #endif /* CLI_SELFTEST_ROUND_H */

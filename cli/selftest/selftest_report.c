@@ -9,6 +9,7 @@
 #include "cli/file/output.h"
 #include "cli/selftest/failure.h"
 #include "cli/selftest/round.h"
+#include "cli/term/cancel.h"
 #include "proto/file/job_file.h"
 
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,
@@ -149,6 +150,8 @@ static int reproduce_write(const struct move_case *c, const char *directory, uin
     return write_jobs(c, directory, timeout_ms, fault);
 }
 
+#define NS_PER_S UINT64_C(1000000000)
+
 enum { RERUN_MAX = 384, ENGINE_MAX = 256 };
 
 void selftest_report_init(struct selftest_report *report, const struct print_style *style)
@@ -208,10 +211,9 @@ static void keep(struct selftest_report *report, const struct round *round,
                     round->engine, report->kept);
 }
 
-void selftest_report_failure(void *context, const struct round *round,
+void selftest_report_failure(struct selftest_report *report, const struct round *round,
                              const struct failure *failure)
 {
-    struct selftest_report *report = context;
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
 
     if (round->plan->progress)
@@ -327,7 +329,8 @@ static void print_round(const struct selftest_report *report, const struct round
     print_object(&w);
 }
 
-void selftest_report_round(const struct selftest_report *report, const struct round *round)
+enum exit_code selftest_report_round(const struct selftest_report *report,
+                                     const struct round *round)
 {
     char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX], failures[PRINT_TEXT_MAX];
     char line[PRINT_LINE_MAX];
@@ -338,7 +341,7 @@ void selftest_report_round(const struct selftest_report *report, const struct ro
         print_error("%s: and %" PRIu64 " more", round->engine,
                     round->failures - ROUND_FAILURES_SHOWN);
     if (round->failures > 0 && !report->style.json && report->style.quiet)
-        return; /* the failures have been printed */
+        return EXIT_CODE_FAILED; /* the failures have been printed */
     snprintf(line, sizeof(line), "%s: %" PRIu64 " case%s, %s at %s/s, ", round->engine,
              round->cases, print_s(round->cases), print_bytes(bytes, round->bytes),
              print_bytes(rate, bytes_per_second(round)));
@@ -348,6 +351,7 @@ void selftest_report_round(const struct selftest_report *report, const struct ro
                    "");
     if (report->channels)
         print_channels(report, round);
+    return round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
 }
 
 void selftest_report_skipped(const struct selftest_report *report, const struct round *round,
@@ -366,4 +370,50 @@ void selftest_report_skipped(const struct selftest_report *report, const struct 
     jsonw_uint(&w, "seed", round->plan->seed);
     jsonw_string(&w, "skipped", why);
     print_object(&w);
+}
+
+void selftest_engines_add(struct selftest_engines *engines, const char *before, const char *name,
+                          const char *after)
+{
+    snprintf(engines->specs[engines->count++], SELFTEST_SPEC_MAX, "%s%s%s", before, name, after);
+}
+
+static enum exit_code test_engine(struct selftest_report *report, const struct round_plan *plan,
+                                  const char *engine, selftest_test *test, void *context,
+                                  bool *stop)
+{
+    struct round *round = calloc(1, sizeof(*round));
+
+    if (!round)
+        return print_no_memory();
+    round->plan = plan;
+    round->engine = engine;
+    round->report = report;
+    const enum exit_code code = test(round, context, stop);
+    *stop = *stop || cancel_requested() || (plan->fail_fast && round->failures > 0);
+    if (!round->lost)
+        free(round); /* free it only if all threads have ended */
+    return code;
+}
+
+enum exit_code selftest_run(struct selftest_report *report, struct round_plan *plan,
+                            const struct selftest_engines *engines, uint64_t seconds,
+                            selftest_test *test, void *context)
+{
+    enum exit_code code = EXIT_CODE_DONE;
+    bool stop = false;
+
+    plan->round_ns = engines->count > 0 ? seconds * NS_PER_S / engines->count : 0;
+    for (size_t i = 0; i < engines->count && !stop; i++) {
+        const enum exit_code one =
+            test_engine(report, plan, engines->specs[i], test, context, &stop);
+        if (code == EXIT_CODE_DONE)
+            code = one;
+        print_flush();
+    }
+    if (code == EXIT_CODE_DONE && cancel_requested()) {
+        print_error("cancelled");
+        code = EXIT_CODE_STOPPED;
+    }
+    return code;
 }
