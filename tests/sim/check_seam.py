@@ -19,6 +19,8 @@ PURE = {
         strto[a-z]* gmtime_r abs __popcountdi2 exp log llround log2 f(max|min|mod) sqrt __ctype_b_loc isatty fputs puts stdout stderr
         (__isoc99_|__isoc23_)?sscanf fp?rintf f?putc fwrite fflush ferror __cpu_model environ getenv
         _ITM_.* __gmon_start__ sysconf inet_pton __u?divti3 __u?modti3 __builtin.*""",
+    "arithmetic that the compiler inlines, except without optimisation":
+        "__cmsg_nxthdr ceil floor gnu_dev_(major|makedev|minor) [hn]to[hn][ls]",
     "signals: real, and without effect on the events":
         "sig[a-z]* pthread_sigmask raise signal",
     "attributes of threads and one-time calls":
