@@ -97,13 +97,6 @@ static bool parse_node(struct parser *p, int depth, uint16_t *index)
     return true;
 }
 
-/* A text of a fixed size. */
-struct text {
-    char *out;
-    size_t size, length;
-    bool full;
-};
-
 size_t measured_tree_read(struct measured_costs *measured, const char *text)
 {
     struct parser p = {measured, text};
@@ -118,56 +111,48 @@ size_t measured_tree_read(struct measured_costs *measured, const char *text)
     return (size_t)(p.at - text) + 1;
 }
 
-static void put(struct text *text, const char *words)
+/* Removes zeros at the end of a fraction, and a point without digits behind it. */
+static void trim_fraction(char *digits)
 {
-    const size_t length = strlen(words);
-
-    text->full |= length >= text->size - text->length;
-    if (text->full)
-        return;
-    memcpy(text->out + text->length, words, length + 1);
-    text->length += length;
-}
-
-/* Writes a number with at most three digits after the point. */
-static void put_number(struct text *text, double number)
-{
-    const int64_t scaled = llround(fabs(number) * TEXT_STEP);
-    char digits[40];
-    int length = snprintf(digits, sizeof digits, "%s%" PRId64 ".%03d", number < 0 ? "-" : "",
-                          scaled / TEXT_STEP, (int)(scaled % TEXT_STEP));
+    size_t length = strlen(digits);
 
     while (digits[length - 1] == '0')
         digits[--length] = '\0';
     if (digits[length - 1] == '.')
         digits[--length] = '\0';
-    put(text, digits);
 }
 
-static void put_node(struct text *text, const struct measured_costs *measured, uint16_t index)
+/* Writes a number with at most three digits after the point. */
+static void put_number(struct textw *w, double number)
+{
+    const int64_t scaled = llround(fabs(number) * TEXT_STEP);
+    char digits[40];
+
+    snprintf(digits, sizeof digits, "%s%" PRId64 ".%03d", number < 0 ? "-" : "", scaled / TEXT_STEP,
+             (int)(scaled % TEXT_STEP));
+    trim_fraction(digits);
+    textw_printf(w, "%s", digits);
+}
+
+static void put_node(struct textw *w, const struct measured_costs *measured, uint16_t index)
 {
     const struct tree_node *node = &measured->node[index];
 
     if (node->number == TREE_END) {
-        put_number(text, exp((double)node->value));
+        put_number(w, exp((double)node->value));
         return;
     }
-    put(text, move_number_keys[node->number]);
-    put(text, "<");
-    put_number(text, node->value);
-    put(text, "?");
-    put_node(text, measured, node->yes);
-    put(text, ":");
-    put_node(text, measured, node->no);
+    textw_printf(w, "%s<", move_number_keys[node->number]);
+    put_number(w, node->value);
+    textw_printf(w, "?");
+    put_node(w, measured, node->yes);
+    textw_printf(w, ":");
+    put_node(w, measured, node->no);
 }
 
-size_t measured_tree_write(const struct measured_costs *measured, uint32_t tree, char *out,
-                           size_t size)
+void measured_tree_write(struct textw *w, const struct measured_costs *measured, uint32_t tree)
 {
-    struct text text = {out, size, 0, false};
-
-    put_node(&text, measured, measured->tree[tree]);
-    return text.full ? 0 : text.length;
+    put_node(w, measured, measured->tree[tree]);
 }
 
 /* Reading */
@@ -336,7 +321,7 @@ static void write_class(struct jsonw *w, const struct measured_costs *measured,
 
 void measured_costs_write(struct jsonw *w, const struct measured_costs *measured)
 {
-    char text[MEASURED_TREE_TEXT_MAX];
+    struct textw text;
 
     if (!measured->present)
         return;
@@ -351,9 +336,15 @@ void measured_costs_write(struct jsonw *w, const struct measured_costs *measured
             write_class(w, measured, i);
     jsonw_object_end(w);
     jsonw_array_begin(w, "trees");
-    for (uint32_t i = 0; i < measured->trees; i++)
-        if (measured_tree_write(measured, i, text, sizeof text) > 0)
-            jsonw_string(w, NULL, text);
+    textw_init(&text);
+    for (uint32_t i = 0; i < measured->trees; i++) {
+        textw_reset(&text);
+        measured_tree_write(&text, measured, i);
+        w->failed |= text.failed;
+        if (!text.failed && text.length < MEASURED_TREE_TEXT_MAX)
+            jsonw_string(w, NULL, text.data);
+    }
+    textw_finish(&text);
     jsonw_array_end(w);
     jsonw_object_end(w);
 }
@@ -367,13 +358,9 @@ profile_cost profile_cost_rounded(double cycles, double most)
 
 const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost)
 {
-    int length = snprintf(out, PROFILE_COST_TEXT_MAX, "%" PRIu64 ".%06" PRIu64,
-                          cost / PROFILE_CYCLE, cost % PROFILE_CYCLE);
-
-    while (out[length - 1] == '0')
-        out[--length] = '\0';
-    if (out[length - 1] == '.')
-        out[--length] = '\0';
+    snprintf(out, PROFILE_COST_TEXT_MAX, "%" PRIu64 ".%06" PRIu64, cost / PROFILE_CYCLE,
+             cost % PROFILE_CYCLE);
+    trim_fraction(out);
     return out;
 }
 

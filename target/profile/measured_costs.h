@@ -202,9 +202,8 @@ void measured_costs_write(struct jsonw *w, const struct measured_costs *measured
  */
 size_t measured_tree_read(struct measured_costs *measured, const char *text);
 
-/** Writes the text of a tree. Returns its length, or 0 if it does not fit in `size` bytes. */
-size_t measured_tree_write(const struct measured_costs *measured, uint32_t tree, char *out,
-                           size_t size);
+/** Writes the text of a tree. */
+void measured_tree_write(struct textw *w, const struct measured_costs *measured, uint32_t tree);
 
 /* A cost: a number of cycles with up to six digits after the point. */
 #define PROFILE_CYCLE    UINT64_C(1000000)

@@ -23,16 +23,18 @@ static void test_texts_of_trees(void **state)
 {
     static const char *const good[] = {"1", "0.93", "run<16?0.93:rows<100?1.2:1",
                                        "dst_gap_1<-3.5?run<2?2:1.5:0.125"};
-    char text[MEASURED_TREE_TEXT_MAX];
+    struct textw text;
 
     (void)state;
+    textw_init(&text);
     memset(&costs, 0, sizeof costs);
     for (uint32_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(measured_tree_read(&costs, good[i]), 0);
-        assert_int_equal(measured_tree_write(&costs, i, text, sizeof text), strlen(good[i]));
-        assert_string_equal(text, good[i]);
-        assert_int_equal(measured_tree_write(&costs, i, text, strlen(good[i])), 0);
+        textw_reset(&text);
+        measured_tree_write(&text, &costs, i);
+        assert_string_equal(text.data, good[i]);
     }
+    textw_finish(&text);
     assert_int_equal(costs.trees, 4);
 }
 
