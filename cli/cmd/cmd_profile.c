@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl profile: lists, shows and checks target profiles. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,13 +73,23 @@ static enum exit_code list(const struct print_style *style)
     return EXIT_CODE_DONE;
 }
 
-/* Prints a figure and the number of its source. */
-static void print_source(const struct print_style *style, const struct target_profile *profile,
-                         const char *pointer, const char *figure)
+/* Prints the figure `parent`/`key` and the number of its source. */
+static void __attribute__((format(printf, 5, 6)))
+print_figure(const struct print_style *style, const struct target_profile *profile,
+             const char *parent, const char *key, const char *format, ...)
 {
-    const struct profile_source *source = profile_source_of(profile, pointer);
-    char before[PRINT_LINE_MAX], number[32];
+    char pointer[FAULT_POINTER_MAX], value[PRINT_TEXT_MAX], figure[96], before[128], number[32];
+    va_list args;
 
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    snprintf(pointer, sizeof pointer, "%s/%s", parent, key);
+    if (*value)
+        snprintf(figure, sizeof figure, "%-16s %s", key, value);
+    else
+        snprintf(figure, sizeof figure, "%s", key);
+    const struct profile_source *source = profile_source_of(profile, pointer);
     if (!source) {
         print_line(style, "  %s", figure);
         return;
@@ -97,51 +108,40 @@ static void print_sources(const struct print_style *style, const struct target_p
                    profile->sources[i].text);
 }
 
-static void print_figure(const struct print_style *style, const struct target_profile *profile,
+static void print_number(const struct print_style *style, const struct target_profile *profile,
                          const char *parent, const char *key, uint64_t number, const char *unit)
 {
-    char pointer[FAULT_POINTER_MAX], figure[96];
-
-    snprintf(pointer, sizeof pointer, "%s/%s", parent, key);
-    snprintf(figure, sizeof figure, "%-16s %" PRIu64 "%s", key, number, unit);
-    print_source(style, profile, pointer, figure);
+    print_figure(style, profile, parent, key, "%" PRIu64 "%s", number, unit);
 }
 
 static void print_limit(const struct print_style *style, const struct target_profile *profile,
                         const char *key, uint64_t limit, const char *unit)
 {
-    char pointer[FAULT_POINTER_MAX], figure[96];
-
-    if (limit > 0) {
-        print_figure(style, profile, "/dma", key, limit, unit);
-        return;
-    }
-    snprintf(pointer, sizeof pointer, "/dma/%s", key);
-    snprintf(figure, sizeof figure, "%-16s no limit", key);
-    print_source(style, profile, pointer, figure);
+    if (limit > 0)
+        print_number(style, profile, "/dma", key, limit, unit);
+    else
+        print_figure(style, profile, "/dma", key, "no limit");
 }
 
 static void print_memory(const struct print_style *style, const struct target_profile *profile,
                          uint32_t index)
 {
     const struct profile_memory *memory = &profile->memories[index];
-    char size[PRINT_TEXT_MAX], parent[32], figure[96], cost[PROFILE_COST_TEXT_MAX];
+    char size[PRINT_TEXT_MAX], parent[32], cost[PROFILE_COST_TEXT_MAX];
 
     print_line(style, "memory %s: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", memory->name, memory->base,
                memory->base + memory->size - 1, print_bytes(size, memory->size),
                memory->vector ? ", operands of kernels" : "");
     snprintf(parent, sizeof parent, "/memories/%" PRIu32, index);
-    snprintf(figure, sizeof figure, "%-16s 0x%" PRIx64, "base", memory->base);
-    print_source(style, profile, parent, figure);
+    print_figure(style, profile, parent, "base", "0x%" PRIx64, memory->base);
     if (memory->banks > 1) {
-        print_figure(style, profile, parent, "banks", memory->banks, "");
-        print_figure(style, profile, parent, "bank_bytes", memory->bank_bytes, " B");
+        print_number(style, profile, parent, "banks", memory->banks, "");
+        print_number(style, profile, parent, "bank_bytes", memory->bank_bytes, " B");
     }
-    print_figure(style, profile, parent, "alignment", memory->alignment, " B");
-    snprintf(figure, sizeof figure, "%-16s %s cycle%s", "latency",
-             profile_cost_text(cost, memory->latency), memory->latency == PROFILE_CYCLE ? "" : "s");
-    snprintf(parent, sizeof parent, "/memories/%" PRIu32 "/latency", index);
-    print_source(style, profile, parent, figure);
+    print_number(style, profile, parent, "alignment", memory->alignment, " B");
+    print_figure(style, profile, parent, "latency", "%s cycle%s",
+                 profile_cost_text(cost, memory->latency),
+                 memory->latency == PROFILE_CYCLE ? "" : "s");
 }
 
 static void print_dma(const struct print_style *style, const struct target_profile *profile)
@@ -150,34 +150,30 @@ static void print_dma(const struct print_style *style, const struct target_profi
 
     print_line(style, "DMA controller %s%s", profile_controller_words[dma->controller],
                dma->fills ? ", writes zeros by itself" : "");
-    print_figure(style, profile, "/dma", "channels", dma->channels, "");
-    print_figure(style, profile, "/dma", "loops", dma->loops, "");
+    print_number(style, profile, "/dma", "channels", dma->channels, "");
+    print_number(style, profile, "/dma", "loops", dma->loops, "");
     print_limit(style, profile, "count_max", dma->count_max, "");
     print_limit(style, profile, "run_max", dma->run_max, " B");
     print_limit(style, profile, "step_max", dma->step_max, " B");
     print_limit(style, profile, "bytes_max", dma->bytes_max, " B");
-    print_figure(style, profile, "/dma", "granularity", dma->granularity, " B");
-    print_figure(style, profile, "/dma", "alignment", dma->alignment, " B");
-    print_figure(style, profile, "/dma", "address_bits", dma->address_bits, "");
-    print_figure(style, profile, "/dma", "bus_bytes", dma->bus_bytes, " B");
-    print_figure(style, profile, "/dma", "burst_bytes", dma->burst_bytes, " B");
+    print_number(style, profile, "/dma", "granularity", dma->granularity, " B");
+    print_number(style, profile, "/dma", "alignment", dma->alignment, " B");
+    print_number(style, profile, "/dma", "address_bits", dma->address_bits, "");
+    print_number(style, profile, "/dma", "bus_bytes", dma->bus_bytes, " B");
+    print_number(style, profile, "/dma", "burst_bytes", dma->burst_bytes, " B");
 }
 
 /* Prints the classes of measured costs; the figures are in the file. */
 static void print_measured(const struct print_style *style, const struct target_profile *profile)
 {
     const struct measured_costs *measured = &profile->measured;
-    char figure[96], pointer[FAULT_POINTER_MAX];
 
     print_line(style, "measured costs of the processor");
     for (uint32_t i = 0; i < MOVE_CLASSES; i++) {
-        if (!measured->class[i].present)
-            continue;
-        snprintf(pointer, sizeof pointer, "/costs/measured/classes/%s", move_class_keys[i]);
-        print_source(style, profile, pointer, move_class_keys[i]);
+        if (measured->class[i].present)
+            print_figure(style, profile, "/costs/measured/classes", move_class_keys[i], "%s", "");
     }
-    snprintf(figure, sizeof figure, "%-16s %" PRIu32, "trees", measured->trees);
-    print_source(style, profile, "/costs/measured/trees", figure);
+    print_number(style, profile, "/costs/measured", "trees", measured->trees, "");
 }
 
 static void print_costs(const struct print_style *style, const struct target_profile *profile)
@@ -188,22 +184,20 @@ static void print_costs(const struct print_style *style, const struct target_pro
     }
     print_line(style, "costs in cycles");
     for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
-        char cost[PROFILE_COST_TEXT_MAX], figure[96], pointer[FAULT_POINTER_MAX];
+        char cost[PROFILE_COST_TEXT_MAX];
 
-        snprintf(pointer, sizeof pointer, "/costs/%s", m->key);
-        snprintf(figure, sizeof figure, "%-16s %s", m->key,
-                 profile_cost_text(cost, profile_cost_of(&profile->costs, m)));
-        print_source(style, profile, pointer, figure);
+        print_figure(style, profile, "/costs", m->key, "%s",
+                     profile_cost_text(cost, profile_cost_of(&profile->costs, m)));
     }
 }
 
 static void print_profile(const struct print_style *style, const struct target_profile *profile)
 {
     print_line(style, "%s: %s", profile->name, profile->title);
-    print_figure(style, profile, "", "clock_hz", profile->clock_hz, "");
+    print_number(style, profile, "", "clock_hz", profile->clock_hz, "");
     if (profile->vector_bits > 0)
-        print_figure(style, profile, "", "vector_bits", profile->vector_bits, "");
-    print_figure(style, profile, "", "guard_bit_option", profile->guard_bit_option, "");
+        print_number(style, profile, "", "vector_bits", profile->vector_bits, "");
+    print_number(style, profile, "", "guard_bit_option", profile->guard_bit_option, "");
     print_line(style, "  %-16s %s", "strict", profile->strict ? "yes" : "no");
     for (uint32_t i = 0; i < profile->memory_count; i++)
         print_memory(style, profile, i);
