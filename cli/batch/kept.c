@@ -27,7 +27,7 @@
 #define KEPT_DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 /* Digits of an origin: 8 of the working directory of the run, then 8 of its PATHs. */
-enum { KEPT_ORIGIN_DIGITS = 16 };
+enum { KEPT_ORIGIN_DIGITS = CONTENT_DIGITS };
 
 struct kept_line {
     const char *place;  /* path relative to DIR */
@@ -210,33 +210,9 @@ static bool list_has(const struct kept_list *list, const char *place)
            bsearch(&wanted, list->lines, list->count, sizeof(wanted), compare_lines) != NULL;
 }
 
-/* Writes the digits of an origin. */
-static void origin_digits(uint64_t origin, char out[KEPT_ORIGIN_DIGITS + 1])
-{
-    snprintf(out, KEPT_ORIGIN_DIGITS + 1, "%016" PRIx64, origin);
-}
-
 static void put_line(struct textw *w, const char *place, const char *origin)
 {
     textw_printf(w, "%s%s%s%s\n", *place == '#' ? here : "", place, *origin ? "\t" : "", origin);
-}
-
-static int write_all(int fd, const struct textw *w)
-{
-    errno = ENOMEM;
-    if (w->failed)
-        return -1;
-    for (size_t done = 0; done < w->length;) {
-        ssize_t put = write(fd, w->data + done, w->length - done);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put == 0)
-            errno = ENOSPC;
-        if (put <= 0)
-            return -1;
-        done += (size_t)put;
-    }
-    return 0;
 }
 
 /* Syncs the list to storage, with its name if it is new. Returns 0, or -1 with errno. */
@@ -265,9 +241,9 @@ static int list_add(struct kept_list *list, const char *place, const struct keep
     textw_init(&w);
     if (status.st_size == 0)
         textw_printf(&w, "%s%s", head, keeping->is_ours ? ours : "");
-    origin_digits(keeping->origin, digits);
-    put_line(&w, place, digits);
-    int result = write_all(list->fd, &w);
+    put_line(&w, place, digest_text(digits, keeping->origin));
+    errno = ENOMEM;
+    int result = w.failed ? -1 : write_bytes(list->fd, w.data, w.length, status.st_size);
     int error = errno;
     if (result &&
         set_size(list->fd, status.st_size)) /* so that the next line does not continue this line */
@@ -715,7 +691,7 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
 
     if (cleaner.root < 0)
         return;
-    origin_digits(keeping->origin, cleaner.origin);
+    digest_text(cleaner.origin, keeping->origin);
     clean(&cleaner);
     list_close(&cleaner.list);
     close(cleaner.root);

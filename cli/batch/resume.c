@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,44 +13,29 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/xxh64.h"
 
-/* A set of names, which are borrowed. */
-struct names {
-    const char **slots; /* size of the table (open addressing); a power of 2 */
-    size_t capacity;
-};
-
-static int names_init(struct names *names, size_t most)
+static int compare_names(const void *a, const void *b)
 {
-    names->capacity = 16;
-    while (names->capacity < 2 * most)
-        names->capacity *= 2;
-    names->slots = calloc(names->capacity, sizeof(*names->slots));
-    return names->slots ? 0 : -1;
+    return strcmp(a, b);
 }
 
-static const char **slot_of(const struct names *names, const char *name)
+/* Adds a borrowed name to a tree. Returns 1 if it is new, 0 if it was there, -1 if out of memory.
+ */
+static int add_name(void **names, const char *name)
 {
-    size_t at = (size_t)digest64(name, strlen(name)) & (names->capacity - 1);
+    const char *const *node = tsearch(name, names, compare_names);
 
-    while (names->slots[at] && strcmp(names->slots[at], name) != 0)
-        at = (at + 1) & (names->capacity - 1);
-    return &names->slots[at];
+    return node ? *node == name : -1;
 }
 
-/* Adds a name. Returns whether it is new. */
-static bool names_add(struct names *names, const char *name)
+static void keep_name(void *name)
 {
-    const char **slot = slot_of(names, name);
-    bool fresh = !*slot;
-
-    *slot = name;
-    return fresh;
+    (void)name;
 }
 
 struct collector {
     struct fingerprint *fingerprint;
-    struct names known; /* files that were noted, or that an earlier job writes */
-    size_t bytes;       /* total bytes of all names that were noted */
+    void *known;  /* tree of files that were noted, or that an earlier job writes */
+    size_t bytes; /* total bytes of all names that were noted */
     size_t capacity;
 };
 
@@ -57,8 +43,9 @@ static int note(struct collector *collector, enum input_role role, const char *n
 {
     struct fingerprint *fingerprint = collector->fingerprint;
 
-    if (!name || !names_add(&collector->known, name))
-        return 0;
+    const int fresh = name ? add_name(&collector->known, name) : 0;
+    if (fresh <= 0)
+        return fresh;
     collector->bytes += strlen(name);
     if (fingerprint->count == FINGERPRINT_FILES_MAX || collector->bytes > FINGERPRINT_NAMES_MAX ||
         list_grow(&fingerprint->files, fingerprint->count, &collector->capacity,
@@ -80,10 +67,9 @@ static int collect(struct collector *collector, const struct job_file *file)
             (job->expect.kind == EXPECT_FILE &&
              note(collector, INPUT_EXPECT, job->expect.golden.file)))
             return -1;
-        if (job->dst.file)
-            names_add(&collector->known, job->dst.file);
-        if (job->dst.params)
-            names_add(&collector->known, job->dst.params);
+        if ((job->dst.file && add_name(&collector->known, job->dst.file) < 0) ||
+            (job->dst.params && add_name(&collector->known, job->dst.params) < 0))
+            return -1;
     }
     return 0;
 }
@@ -127,9 +113,8 @@ void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *
 {
     struct collector collector = {.fingerprint = fingerprint};
 
-    if (names_init(&collector.known, 4 * file->list.count) == 0)
-        fingerprint->known = collect(&collector, file) == 0;
-    free(collector.known.slots);
+    fingerprint->known = collect(&collector, file) == 0;
+    tdestroy(collector.known, keep_name);
     if (fingerprint->known)
         note_contents(fingerprint, file, contents, false);
     else

@@ -33,12 +33,6 @@ struct case_source source_list_of(struct source_list *list)
 
 /* Lines of standard input. */
 
-static enum source_answer lost(struct fault *fault)
-{
-    fault_no_memory(fault);
-    return SOURCE_LOST;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -74,14 +68,14 @@ static enum source_answer take_fresh(struct source_input *input, struct batch_ca
     const int added = add_name(input, batch_case->name);
 
     if (added < 0)
-        return lost(fault);
+        return source_no_memory(fault);
     if (added == 0)
         return refuse_twice(input, batch_case->name, fault);
     const enum admission admission = input->admit(input->context, batch_case, fault);
     if (admission != CASE_ADMITTED)
         return admission == CASE_REFUSED ? SOURCE_REFUSED : SOURCE_LATER;
     if (cases_append(input->cases, batch_case))
-        return lost(fault);
+        return source_no_memory(fault);
     *slot = NULL; /* input->cases owns the case now. */
     *out = batch_case;
     return SOURCE_CASE;
@@ -187,7 +181,8 @@ static enum source_answer take(void *context, struct batch_case **out, struct fa
     struct source_input *input = context;
 
     pthread_mutex_lock(&input->mutex);
-    const enum source_answer answer = input->buffer ? take_one(input, out, fault) : lost(fault);
+    const enum source_answer answer =
+        input->buffer ? take_one(input, out, fault) : source_no_memory(fault);
     pthread_mutex_unlock(&input->mutex);
     return answer;
 }

@@ -14,12 +14,6 @@
 /* A worker polls the queue again after WAIT_MS. */
 enum { WAIT_MS = 30 };
 
-static enum source_answer lost(struct fault *fault)
-{
-    fault_no_memory(fault);
-    return SOURCE_LOST;
-}
-
 static void lease_free(struct queue_lease *lease)
 {
     if (lease)
@@ -147,7 +141,7 @@ static enum source_answer give(struct source_queue *source, struct queue_lease *
         free(name);
         free(file);
         lease_free(lease);
-        return lost(fault);
+        return source_no_memory(fault);
     }
     judge(batch_case, lease);
     *out = batch_case;
@@ -182,7 +176,7 @@ static enum source_answer take(void *context, struct batch_case **out, struct fa
     struct queue_lease *lease = calloc(1, sizeof(*lease));
 
     if (!lease)
-        return lost(fault);
+        return source_no_memory(fault);
     const enum queue_answer answer = queue_take(source->queue, lease, fault);
     if (answer == QUEUE_CASE)
         return take_case(source, lease, out, fault);

@@ -44,6 +44,13 @@ enum source_answer {
     SOURCE_LOST     /* no further case, because of a fault */
 };
 
+/** Fills the fault: a source is out of memory. Returns SOURCE_LOST. */
+static inline enum source_answer source_no_memory(struct fault *fault)
+{
+    fault_no_memory(fault);
+    return SOURCE_LOST;
+}
+
 /* The decision about a case of an open run: it runs, or has a known result; --filter or --shard
  * leave it out; it is invalid. */
 enum admission { CASE_ADMITTED, CASE_LEFT_OUT, CASE_REFUSED };

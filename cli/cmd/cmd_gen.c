@@ -126,32 +126,26 @@ static int write_elements(struct output *output, struct request *request, struct
     return status;
 }
 
+static int write_header(struct output *output, struct request *request, struct fault *fault)
+{
+    char header[NPY_FORMAT_SIZE];
+
+    if (!request->npy)
+        return 0;
+    return npy_format(&request->header, header, sizeof(header))
+               ? fault_set(fault, FAULT_INTERNAL, NULL, "the header does not fit")
+               : output_write(output, header, sizeof(header), 0, fault);
+}
+
 static int write_file(struct request *request, const char *path, bool force, struct fault *fault)
 {
+    const uint64_t size = request->header.data_offset + request->header.data_size;
     struct output output;
-    char header[NPY_FORMAT_SIZE];
-    int status = output_init(&output, path, NULL, fault);
 
-    if (status)
-        goto out;
-    status = output_check_fresh(&output, force, fault);
-    if (status)
-        goto out;
-    status =
-        output_reserve(&output, request->header.data_offset + request->header.data_size, fault);
-    if (status)
-        goto out;
-    if (request->npy) {
-        status = npy_format(&request->header, header, sizeof(header))
-                     ? fault_set(fault, FAULT_INTERNAL, NULL, "the header does not fit")
-                     : output_write(&output, header, sizeof(header), 0, fault);
-        if (status)
-            goto out;
-    }
-    status = write_elements(&output, request, fault);
-    if (status == 0)
-        status = output_commit(&output, !force, fault);
-out:
+    const int status =
+        output_init(&output, path, NULL, fault) || output_check_fresh(&output, force, fault) ||
+        output_reserve(&output, size, fault) || write_header(&output, request, fault) ||
+        write_elements(&output, request, fault) || output_commit(&output, !force, fault);
     output_finish(&output);
     return status;
 }

@@ -17,8 +17,6 @@
 #include "proto/file/job_spec.h"
 #include "proto/wire/xxh64.h"
 
-enum { DIGITS = 16 };
-
 uint64_t digest64(const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -36,21 +34,26 @@ uint64_t digest_add(uint64_t set, const char *name)
     return set + digest64(name, strlen(name));
 }
 
+const char *digest_text(char out[CONTENT_DIGITS + 1], uint64_t digest)
+{
+    snprintf(out, CONTENT_DIGITS + 1, "%016" PRIx64, digest);
+    return out;
+}
+
 void digest_write(struct jsonw *w, const char *key, uint64_t digest)
 {
-    char text[DIGITS + 1];
+    char text[CONTENT_DIGITS + 1];
 
-    snprintf(text, sizeof(text), "%016" PRIx64, digest);
-    jsonw_string(w, key, text);
+    jsonw_string(w, key, digest_text(text, digest));
 }
 
 int digest_read(const struct json *value, uint64_t *digest)
 {
     const char *text;
 
-    if (json_string(value, DIGITS, &text))
+    if (json_string(value, CONTENT_DIGITS, &text))
         return -1;
-    if (strlen(text) != DIGITS || strspn(text, "0123456789abcdef") != DIGITS)
+    if (strlen(text) != CONTENT_DIGITS || strspn(text, "0123456789abcdef") != CONTENT_DIGITS)
         return json_complain(value, "16 hexadecimal digits are required");
     *digest = strtoull(text, NULL, 16);
     return 0;
@@ -188,11 +191,6 @@ static bool is_settled(const struct stat *status, const struct timespec *now)
            status->st_ctim.tv_sec + SETTLED_S < now->tv_sec;
 }
 
-static void put_digits(char out[CONTENT_DIGITS + 1], uint64_t number)
-{
-    snprintf(out, CONTENT_DIGITS + 1, "%016" PRIx64, number);
-}
-
 static int sum_bytes(int fd, uint64_t *sum)
 {
     struct xxh64 x;
@@ -229,10 +227,10 @@ static void read_open(struct contents *contents, int fd, struct content *content
         strcpy(content->word, CONTENT_CHANGED);
         return;
     }
-    put_digits(content->word, sum);
+    digest_text(content->word, sum);
     if (!is_settled(&before, &now))
         return;
-    put_digits(content->stamp, stamp);
+    digest_text(content->stamp, stamp);
     remember(contents, stamp, sum);
 }
 
@@ -255,8 +253,8 @@ void contents_find(struct contents *contents, const char *path, struct content *
         return;
     uint64_t stamp = stamp_of(&status);
     if (recall(contents, stamp, &sum)) {
-        put_digits(content->word, sum);
-        put_digits(content->stamp, stamp);
+        digest_text(content->word, sum);
+        digest_text(content->stamp, stamp);
         return;
     }
     int fd = regular_open(path, O_RDONLY, &status);
@@ -273,7 +271,7 @@ bool contents_same(struct contents *contents, const char *path, const struct con
     char stamp[CONTENT_DIGITS + 1];
 
     if (*then->stamp && look(path, &status, now)) {
-        put_digits(stamp, stamp_of(&status));
+        digest_text(stamp, stamp_of(&status));
         if (strcmp(stamp, then->stamp) == 0)
             return true;
     }
@@ -286,6 +284,6 @@ bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1])
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    put_digits(out, stamp_of(status));
+    digest_text(out, stamp_of(status));
     return is_settled(status, &now);
 }

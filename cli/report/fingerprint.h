@@ -28,13 +28,16 @@ uint64_t digest64(const void *bytes, size_t size);
  * order of the names does not matter. */
 uint64_t digest_add(uint64_t set, const char *name);
 
-/** Writes a digest as 16 hexadecimal digits, because JSON numbers lose digits above 2^53. */
+enum { CONTENT_DIGITS = 16 };
+/** Writes a digest as hexadecimal digits. Returns `out`. */
+const char *digest_text(char out[CONTENT_DIGITS + 1], uint64_t digest);
+/** Writes a digest as a string of 16 hexadecimal digits, because JSON numbers lose digits above
+ * 2^53. */
 void digest_write(struct jsonw *w, const char *key, uint64_t digest);
 /** Reads a digest. Returns 0, or -1 with value's fault filled. */
 int digest_read(const struct json *value, uint64_t *digest);
 
 enum {
-    CONTENT_DIGITS = 16,
     FINGERPRINT_FILES_MAX = 2048,       /* files of one case; keeps lines of state files short */
     FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of the names of these files in total */
 };

@@ -10,23 +10,12 @@
 static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])
 {
     (void)out;
-    switch (code) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
+    if (code == '\'')
         return "&#39;";
-    default:
-        return escaped_is_control(code) || utf8_is_direction(code) || code == 0xfeff ||
-                       code >> 1 == 0x7fff
-                   ? "\xef\xbf\xbd"
-                   : NULL;
-    }
+    return escaped_is_control(code) || utf8_is_direction(code) || code == 0xfeff ||
+                   code >> 1 == 0x7fff
+               ? "\xef\xbf\xbd"
+               : escaped_markup(code);
 }
 
 static const char *lines_rule(uint32_t code, char out[ESCAPED_MAX])

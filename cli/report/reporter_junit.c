@@ -30,23 +30,11 @@ struct junit {
  * references, because readers normalise it in attributes. */
 static const char *xml_rule(uint32_t code, char out[ESCAPED_MAX])
 {
-    switch (code) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\t':
-    case '\n':
-    case '\r':
+    if (code == '\t' || code == '\n' || code == '\r') {
         snprintf(out, ESCAPED_MAX, "&#%" PRIu32 ";", code);
         return out;
-    default:
-        return escaped_is_control(code) || code == 0xfffe || code == 0xffff ? "\xef\xbf\xbd" : NULL;
     }
+    return escaped_is_control(code) || code >> 1 == 0x7fff ? "\xef\xbf\xbd" : escaped_markup(code);
 }
 
 static int init(void *state, const struct report_style *style)

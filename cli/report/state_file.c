@@ -429,31 +429,15 @@ static bool start(struct state_file *state_file, const char *text, size_t length
     return done;
 }
 
-static int append(struct state_file *state_file, const char *text, size_t length,
-                  struct fault *fault);
 /* Writes a whole line, the first one with start() if the directory permits it. */
 static int put(struct state_file *state_file, const char *text, size_t length, struct fault *fault)
 {
     if (state_file->size == 0 && start(state_file, text, length))
         return 0;
-    return append(state_file, text, length, fault);
-}
-
-static int append(struct state_file *state_file, const char *text, size_t length,
-                  struct fault *fault)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t put = write(state_file->fd, text + done, length - done);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            int error = put < 0 ? errno : EIO;
-
-            take_back(state_file);
-            return complain(state_file, error, "cannot be written", fault);
-        }
-        done += (size_t)put;
+    if (write_bytes(state_file->fd, text, length, state_file->size)) {
+        const int error = errno;
+        take_back(state_file);
+        return complain(state_file, error, "cannot be written", fault);
     }
     state_file->size += (off_t)length;
     return 0;

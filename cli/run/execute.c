@@ -693,26 +693,16 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     if (status == 0) {
         outcome_describe(outcome, &r);
         job_buffers_refer(&detach->buffers, &r);
-        status = submission_check_rules(detach->rules, file, &r, fault);
-    }
-    if (status == 0)
-        status = add_races(detach, file, &r, fault);
-    if (status == 0)
-        status = refer(detach, index, refs, &r.wire.after, fault);
-    if (status == 0)
-        status = refer_to_source(detach, &r, refs, &r.wire.after, fault);
-    if (status == 0)
-        status = submission_lift_source(detach->link, &r, fault);
-    if (status == 0) {
         r.wire.detach = true;
-        status = submission_prepare_output(&r, fault);
+        status = submission_check_rules(detach->rules, file, &r, fault) ||
+                 add_races(detach, file, &r, fault) ||
+                 refer(detach, index, refs, &r.wire.after, fault) ||
+                 refer_to_source(detach, &r, refs, &r.wire.after, fault) ||
+                 submission_lift_source(detach->link, &r, fault) ||
+                 submission_prepare_output(&r, fault) || submission_write_header(&r, fault) ||
+                 (!r.dst_buffer && add_output(detach, &r, fault)) ||
+                 submit_detached(detach->link, &r, &brief, fault);
     }
-    if (status == 0)
-        status = submission_write_header(&r, fault);
-    if (status == 0 && !r.dst_buffer)
-        status = add_output(detach, &r, fault);
-    if (status == 0)
-        status = submit_detached(detach->link, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
         if (!r.dst_buffer) {

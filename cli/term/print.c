@@ -26,6 +26,22 @@ const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX])
     return escaped_is_control(code) ? "?" : NULL;
 }
 
+const char *escaped_markup(uint32_t code)
+{
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    default:
+        return NULL;
+    }
+}
+
 void escaped_write(struct textw *w, const char *text, escaped_rule rule)
 {
     const char *end = text + strlen(text), *plain = text;

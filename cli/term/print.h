@@ -134,6 +134,9 @@ void escaped_write(struct textw *w, const char *text, escaped_rule rule);
 /** Returns whether a character is a control character: U+0000 to U+001F, U+007F to U+009F. */
 bool escaped_is_control(uint32_t code);
 
+/** The characters that markup cannot have unchanged: as entities; null for all others. */
+const char *escaped_markup(uint32_t code);
+
 /** The rule of terminals and logs: control characters, also newlines, become '?'. */
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX]);
 
