@@ -318,7 +318,6 @@ static int check_program(const char *board, const char *program, struct fault *f
     const char *path = getenv("PATH");
     char name[BOARD_QEMU_PATH_TEXT_MAX];
 
-    /* image_find() has set the program, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     if (strchr(program, '/'))
         return 0; /* QEMU reports faults of the path */
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {

@@ -281,7 +281,6 @@ static int run_sweep(struct sweep *sweep, struct measure *measure, const struct 
 static int learn(struct calibration *c, struct measure *measure,
                  const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {
-    /* init_measure() has set the clock, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     const uint64_t begin = measure->now_ns();
     struct step step = {rules, "measuring"};
     const struct sweep_rules own = {.seed = rules->seed, .max_bytes = max_bytes, .dense = true};

@@ -66,6 +66,8 @@ static int find_target(struct output *output, struct fault *fault)
     output->name = slash ? slash + 1 : output->target;
     if (!*output->name)
         return complain(output, EISDIR, "cannot be created", fault);
+    if (strlen(output->name) > NAME_MAX)
+        return complain(output, ENAMETOOLONG, "cannot be created", fault);
     return 0;
 }
 
@@ -141,9 +143,6 @@ int output_init_memory(struct output *output, const char *path, const char *poin
     if (directory < 0)
         return complain_directory(output, errno, fault);
     close(directory);
-    /* find_target() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
-    if (strlen(output->name) > NAME_MAX)
-        return complain(output, ENAMETOOLONG, "cannot be created", fault);
     output->fd = memfd_create("mlictl", MFD_CLOEXEC);
     return output->fd < 0 ? complain(output, errno, "cannot be created in memory", fault) : 0;
 }
@@ -158,9 +157,6 @@ int output_take(struct output *output)
 /* Creates the file without its name, in output->directory. */
 static int create(struct output *output, struct fault *fault)
 {
-    /* find_target() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
-    if (strlen(output->name) > NAME_MAX)
-        return complain(output, ENAMETOOLONG, "cannot be created", fault);
     if (has_proc())
         output->fd = open_at(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     bool unknown = output->fd < 0 && (!has_proc() || errno == EOPNOTSUPP || errno == EISDIR ||

@@ -503,7 +503,6 @@ static const char ending[] = ".npy";
 
 static bool is_tensor(const char *name)
 {
-    /* zip_directory_next() has set the name, or failed. NOLINTNEXTLINE(clang-analyzer-core.*) */
     size_t length = strlen(name), tail = sizeof(ending) - 1;
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }

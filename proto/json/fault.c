@@ -22,8 +22,8 @@ static void set_pointer(struct fault *fault, const char *pointer)
     fault->pointer[length] = '\0';
 }
 
-int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
-              ...)
+void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
+                ...)
 {
     char text[FAULT_TEXT_MAX]; /* a copy of the text, because the arguments may point into *fault */
     va_list args;
@@ -48,7 +48,6 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
         fault->pointer[0] = '\0';
     }
     memcpy(fault->text, text, sizeof text);
-    return -1;
 }
 
 /* The names of arguments in libmli's messages, and the members of a job that hold them. */

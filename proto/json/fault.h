@@ -58,21 +58,26 @@ struct fault {
     char text[FAULT_TEXT_MAX];       /* the message: what was given, what is allowed */
 };
 
-/**
- * Fills *fault and returns -1, so that callers can `return fault_set(...)`. `pointer` is null if
- * the place is unknown. Cuts a pointer or text that is too long at a character's end.
- */
-int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
-              ...) __attribute__((format(printf, 4, 5)));
+/* Fills *fault. */
+void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+
+static inline int fault_failed(void)
+{
+    return -1;
+}
 
 /**
- * Fills *fault with FAULT_INTERNAL and "out of memory". Returns -1. Inline, so that compilers and
- * analysers see the value: what follows is not reached with a null pointer.
+ * int fault_set(fault, code, pointer, format, ...): fills *fault and returns -1, so that callers
+ * can `return fault_set(...)`. `pointer` is null if the place is unknown. Cuts a pointer or text
+ * that is too long at a character's end. A macro, so that analyzers see the value -1.
  */
+#define fault_set(...) (fault_fill(__VA_ARGS__), fault_failed())
+
+/** Fills *fault with FAULT_INTERNAL and "out of memory". Returns -1. */
 static inline int fault_no_memory(struct fault *fault)
 {
-    (void)fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    return -1;
+    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
 /**

@@ -190,7 +190,7 @@ static void write_name(const struct json *value, char *out, size_t size)
         strcpy(out + length, ": ");
 }
 
-int json_complain(const struct json *value, const char *format, ...)
+void json_fault(const struct json *value, const char *format, ...)
 {
     char pointer[FAULT_POINTER_MAX], name[FAULT_TEXT_MAX / 2], text[FAULT_TEXT_MAX];
     va_list args;
@@ -200,7 +200,7 @@ int json_complain(const struct json *value, const char *format, ...)
     va_end(args);
     json_pointer(value, pointer, sizeof pointer);
     write_name(value, name, sizeof name);
-    return fault_set(value->fault, FAULT_INVALID_PARAMS, pointer, "%s%s", name, text);
+    fault_fill(value->fault, FAULT_INVALID_PARAMS, pointer, "%s%s", name, text);
 }
 
 static const char *type_name(const struct json *value)
@@ -554,7 +554,7 @@ static int read_number(const struct json *object, const char *key, int64_t max, 
 
 int member_u64(const struct json *object, const char *key, uint64_t *out)
 {
-    int64_t number = 0;
+    int64_t number;
 
     if (read_number(object, key, MEMBER_MAX, &number) < 0)
         return -1;
@@ -564,7 +564,7 @@ int member_u64(const struct json *object, const char *key, uint64_t *out)
 
 int member_u32(const struct json *object, const char *key, uint32_t *out)
 {
-    int64_t number = 0;
+    int64_t number;
 
     if (read_number(object, key, UINT32_MAX, &number) < 0)
         return -1;
@@ -609,7 +609,7 @@ int array_within(const struct json *array, size_t max, size_t *count)
 int words_read(const struct json *array, const char *const *words, uint32_t *bits)
 {
     struct json item = {0};
-    size_t count, index = 0;
+    size_t count, index;
 
     *bits = 0;
     if (json_array(array, &count) < 0)
@@ -634,7 +634,7 @@ void words_write(struct jsonw *w, const char *key, const char *const *words, uin
 
 int member_number(const struct json *object, const char *key, size_t size, uint64_t *number)
 {
-    uint32_t small = 0;
+    uint32_t small;
 
     if (size != sizeof small)
         return member_u64(object, key, number);
@@ -674,7 +674,7 @@ int address_read(const struct json *value, int64_t max, uint64_t *out)
     static const char hexadecimal[] = "0123456789abcdefABCDEF";
     enum { ADDRESS_TEXT_MAX = 16 }; /* 14 digits: strtoull() cannot overflow */
     const char *text;
-    int64_t number = 0;
+    int64_t number;
 
     if (!json_is_string(value)) {
         if (json_int(value, 0, max, &number) < 0)
@@ -716,7 +716,7 @@ int numbers_read(void *structure, const struct number *numbers, const struct jso
 {
     for (const struct number *n = numbers; n->key; n++) {
         struct json value = json_member(object, n->key);
-        int64_t number = 0;
+        int64_t number;
 
         if (!json_present(&value))
             continue;
@@ -787,7 +787,7 @@ static ssize_t read_all(const char *path, char *text, size_t size, uint64_t *who
 
 int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault)
 {
-    uint64_t whole = 0;
+    uint64_t whole;
     ssize_t got;
 
     *text = malloc(max + 1);

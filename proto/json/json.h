@@ -72,12 +72,14 @@ int json_parse(const char *text, size_t length, const struct json_limits *limits
                struct fault *fault);
 void json_free(struct json *root);
 
-/**
- * Fills the fault with FAULT_INVALID_PARAMS, the value's pointer, and the sentence after the
- * value's name, as in "cfg.offset[1]: <sentence>". Returns -1.
- */
-int json_complain(const struct json *value, const char *format, ...)
+/* Fills the fault for json_complain(). */
+void json_fault(const struct json *value, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/**
+ * int json_complain(value, format, ...): fills the fault with FAULT_INVALID_PARAMS, the value's
+ * pointer, and the sentence after the value's name, as in "cfg.offset[1]: <sentence>". Returns -1.
+ */
+#define json_complain(...) (json_fault(__VA_ARGS__), fault_failed())
 
 /** Writes the RFC 6901 pointer of a value, cut to `size` bytes. */
 void json_pointer(const struct json *value, char *out, size_t size);
