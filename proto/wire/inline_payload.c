@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/inline_payload.h"
 
-#include <string.h>
-
 #include "proto/json/json.h"
 
 /* Reads an item of a request. */
@@ -77,69 +75,4 @@ int inline_payload_read(const struct json *value, struct inline_payload *payload
 int inline_reply_read(const struct json *value, struct inline_payload *payload)
 {
     return read_items(value, payload, read_reply_item);
-}
-
-void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
-{
-    jsonw_array_begin(w, key);
-    for (uint32_t i = 0; i < payload->count; i++) {
-        const struct inline_item *item = &payload->items[i];
-
-        jsonw_object_begin(w, NULL);
-        if (item->bytes != 0)
-            jsonw_uint(w, "bytes", item->bytes);
-        if (item->size != item->bytes)
-            jsonw_uint(w, "size", item->size);
-        if (item->back)
-            jsonw_bool(w, "back", true);
-        jsonw_object_end(w);
-    }
-    jsonw_array_end(w);
-}
-
-void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
-{
-    jsonw_array_begin(w, key);
-    for (uint32_t i = 0; i < payload->count; i++)
-        jsonw_uint(w, NULL, payload->items[i].bytes);
-    jsonw_array_end(w);
-}
-
-uint64_t inline_payload_total(const struct inline_payload *payload)
-{
-    uint64_t total = 0;
-
-    for (uint32_t i = 0; i < payload->count; i++)
-        total += payload->items[i].bytes;
-    return total;
-}
-
-static void copy_but_inline(struct jsonw *w, const struct json *root)
-{
-    struct json member = {0};
-
-    while (json_next(root, &member)) {
-        if (strcmp(member.key, "inline") == 0)
-            continue;
-        jsonw_key(w, member.key);
-        json_write(w, NULL, &member);
-    }
-}
-
-void inline_request_strip(struct jsonw *w, const struct json *root)
-{
-    jsonw_object_begin(w, NULL);
-    copy_but_inline(w, root);
-    jsonw_object_end(w);
-    jsonw_newline(w);
-}
-
-void inline_reply_add(struct jsonw *w, const struct json *root,
-                      const struct inline_payload *payload)
-{
-    jsonw_object_begin(w, NULL);
-    copy_but_inline(w, root);
-    inline_reply_write(w, "inline", payload);
-    jsonw_object_end(w);
-    jsonw_newline(w);
 }

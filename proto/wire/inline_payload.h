@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "proto/json/json.h"
-#include "proto/json/jsonw.h"
 #include "proto/wire/wire_limits.h"
 
 #define INLINE_BYTES_MAX                                                                           \
@@ -31,24 +30,8 @@ struct inline_payload {
 /** Reads the member "inline" of a request; the count is 0 if the member is absent. Returns 0 or -1
  * (fault). */
 int inline_payload_read(const struct json *value, struct inline_payload *payload);
-void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 
-/**
- * The member "inline" of a reply, which has only the `bytes` of each item. Reading sets `size` to
- * the same number.
- */
+/** Reads the member of a reply, which has only the `bytes` of each item: `size` is the same. */
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
-void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
-
-/** Returns the number of bytes that follow the line. */
-uint64_t inline_payload_total(const struct inline_payload *payload);
-
-/*
- * For a proxy between such a stream and the socket of mlid: write the line of a request without the
- * member "inline", and the line of a reply with it. `root` is the parsed line, an object.
- */
-void inline_request_strip(struct jsonw *w, const struct json *root);
-void inline_reply_add(struct jsonw *w, const struct json *root,
-                      const struct inline_payload *payload);
 
 #endif /* PROTO_INLINE_PAYLOAD_H */

@@ -3,7 +3,7 @@
  * Params and results of the methods, but those of job.submit and job.prepare (job.h) and of
  * events.subscribe (events.h). A read function returns 0, or -1 with the fault of `params` filled
  * and nothing to finish; it reads absent params as {}. A write function writes the members of the
- * params after rpc_request_begin().
+ * params into the object that is open.
  */
 #ifndef PROTO_WIRE_METHODS_H
 #define PROTO_WIRE_METHODS_H

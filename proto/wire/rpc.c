@@ -61,19 +61,13 @@ static int check_version(const struct json *root)
     return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is required");
 }
 
-/* Requests: the client writes requests, the service reads them. */
+/* Requests: the service reads them. */
 
 static const char *const method_names[] = {
 #define METHOD_NAME(name, text) text,
     RPC_METHOD_TABLE(METHOD_NAME)
 #undef METHOD_NAME
         NULL};
-
-static const enum rpc_method methods[] = {
-#define METHOD_VALUE(name, text) RPC_##name,
-    RPC_METHOD_TABLE(METHOD_VALUE)
-#undef METHOD_VALUE
-};
 
 /*
  * Reads "fds" before all other members: without the number of descriptors of this line, the
@@ -116,7 +110,7 @@ static int read_method(struct rpc_request *request)
             request->fault.code = FAULT_METHOD_NOT_FOUND;
         return -1;
     }
-    request->method = methods[index];
+    request->method = (enum rpc_method)(RPC_NO_METHOD + 1 + index);
     return 0;
 }
 
@@ -185,36 +179,6 @@ void rpc_request_finish(struct rpc_request *request)
 {
     json_free(&request->root);
     request->params = (struct json){0};
-}
-
-static const char *method_text(enum rpc_method method)
-{
-    for (size_t i = 0; method_names[i]; i++) {
-        if (methods[i] == method)
-            return method_names[i];
-    }
-    return "";
-}
-
-void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
-                       const struct inline_payload *inlines)
-{
-    jsonw_object_begin(w, NULL);
-    jsonw_string(w, "jsonrpc", "2.0");
-    jsonw_int(w, "id", id);
-    jsonw_string(w, "method", method_text(method));
-    if (fds > 0)
-        jsonw_uint(w, "fds", fds);
-    if (inlines)
-        inline_payload_write(w, "inline", inlines);
-    jsonw_object_begin(w, "params");
-}
-
-void rpc_request_end(struct jsonw *w)
-{
-    jsonw_object_end(w);
-    jsonw_object_end(w);
-    jsonw_newline(w);
 }
 
 /* Replies: the service writes replies, the client reads them. */

@@ -3,7 +3,7 @@
  * JSON-RPC 2.0 on the wire: requests, replies, errors. One object per line, no batches. PROTOCOL.md
  * describes every message. Data flow of a request and its reply:
  *
- *     client: plain data -> *_write() -> rpc_request_begin/end -> struct out -> socket
+ *     client: plain data -> *_write() -> request_send() -> struct out -> socket
  *     service: socket -> struct frame (lines, descriptors) -> rpc_request_parse()
  *              -> *_read(params) -> plain data -> daemon/net
  *     service: plain data -> rpc_result_begin/end or rpc_write_error() -> socket
@@ -88,15 +88,6 @@ struct rpc_request {
  */
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
 void rpc_request_finish(struct rpc_request *request);
-
-/*
- * Writes a request: begin, the members of its params, end. `inlines` is the member "inline", or
- * null.
- */
-struct inline_payload;
-void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
-                       const struct inline_payload *inlines);
-void rpc_request_end(struct jsonw *w);
 
 /* Writes a reply: begin, the members of its result, end. */
 void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);

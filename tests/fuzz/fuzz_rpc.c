@@ -11,6 +11,7 @@
 #include "proto/wire/methods.h"
 #include "proto/wire/rpc.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/rpc_request.h"
 
 static void check_error_reply(const struct rpc_request *request)
 {
@@ -35,7 +36,7 @@ static void check_error_reply(const struct rpc_request *request)
 
 static void write_submit(struct jsonw *w, uint32_t fds, const struct job *job)
 {
-    rpc_request_begin(w, 1, RPC_JOB_SUBMIT, fds, NULL);
+    rpc_request_begin(w, 1, RPC_JOB_SUBMIT, fds);
     job_wire_write_members(w, job);
     rpc_request_end(w);
 }
@@ -126,13 +127,13 @@ static void check_call(struct rpc_request *request)
 
     jsonw_init(&first);
     jsonw_init(&second);
-    rpc_request_begin(&first, 1, request->method, request->fds, NULL);
+    rpc_request_begin(&first, 1, request->method, request->fds);
     if (read_call(request, &first) < 0) {
         check_error_reply(request);
     } else {
         rpc_request_end(&first);
         FUZZ_ASSERT(jsonw_text(&first));
-        rpc_request_begin(&second, 1, request->method, request->fds, NULL);
+        rpc_request_begin(&second, 1, request->method, request->fds);
         if (first.length <= PROTO_LINE_MAX) {
             FUZZ_ASSERT(rpc_request_parse(first.data, first.length - 1, &again) == 0);
             if (read_call(&again, &second) == 0) { /* skips methods that write nothing */

@@ -4,6 +4,7 @@
 #include "proto/wire/job.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
+#include "tests/support/rpc_request.h"
 
 #define CALL(more)  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"daemon.ping\"" more "}"
 #define UNKNOWN_FDS UINT32_MAX
@@ -195,7 +196,7 @@ static void test_submit_round_trip(void **state)
     assert_no_fault(job_wire_read(&root, 2, &job), &fault);
     json_free(&root);
     jsonw_init(&w);
-    rpc_request_begin(&w, 42, RPC_JOB_SUBMIT, 2, NULL);
+    rpc_request_begin(&w, 42, RPC_JOB_SUBMIT, 2);
     job_wire_write_members(&w, &job);
     rpc_request_end(&w);
     job_finish(&job);
