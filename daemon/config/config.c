@@ -54,7 +54,7 @@ bool access_allows(const struct access *access, uint32_t uid)
     return false;
 }
 
-static const struct number numbers[] = {
+const struct member quota_members[] = {
     NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),
     NUMBER(struct quota, jobs, "jobs", 1, 16384, QUOTA_SHARE),
     NUMBER(struct quota, buffer_bytes, "buffer_bytes", 0, (INT64_C(1) << 53) - 1, -1),
@@ -71,7 +71,7 @@ static const char standard_key[] = "default";
 static void quotas_default(struct quotas *quotas)
 {
     memset(quotas, 0, sizeof *quotas);
-    numbers_default(&quotas->standard, numbers);
+    members_default(&quotas->standard, quota_members);
 }
 
 static int read_user(const struct json *member, struct quotas *quotas)
@@ -86,7 +86,7 @@ static int read_user(const struct json *member, struct quotas *quotas)
             return json_complain(member, "is given twice");
     if (quotas->count == QUOTA_USERS_MAX)
         return json_complain(member, "at most %d users are allowed", QUOTA_USERS_MAX);
-    if (numbers_read_object(&quota, numbers, member) < 0)
+    if (members_read_closed(&quota, quota_members, member) < 0)
         return -1;
     quotas->uids[quotas->count] = uid;
     quotas->users[quotas->count++] = quota;
@@ -107,7 +107,7 @@ static int quotas_read(const struct json *object, struct quotas *quotas)
         return json_complain(object, "an object is required");
     quotas_default(quotas);
     standard = json_member(object, standard_key);
-    if (numbers_read_object(&quotas->standard, numbers, &standard) < 0)
+    if (members_read_closed(&quotas->standard, quota_members, &standard) < 0)
         return -1;
     while (json_next(object, &member)) {
         if (strcmp(member.key, standard_key) != 0) {
@@ -129,11 +129,6 @@ static const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid)
         if (quotas->uids[i] == uid)
             return &quotas->users[i];
     return &quotas->standard;
-}
-
-const struct number *quota_numbers(void)
-{
-    return numbers;
 }
 
 bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
@@ -184,18 +179,11 @@ unsigned reload_keep(const struct config *live, struct config *fresh)
 enum { MS_MAX = 60 * 60 * 1000, CHANNELS_DEFAULT = 4 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)
 
-static const struct number top_numbers[] = {
-    NUMBER(struct config, channel_offset, "channel_offset", 0, MLI_MOV_MAX_CHANNELS - 1, 0),
-    NUMBER(struct config, channels, "channels", 0, MLI_MOV_MAX_CHANNELS, 0),
-    NUMBER(struct config, drain_ms, "drain_ms", 0, MS_MAX, 10000),
-    {0},
-};
-
 /*
  * Linux allows a process 65530 mappings. Each job has two. The default of `mappings` is less than
  * half, because a file that shrinks splits its mapping in two.
  */
-static const struct number limit_numbers[] = {
+static const struct member limit_members[] = {
     NUMBER(struct config, clients, "clients", 1, 4096, 64),
     NUMBER(struct config, clients_reserved, "clients_reserved", 0, 1024, 4),
     NUMBER(struct config, jobs_per_client, "jobs_per_client", 1, 16384, 256),
@@ -212,13 +200,13 @@ static const struct number limit_numbers[] = {
     {0},
 };
 
-static const struct number scheduling_numbers[] = {
+static const struct member scheduling_members[] = {
     NUMBER(struct config, scheduling.ageing_ms, "ageing_ms", 0, MS_MAX, 500),
     NUMBER(struct config, scheduling.quantum_bytes, "quantum_bytes", 4096, 1 << 30, 1 << 20),
     {0},
 };
 
-static const struct number watchdog_numbers[] = {
+static const struct member watchdog_members[] = {
     NUMBER(struct config, watchdog.limit_ms, "limit_ms", 0, MS_MAX, 10000),
     NUMBER(struct config, watchdog.bytes_per_second, "bytes_per_second", 1, BYTES_MAX,
            10 * 1000 * 1000),
@@ -226,42 +214,43 @@ static const struct number watchdog_numbers[] = {
     {0},
 };
 
-/* The objects that have only numbers as members. */
-static const struct {
-    const char *key;
-    const struct number *numbers;
-} groups[] = {
-    {"limits", limit_numbers},
-    {"scheduling", scheduling_numbers},
-    {"watchdog", watchdog_numbers},
-};
-
-/* Texts of the top level, which may be empty. */
-static const struct {
-    const char *key;
-    size_t at, size;
-} texts[] = {
-#define TEXT(key)                                                                                  \
-    {                                                                                              \
-#key, offsetof(struct config, key), sizeof(((struct config *)0)->key)                      \
-    }
-    TEXT(socket),  TEXT(socket_group), TEXT(user),  TEXT(engine),
-    TEXT(profile), TEXT(tuning),       TEXT(trace),
-#undef TEXT
-};
-
-enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
-
-const char *const config_keys[] = {
-    JSON_SCHEMA_KEY, "socket",     "socket_mode",   "socket_group", "user",      "channel_offset",
-    "channels",      "engine",     "profile",       "tuning",       "access",    "limits",
-    "quotas",        "scheduling", "watchdog",      "drain_ms",     "log_level", "log_format",
-    "metrics",       "trace",      "refuse_sparse", "memory_only",  NULL};
-
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 static const char *const log_format_names[] = {"text", "json",
                                                NULL}; /* indexed by enum log_format */
+
+#define TEXT(key) MEMBER(struct config, key, #key, KIND_TEXT, .optional = true)
+#define BOOL(key) MEMBER(struct config, key, #key, KIND_BOOL, .optional = true)
+#define OTHER(name)                                                                                \
+    {                                                                                              \
+        .key = (name), .kind = KIND_OTHER                                                          \
+    }
+const struct member config_members[] = {
+    OTHER(JSON_SCHEMA_KEY),
+    TEXT(socket),
+    OTHER("socket_mode"),
+    TEXT(socket_group),
+    TEXT(user),
+    NUMBER(struct config, channel_offset, "channel_offset", 0, MLI_MOV_MAX_CHANNELS - 1, 0),
+    NUMBER(struct config, channels, "channels", 0, MLI_MOV_MAX_CHANNELS, 0),
+    TEXT(engine),
+    TEXT(profile),
+    TEXT(tuning),
+    OTHER("access"),
+    {"limits", KIND_OBJECT, true, true, .members = limit_members},
+    OTHER("quotas"),
+    {"scheduling", KIND_OBJECT, true, true, .members = scheduling_members},
+    {"watchdog", KIND_OBJECT, true, true, .members = watchdog_members},
+    NUMBER(struct config, drain_ms, "drain_ms", 0, MS_MAX, 10000),
+    OTHER("log_level"),
+    MEMBER(struct config, log_format, "log_format", KIND_WORD, .words = log_format_names,
+           .optional = true),
+    OTHER("metrics"),
+    TEXT(trace),
+    BOOL(refuse_sparse),
+    BOOL(memory_only),
+    {0},
+};
 
 void config_defaults(struct config *config)
 {
@@ -269,32 +258,8 @@ void config_defaults(struct config *config)
     config->socket_mode = 0600;
     config->log_level = LOG_INFO;
     quotas_default(&config->quotas);
-    numbers_default(config, top_numbers);
+    members_default(config, config_members);
     config->channels = CHANNELS_DEFAULT;
-    for (size_t i = 0; i < GROUPS; i++)
-        numbers_default(config, groups[i].numbers);
-}
-
-static int read_text(const struct json *object, const char *key, char *out, size_t size)
-{
-    struct json value = json_member(object, key);
-    const char *text;
-
-    if (!json_present(&value))
-        return 0;
-    if (json_text(&value, size - 1, &text) < 0)
-        return -1;
-    memset(out, 0, size);
-    snprintf(out, size, "%s", text);
-    return 0;
-}
-
-static int read_texts(struct config *config, const struct json *root)
-{
-    for (size_t i = 0; i < TEXTS; i++)
-        if (read_text(root, texts[i].key, (char *)config + texts[i].at, texts[i].size) < 0)
-            return -1;
-    return 0;
 }
 
 static int read_mode(struct config *config, const struct json *root)
@@ -334,72 +299,45 @@ int config_set_log_format(struct config *config, const char *name)
     return -1;
 }
 
-static int read_log(struct config *config, const struct json *root)
+static int read_log_level(struct config *config, const struct json *root)
 {
-    struct json level = json_member(root, "log_level"), format = json_member(root, "log_format");
+    struct json level = json_member(root, "log_level");
     size_t index;
 
-    if (json_present(&level)) {
-        if (json_choice(&level, log_level_names, &index) < 0)
-            return -1;
-        config->log_level = log_levels[index];
-    }
-    if (json_present(&format)) {
-        if (json_choice(&format, log_format_names, &index) < 0)
-            return -1;
-        config->log_format = (enum log_format)index;
-    }
+    if (!json_present(&level))
+        return 0;
+    if (json_choice(&level, log_level_names, &index) < 0)
+        return -1;
+    config->log_level = log_levels[index];
     return 0;
 }
 
 static int read_metrics(struct config *config, const struct json *root)
 {
-    static const char *const keys[] = {"listen", NULL};
-    struct json metrics = json_member(root, "metrics"), listen;
+    static const struct member members[] = {
+        MEMBER(struct config, metrics, "listen", KIND_TEXT, .optional = true), {0}};
+    struct json metrics = json_member(root, "metrics"), listen = json_member(&metrics, "listen");
     struct address address;
     char complaint[ADDRESS_COMPLAINT_MAX];
 
-    if (!json_present(&metrics))
-        return 0;
-    if (json_object(&metrics, keys) < 0)
+    if (members_read_closed(config, members, &metrics) < 0)
         return -1;
-    if (read_text(&metrics, "listen", config->metrics, sizeof config->metrics) < 0)
-        return -1;
-    if (config->metrics[0] == '\0' || address_parse(config->metrics, &address, complaint) == 0)
+    if (!json_present(&listen) || config->metrics[0] == '\0' ||
+        address_parse(config->metrics, &address, complaint) == 0)
         return 0;
-    listen = json_member(&metrics, "listen");
     return json_complain(&listen, "%s", complaint);
-}
-
-/* Reads the objects of the top level. */
-static int read_parts(struct config *config, const struct json *root)
-{
-    struct json access = json_member(root, "access"), quotas = json_member(root, "quotas");
-
-    if (json_present(&access) && access_read(&access, &config->access) < 0)
-        return -1;
-    if (json_present(&quotas) && quotas_read(&quotas, &config->quotas) < 0)
-        return -1;
-    for (size_t i = 0; i < GROUPS; i++) {
-        struct json group = json_member(root, groups[i].key);
-
-        if (numbers_read_object(config, groups[i].numbers, &group) < 0)
-            return -1;
-    }
-    return 0;
 }
 
 static int read_root(struct config *config, const struct json *root)
 {
-    struct json channels = json_member(root, "channels");
+    struct json channels = json_member(root, "channels"), access = json_member(root, "access");
+    struct json quotas = json_member(root, "quotas");
 
-    if (json_object(root, config_keys) < 0 || json_check_schema(root) < 0 ||
-        read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
-        numbers_read(config, top_numbers, root) < 0 ||
-        optional_bool(root, "refuse_sparse", &config->refuse_sparse) < 0 ||
-        optional_bool(root, "memory_only", &config->memory_only) < 0 ||
-        read_parts(config, root) < 0 || read_log(config, root) < 0 ||
-        read_metrics(config, root) < 0)
+    if (members_read_closed(config, config_members, root) < 0 || json_check_schema(root) < 0 ||
+        read_mode(config, root) < 0 ||
+        (json_present(&access) && access_read(&access, &config->access) < 0) ||
+        (json_present(&quotas) && quotas_read(&quotas, &config->quotas) < 0) ||
+        read_log_level(config, root) < 0 || read_metrics(config, root) < 0)
         return -1;
     config->channels_given = json_present(&channels) && config->channels > 0;
     if (config->channels == 0)
@@ -466,14 +404,4 @@ void config_default_socket(struct config *config)
 const struct quota *config_quota(const struct config *config, uint32_t uid)
 {
     return quotas_of(&config->quotas, uid);
-}
-
-const struct number *config_numbers(const char *group)
-{
-    if (*group == '\0')
-        return top_numbers;
-    for (size_t i = 0; i < GROUPS; i++)
-        if (strcmp(groups[i].key, group) == 0)
-            return groups[i].numbers;
-    return NULL;
 }

@@ -18,7 +18,6 @@
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 
-struct number;
 struct config;
 
 /* "access": the users who are served, of those who can open the socket. */
@@ -58,8 +57,8 @@ struct quotas {
     uint32_t uids[QUOTA_USERS_MAX];
     struct quota users[QUOTA_USERS_MAX];
 };
-/** Returns the numbers of one user's object. */
-const struct number *quota_numbers(void);
+/** The members of one user's object. */
+extern const struct member quota_members[];
 
 /**
  * Returns whether a user with this quota, who has `own` of the `total` in use, may take one more of
@@ -129,10 +128,8 @@ struct config {
     bool embedded;              /* not a key: true if all clients are threads of this process */
 };
 
-/** The keys of the top level, then null. */
-extern const char *const config_keys[];
-/** Returns the numbers of an object of the configuration ("": the top level), or NULL. */
-const struct number *config_numbers(const char *group);
+/** The members of the top level. */
+extern const struct member config_members[];
 
 void config_defaults(struct config *config);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <assert.h>
 #include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +15,6 @@
 #include "proto/json/utf8.h"
 
 enum { JSON_SCHEMA_MAX = 4095 };
-
-/* The longest table of one object. Tables end with a null key. */
-enum { NUMBERS_MAX = 16 };
 
 enum { WORD_MAX = 128 }; /* maximum length in bytes of words that are compared */
 
@@ -632,18 +628,6 @@ void words_write(struct jsonw *w, const char *key, const char *const *words, uin
     jsonw_array_end(w);
 }
 
-int member_number(const struct json *object, const char *key, size_t size, uint64_t *number)
-{
-    uint32_t small;
-
-    if (size != sizeof small)
-        return member_u64(object, key, number);
-    if (member_u32(object, key, &small) < 0)
-        return -1;
-    *number = small;
-    return 0;
-}
-
 int member_require(const struct json *object, const char *key, const char *why)
 {
     struct json member = json_member(object, key);
@@ -693,55 +677,6 @@ int address_read(const struct json *value, int64_t max, uint64_t *out)
         return json_complain(value, "%s given; at most 0x%llx is allowed", text,
                              (unsigned long long)max);
     return 0;
-}
-
-static void store(void *structure, const struct number *number, int64_t value)
-{
-    char *field = (char *)structure + number->at;
-    uint32_t narrow = (uint32_t)value;
-
-    if (number->size == sizeof narrow)
-        memcpy(field, &narrow, sizeof narrow);
-    else
-        memcpy(field, &value, sizeof value);
-}
-
-void numbers_default(void *structure, const struct number *numbers)
-{
-    for (const struct number *n = numbers; n->key; n++)
-        store(structure, n, n->standard);
-}
-
-int numbers_read(void *structure, const struct number *numbers, const struct json *object)
-{
-    for (const struct number *n = numbers; n->key; n++) {
-        struct json value = json_member(object, n->key);
-        int64_t number;
-
-        if (!json_present(&value))
-            continue;
-        if (json_int(&value, n->min, n->max, &number) < 0)
-            return -1;
-        store(structure, n, number);
-    }
-    return 0;
-}
-
-int numbers_read_object(void *structure, const struct number *numbers, const struct json *object)
-{
-    const char *keys[NUMBERS_MAX + 1];
-    size_t count = 0;
-
-    if (!json_present(object))
-        return 0;
-    for (const struct number *n = numbers; n->key; n++) {
-        assert(count < NUMBERS_MAX);
-        keys[count++] = n->key;
-    }
-    keys[count] = NULL;
-    if (json_object(object, keys) < 0)
-        return -1;
-    return numbers_read(structure, numbers, object);
 }
 
 /* Opens a regular file. Returns -EINVAL for other files, which could block the caller. */

@@ -5,6 +5,7 @@
  *     text -> json_scan.c  checks syntax, UTF-8, numbers and limits
  *          -> cJSON        keeps the values: an allocation for each value, string and key
  *          -> json.c       getters check types and ranges, and fill a struct fault
+ *          -> members.c    tables of members fill structures, by the getters
  *     plain data -> jsonw.c -> text
  *
  * A struct json is a value and its path back to the root, so that each fault names the place of
@@ -169,11 +170,6 @@ int member_require(const struct json *object, const char *key, const char *why);
 /** Read member `key`; leave *out and *number unchanged if it is absent. */
 int optional_bool(const struct json *object, const char *key, bool *out);
 
-struct number {
-    const char *key;
-    size_t at, size; /* offset and size of a uint32_t or uint64_t member of a structure */
-    int64_t min, max, standard;
-};
 int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
                  int64_t *number);
 /** Reads a whole number from 0; 0 if the member is absent. */
@@ -192,22 +188,73 @@ int address_read(const struct json *value, int64_t max, uint64_t *out);
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
 
-/** Requires a number that fits into a field of `size` bytes: 4 or 8. */
-int member_number(const struct json *object, const char *key, size_t size, uint64_t *number);
+/*
+ * Tables of the members of an object: one table describes their reading and their writing.
+ *
+ * To add a kind of member, start here: add it to enum member_kind, and to read_member() and
+ * write_member() in members.c.
+ */
 
-/* Tables of the numbers that an object may have: key, field, range and default of each. */
+enum member_kind {
+    KIND_NUMBER,  /* uint32_t, int32_t or uint64_t, from `min` to `max` */
+    KIND_NUMBERS, /* array of exactly `count` numbers */
+    KIND_BOOL,
+    KIND_TEXT,   /* array of char, which the reader fills with zero bytes behind the text */
+    KIND_WORD,   /* enum or bool: one of `words`, the first of which has the value `min` */
+    KIND_OBJECT, /* object with `members`, whose fields begin at `at` */
+    KIND_LIST,   /* array of at most `count` such objects; their number is at `count_at` */
+    KIND_OTHER   /* the table has only the key: the caller reads and writes the member */
+};
 
-#define NUMBER(type, field, key, min, max, standard)                                               \
+struct member {
+    const char *key; /* null: the end of the table */
+    enum member_kind kind;
+    bool optional;   /* may be absent; it is not written if it is `standard`, or empty */
+    bool closed;     /* KIND_OBJECT: refuse members that are not in the table */
+    size_t at, size; /* the field: offset and size in bytes; of an array: size of an entry */
+    int64_t min, max, standard;
+    size_t count, count_at;
+    const char *const *words; /* null-terminated */
+    const struct member *members;
+};
+
+#define MEMBER(type, field, name, what, ...)                                                       \
     {                                                                                              \
-        key, offsetof(type, field), sizeof(((type *)0)->field), (min), (max), (standard)           \
+        .key = (name), .kind = (what), .at = offsetof(type, field),                                \
+        .size = sizeof(((type *)0)->field), __VA_ARGS__                                            \
+    }
+/* A number from 0. */
+#define MEMBER_COUNT(type, field, name)                                                            \
+    MEMBER(type, field, name, KIND_NUMBER,                                                         \
+           .max = sizeof(((type *)0)->field) == sizeof(uint32_t) ? UINT32_MAX : MEMBER_MAX)
+/* A number that may be absent. */
+#define NUMBER(type, field, name, least, most, normal)                                             \
+    MEMBER(type, field, name, KIND_NUMBER, .optional = true, .min = (least), .max = (most),        \
+           .standard = (normal))
+/* A member that is an array in the structure, too. */
+#define MEMBER_ARRAY(type, field, name, what, ...)                                                 \
+    {                                                                                              \
+        .key = (name), .kind = (what), .at = offsetof(type, field),                                \
+        .size = sizeof(((type *)0)->field[0]),                                                     \
+        .count = sizeof(((type *)0)->field) / sizeof(((type *)0)->field[0]), __VA_ARGS__           \
     }
 
-/** Sets each number to its default. */
-void numbers_default(void *structure, const struct number *numbers);
-/** Reads the numbers that the object has. Returns 0, or -1 with the object's fault filled. */
-int numbers_read(void *structure, const struct number *numbers, const struct json *object);
-/** Reads an object that may have only these numbers. Does nothing if the object is absent. */
-int numbers_read_object(void *structure, const struct number *numbers, const struct json *object);
+/** Sets the numbers and words to their defaults. */
+void members_default(void *structure, const struct member *members);
+/** Reads the members; leaves the field of an optional one that is absent unchanged. */
+int members_read(void *structure, const struct member *members, const struct json *object);
+/** Like members_read(), but requires an object. */
+int members_read_open(void *structure, const struct member *members, const struct json *object);
+/**
+ * Like members_read(), but requires an object without members that are not in the table. Does
+ * nothing if the object is absent.
+ */
+int members_read_closed(void *structure, const struct member *members, const struct json *object);
+/** Writes the members into the object that is open. */
+void members_write(struct jsonw *w, const struct member *members, const void *structure);
+/** Writes an object with the members. */
+void members_write_object(struct jsonw *w, const char *key, const struct member *members,
+                          const void *structure);
 
 /* Files of settings: small regular files with JSON, read whole. */
 

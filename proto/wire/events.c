@@ -12,27 +12,33 @@ static const char *const capability_names[] = {
         NULL};
 
 /* To add a limit of a connection, add it here and to struct hello. */
-#define LIMITS(X) X(line) X(fds) X(jobs) X(job_bytes) X(buffers) X(buffer_bytes) X(prepared)
+static const struct member limit_members[] = {
+#define COUNT(field) MEMBER_COUNT(struct hello, field, #field)
+    COUNT(line),    COUNT(fds),          COUNT(jobs),     COUNT(job_bytes),
+    COUNT(buffers), COUNT(buffer_bytes), COUNT(prepared), {0},
+};
+
+static const struct member hello_members[] = {
+    COUNT(protocol),
+    MEMBER(struct hello, version, "version", KIND_TEXT, .optional = false),
+    COUNT(client),
+    {0},
+};
 
 void hello_write_line(struct jsonw *w, const struct hello *hello)
 {
     struct hello said = *hello;
 
+    said.protocol = PROTO_VERSION;
     said.line = PROTO_LINE_MAX;
     said.fds = PROTO_FDS_MAX;
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "jsonrpc", "2.0");
     jsonw_string(w, "method", "hello");
     jsonw_object_begin(w, "params");
-    jsonw_uint(w, "protocol", PROTO_VERSION);
-    jsonw_string(w, "version", said.version);
-    jsonw_uint(w, "client", said.client);
+    members_write(w, hello_members, &said);
     words_write(w, "capabilities", capability_names, UINT32_MAX);
-    jsonw_object_begin(w, "limits");
-#define WRITE(name) jsonw_uint(w, #name, said.name);
-    LIMITS(WRITE)
-#undef WRITE
-    jsonw_object_end(w);
+    members_write_object(w, "limits", limit_members, &said);
     jsonw_object_end(w);
     jsonw_object_end(w);
     jsonw_newline(w);
@@ -63,18 +69,10 @@ int hello_read(const struct json *params, struct hello *hello)
     struct json limits = json_member(params, "limits");
 
     *hello = (struct hello){0};
-    if (json_object(params, NULL) < 0 || member_u32(params, "protocol", &hello->protocol) < 0 ||
-        member_text(params, "version", hello->version, sizeof hello->version) < 0 ||
-        member_u64(params, "client", &hello->client) < 0 ||
-        read_capabilities(&capabilities, &hello->capabilities) < 0 ||
-        json_object(&limits, NULL) < 0)
+    if (members_read_open(hello, hello_members, params) < 0 ||
+        read_capabilities(&capabilities, &hello->capabilities) < 0)
         return -1;
-#define READ(name)                                                                                 \
-    if (member_u64(&limits, #name, &hello->name) < 0)                                              \
-        return -1;
-    LIMITS(READ)
-#undef READ
-    return 0;
+    return members_read_open(hello, limit_members, &limits);
 }
 
 enum { INTERVAL_MIN_MS = 20, INTERVAL_MS = 250, INTERVAL_MAX_MS = 60 * 1000 };
@@ -87,33 +85,34 @@ static const char *const event_names[] = {
 
 static const char *const scope_names[] = {"connection", "user", "all", NULL};
 
+static const struct member subscribe_members[] = {
+    {.key = "events", .kind = KIND_OTHER},
+    MEMBER(struct events_subscribe, scope, "scope", KIND_WORD, .words = scope_names,
+           .optional = true),
+    NUMBER(struct events_subscribe, interval_ms, "interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS,
+           INTERVAL_MS),
+    {0},
+};
+
 int events_subscribe_read(const struct json *params, struct events_subscribe *call)
 {
-    static const char *const keys[] = {"events", "scope", "interval_ms", NULL};
-    struct json events = json_member(params, "events"), scope = json_member(params, "scope");
-    int64_t interval = INTERVAL_MS;
-    size_t index = EVENT_SCOPE_CONNECTION;
+    struct json events = json_member(params, "events");
 
-    *call = (struct events_subscribe){
-        .events = 1u << EVENT_QUEUED | 1u << EVENT_STARTED | 1u << EVENT_DONE,
-    };
-    if (params_object(params, keys) < 0 ||
-        (json_present(&events) && words_read(&events, event_names, &call->events) < 0) ||
-        (json_present(&scope) && json_choice(&scope, scope_names, &index) < 0) ||
-        optional_int(params, "interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, &interval) < 0)
+    call->events = 1u << EVENT_QUEUED | 1u << EVENT_STARTED | 1u << EVENT_DONE;
+    members_default(call, subscribe_members);
+    if (members_read_closed(call, subscribe_members, params) < 0)
         return -1;
-    call->scope = (enum event_scope)index;
-    call->interval_ms = (uint32_t)interval;
-    return 0;
+    return json_present(&events) ? words_read(&events, event_names, &call->events) : 0;
 }
 
 void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call)
 {
-    events_write(w, "events", call->events);
-    if (call->scope != EVENT_SCOPE_CONNECTION)
-        jsonw_string(w, "scope", scope_names[call->scope]);
-    if (call->interval_ms != 0 && call->interval_ms != INTERVAL_MS)
-        jsonw_uint(w, "interval_ms", call->interval_ms);
+    struct events_subscribe given = *call;
+
+    if (given.interval_ms == 0)
+        given.interval_ms = INTERVAL_MS;
+    events_write(w, "events", given.events);
+    members_write(w, subscribe_members, &given);
 }
 
 void events_write(struct jsonw *w, const char *key, uint32_t events)
@@ -121,15 +120,20 @@ void events_write(struct jsonw *w, const char *key, uint32_t events)
     words_write(w, key, event_names, events);
 }
 
+static const struct member event_members[] = {
+    MEMBER(struct event, kind, "event", KIND_WORD, .words = event_names),
+    MEMBER_COUNT(struct event, time_ns, "time_ns"),
+    MEMBER_COUNT(struct event, dropped, "dropped"),
+    {0},
+};
+
 void event_write_line(struct jsonw *w, const struct event *event)
 {
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "jsonrpc", "2.0");
     jsonw_string(w, "method", "event");
     jsonw_object_begin(w, "params");
-    jsonw_string(w, "event", event_names[event->kind]);
-    jsonw_uint(w, "time_ns", event->time_ns);
-    jsonw_uint(w, "dropped", event->dropped);
+    members_write(w, event_members, event);
     job_info_write(w, "job", &event->job);
     jsonw_object_end(w);
     jsonw_object_end(w);
@@ -138,14 +142,10 @@ void event_write_line(struct jsonw *w, const struct event *event)
 
 int event_read(const struct json *params, struct event *event)
 {
-    struct json kind = json_member(params, "event"), job = json_member(params, "job");
-    size_t index;
+    struct json job = json_member(params, "job");
 
     *event = (struct event){0};
-    if (json_object(params, NULL) < 0 || json_choice(&kind, event_names, &index) < 0 ||
-        member_u64(params, "time_ns", &event->time_ns) < 0 ||
-        member_u64(params, "dropped", &event->dropped) < 0)
+    if (members_read_open(event, event_members, params) < 0)
         return -1;
-    event->kind = (enum event_kind)index;
     return job_info_read(&job, &event->job);
 }

@@ -262,7 +262,6 @@ void job_common_finish(struct job_common *common)
 }
 
 static const char *const op_names[] = {"mov", "permute", NULL};
-static const enum job_op ops[] = {JOB_OP_MOV, JOB_OP_PERMUTE};
 
 static int read_op(struct job_common *common, const struct json *object)
 {
@@ -273,46 +272,37 @@ static int read_op(struct job_common *common, const struct json *object)
         return 0;
     if (json_choice(&op, op_names, &index) < 0)
         return -1;
-    common->op = ops[index];
+    common->op = (enum job_op)(JOB_OP_MOV + index);
     return 0;
 }
+
+static const struct member common_numbers[] = {
+    NUMBER(struct job_common, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 1),
+    NUMBER(struct job_common, priority, "priority", -1, 1, 0),
+    NUMBER(struct job_common, timeout_ms, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, 0),
+    {0},
+};
 
 int job_common_read(struct job_common *common, const struct json *object)
 {
     struct json defaults, cfg = json_member_merged(object, "cfg", &defaults);
     struct json name = json_member(object, "name");
-    int64_t channels = common->channels, priority = common->priority,
-            timeout_ms = common->timeout_ms;
 
     if (read_op(common, object) < 0 || read_cfg(common, &cfg) < 0)
         return -1;
     if (json_present(&name) && job_name_read(&name, &common->name) < 0)
         return -1;
-    if (optional_int(object, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels) < 0 ||
-        optional_int(object, "priority", -1, 1, &priority) < 0 ||
-        optional_int(object, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, &timeout_ms) < 0)
-        return -1;
-    common->channels = (uint32_t)channels;
-    common->priority = (int32_t)priority;
-    common->timeout_ms = (uint32_t)timeout_ms;
-    return 0;
+    return members_read(common, common_numbers, object);
 }
 
 void job_common_write(struct jsonw *w, const char *name, const struct job_common *common)
 {
-    for (size_t i = 0; op_names[i]; i++) {
-        if (ops[i] == common->op)
-            jsonw_string(w, "op", op_names[i]);
-    }
+    if (common->op != JOB_OP_NONE)
+        jsonw_string(w, "op", op_names[common->op - JOB_OP_MOV]);
     if (name)
         jsonw_string(w, "name", name);
     write_cfg(w, common);
-    if (common->channels != 1)
-        jsonw_uint(w, "channels", common->channels);
-    if (common->priority != 0)
-        jsonw_int(w, "priority", common->priority);
-    if (common->timeout_ms != 0)
-        jsonw_uint(w, "timeout_ms", common->timeout_ms);
+    members_write(w, common_numbers, common);
 }
 
 int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
@@ -396,17 +386,6 @@ const char *job_state_name(enum job_state state)
     return state_names[state];
 }
 
-/* Reads the name of a job state. Returns 0, or -1 with a fault. */
-static int job_state_read(const struct json *value, enum job_state *state)
-{
-    size_t index;
-
-    if (json_choice(value, state_names, &index) < 0)
-        return -1;
-    *state = (enum job_state)index;
-    return 0;
-}
-
 int job_states_read(const struct json *array, uint32_t *states)
 {
     return words_read(array, state_names, states);
@@ -417,39 +396,46 @@ void job_states_write(struct jsonw *w, const char *key, uint32_t states)
     words_write(w, key, state_names, states);
 }
 
+static const struct member brief_members[] = {
+    MEMBER_COUNT(struct job_brief, job, "job"),
+    MEMBER(struct job_brief, state, "state", KIND_WORD, .words = state_names),
+    {0},
+};
+
 void job_brief_write_members(struct jsonw *w, const struct job_brief *brief)
 {
-    jsonw_uint(w, "job", brief->job);
-    jsonw_string(w, "state", job_state_name(brief->state));
+    members_write(w, brief_members, brief);
 }
 
 int job_brief_read(const struct json *value, struct job_brief *brief)
 {
-    struct json state = json_member(value, "state");
-
     *brief = (struct job_brief){0};
-    if (json_object(value, NULL) < 0 || member_u64(value, "job", &brief->job) < 0)
-        return -1;
-    return job_state_read(&state, &brief->state);
+    return members_read_open(brief, brief_members, value);
 }
+
+/* All members of struct job_info but the error. */
+static const struct member info_members[] = {
+#define COUNT(field) MEMBER_COUNT(struct job_info, field, #field)
+    COUNT(job),
+    MEMBER(struct job_info, name, "name", KIND_TEXT, .optional = true),
+    MEMBER(struct job_info, state, "state", KIND_WORD, .words = state_names),
+    COUNT(client),
+    COUNT(uid),
+    MEMBER(struct job_info, priority, "priority", KIND_NUMBER, .min = -1, .max = 1),
+    MEMBER(struct job_info, channels, "channels", KIND_NUMBER, .max = MLI_MOV_MAX_CHANNELS),
+    NUMBER(struct job_info, first_channel, "first_channel", 0, INT32_MAX, -1),
+    COUNT(bytes),
+    COUNT(bytes_done),
+    MEMBER(struct job_info, detached, "detached", KIND_BOOL, .optional = false),
+    COUNT(ns_queued),
+    COUNT(ns_moving),
+    {0},
+#undef COUNT
+};
 
 void job_info_write_members(struct jsonw *w, const struct job_info *info)
 {
-    jsonw_uint(w, "job", info->job);
-    if (info->name[0])
-        jsonw_string(w, "name", info->name);
-    jsonw_string(w, "state", job_state_name(info->state));
-    jsonw_uint(w, "client", info->client);
-    jsonw_uint(w, "uid", info->uid);
-    jsonw_int(w, "priority", info->priority);
-    jsonw_uint(w, "channels", info->channels);
-    if (info->first_channel >= 0)
-        jsonw_int(w, "first_channel", info->first_channel);
-    jsonw_uint(w, "bytes", info->bytes);
-    jsonw_uint(w, "bytes_done", info->bytes_done);
-    jsonw_bool(w, "detached", info->detached);
-    jsonw_uint(w, "ns_queued", info->ns_queued);
-    jsonw_uint(w, "ns_moving", info->ns_moving);
+    members_write(w, info_members, info);
     if (info->error)
         fault_object_write(w, "error", info->error, 0);
 }
@@ -461,45 +447,29 @@ void job_info_write(struct jsonw *w, const char *key, const struct job_info *inf
     jsonw_object_end(w);
 }
 
-static int read_optional(const struct json *value, struct job_info *info)
+int job_info_read(const struct json *value, struct job_info *info)
 {
-    struct json name = json_member(value, "name"), error = json_member(value, "error");
-    int64_t first = -1;
+    struct json error = json_member(value, "error");
     uint64_t nobody;
 
-    if (json_present(&name) && member_text(value, "name", info->name, sizeof info->name) < 0)
+    *info = (struct job_info){.first_channel = -1};
+    if (members_read_open(info, info_members, value) < 0)
         return -1;
-    if (optional_int(value, "first_channel", 0, INT32_MAX, &first) < 0)
-        return -1;
-    info->first_channel = (int32_t)first;
     if (!json_present(&error))
         return 0;
     info->error = &info->fault;
     return fault_object_read(&error, &info->fault, &nobody);
 }
 
-int job_info_read(const struct json *value, struct job_info *info)
-{
-    struct json state = json_member(value, "state"), priority = json_member(value, "priority");
-    struct json channels = json_member(value, "channels");
-    int64_t number, count;
-
-    *info = (struct job_info){.first_channel = -1};
-    if (json_object(value, NULL) < 0 || member_u64(value, "job", &info->job) < 0 ||
-        job_state_read(&state, &info->state) < 0 ||
-        member_u64(value, "client", &info->client) < 0 ||
-        member_u32(value, "uid", &info->uid) < 0 || json_int(&priority, -1, 1, &number) < 0 ||
-        json_int(&channels, 0, MLI_MOV_MAX_CHANNELS, &count) < 0 ||
-        member_u64(value, "bytes", &info->bytes) < 0 ||
-        member_u64(value, "bytes_done", &info->bytes_done) < 0 ||
-        member_bool(value, "detached", &info->detached) < 0 ||
-        member_u64(value, "ns_queued", &info->ns_queued) < 0 ||
-        member_u64(value, "ns_moving", &info->ns_moving) < 0)
-        return -1;
-    info->priority = (int32_t)number;
-    info->channels = (uint32_t)count;
-    return read_optional(value, info);
-}
+/* The object "cost" of a result. */
+static const struct member cost_members[] = {
+    MEMBER_COUNT(struct job_result, bytes, "bytes"),
+    MEMBER(struct job_result, channels, "channels", KIND_NUMBER, .max = MLI_MOV_MAX_CHANNELS),
+    MEMBER(struct job_result, engine, "engine", KIND_TEXT, .optional = false),
+    MEMBER_COUNT(struct job_result, ns_queued, "ns_queued"),
+    MEMBER_COUNT(struct job_result, ns_moving, "ns_moving"),
+    {0},
+};
 
 void job_result_finish(struct job_result *result)
 {
@@ -521,28 +491,8 @@ void job_result_write(struct jsonw *w, const char *key, const struct job_result 
         jsonw_uint(w, "job", result->job);
     if (result->has_dst)
         write_dst(w, &result->dst);
-    jsonw_object_begin(w, "cost");
-    jsonw_uint(w, "bytes", result->bytes);
-    jsonw_uint(w, "channels", result->channels);
-    jsonw_string(w, "engine", result->engine);
-    jsonw_uint(w, "ns_queued", result->ns_queued);
-    jsonw_uint(w, "ns_moving", result->ns_moving);
+    members_write_object(w, "cost", cost_members, result);
     jsonw_object_end(w);
-    jsonw_object_end(w);
-}
-
-static int read_cost(const struct json *cost, struct job_result *result)
-{
-    struct json channels = json_member(cost, "channels");
-    int64_t number;
-
-    if (json_object(cost, NULL) < 0 || member_u64(cost, "bytes", &result->bytes) < 0 ||
-        json_int(&channels, 0, MLI_MOV_MAX_CHANNELS, &number) < 0 ||
-        member_u64(cost, "ns_queued", &result->ns_queued) < 0 ||
-        member_u64(cost, "ns_moving", &result->ns_moving) < 0)
-        return -1;
-    result->channels = (uint32_t)number;
-    return member_text(cost, "engine", result->engine, sizeof result->engine);
 }
 
 static int read_result_dst(const struct json *dst, struct tensor_desc *desc)
@@ -564,7 +514,7 @@ static int read_result(const struct json *value, struct job_result *result)
     result->has_dst = json_present(&dst);
     if (result->has_dst && read_result_dst(&dst, &result->dst) < 0)
         return -1;
-    return read_cost(&cost, result);
+    return members_read_open(result, cost_members, &cost);
 }
 
 int job_result_read(const struct json *value, struct job_result *result)
@@ -582,27 +532,28 @@ void job_prepared_finish(struct job_prepared *prepared)
     *prepared = (struct job_prepared){0};
 }
 
+static const struct member prepared_members[] = {
+    MEMBER(struct job_prepared, prepared, "prepared", KIND_NUMBER, .min = 1, .max = UINT32_MAX),
+    MEMBER_COUNT(struct job_prepared, bytes, "bytes"),
+    {0},
+};
+
 void job_prepared_write_members(struct jsonw *w, const struct job_prepared *prepared)
 {
-    jsonw_uint(w, "prepared", prepared->prepared);
-    jsonw_uint(w, "bytes", prepared->bytes);
+    members_write(w, prepared_members, prepared);
     write_dst(w, &prepared->dst);
 }
 
 int job_prepared_read(const struct json *value, struct job_prepared *prepared)
 {
-    struct json number = json_member(value, "prepared"), dst = json_member(value, "dst");
-    int64_t read;
+    struct json dst = json_member(value, "dst");
 
     *prepared = (struct job_prepared){0};
-    if (json_object(value, NULL) < 0 || json_int(&number, 1, UINT32_MAX, &read) < 0 ||
-        member_u64(value, "bytes", &prepared->bytes) < 0 ||
-        read_result_dst(&dst, &prepared->dst) < 0) {
-        job_prepared_finish(prepared);
-        return -1;
-    }
-    prepared->prepared = (uint32_t)read;
-    return 0;
+    if (members_read_open(prepared, prepared_members, value) == 0 &&
+        read_result_dst(&dst, &prepared->dst) == 0)
+        return 0;
+    job_prepared_finish(prepared);
+    return -1;
 }
 
 void job_init(struct job *job)

@@ -23,81 +23,45 @@ int service_phase_read(const struct json *value, enum service_phase *phase)
 
 /* The method daemon.info. */
 
-/* To add a number to daemon.info, add it here and to struct daemon_info. */
-#define INFO_NUMBERS(X)                                                                            \
-    X(pid)                                                                                         \
-    X(uptime_ms)                                                                                   \
-    X(channels)                                                                                    \
-    X(channels_busy)                                                                               \
-    X(channels_quarantined)                                                                        \
-    X(channel_offset)                                                                              \
-    X(clients)                                                                                     \
-    X(clients_max)                                                                                 \
-    X(jobs_queued)                                                                                 \
-    X(jobs_running)                                                                                \
-    X(jobs_per_client_max)                                                                         \
-    X(jobs_done)                                                                                   \
-    X(jobs_failed)                                                                                 \
-    X(bytes_moved)
+#define COUNT(type, field) MEMBER_COUNT(struct type, field, #field)
 
-/* Writes the field `name` of *at as a member. */
-#define WRITE(name) jsonw_uint(w, #name, at->name);
-/* Reads a member of the object `value` into the field `name` of *at, which has 32 or 64 bits. */
-#define READ(name)                                                                                 \
-    if (member_number(value, #name, sizeof at->name, &number) < 0)                                 \
-        return -1;                                                                                 \
-    at->name = (__typeof__(at->name))number;
-
-static void write_info_numbers(struct jsonw *w, const struct daemon_info *at)
-{
-    INFO_NUMBERS(WRITE)
-}
-
-static int read_info_numbers(const struct json *value, struct daemon_info *at)
-{
-    uint64_t number;
-
-    INFO_NUMBERS(READ)
-    return 0;
-}
+/* To add a member to daemon.info, add it here and to struct daemon_info. */
+static const struct member info_members[] = {
+#define TEXT(field, lacks) MEMBER(struct daemon_info, field, #field, KIND_TEXT, .optional = (lacks))
+    TEXT(version, false),
+    TEXT(build, true),
+    COUNT(daemon_info, protocol),
+    MEMBER(struct daemon_info, phase, "state", KIND_WORD, .words = phase_names),
+    TEXT(engine, false),
+    TEXT(profile, true),
+    TEXT(profile_digest, true),
+    COUNT(daemon_info, pid),
+    COUNT(daemon_info, uptime_ms),
+    COUNT(daemon_info, channels),
+    COUNT(daemon_info, channels_busy),
+    COUNT(daemon_info, channels_quarantined),
+    COUNT(daemon_info, channel_offset),
+    COUNT(daemon_info, clients),
+    COUNT(daemon_info, clients_max),
+    COUNT(daemon_info, jobs_queued),
+    COUNT(daemon_info, jobs_running),
+    COUNT(daemon_info, jobs_per_client_max),
+    COUNT(daemon_info, jobs_done),
+    COUNT(daemon_info, jobs_failed),
+    COUNT(daemon_info, bytes_moved),
+    {0},
+#undef TEXT
+};
 
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info)
 {
-    jsonw_object_begin(w, key);
-    jsonw_string(w, "version", info->version);
-    if (*info->build)
-        jsonw_string(w, "build", info->build);
-    jsonw_uint(w, "protocol", info->protocol);
-    jsonw_string(w, "state", service_phase_name(info->phase));
-    jsonw_string(w, "engine", info->engine);
-    if (*info->profile)
-        jsonw_string(w, "profile", info->profile);
-    if (*info->profile_digest)
-        jsonw_string(w, "profile_digest", info->profile_digest);
-    write_info_numbers(w, info);
-    jsonw_object_end(w);
+    members_write_object(w, key, info_members, info);
 }
 
 int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
-    struct json state = json_member(result, "state"), build = json_member(result, "build");
-    struct json profile = json_member(result, "profile");
-    struct json digest = json_member(result, "profile_digest");
-
     *info = (struct daemon_info){0};
-    if (json_object(result, NULL) < 0 ||
-        member_text(result, "version", info->version, sizeof info->version) < 0 ||
-        (json_present(&build) &&
-         member_text(result, "build", info->build, sizeof info->build) < 0) ||
-        member_u32(result, "protocol", &info->protocol) < 0 ||
-        service_phase_read(&state, &info->phase) < 0 ||
-        member_text(result, "engine", info->engine, sizeof info->engine) < 0 ||
-        (json_present(&profile) &&
-         member_text(result, "profile", info->profile, sizeof info->profile) < 0) ||
-        (json_present(&digest) && member_text(result, "profile_digest", info->profile_digest,
-                                              sizeof info->profile_digest) < 0))
-        return -1;
-    return read_info_numbers(result, info);
+    return members_read_open(info, info_members, result);
 }
 
 int daemon_drain_read(const struct json *params, bool *wait)
@@ -112,15 +76,105 @@ int daemon_drain_read(const struct json *params, bool *wait)
 
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};
 
-/* To add a number to daemon.stats, add it here and as a field of the struct that the list
- * describes. */
-#define JOBS_NUMBERS(X) X(submitted) X(done) X(failed) X(cancelled) X(refused) X(waiting)
-#define CHANNEL_NUMBERS(X)                                                                         \
-    X(submitted) X(completed) X(failed) X(cancelled) X(bytes) X(rows) X(busy_ns)
-#define USER_NUMBERS(X) X(uid) X(clients) X(jobs) X(buffer_bytes) X(jobs_done) X(bytes_moved)
-#define CONNECTION_NUMBERS(X)                                                                      \
-    X(client) X(pid) X(uid) X(jobs) X(jobs_done) X(bytes_moved) X(buffer_bytes)
-#define MEMORY_NUMBERS(X) X(base) X(size) X(used) X(largest) X(ranges)
+/* To add a member to daemon.stats, add it here and to the struct that the table describes. */
+
+static const struct member histogram_members[] = {
+    MEMBER_COUNT(struct histogram, count, "count"),
+    MEMBER_COUNT(struct histogram, sum_ns, "sum_ns"),
+    MEMBER_ARRAY(struct histogram, buckets, "buckets", KIND_NUMBERS, .max = MEMBER_MAX),
+    {0},
+};
+
+static const struct member channel_members[] = {
+    COUNT(channel_stats, channel),
+    MEMBER(struct channel_stats, state, "state", KIND_WORD, .words = channel_names),
+    COUNT(channel_stats, submitted),
+    COUNT(channel_stats, completed),
+    COUNT(channel_stats, failed),
+    COUNT(channel_stats, cancelled),
+    COUNT(channel_stats, bytes),
+    COUNT(channel_stats, rows),
+    COUNT(channel_stats, busy_ns),
+    NUMBER(struct channel_stats, cpu_pieces, "cpu_pieces", 0, MEMBER_MAX, 0),
+    NUMBER(struct channel_stats, cpu_bytes, "cpu_bytes", 0, MEMBER_MAX, 0),
+    NUMBER(struct channel_stats, job, "job", 1, MEMBER_MAX, 0),
+    {0},
+};
+
+static const struct member user_members[] = {
+    COUNT(user_stats, uid),
+    COUNT(user_stats, clients),
+    COUNT(user_stats, jobs),
+    COUNT(user_stats, buffer_bytes),
+    COUNT(user_stats, jobs_done),
+    COUNT(user_stats, bytes_moved),
+    {0},
+};
+
+static const struct member connection_members[] = {
+    COUNT(connection_stats, client),       COUNT(connection_stats, pid),
+    COUNT(connection_stats, uid),          COUNT(connection_stats, jobs),
+    COUNT(connection_stats, jobs_done),    COUNT(connection_stats, bytes_moved),
+    COUNT(connection_stats, buffer_bytes), {0},
+};
+
+static const struct member memory_members[] = {
+    MEMBER(struct memory_stats, name, "name", KIND_TEXT, .optional = false),
+    COUNT(memory_stats, base),
+    COUNT(memory_stats, size),
+    COUNT(memory_stats, used),
+    COUNT(memory_stats, largest),
+    COUNT(memory_stats, ranges),
+    {0},
+};
+
+static const struct member jobs_members[] = {
+    MEMBER_COUNT(struct daemon_stats, jobs.submitted, "submitted"),
+    MEMBER_COUNT(struct daemon_stats, jobs.done, "done"),
+    MEMBER_COUNT(struct daemon_stats, jobs.failed, "failed"),
+    MEMBER_COUNT(struct daemon_stats, jobs.cancelled, "cancelled"),
+    MEMBER_COUNT(struct daemon_stats, jobs.refused, "refused"),
+    MEMBER_COUNT(struct daemon_stats, jobs.waiting, "waiting"),
+    MEMBER_ARRAY(struct daemon_stats, jobs.queued, "queued", KIND_NUMBERS, .max = UINT32_MAX),
+    MEMBER_COUNT(struct daemon_stats, jobs.running, "running"),
+    {0},
+};
+
+static const struct member clients_members[] = {
+    MEMBER_COUNT(struct daemon_stats, clients.now, "now"),
+    MEMBER_COUNT(struct daemon_stats, clients.accepted, "accepted"),
+    MEMBER_COUNT(struct daemon_stats, clients.turned_away, "turned_away"),
+    {0},
+};
+
+static const struct member buffers_members[] = {
+    MEMBER_COUNT(struct daemon_stats, buffers.now, "now"),
+    MEMBER_COUNT(struct daemon_stats, buffers.bytes, "bytes"),
+    {0},
+};
+
+#define HISTOGRAM(field)                                                                           \
+    MEMBER(struct daemon_stats, field, #field, KIND_OBJECT, .members = histogram_members)
+#define LIST(field, one, lacks)                                                                    \
+    MEMBER_ARRAY(struct daemon_stats, field, #field, KIND_LIST, .members = one##_members,          \
+                 .count_at = offsetof(struct daemon_stats, one##_count), .optional = (lacks))
+static const struct member stats_members[] = {
+    MEMBER(struct daemon_stats, phase, "state", KIND_WORD, .words = phase_names),
+    COUNT(daemon_stats, uptime_ms),
+    {.key = "jobs", .kind = KIND_OBJECT, .members = jobs_members},
+    COUNT(daemon_stats, bytes_moved),
+    {.key = "clients", .kind = KIND_OBJECT, .members = clients_members},
+    {.key = "buffers", .kind = KIND_OBJECT, .members = buffers_members},
+    COUNT(daemon_stats, prepared),
+    COUNT(daemon_stats, events_dropped),
+    HISTOGRAM(queued),
+    HISTOGRAM(moving),
+    LIST(memories, memory, true),
+    LIST(channels, channel, false),
+    LIST(users, user, false),
+    LIST(connections, connection, false),
+    {0},
+};
 
 void histogram_add(struct histogram *histogram, uint64_t ns)
 {
@@ -131,279 +185,20 @@ void histogram_add(struct histogram *histogram, uint64_t ns)
     histogram->buckets[bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1]++;
 }
 
-/* Writing */
-
-static void write_histogram(struct jsonw *w, const char *key, const struct histogram *histogram)
-{
-    jsonw_object_begin(w, key);
-    jsonw_uint(w, "count", histogram->count);
-    jsonw_uint(w, "sum_ns", histogram->sum_ns);
-    jsonw_array_begin(w, "buckets");
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        jsonw_uint(w, NULL, histogram->buckets[i]);
-    jsonw_array_end(w);
-    jsonw_object_end(w);
-}
-
-static void write_jobs(struct jsonw *w, const struct daemon_stats *stats)
-{
-    const __typeof__(stats->jobs) *at = &stats->jobs;
-
-    jsonw_object_begin(w, "jobs");
-    JOBS_NUMBERS(WRITE)
-    jsonw_array_begin(w, "queued");
-    for (size_t i = 0; i < 3; i++)
-        jsonw_uint(w, NULL, at->queued[i]);
-    jsonw_array_end(w);
-    jsonw_uint(w, "running", at->running);
-    jsonw_object_end(w);
-}
-
-static void write_channel(struct jsonw *w, const struct channel_stats *at)
-{
-    jsonw_object_begin(w, NULL);
-    jsonw_uint(w, "channel", at->channel);
-    jsonw_string(w, "state", channel_names[at->state]);
-    CHANNEL_NUMBERS(WRITE)
-    if (at->cpu_pieces != 0) {
-        jsonw_uint(w, "cpu_pieces", at->cpu_pieces);
-        jsonw_uint(w, "cpu_bytes", at->cpu_bytes);
-    }
-    if (at->job != 0)
-        jsonw_uint(w, "job", at->job);
-    jsonw_object_end(w);
-}
-
-static void write_user(struct jsonw *w, const struct user_stats *at)
-{
-    jsonw_object_begin(w, NULL);
-    USER_NUMBERS(WRITE)
-    jsonw_object_end(w);
-}
-
-static void write_connection(struct jsonw *w, const struct connection_stats *at)
-{
-    jsonw_object_begin(w, NULL);
-    CONNECTION_NUMBERS(WRITE)
-    jsonw_object_end(w);
-}
-
-static void write_memory(struct jsonw *w, const struct memory_stats *at)
-{
-    jsonw_object_begin(w, NULL);
-    jsonw_string(w, "name", at->name);
-    MEMORY_NUMBERS(WRITE)
-    jsonw_object_end(w);
-}
-
-static void write_memories(struct jsonw *w, const struct daemon_stats *stats)
-{
-    if (stats->memory_count == 0)
-        return;
-    jsonw_array_begin(w, "memories");
-    for (uint32_t i = 0; i < stats->memory_count; i++)
-        write_memory(w, &stats->memories[i]);
-    jsonw_array_end(w);
-}
-
-static void write_lists(struct jsonw *w, const struct daemon_stats *stats)
-{
-    jsonw_array_begin(w, "channels");
-    for (uint32_t i = 0; i < stats->channel_count; i++)
-        write_channel(w, &stats->channels[i]);
-    jsonw_array_end(w);
-    jsonw_array_begin(w, "users");
-    for (uint32_t i = 0; i < stats->user_count; i++)
-        write_user(w, &stats->users[i]);
-    jsonw_array_end(w);
-    jsonw_array_begin(w, "connections");
-    for (uint32_t i = 0; i < stats->connection_count; i++)
-        write_connection(w, &stats->connections[i]);
-    jsonw_array_end(w);
-}
-
 void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stats)
 {
-    jsonw_string(w, "state", service_phase_name(stats->phase));
-    jsonw_uint(w, "uptime_ms", stats->uptime_ms);
-    write_jobs(w, stats);
-    jsonw_uint(w, "bytes_moved", stats->bytes_moved);
-    jsonw_object_begin(w, "clients");
-    jsonw_uint(w, "now", stats->clients.now);
-    jsonw_uint(w, "accepted", stats->clients.accepted);
-    jsonw_uint(w, "turned_away", stats->clients.turned_away);
-    jsonw_object_end(w);
-    jsonw_object_begin(w, "buffers");
-    jsonw_uint(w, "now", stats->buffers.now);
-    jsonw_uint(w, "bytes", stats->buffers.bytes);
-    jsonw_object_end(w);
-    jsonw_uint(w, "prepared", stats->prepared);
-    jsonw_uint(w, "events_dropped", stats->events_dropped);
-    write_histogram(w, "queued", &stats->queued);
-    write_histogram(w, "moving", &stats->moving);
-    write_memories(w, stats);
-    write_lists(w, stats);
-}
-
-/* Reading */
-
-/* Reads an array of exactly `count` numbers. */
-static int read_numbers(const struct json *array, int64_t max, size_t count, uint64_t *out)
-{
-    struct json item = {0};
-    size_t length;
-    int64_t number;
-
-    if (json_array(array, &length) < 0)
-        return -1;
-    if (length != count)
-        return json_complain(array, "%zu entries given; %zu are required", length, count);
-    while (json_next(array, &item)) {
-        if (json_int(&item, 0, max, &number) < 0)
-            return -1;
-        out[item.index] = (uint64_t)number;
-    }
-    return 0;
-}
-
-static int read_histogram(const struct json *stats, const char *key, struct histogram *histogram)
-{
-    struct json value = json_member(stats, key), buckets = json_member(&value, "buckets");
-
-    if (json_object(&value, NULL) < 0 || member_u64(&value, "count", &histogram->count) < 0 ||
-        member_u64(&value, "sum_ns", &histogram->sum_ns) < 0)
-        return -1;
-    return read_numbers(&buckets, MEMBER_MAX, HISTOGRAM_BUCKETS, histogram->buckets);
-}
-
-static int read_jobs(const struct json *value, struct daemon_stats *stats)
-{
-    __typeof__(stats->jobs) *at = &stats->jobs;
-    struct json queued = json_member(value, "queued");
-    uint64_t number, levels[3] = {0};
-
-    if (json_object(value, NULL) < 0 || read_numbers(&queued, UINT32_MAX, 3, levels) < 0)
-        return -1;
-    JOBS_NUMBERS(READ)
-    for (size_t i = 0; i < 3; i++)
-        at->queued[i] = (uint32_t)levels[i];
-    return member_u32(value, "running", &at->running);
-}
-
-static int read_channel(const struct json *value, void *into)
-{
-    struct channel_stats *at = into;
-    struct json state = json_member(value, "state");
-    int64_t job = 0;
-    uint64_t number;
-    size_t index;
-
-    if (json_object(value, NULL) < 0 || member_u32(value, "channel", &at->channel) < 0 ||
-        json_choice(&state, channel_names, &index) < 0 ||
-        optional_int(value, "job", 1, MEMBER_MAX, &job) < 0 ||
-        optional_u64(value, "cpu_pieces", &at->cpu_pieces) < 0 ||
-        optional_u64(value, "cpu_bytes", &at->cpu_bytes) < 0)
-        return -1;
-    at->state = (__typeof__(at->state))index;
-    at->job = (uint64_t)job;
-    CHANNEL_NUMBERS(READ)
-    return 0;
-}
-
-static int read_user(const struct json *value, void *into)
-{
-    struct user_stats *at = into;
-    uint64_t number;
-
-    if (json_object(value, NULL) < 0)
-        return -1;
-    USER_NUMBERS(READ)
-    return 0;
-}
-
-static int read_connection(const struct json *value, void *into)
-{
-    struct connection_stats *at = into;
-    uint64_t number;
-
-    if (json_object(value, NULL) < 0)
-        return -1;
-    CONNECTION_NUMBERS(READ)
-    return 0;
-}
-
-static int read_memory(const struct json *value, void *into)
-{
-    struct memory_stats *at = into;
-    uint64_t number;
-
-    if (json_object(value, NULL) < 0 || member_text(value, "name", at->name, sizeof at->name) < 0)
-        return -1;
-    MEMORY_NUMBERS(READ)
-    return 0;
-}
-
-/* Reads an array of at most `max` objects into `items`, of `size` bytes each. */
-static int read_list(const struct json *stats, const char *key,
-                     int (*read)(const struct json *value, void *into), void *items, size_t size,
-                     size_t max, uint32_t *count)
-{
-    struct json array = json_member(stats, key), item = {0};
-    size_t length;
-
-    if (array_within(&array, max, &length) < 0)
-        return -1;
-    while (json_next(&array, &item)) {
-        if (read(&item, (char *)items + item.index * size) < 0)
-            return -1;
-    }
-    *count = (uint32_t)length;
-    return 0;
-}
-
-static int read_lists(const struct json *result, struct daemon_stats *stats)
-{
-    struct json memories = json_member(result, "memories");
-
-    if (json_present(&memories) &&
-        read_list(result, "memories", read_memory, stats->memories, sizeof *stats->memories,
-                  STATS_MEMORIES_MAX, &stats->memory_count) < 0)
-        return -1;
-    if (read_list(result, "channels", read_channel, stats->channels, sizeof *stats->channels,
-                  MLI_MOV_MAX_CHANNELS, &stats->channel_count) < 0 ||
-        read_list(result, "users", read_user, stats->users, sizeof *stats->users, STATS_LIST_MAX,
-                  &stats->user_count) < 0)
-        return -1;
-    return read_list(result, "connections", read_connection, stats->connections,
-                     sizeof *stats->connections, STATS_LIST_MAX, &stats->connection_count);
+    members_write(w, stats_members, stats);
 }
 
 int daemon_stats_read(const struct json *result, struct daemon_stats *stats)
 {
-    struct json state = json_member(result, "state"), jobs = json_member(result, "jobs");
-    struct json clients = json_member(result, "clients"), buffers = json_member(result, "buffers");
-
     *stats = (struct daemon_stats){0};
-    if (json_object(result, NULL) < 0 || service_phase_read(&state, &stats->phase) < 0 ||
-        member_u64(result, "uptime_ms", &stats->uptime_ms) < 0 || read_jobs(&jobs, stats) < 0 ||
-        member_u64(result, "bytes_moved", &stats->bytes_moved) < 0 ||
-        json_object(&clients, NULL) < 0 || member_u32(&clients, "now", &stats->clients.now) < 0 ||
-        member_u64(&clients, "accepted", &stats->clients.accepted) < 0 ||
-        member_u64(&clients, "turned_away", &stats->clients.turned_away) < 0 ||
-        json_object(&buffers, NULL) < 0 || member_u32(&buffers, "now", &stats->buffers.now) < 0 ||
-        member_u64(&buffers, "bytes", &stats->buffers.bytes) < 0 ||
-        member_u32(result, "prepared", &stats->prepared) < 0 ||
-        member_u64(result, "events_dropped", &stats->events_dropped) < 0 ||
-        read_histogram(result, "queued", &stats->queued) < 0 ||
-        read_histogram(result, "moving", &stats->moving) < 0)
-        return -1;
-    return read_lists(result, stats);
+    return members_read_open(stats, stats_members, result);
 }
 
 /* The methods buffer.*. */
 
 static const char *const access_names[] = {"read", "write", NULL};
-static const enum buffer_access accesses[] = {BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE};
 
 static int read_access(const struct json *object, enum buffer_access *access)
 {
@@ -412,13 +207,13 @@ static int read_access(const struct json *object, enum buffer_access *access)
 
     if (json_choice(&value, access_names, &index) < 0)
         return -1;
-    *access = accesses[index];
+    *access = (enum buffer_access)(BUFFER_ACCESS_READ + index);
     return 0;
 }
 
 static void write_access(struct jsonw *w, enum buffer_access access)
 {
-    jsonw_string(w, "access", access_names[access == BUFFER_ACCESS_WRITE]);
+    jsonw_string(w, "access", access_names[access - BUFFER_ACCESS_READ]);
 }
 
 static int read_size(const struct json *object, uint64_t *size)
@@ -704,21 +499,23 @@ void job_wait_write(struct jsonw *w, const struct job_wait *wait)
 
 /* The method job.list. */
 
+static const struct member query_members[] = {
+    {.key = "states", .kind = KIND_OTHER},
+    NUMBER(struct job_list_query, client, "client", 1, MEMBER_MAX, 0),
+    {.key = "name", .kind = KIND_OTHER},
+    NUMBER(struct job_list_query, before, "before", 1, MEMBER_MAX, 0),
+    NUMBER(struct job_list_query, limit, "limit", 1, JOB_LIST_LIMIT_MAX, JOB_LIST_LIMIT),
+    {0},
+};
+
 static int read_query(const struct json *params, struct job_list_query *query)
 {
-    static const char *const keys[] = {"states", "client", "name", "before", "limit", NULL};
     struct json states = json_member(params, "states"), name = json_member(params, "name");
-    int64_t client = 0, before = 0, limit = JOB_LIST_LIMIT;
 
-    if (params_object(params, keys) < 0 ||
-        (json_present(&states) && job_states_read(&states, &query->states) < 0) ||
-        optional_int(params, "client", 1, MEMBER_MAX, &client) < 0 ||
-        optional_int(params, "before", 1, MEMBER_MAX, &before) < 0 ||
-        optional_int(params, "limit", 1, JOB_LIST_LIMIT_MAX, &limit) < 0)
+    members_default(query, query_members);
+    if (members_read_closed(query, query_members, params) < 0 ||
+        (json_present(&states) && job_states_read(&states, &query->states) < 0))
         return -1;
-    query->client = (uint64_t)client;
-    query->before = (uint64_t)before;
-    query->limit = (uint32_t)limit;
     return json_present(&name) ? job_name_read_wire(&name, &query->name) : 0;
 }
 

@@ -237,7 +237,7 @@ enum { COSTS_MAX = 15 };
 
 static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 8, .values = 8000};
 
-static const struct number dma_numbers[] = {
+static const struct member dma_numbers[] = {
     NUMBER(struct profile_dma, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 1),
     NUMBER(struct profile_dma, loops, "loops", 0, MLI_MAX_RANK, MLI_MAX_RANK),
     NUMBER(struct profile_dma, count_max, "count_max", 0, SIZE_TOP, 0),
@@ -252,7 +252,7 @@ static const struct number dma_numbers[] = {
     {0},
 };
 
-static const struct number memory_numbers[] = {
+static const struct member memory_numbers[] = {
     NUMBER(struct profile_memory, banks, "banks", 1, 65536, 1),
     NUMBER(struct profile_memory, bank_bytes, "bank_bytes", 0, 4096, 0),
     NUMBER(struct profile_memory, alignment, "alignment", 1, 1 << 30, 1),
@@ -307,12 +307,12 @@ static int read_memory(struct profile_memory *memory, const struct json *object)
 {
     struct json reach = json_member(object, "reached_by");
 
-    numbers_default(memory, memory_numbers);
+    members_default(memory, memory_numbers);
     memory->reached_by = PROFILE_CORE | PROFILE_DMA;
     if (json_object(object, memory_keys) < 0 || read_name(object, memory->name) < 0 ||
         read_address(object, "base", &memory->base) < 0 ||
         read_address(object, "size", &memory->size) < 0 ||
-        numbers_read(memory, memory_numbers, object) < 0 ||
+        members_read(memory, memory_numbers, object) < 0 ||
         optional_bool(object, "vector", &memory->vector) < 0 ||
         read_cost(object, "latency", &memory->latency) < 0)
         return -1;
@@ -346,11 +346,11 @@ static int read_dma(struct target_profile *profile, const struct json *root)
     if (json_object(&dma, dma_keys) < 0)
         return -1;
     controller = json_member(&dma, "controller");
-    numbers_default(&profile->dma, dma_numbers);
+    members_default(&profile->dma, dma_numbers);
     if (json_present(&controller) && json_choice(&controller, profile_controller_words, &index) < 0)
         return -1;
     profile->dma.controller = (enum profile_controller)index;
-    if (numbers_read(&profile->dma, dma_numbers, &dma) < 0 ||
+    if (members_read(&profile->dma, dma_numbers, &dma) < 0 ||
         optional_bool(&dma, "fills", &profile->dma.fills) < 0)
         return -1;
     return profile_check_dma(&profile->dma, &dma);
