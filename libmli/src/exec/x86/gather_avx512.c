@@ -76,12 +76,6 @@ bool gather_avx512_can(uint32_t size_log, size_t step)
 #define STORE(at, v)     _mm512_storeu_si512((void *)(at), (v))
 #define UNROLL           _Pragma("GCC unroll 16")
 
-/* Returns a mask of the first `bytes` bytes of a register. */
-ALWAYS_INLINE uint64_t first(size_t bytes)
-{
-    return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
-}
-
 /*
  * Gathers rows of at least a register; the last register overlaps the one before. Only the first
  * load reads bytes between elements, and it ends before the last element of the row.

@@ -46,7 +46,7 @@ leaf_rows rows_avx2;
 leaf_bordered bordered_avx2;
 leaf_fill fill_avx2;
 leaf_stream stream_avx2;
-leaf_fence fence_avx2;
+leaf_fence fence_x86; /* for AVX-512, too */
 
 /* gather_avx2.c: kernels that gather every s-th element, for small s */
 
@@ -73,7 +73,6 @@ leaf_rows rows_avx512;
 leaf_bordered bordered_avx512;
 leaf_fill fill_avx512;
 leaf_stream stream_avx512;
-leaf_fence fence_avx512;
 
 /*
  * packed_avx512.c: kernels for rows of at most 64 bytes that follow one another in the destination

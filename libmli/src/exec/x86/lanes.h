@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads registers lane by lane, from rows that are apart. */
+/* Loads of registers lane by lane, from rows that are apart, and masks of registers. */
 #ifndef MLI_EXEC_X86_LANES_H
 #define MLI_EXEC_X86_LANES_H
 
@@ -17,6 +17,12 @@ ALWAYS_INLINE __m128i load_1(const uint8_t *at)
 ALWAYS_INLINE __m256i load_2(const uint8_t *a, const uint8_t *b)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_1(a)), load_1(b), 1);
+}
+
+/* Returns a mask of the first `bytes` bytes of a register of 64 bytes. */
+ALWAYS_INLINE uint64_t first(size_t bytes)
+{
+    return bytes >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
 #endif /* MLI_EXEC_X86_LANES_H */

@@ -80,7 +80,7 @@ void level_avx2(struct leaf_table *table)
     table->fill = fill_avx2;
     table->small_panels = false;
     table->stream = stream_avx2;
-    table->fence = fence_avx2;
+    table->fence = fence_x86;
     table->gather[0] = gather_1;
     table->gather[1] = gather_2;
     table->gather[2] = gather_4;

@@ -143,32 +143,23 @@ void level_avx512(struct leaf_table *table)
     gather_avx512_init();
     skinny_avx512_init();
     table->name = "avx512";
-    table->transpose[0] = transpose_1;
-    table->transpose[1] = transpose_2;
-    table->transpose[2] = transpose_4;
-    table->transpose[3] = transpose_8;
-    table->transpose_at[0] = transpose_at_1;
-    table->transpose_at[1] = transpose_at_2;
-    table->transpose_at[2] = transpose_at_4;
-    table->transpose_at[3] = transpose_at_8;
-    table->transpose_stream[0] = transpose_stream_1;
-    table->transpose_stream[1] = transpose_stream_2;
-    table->transpose_stream[2] = transpose_stream_4;
-    table->transpose_stream[3] = transpose_stream_8;
-    table->transpose_streams[0] = transpose_streams_1;
-    table->transpose_streams[1] = transpose_streams_2;
-    table->transpose_streams[2] = transpose_streams_4;
-    table->transpose_streams[3] = transpose_streams_8;
+#define USE(E, index)                                                                              \
+    table->gather[index] = gather_##E;                                                             \
+    table->transpose[index] = transpose_##E;                                                       \
+    table->transpose_at[index] = transpose_at_##E;                                                 \
+    table->transpose_stream[index] = transpose_stream_##E;                                         \
+    table->transpose_streams[index] = transpose_streams_##E;
+    USE(1, 0)
+    USE(2, 1)
+    USE(4, 2)
+    USE(8, 3)
+#undef USE
     table->rows = rows_avx512;
     table->bordered = bordered_avx512;
     table->fill = fill_avx512;
     table->stream = stream_avx512;
-    table->fence = fence_avx512;
+    table->fence = fence_x86;
     table->fetches = true;
-    table->gather[0] = gather_1;
-    table->gather[1] = gather_2;
-    table->gather[2] = gather_4;
-    table->gather[3] = gather_8;
 }
 
 TARGET_END

@@ -51,12 +51,6 @@ ALWAYS_INLINE void turn(__m512i *x, size_t size)
     }
 }
 
-/* Returns a mask of the first `bytes` bytes of a register. */
-ALWAYS_INLINE uint64_t first(size_t bytes)
-{
-    return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
-}
-
 /* Loads lane i from pixel `pixel` + i * apart, or from the last pixel if that does not exist. */
 ALWAYS_INLINE __m512i load_exact(const struct skinny *t, size_t pixel, size_t apart,
                                  __mmask16 bytes)

@@ -201,7 +201,7 @@ void stream_avx2(uint8_t *dst, const uint8_t *src, size_t bytes)
     copy_bytes(dst, src, bytes);
 }
 
-void fence_avx2(void)
+void fence_x86(void)
 {
     _mm_sfence();
 }

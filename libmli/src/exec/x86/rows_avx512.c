@@ -369,11 +369,6 @@ void stream_avx512(uint8_t *dst, const uint8_t *src, size_t bytes)
         copy_part(dst + at, src + at, bytes - at);
 }
 
-void fence_avx512(void)
-{
-    _mm_sfence();
-}
-
 TARGET_END
 
 #endif

@@ -221,12 +221,6 @@ static kernel *const zips[MOST + 1] = KERNELS(zip);
 static kernel *const zips_into[MOST + 1] = KERNELS(zip_into);
 static kernel *const zips_past[MOST + 1] = KERNELS(zip_past);
 
-/* Returns a mask of the first `bytes` bytes of a register. */
-static uint64_t first(size_t bytes)
-{
-    return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
-}
-
 /* Copies exactly `bytes` bytes into `count` lines, followed by zeros. */
 static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count)
 {
