@@ -20,8 +20,8 @@
 #include <stdatomic.h>
 
 #include "boards/drivers/pl330.h"
-#include "target/controller/pl330_program.h"
 #include "libmli/port/option.h"
+#include "target/controller/pl330_program.h"
 
 /* Registers of channel n. */
 #define PL330_FTR(n) (0x040u + 0x04u * (n)) /* kind of the fault */
@@ -136,14 +136,6 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     caps->piece_min = port_option_get(&piece_option);
 }
 
-/* Begins a plan. */
-static void source_init(struct pl330_source *source, const struct mli_plan *plan,
-                        const struct mli_channel_caps *caps)
-{
-    *source = (struct pl330_source){.cut = false};
-    mli_legalise_init(&source->legaliser, plan, caps);
-}
-
 static uint64_t rows_of(const struct mli_descriptor *piece)
 {
     return piece->box.loops > 0 ? piece->box.loop[0].count : 1;
@@ -252,12 +244,6 @@ static uint32_t device_probe(void)
     return found.threads;
 }
 
-/* Returns the properties that programs depend on. */
-static const struct pl330_bus *device_bus(void)
-{
-    return &found.bus;
-}
-
 /* Returns an event that no program sends. */
 static uint32_t spare_event(uint32_t thread)
 {
@@ -339,15 +325,6 @@ static uint32_t observe(uint32_t threads)
     return reported;
 }
 
-/* Sends an event. */
-static void send_event(uint32_t event)
-{
-    const uintptr_t former = lock();
-
-    debug(PL330_DEBUG(PL330_DMASEV, event << 3), 0);
-    unlock(former);
-}
-
 /* Stops a thread in any state and enables its event. Returns false if it does not stop. */
 static bool thread_open(uint32_t thread)
 {
@@ -390,12 +367,6 @@ static bool thread_start(uint32_t thread, uint32_t program)
     }
     unlock(former);
     return !refused;
-}
-
-/* Waits until a thread that has sent its event has executed the end of its program. */
-static void thread_finish(uint32_t thread)
-{
-    (void)reaches(thread, PL330_STOPPED); /* DMAEND follows DMASEV */
 }
 
 /*
@@ -513,7 +484,15 @@ static struct mli_work_end end_before(const struct lane *lane, mli_status status
     };
 }
 
-static uint64_t extent(const struct mli_copy_box *box, bool source);
+/* Returns the distance from the first byte of a box to the last byte of one side. */
+static uint64_t extent(const struct mli_copy_box *box, bool source)
+{
+    const struct mli_copy_loop *loop = &box->loop[0];
+    const size_t step = source ? loop->src_step : loop->dst_step;
+
+    return box->run - 1 + (box->loops > 0 ? (uint64_t)(loop->count - 1) * step : 0);
+}
+
 /* Translates a piece to addresses of the bus. Returns false if the bus does not reach all of it. */
 static bool translate(const struct lane *lane, const struct mli_copy_box *box,
                       struct pl330_piece *piece)
@@ -553,7 +532,7 @@ static struct pl330_part write_piece(uint32_t channel, uint64_t row,
         size = pl330_program_trap(code);
     if (injection->rows == row && injection->kind == PL330_INJECT_WAIT)
         size = pl330_program_wait(spare_event(channel), code);
-    part = pl330_program_part(device_bus(), piece, code + size);
+    part = pl330_program_part(&found.bus, piece, code + size);
     part.size += size;
     part.loop += part.loop > 0 ? size : 0;
     return part;
@@ -611,8 +590,8 @@ static enum outcome end_of_program(uint32_t channel, struct mli_work *work,
 {
     struct lane *lane = &lanes[channel];
 
-    thread_finish(channel);
-    if (lane->careful) { /* the error has not occurred again */
+    (void)reaches(channel, PL330_STOPPED); /* DMAEND follows DMASEV, the event */
+    if (lane->careful) {                   /* the error has not occurred again */
         *end = end_before(lane, MLI_STATUS_DMA_ERROR);
         return END;
     }
@@ -727,15 +706,6 @@ static enum outcome step(uint32_t channel, struct mli_work *work, struct mli_wor
     return mli_work_cancelled(work) ? end_of_cancelled(channel, work, end) : WAIT;
 }
 
-/* Returns the distance from the first byte of a box to the last byte of one side. */
-static uint64_t extent(const struct mli_copy_box *box, bool source)
-{
-    const struct mli_copy_loop *loop = &box->loop[0];
-    const size_t step = source ? loop->src_step : loop->dst_step;
-
-    return box->run - 1 + (box->loops > 0 ? (uint64_t)(loop->count - 1) * step : 0);
-}
-
 /*
  * Moves up to `budget` pieces of the processor. Returns their number, and sets *ended and *end
  * after the last one.
@@ -770,7 +740,8 @@ static void submit(uint32_t channel, struct mli_work *work)
     struct mli_channel_caps limits = {0};
 
     caps(channel, &limits);
-    source_init(&lane->rest, work->plan, &limits);
+    lane->rest = (struct pl330_source){.cut = false};
+    mli_legalise_init(&lane->rest.legaliser, work->plan, &limits);
     lane->began_ns = clock_ns();
     lane->written = 0;
     lane->kills = 0;
@@ -871,7 +842,10 @@ void pl330_inject(uint32_t channel, enum pl330_injection injection, uint64_t row
 
 void pl330_release(uint32_t channel)
 {
-    send_event(spare_event(channel));
+    const uintptr_t former = lock();
+
+    debug(PL330_DEBUG(PL330_DMASEV, spare_event(channel) << 3), 0);
+    unlock(former);
 }
 
 const struct mli_engine pl330_engine = {

@@ -112,12 +112,7 @@ static size_t step(const struct zdma_form *form)
     return form->linear ? (size_t)ZDMA_LINEAR_WORDS : 2 * (size_t)ZDMA_LINKED_WORDS;
 }
 
-/* Returns the first destination element. The first source element is list->words. */
-static const uint32_t *list_destinations(const struct zdma_list *list, const struct zdma_form *form)
-{
-    return list->words + other_side(form);
-}
-
+/* Atomic, because any thread may call the caps operation at any time. */
 static _Atomic uint32_t list_option = ZDMA_LIST_MAX, run_option = RUN_DEFAULT,
                         least_option = LEAST_DEFAULT;
 static _Atomic uint32_t linear_option, interrupt_option;
@@ -135,14 +130,6 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
 static void rest_next(struct zdma_rest *rest)
 {
     rest->more = mli_legalise_next(&rest->legaliser, &rest->piece);
-}
-
-/* Starts at the first piece of a plan. Pieces are within *caps, which has no loops. */
-static void rest_init(struct zdma_rest *rest, const struct mli_plan *plan,
-                      const struct mli_channel_caps *caps)
-{
-    mli_legalise_init(&rest->legaliser, plan, caps);
-    rest_next(rest);
 }
 
 /* A copy may have the source address 0, where boards have memory. */
@@ -278,12 +265,6 @@ static void list_clean(const struct zdma_list *list, const struct zdma_form *for
         mli_cache_clean(list->words + LINEAR_SIDE, bytes);
 }
 
-/* Writes the source of fills from the cache to memory. Call it once. */
-static void zeros_clean(void)
-{
-    mli_cache_clean(zeros, sizeof(zeros));
-}
-
 /* Returns the bytes of the first `count` pieces. */
 static size_t list_written(const struct zdma_list *list, uint32_t count)
 {
@@ -314,8 +295,6 @@ static struct lane {
 } lanes[ZDMA_CHANNELS_MAX];
 
 static struct zdma_platform platform;
-
-/* Atomic, because any thread may call the caps operation at any time. */
 
 static uint32_t get(uint32_t channel, uint32_t offset)
 {
@@ -398,7 +377,7 @@ static bool open_channel(uint32_t channel)
         lane->list[i].words = elements[channel][i];
     lane->interrupt = port_option_get(&interrupt_option);
     atomic_store_explicit(&lane->high_water, 0, memory_order_relaxed);
-    zeros_clean();
+    mli_cache_clean(zeros, sizeof(zeros));
     configure(channel);
     return true;
 }
@@ -427,7 +406,7 @@ static void start(uint32_t channel)
         set(channel, ZDMA_CTRL0, ZDMA_OVER_FETCH | ZDMA_SCATTER_GATHER);
         set_pair(channel, ZDMA_SRC_START_LSB, mli_bus_address(list->words));
         set_pair(channel, ZDMA_DST_START_LSB,
-                 mli_bus_address(list_destinations(list, &lane->form)));
+                 mli_bus_address(list->words + other_side(&lane->form)));
         list_clean(list, &lane->form);
     }
     barrier();
@@ -501,7 +480,8 @@ static void submit(uint32_t channel, struct mli_work *work)
     lane->written = 0;
     lane->uncounted = 0;
     atomic_store_explicit(&lane->lost, false, memory_order_relaxed);
-    rest_init(&lane->rest, work->plan, &limits);
+    mli_legalise_init(&lane->rest.legaliser, work->plan, &limits);
+    rest_next(&lane->rest);
     fill_other(lane);
     if (lane->list[1 - lane->running].count > 0)
         mli_work_clean(work);
