@@ -24,11 +24,20 @@ enum {
         1024 /* limit on the total size of cached members; larger members are not cached */
 };
 
-/* The constants of a model (.onnx, .tflite, .pb) as tensors of an archive. */
-
-struct model_constants {
-    struct model model; /* the model without its bytes, valid after model_constants_open() */
-    size_t *tensors;    /* index of the tensor of each entry */
+struct archive {
+    struct archive *older; /* next in the cache, by time of use */
+    unsigned users;
+    struct stat stat;
+    enum file_format format;
+    struct tensor_list list;
+    struct npz *npz;      /* null unless the format is .npz */
+    struct model model;   /* of a model (.onnx, .tflite, .pb): without its bytes; never changes */
+    size_t *constants;    /* of a model: index of the tensor of each entry; else null */
+    pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
+    int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
+    uint64_t bytes;       /* total size of the unpacked members */
+    unsigned count;       /* number of unpacked members */
+    size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
 };
 
 /* Returns the dtype of .npy files for elements of this size, or null. */
@@ -80,11 +89,10 @@ static int judge(struct tensor_entry *entry, const struct model_tensor *tensor)
 }
 
 /* Adds the constant `index` of the model to the list. */
-static int add(struct model_constants *constants, size_t index, struct tensor_list *list,
-               struct fault *fault)
+static int add(struct archive *archive, size_t index, struct fault *fault)
 {
-    const struct model_tensor *tensor = &constants->model.tensors[index];
-    struct tensor_entry *entry = tensor_list_add(list, tensor->name);
+    const struct model_tensor *tensor = &archive->model.tensors[index];
+    struct tensor_entry *entry = tensor_list_add(&archive->list, tensor->name);
     uint64_t shape[MODEL_RANK_MAX];
 
     if (!entry)
@@ -96,28 +104,29 @@ static int add(struct model_constants *constants, size_t index, struct tensor_li
     snprintf(entry->dtype, sizeof(entry->dtype), "%s", tensor->dtype ? tensor->dtype->name : "?");
     entry->place = tensor->place == MODEL_IN_FILE ? tensor->offset : 0;
     entry->bytes = tensor->place == MODEL_OUTSIDE ? 0 : tensor->bytes;
-    constants->tensors[list->count - 1] = index;
+    archive->constants[archive->list.count - 1] = index;
     return judge(entry, tensor) ? fault_no_memory(fault) : 0;
 }
 
-static int fill(struct model_constants *constants, struct tensor_list *list, struct fault *fault)
+static int list_constants(struct archive *archive, struct fault *fault)
 {
-    const struct model *model = &constants->model;
+    const struct model *model = &archive->model;
 
-    constants->tensors = calloc(model->tensor_count + 1, sizeof(*constants->tensors));
-    if (!constants->tensors)
+    archive->constants = calloc(model->tensor_count + 1, sizeof(*archive->constants));
+    if (!archive->constants)
         return fault_no_memory(fault);
     for (size_t i = 0; i < model->tensor_count; i++) {
         if ((model->tensors[i].place != MODEL_NOWHERE || model->tensors[i].refusal) &&
-            add(constants, i, list, fault))
+            add(archive, i, fault))
             return -1;
     }
-    return tensor_list_sort(list, fault);
+    return tensor_list_sort(&archive->list, fault);
 }
 
-static int read_model_file(struct model_constants *constants, int fd, uint64_t size,
-                           enum file_format format, struct fault *fault)
+/* Reads a model, and lists its constants. */
+static int read_model(struct archive *archive, int fd, struct fault *fault)
 {
+    const uint64_t size = (uint64_t)archive->stat.st_size;
     struct file_map map;
     int error, result;
 
@@ -126,48 +135,13 @@ static int read_model_file(struct model_constants *constants, int fd, uint64_t s
     error = file_map_init(&map, fd, 0, size);
     if (error)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(-error));
-    result = model_read(&constants->model, format, map.pages, size, fault);
-    if (file_map_is_broken(&map)) {
-        if (result == 0)
-            model_finish(&constants->model);
+    result = model_read(&archive->model, archive->format, map.pages, size, fault);
+    if (file_map_is_broken(&map))
         result = fault_set(fault, FAULT_IO_ERROR, NULL,
                            "it shrank while it was read, or its storage failed");
-    }
     file_map_finish(&map);
-    constants->model.bytes = NULL;
-    return result;
-}
-
-static void model_constants_close(struct model_constants *constants)
-{
-    if (!constants)
-        return;
-    model_finish(&constants->model);
-    free(constants->tensors);
-    free(constants);
-}
-
-/*
- * Reads the model in a regular file of `size` bytes, and fills *list with its constants, sorted.
- * The caller keeps the descriptor. Returns null, with the fault set and an empty list, if it fails.
- * Faults do not name the file.
- */
-static struct model_constants *model_constants_open(int fd, uint64_t size, enum file_format format,
-                                                    struct tensor_list *list, struct fault *fault)
-{
-    struct model_constants *constants = calloc(1, sizeof(*constants));
-
-    *list = (struct tensor_list){0};
-    if (!constants) {
-        fault_no_memory(fault);
-        return NULL;
-    }
-    if (read_model_file(constants, fd, size, format, fault) == 0 &&
-        fill(constants, list, fault) == 0)
-        return constants;
-    model_constants_close(constants);
-    tensor_list_finish(list);
-    return NULL;
+    archive->model.bytes = NULL;
+    return result < 0 ? -1 : list_constants(archive, fault);
 }
 
 /*
@@ -175,10 +149,10 @@ static struct model_constants *model_constants_open(int fd, uint64_t size, enum 
  * descriptor of a file in memory with the decoded elements from byte 0 on. Returns 0, or -1 with
  * the fault.
  */
-static int model_constants_extract(const struct model_constants *constants, size_t index, int *fd,
-                                   struct fault *fault)
+static int extract_constant(const struct archive *archive, size_t index, int *fd,
+                            struct fault *fault)
 {
-    const struct model_tensor *tensor = &constants->model.tensors[constants->tensors[index]];
+    const struct model_tensor *tensor = &archive->model.tensors[archive->constants[index]];
 
     *fd = -1;
     if (tensor->place != MODEL_IN_MEMORY)
@@ -195,20 +169,6 @@ static int model_constants_extract(const struct model_constants *constants, size
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-struct archive {
-    struct archive *older; /* next in the cache, by time of use */
-    unsigned users;
-    struct stat stat;
-    enum file_format format;
-    struct tensor_list list;
-    struct npz *npz;                   /* null unless the format is .npz */
-    struct model_constants *constants; /* null unless the file is a model */
-    pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
-    int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
-    uint64_t bytes;       /* total size of the unpacked members */
-    unsigned count;       /* number of unpacked members */
-    size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
-};
 static struct archive *newest;
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -240,7 +200,8 @@ static void destroy(struct archive *archive)
     forget_unpacked(archive);
     free(archive->unpacked);
     npz_close(archive->npz);
-    model_constants_close(archive->constants);
+    model_finish(&archive->model);
+    free(archive->constants);
     tensor_list_finish(&archive->list);
     pthread_mutex_destroy(&archive->lock);
     free(archive);
@@ -286,13 +247,6 @@ static int read_npz(struct archive *archive, int fd, struct fault *fault)
     for (size_t i = 0; i < archive->list.count; i++)
         archive->unpacked[i] = -1;
     return 0;
-}
-
-static int read_model(struct archive *archive, int fd, struct fault *fault)
-{
-    archive->constants = model_constants_open(fd, (uint64_t)archive->stat.st_size, archive->format,
-                                              &archive->list, fault);
-    return archive->constants ? 0 : -1;
 }
 
 static int read_archive(struct archive *archive, int fd, struct fault *fault)
@@ -434,8 +388,7 @@ int archive_unpack(struct archive *archive, const struct tensor_entry *entry, in
 {
     *fd = -1;
     if (archive->constants) /* never changed after create(): no lock is needed */
-        return model_constants_extract(archive->constants, (size_t)(entry - archive->list.entries),
-                                       fd, fault);
+        return extract_constant(archive, (size_t)(entry - archive->list.entries), fd, fault);
     if (archive->format != FILE_FORMAT_NPZ)
         return 0;
     pthread_mutex_lock(&archive->lock);

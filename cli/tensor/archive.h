@@ -13,7 +13,6 @@
 #include "proto/file/tensor_list.h"
 #include "proto/json/fault.h"
 
-struct model_constants;
 struct archive;
 
 /**
