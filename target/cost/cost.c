@@ -4,6 +4,7 @@
 
 #include "target/cost/cost.h"
 #include "target/cost/measured_cost.h"
+#include "target/cost/side.h"
 
 #define MEASURED_CYCLES_MAX 1e12 /* costs of longer times do not fit */
 
@@ -19,24 +20,6 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 enum { UNIT_MAX = 4096 }; /* the largest burst of a profile */
-
-/* One side of a box: the loops around a run. */
-struct side {
-    uint64_t address, run;
-    size_t loops;
-    struct {
-        uint64_t count, step;
-    } loop[MLI_MAX_RANK];
-};
-
-static uint64_t rows_of(const struct side *side)
-{
-    uint64_t rows = 1;
-
-    for (size_t i = 0; i < side->loops; i++)
-        rows *= side->loop[i].count;
-    return rows;
-}
 
 /* Returns the position of the lowest bit that is set; the number is not 0. */
 static unsigned lowest_bit(uint64_t number)
@@ -93,42 +76,19 @@ static uint64_t count_conflicts(const struct side *side, uint64_t bank_cycle)
     if (bank_cycle == 0 || side->loops == 0 || side->run >= bank_cycle ||
         side->loop[side->loops - 1].step % bank_cycle != 0)
         return 0;
-    return rows_of(side) / side->loop[side->loops - 1].count *
+    return side_rows(side) / side->loop[side->loops - 1].count *
            (side->loop[side->loops - 1].count - 1);
 }
 
 static void add(struct traffic *traffic, const struct side *side, const struct profile_dma *dma,
                 const struct profile_memory *memory)
 {
-    traffic->rows += rows_of(side);
-    traffic->bytes += rows_of(side) * side->run;
+    traffic->rows += side_rows(side);
+    traffic->bytes += side_rows(side) * side->run;
     traffic->beats += count_units(side, dma->bus_bytes);
     traffic->bursts += count_units(side, dma->burst_bytes);
     if (memory && memory->banks > 1)
         traffic->conflicts += count_conflicts(side, (uint64_t)memory->banks * memory->bank_bytes);
-}
-
-static struct side side_of_box(const struct mli_copy_box *box, bool read)
-{
-    struct side side = {
-        .address = (uintptr_t)(read ? box->src : box->dst), .run = box->run, .loops = box->loops};
-
-    for (size_t i = 0; i < box->loops; i++) {
-        side.loop[i].count = box->loop[i].count;
-        side.loop[i].step = read ? box->loop[i].src_step : box->loop[i].dst_step;
-    }
-    return side;
-}
-
-static struct side side_of_slab(const struct mli_fill_slab *slab)
-{
-    struct side side = {.address = (uintptr_t)slab->dst, .run = slab->run, .loops = slab->loops};
-
-    for (size_t i = 0; i < slab->loops; i++) {
-        side.loop[i].count = slab->loop[i].count;
-        side.loop[i].step = slab->loop[i].step;
-    }
-    return side;
 }
 
 /* Measures the traffic of a plan on the bus, exactly, from its addresses. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "target/cost/measured_cost.h"
+#include "target/cost/side.h"
 
 enum {
     LINE = 64,
@@ -12,27 +13,6 @@ enum {
     NARROW = 64, /* bytes: libmli merges narrower rows and columns of a transpose with a loop */
 };
 
-struct loop {
-    double count, step;
-};
-
-/* One side of a box: the loops around a run. */
-struct side {
-    uint64_t address;
-    double run;
-    size_t loops;
-    struct loop loop[MLI_MAX_RANK];
-};
-
-static double rows_of(const struct side *side)
-{
-    double rows = 1;
-
-    for (size_t i = 0; i < side->loops; i++)
-        rows *= side->loop[i].count;
-    return rows;
-}
-
 /* Estimates the number of lines that all rows touch, from the offsets at which rows can begin. */
 static double touched(const struct side *side)
 {
@@ -41,13 +21,13 @@ static double touched(const struct side *side)
     int offsets = 0;
 
     for (size_t i = 0; i < side->loops; i++)
-        steps |= (uint64_t)side->loop[i].step;
+        steps |= side->loop[i].step;
     const uint64_t grain = steps & -steps;
     for (uint64_t offset = side->address % grain; offset < LINE; offset += grain, offsets++)
-        sum += floor(((double)offset + side->run - 1) / LINE) + 1;
+        sum += floor((double)(offset + side->run - 1) / LINE) + 1;
     if (grain >= LINE)
-        sum = floor(((double)(side->address % LINE) + side->run - 1) / LINE) + 1, offsets = 1;
-    return rows_of(side) * sum / offsets;
+        sum = floor((double)(side->address % LINE + side->run - 1) / LINE) + 1, offsets = 1;
+    return (double)side_rows(side) * sum / offsets;
 }
 
 struct side_numbers {
@@ -67,18 +47,18 @@ static double blocks(double bytes, double size)
 /* Returns the bytes from the first to the last byte. */
 static double span_of(const struct side *side)
 {
-    double span = side->run;
+    uint64_t span = side->run;
 
     for (size_t i = 0; i < side->loops; i++)
         span += (side->loop[i].count - 1) * side->loop[i].step;
-    return span;
+    return (double)span;
 }
 
 /* Sorts loops by their steps, the smallest first. */
-static void sort(struct loop *loop, size_t count)
+static void sort(struct side_loop *loop, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        const struct loop moved = loop[i];
+        const struct side_loop moved = loop[i];
         size_t k = i;
 
         for (; k > 0 && loop[k - 1].step > moved.step; k--)
@@ -93,48 +73,27 @@ static void sort(struct loop *loop, size_t count)
  */
 static double different(const struct side *side, double unit)
 {
-    struct loop loop[MLI_MAX_RANK];
-    double range = side->run, times = 1;
+    struct side_loop loop[MLI_MAX_RANK];
+    double range = (double)side->run, times = 1;
     size_t i = 0;
 
     memcpy(loop, side->loop, sizeof loop);
     sort(loop, side->loops);
-    for (; i < side->loops && loop[i].step <= range + unit - 1; i++)
-        range += (loop[i].count - 1) * loop[i].step;
+    for (; i < side->loops && (double)loop[i].step <= range + unit - 1; i++)
+        range += (double)((loop[i].count - 1) * loop[i].step);
     for (; i < side->loops; i++)
-        times *= loop[i].count;
+        times *= (double)loop[i].count;
     return smaller(((range - 1) / unit + 1) * times, (span_of(side) - 1) / unit + 1);
 }
 
 static struct side_numbers numbers_of(const struct side *side)
 {
-    struct side_numbers n = {.rows = rows_of(side), .span = span_of(side)};
+    struct side_numbers n = {.rows = (double)side_rows(side), .span = span_of(side)};
 
     n.touched = touched(side);
     n.lines = smaller(different(side, LINE), n.touched);
     n.pages = different(side, PAGE);
     return n;
-}
-
-static struct side side_of_box(const struct mli_copy_box *box, bool read)
-{
-    struct side side = {
-        (uintptr_t)(read ? box->src : box->dst), (double)box->run, box->loops, {{0, 0}}};
-
-    for (size_t i = 0; i < box->loops; i++)
-        side.loop[i] =
-            (struct loop){(double)box->loop[i].count,
-                          (double)(read ? box->loop[i].src_step : box->loop[i].dst_step)};
-    return side;
-}
-
-static struct side side_of_slab(const struct mli_fill_slab *slab)
-{
-    struct side side = {(uintptr_t)slab->dst, (double)slab->run, slab->loops, {{0, 0}}};
-
-    for (size_t i = 0; i < slab->loops; i++)
-        side.loop[i] = (struct loop){(double)slab->loop[i].count, (double)slab->loop[i].step};
-    return side;
 }
 
 /* The arguments of a kernel call, in loops of the box. */
@@ -318,14 +277,15 @@ static void set_zeros(struct move_numbers *n, const struct mli_plan *plan)
         const struct side_numbers zeros = numbers_of(&side);
 
         n->figure[MEASURED_ZERO_ROW] += zeros.rows;
-        n->figure[MEASURED_ZERO_STORE] += zeros.rows * blocks(side.run, LINE);
+        n->figure[MEASURED_ZERO_STORE] += zeros.rows * blocks((double)side.run, LINE);
         n->level[MEASURED_ZERO_LINES] += zeros.lines;
-        number[NUMBER_ZERO_BYTES] += zeros.rows * side.run;
-        number[i == 0 ? NUMBER_FIRST_ZEROS : NUMBER_LAST_ZEROS] = side.run;
+        number[NUMBER_ZERO_BYTES] += zeros.rows * (double)side.run;
+        number[i == 0 ? NUMBER_FIRST_ZEROS : NUMBER_LAST_ZEROS] = (double)side.run;
         number[NUMBER_LAST_ZERO_LOOPS] = (double)side.loops;
-        number[NUMBER_ZERO_COUNT] = side.loops > 0 ? side.loop[side.loops - 1].count : 0;
-        number[NUMBER_ZERO_STEP] = side.loops > 0 ? side.loop[side.loops - 1].step : 0;
-        number[NUMBER_LARGEST_ZEROS] = fmax(number[NUMBER_LARGEST_ZEROS], zeros.rows * side.run);
+        number[NUMBER_ZERO_COUNT] = side.loops > 0 ? (double)side.loop[side.loops - 1].count : 0;
+        number[NUMBER_ZERO_STEP] = side.loops > 0 ? (double)side.loop[side.loops - 1].step : 0;
+        number[NUMBER_LARGEST_ZEROS] =
+            fmax(number[NUMBER_LARGEST_ZEROS], zeros.rows * (double)side.run);
     }
     number[NUMBER_ZERO_LINES] = n->level[MEASURED_ZERO_LINES];
     number[NUMBER_ZERO_ROWS] = n->figure[MEASURED_ZERO_ROW];
