@@ -9,16 +9,13 @@
 
 enum { POINTER_MAX = 32, NAMES_MAX = 160 };
 
-static const char *const rule_words[] = {
-#define RULE_WORD(name, word, status) word,
-    PROFILE_RULE_TABLE(RULE_WORD)
-#undef RULE_WORD
-};
-
-static const mli_status rule_statuses[] = {
-#define RULE_STATUS(name, word, status) status,
-    PROFILE_RULE_TABLE(RULE_STATUS)
-#undef RULE_STATUS
+static const struct {
+    const char *word;
+    mli_status status;
+} rules[] = {
+#define RULE(name, word, status) {word, status},
+    PROFILE_RULE_TABLE(RULE)
+#undef RULE
 };
 
 /* Fills *fault for a broken rule. `member` is the member of src or dst that is at fault. */
@@ -38,8 +35,8 @@ static int complain(struct fault *fault, enum profile_rule rule,
     va_end(args);
     snprintf(pointer, sizeof pointer, "/%s/%s", operand->side, member);
     fault_set(fault, FAULT_REFUSED, pointer, "%s.%s: %s (rule %s)", operand->side, member, text,
-              rule_words[rule]);
-    fault->status = rule_statuses[rule];
+              rules[rule].word);
+    fault->status = rules[rule].status;
     return -1;
 }
 
