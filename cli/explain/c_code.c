@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct c_files {
     bool failed; /* true: out of memory */
 };
 
-enum { C_NAME_MAX = 160 };
+enum { C_NAME_MAX = 160, TYPE_MAX = 24 };
 
 /* Prepares for at most `uses` calls of c_files_add(). c_files_finish() is required. */
 static void c_files_init(struct c_files *files, size_t uses)
@@ -193,22 +194,13 @@ static void put_head(struct textw *w, const struct explained *e, const char *nam
         textw_printf(w, "},\n");                                                                   \
     } while (0)
 
-static const char *type_constant(mli_element_type type)
+/* Writes the constant of a type: "MLI_EL_FX_16" for fx16. Returns `out`. */
+static const char *type_constant(char out[TYPE_MAX], mli_element_type type)
 {
-    switch (type) {
-    case MLI_EL_FX_8:
-        return "MLI_EL_FX_8";
-    case MLI_EL_FX_16:
-        return "MLI_EL_FX_16";
-    case MLI_EL_SA_8:
-        return "MLI_EL_SA_8";
-    case MLI_EL_SA_32:
-        return "MLI_EL_SA_32";
-    case MLI_EL_FP_16:
-        return "MLI_EL_FP_16";
-    default:
-        return "MLI_EL_FP_32";
-    }
+    const char *name = element_type_name(type);
+
+    snprintf(out, TYPE_MAX, "MLI_EL_%c%c_%s", toupper(name[0]), toupper(name[1]), name + 2);
+    return out;
 }
 
 static uint32_t capacity_of(uint64_t bytes)
@@ -219,6 +211,7 @@ static uint32_t capacity_of(uint64_t bytes)
 static void put_source(struct textw *w, const struct explained *e, const struct resolved *r)
 {
     const struct tensor_desc *src = &r->wire.src.desc;
+    char type[TYPE_MAX];
 
     textw_printf(w, "    mli_tensor in = {\n");
     textw_printf(w,
@@ -229,18 +222,20 @@ static void put_source(struct textw *w, const struct explained *e, const struct 
         PUT_ARRAY(w, "mem_stride", src->rank, src->strides);
     PUT_ARRAY(w, "shape", src->rank, src->shape);
     textw_printf(w, "        .rank = %" PRIu32 ",\n        .el_type = %s,\n    };\n", src->rank,
-                 type_constant(src->type));
+                 type_constant(type, src->type));
 }
 
 static void put_output(struct textw *w, const struct explained *e, const struct resolved *r)
 {
+    char type[TYPE_MAX];
+
     textw_printf(w, "    mli_tensor out = {\n");
     textw_printf(w, "        .data = {.capacity = %" PRIu32 "u, .mem = {.pi8 = dst}},\n",
                  capacity_of(e->dst.bytes));
     PUT_ARRAY(w, "mem_stride", r->result.rank, r->result.mem_stride);
     PUT_ARRAY(w, "shape", r->result.rank, r->result.shape);
     textw_printf(w, "        .rank = %" PRIu32 ",\n        .el_type = %s,\n    };\n",
-                 r->result.rank, type_constant(r->wire.src.desc.type));
+                 r->result.rank, type_constant(type, r->wire.src.desc.type));
 }
 
 static void put_cfg(struct textw *w, const struct resolved *r)

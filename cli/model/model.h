@@ -171,9 +171,6 @@ int model_read_value(struct model *model, enum model_kind kind, const uint8_t *b
                      struct fault *fault);
 void model_finish(struct model *model);
 
-/** Returns whether files of this format are read by model_read(). */
-bool model_is_format(enum file_format format);
-
 /** Returns the tensor with this name, or MODEL_ABSENT. */
 size_t model_find(const struct model *model, const char *name);
 

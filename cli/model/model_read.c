@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/model/model.h"
 
-bool model_is_format(enum file_format format)
-{
-    return format == FILE_FORMAT_ONNX || format == FILE_FORMAT_PB || format == FILE_FORMAT_TFLITE;
-}
-
 /* Ends a reader with this result. */
 static int complete(struct model *model, int result, struct fault *fault)
 {
