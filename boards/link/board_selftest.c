@@ -2,7 +2,6 @@
 /* `mlictl selftest` on a board: all cases on one engine, then on the next. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

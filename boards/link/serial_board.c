@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "boards/link/serial_board.h"
 #include "cli/file/calls.h"
@@ -255,19 +253,6 @@ static int check_open(const struct board *board, struct fault *fault)
     return is_overdue(board) ? overdue(fault) : 0;
 }
 
-int board_call(struct board *board, uint32_t extra_ms, struct serial_reader *reader,
-               struct fault *fault)
-{
-    const uint32_t answer_ms = board->line.address.timeout_ms + extra_ms;
-
-    if (check_open(board, fault))
-        return -1;
-    const int status = make_frame(board, fault) ? -1 : exchange(board, answer_ms, RETRIES, fault);
-    if (status > 0)
-        return explain_silence(board, answer_ms * (RETRIES + 1), fault);
-    return status ? -1 : take_result(board, reader, fault);
-}
-
 /* Sends the last request once more, and waits for its reply. */
 static int repeat(struct board *board, uint32_t answer_ms, struct serial_reader *reader,
                   struct fault *fault)
@@ -277,15 +262,23 @@ static int repeat(struct board *board, uint32_t answer_ms, struct serial_reader 
     return status ? -1 : take_result(board, reader, fault);
 }
 
-/* Like board_call(), with few retries. Returns 1 if no reply came. */
-static int try_call(struct board *board, struct serial_reader *reader, struct fault *fault)
+/* Like board_call(), with `retries` retries. Returns 1 if no reply came. */
+static int try_call(struct board *board, uint32_t answer_ms, uint32_t retries,
+                    struct serial_reader *reader, struct fault *fault)
 {
     if (check_open(board, fault))
         return -1;
-    const int status = make_frame(board, fault)
-                           ? -1
-                           : exchange(board, board->line.address.timeout_ms, TRY_RETRIES, fault);
+    const int status = make_frame(board, fault) ? -1 : exchange(board, answer_ms, retries, fault);
     return status ? status : take_result(board, reader, fault);
+}
+
+int board_call(struct board *board, uint32_t extra_ms, struct serial_reader *reader,
+               struct fault *fault)
+{
+    const uint32_t answer_ms = board->line.address.timeout_ms + extra_ms;
+    const int status = try_call(board, answer_ms, RETRIES, reader, fault);
+
+    return status > 0 ? explain_silence(board, answer_ms * (RETRIES + 1), fault) : status;
 }
 
 /* Fills the fault for a reply that has another form. Returns -1. */
@@ -459,7 +452,8 @@ static int call_chunk(struct board *board,
         *size = left < board->chunk ? left : board->chunk;
         put(board, job, *size);
         const int status =
-            last ? board_call(board, 0, reader, fault) : try_call(board, reader, fault);
+            last ? board_call(board, 0, reader, fault)
+                 : try_call(board, board->line.address.timeout_ms, TRY_RETRIES, reader, fault);
         if (status < 0)
             return -1;
         adapt(board, status ? retries - 1 : retries);

@@ -101,11 +101,6 @@ static char *trim(const char *directory)
     return strndup(directory, length);
 }
 
-static int no_memory(const struct walk *walk)
-{
-    return fault_no_memory(walk->fault);
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     const struct place_id *x = a, *y = b;
@@ -122,13 +117,13 @@ static int visit(struct walk *walk, const struct stat *status, bool *fresh)
     struct place_id *id = malloc(sizeof(*id));
 
     if (!id)
-        return no_memory(walk);
+        return fault_no_memory(walk->fault);
     *id = (struct place_id){status->st_dev, status->st_ino};
     struct place_id **node = tsearch(id, &walk->visited, compare_ids);
     *fresh = node && *node == id;
     if (!*fresh)
         free(id);
-    return node ? 0 : no_memory(walk);
+    return node ? 0 : fault_no_memory(walk->fault);
 }
 
 static int skip_hidden(const struct dirent *entry)
@@ -226,7 +221,7 @@ static int read_directory(struct walk *walk, const char *directory, bool below)
     int count = scandir(directory, &entries, skip_hidden, by_bytes);
 
     if (count < 0 && errno == ENOMEM)
-        return no_memory(walk);
+        return fault_no_memory(walk->fault);
     if (count < 0 && below)
         return add(walk, directory, NULL);
     if (count < 0)
@@ -239,7 +234,7 @@ static int read_directory(struct walk *walk, const char *directory, bool below)
         if (status == 0 && cancel_requested())
             status = cancel_fault(walk->fault);
         else if (status == 0)
-            status = path ? add_entry(walk, path, entries[i]) : no_memory(walk);
+            status = path ? add_entry(walk, path, entries[i]) : fault_no_memory(walk->fault);
         free(path);
         free(entries[i]);
     }
@@ -262,7 +257,7 @@ static int cases_add_directory(struct cases *cases, const char *directory, struc
     char *root = trim(directory);
 
     if (!root)
-        return no_memory(&walk);
+        return fault_no_memory(fault);
     if (strcmp(root, ".") != 0)
         walk.root = strlen(root) + (strcmp(root, "/") != 0);
     if (cases->except && stat(cases->except, &except) == 0)

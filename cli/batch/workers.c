@@ -2,7 +2,6 @@
 #include "cli/batch/workers.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

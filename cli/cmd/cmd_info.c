@@ -4,7 +4,6 @@
 
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
-#include "cli/term/clock_ns.h"
 
 static int read_info(const struct json *result, void *info)
 {

@@ -2,7 +2,6 @@
 /* mlictl selftest: random moves on every engine, each verified byte by byte. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"

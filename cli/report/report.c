@@ -211,8 +211,10 @@ enum exit_code batch_report_end(struct batch_report *report, const struct batch_
 {
     int status = 0;
 
-    for (size_t i = 0; i < report->count; i++)
-        status |= report->active[i].reporter->end(report->active[i].state, summary);
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->active[i].reporter->end)
+            status |= report->active[i].reporter->end(report->active[i].state, summary);
+    }
     report->lost = status != 0;
     return status && summary->exit == EXIT_CODE_DONE ? EXIT_CODE_FAILED : summary->exit;
 }

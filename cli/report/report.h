@@ -36,7 +36,6 @@
 #include "cli/report/result.h"
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/json/jsonw.h"
 
 struct batch_report;
 
@@ -95,7 +94,7 @@ struct report_style {
     int live_fd;   /* descriptor for the live line, or -1 */
 };
 
-/* Callbacks of one reporter, as batch_report_*() above. All but end() may be NULL. */
+/* Callbacks of one reporter, as batch_report_*() above. They may be NULL. */
 struct reporter {
     size_t size; /* of the state, which is all zeros before init() */
     /** Returns 0, or -1 after printing an error; finish() follows in both cases. */

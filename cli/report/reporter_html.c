@@ -54,7 +54,7 @@ enum { BAR = 26, GAP = 4, HEIGHT = 110, BASE = 18 };
 /* Lower ends of the bins of a decade, in tenths of its beginning. */
 static const unsigned tenths[DURATIONS_PER_DECADE] = {10, 18, 32, 56};
 
-enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240 };
+enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240, FACT_MAX = 1000 };
 
 enum {
     EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
@@ -182,11 +182,14 @@ static void html_verdict(struct textw *w, const char *status)
     textw_printf(w, "%s</span>", strcmp(status, "not-run") == 0 ? "not run" : status);
 }
 
-static void write_failure_fact(struct textw *w, const char *name, const char *value)
+/* Writes an item of a list, at most `most` bytes of its value; nothing if there is no value. */
+static void write_fact(struct textw *w, const char *name, const char *value, size_t most)
 {
+    if (!value || !*value)
+        return;
     textw_printf(w, "<li><span class=\"key\">%s</span> ", name);
-    html_short(w, value, SHORT_MAX);
-    textw_printf(w, "</li>");
+    html_short(w, value, most);
+    textw_printf(w, "</li>\n");
 }
 
 static void write_failure_facts(struct textw *w, const struct case_result *result)
@@ -194,18 +197,14 @@ static void write_failure_facts(struct textw *w, const struct case_result *resul
     char text[PRINT_TEXT_MAX];
 
     textw_printf(w, "<ul class=\"facts\">");
-    write_failure_fact(w, "job file", result->file);
-    if (result->pointer && *result->pointer)
-        write_failure_fact(w, "member", result->pointer);
-    if (result->reason != CASE_WHY_NONE)
-        write_failure_fact(w, "reason", case_reason_word(result->reason));
+    write_fact(w, "job file", result->file, SHORT_MAX);
+    write_fact(w, "member", result->pointer, SHORT_MAX);
+    write_fact(w, "reason", case_reason_word(result->reason), SHORT_MAX);
     textw_printf(w, "<li><span class=\"key\">attempts</span> %" PRIu32 "</li>", result->attempts);
-    write_failure_fact(w, "duration", print_time(text, result->ns));
-    write_failure_fact(w, "moved", print_bytes(text, result->bytes));
-    if (result->kept)
-        write_failure_fact(w, "kept case", result->kept);
-    if (result->rerun_reason)
-        write_failure_fact(w, "ran again", result->rerun_reason);
+    write_fact(w, "duration", print_time(text, result->ns), SHORT_MAX);
+    write_fact(w, "moved", print_bytes(text, result->bytes), SHORT_MAX);
+    write_fact(w, "kept case", result->kept, SHORT_MAX);
+    write_fact(w, "ran again", result->rerun_reason, SHORT_MAX);
     textw_printf(w, "</ul>\n");
 }
 
@@ -400,15 +399,6 @@ static void write_table(struct textw *w, const struct html *html)
     textw_printf(w, "</tbody></table></div></details></section>\n");
 }
 
-static void write_fact(struct textw *w, const char *name, const char *value)
-{
-    if (!value || !*value)
-        return;
-    textw_printf(w, "<li><span class=\"key\">%s</span> ", name);
-    html_short(w, value, 1000);
-    textw_printf(w, "</li>\n");
-}
-
 static void write_machine(struct textw *w)
 {
     struct utsname machine;
@@ -419,9 +409,9 @@ static void write_machine(struct textw *w)
         return;
     snprintf(text, sizeof(text), "%s %s %s", machine.sysname, machine.release, machine.machine);
     snprintf(processors, sizeof(processors), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    write_fact(w, "host", machine.nodename);
-    write_fact(w, "system", text);
-    write_fact(w, "processors", processors);
+    write_fact(w, "host", machine.nodename, FACT_MAX);
+    write_fact(w, "system", text, FACT_MAX);
+    write_fact(w, "processors", processors, FACT_MAX);
 }
 
 static void write_environment(struct textw *w, const struct html *html)
@@ -434,16 +424,16 @@ static void write_environment(struct textw *w, const struct html *html)
     textw_printf(
         w, "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment</h2>\n"
            "<ul class=\"facts\">\n");
-    write_fact(w, "mlictl", version);
-    write_fact(w, run->merged ? "merged" : "began", time_text(when, html->begin));
-    write_fact(w, "engine, with its options", run->engine);
-    write_fact(w, "profile", run->profile);
-    write_fact(w, "socket", run->socket);
-    write_fact(w, "service", run->host);
+    write_fact(w, "mlictl", version, FACT_MAX);
+    write_fact(w, run->merged ? "merged" : "began", time_text(when, html->begin), FACT_MAX);
+    write_fact(w, "engine, with its options", run->engine, FACT_MAX);
+    write_fact(w, "profile", run->profile, FACT_MAX);
+    write_fact(w, "socket", run->socket, FACT_MAX);
+    write_fact(w, "service", run->host, FACT_MAX);
     write_machine(w);
-    write_fact(w, "directory", here);
-    write_fact(w, "MLI_CPU_MASK", getenv("MLI_CPU_MASK"));
-    write_fact(w, "MLI_STREAM_MIN", getenv("MLI_STREAM_MIN"));
+    write_fact(w, "directory", here, FACT_MAX);
+    write_fact(w, "MLI_CPU_MASK", getenv("MLI_CPU_MASK"), FACT_MAX);
+    write_fact(w, "MLI_STREAM_MIN", getenv("MLI_STREAM_MIN"), FACT_MAX);
     textw_printf(w, "</ul></section>\n");
     free(here);
 }

@@ -336,14 +336,6 @@ static void progress_tick(void *state, uint64_t ns)
     show(progress);
 }
 
-static int progress_end(void *state, const struct batch_summary *summary)
-{
-    (void)state;
-    (void)summary;
-    terminal_line_end();
-    return 0;
-}
-
 static void progress_finish(void *state)
 {
     (void)state;
@@ -356,5 +348,4 @@ const struct reporter reporter_progress = {.size = sizeof(struct progress),
                                            .result = progress_result,
                                            .tick = progress_tick,
                                            .repeat = progress_repeat,
-                                           .end = progress_end,
                                            .finish = progress_finish};

@@ -14,7 +14,6 @@
 #include "cli/term/print.h"
 #include "mli_engine.h"
 #include "mli_mov_api.h"
-#include "proto/json/fault.h"
 
 /* The options of all rounds. */
 struct round_plan {

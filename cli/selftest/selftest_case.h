@@ -8,7 +8,7 @@
  *                 -> selftest_transfer.c  the move through the API; cancels a stuck one
  *                 -> failure.c            wrong bytes, and all other failures
  *                 -> round.c              all cases on one engine, in several threads;
- *                                         board_round.c: on a board at a serial line
+ *                                         board_selftest.c: on a board at a serial line
  *                 -> selftest_report.c    lines, objects; a failed case as jobs
  *
  * A frame is a buffer with a tensor in it and guard bytes around the tensor.
