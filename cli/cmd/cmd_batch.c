@@ -247,14 +247,6 @@ static enum exit_code batch(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"run all cases of a directory and write a report for a CI server",
-     "mlictl batch cases --junit report.xml"},
-    {"continue an interrupted run", "mlictl batch cases --resume state.jsonl"},
-    {"run the cases of one of four machines", "mlictl batch cases --shard 1/4 --resume 1.jsonl"},
-    {0},
-};
-
 const struct command cmd_batch = {
     .name = "batch",
     .arguments = "PATH...",
@@ -272,6 +264,10 @@ const struct command cmd_batch = {
         &value_file, /* complete any file name: manifests and state files have no fixed ending */
     .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", "enqueue", "collect",
                                                                      "status", NULL}},
-    .examples = examples,
+    .examples = {{"run all cases of a directory and write a report for a CI server",
+                  "mlictl batch cases --junit report.xml"},
+                 {"continue an interrupted run", "mlictl batch cases --resume state.jsonl"},
+                 {"run the cases of one of four machines",
+                  "mlictl batch cases --shard 1/4 --resume 1.jsonl"}},
     .run = batch,
 };

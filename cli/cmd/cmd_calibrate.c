@@ -197,13 +197,6 @@ static enum exit_code calibrate(const struct options *options)
     return options_get(options, "kernels") ? measure_kernels(options) : measure_costs(options);
 }
 
-static const struct example examples[] = {
-    {"measure this machine for a second", "mlictl calibrate -t 1 --check 100 -o machine.json"},
-    {"measure another engine, and write no file",
-     "mlictl calibrate -t 1 --check 100 --engine threads"},
-    {0},
-};
-
 const struct command cmd_calibrate = {
     .name = "calibrate",
     .arguments = "",
@@ -212,6 +205,9 @@ const struct command cmd_calibrate = {
         "Measures random moves, fits the costs of a target profile to them, and predicts other\n"
         "moves, to print how far the predictions are from measurement.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"measure this machine for a second",
+                  "mlictl calibrate -t 1 --check 100 -o machine.json"},
+                 {"measure another engine, and write no file",
+                  "mlictl calibrate -t 1 --check 100 --engine threads"}},
     .run = calibrate,
 };

@@ -55,17 +55,12 @@ static enum exit_code cancel(const struct options *options)
     return session_check_jobs(options) ? EXIT_CODE_INVALID : session_run(options, cancel_all, NULL);
 }
 
-static const struct example examples[] = {
-    {"two jobs", "mlictl cancel 1 2"},
-    {0},
-};
-
 const struct command cmd_cancel = {
     .name = "cancel",
     .arguments = "JOB...",
     .summary = "cancel jobs",
     .details = "A job that has ended stays as it is: its state is printed.\n",
     .options = session_options,
-    .examples = examples,
+    .examples = {{"two jobs", "mlictl cancel 1 2"}},
     .run = cancel,
 };

@@ -585,12 +585,6 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-static const struct example examples[] = {
-    {"in this bash or zsh, for a mlictl that is not installed", "source <(mlictl completion bash)"},
-    {"for fish, as a file for its completions directory", "mlictl completion fish > mlictl.fish"},
-    {0},
-};
-
 static enum exit_code completion(const struct options *options)
 {
     int shell = words_find("shell", options->arguments[0], shells);
@@ -608,6 +602,9 @@ const struct command cmd_completion = {
     .details = "The script completes commands, options, and values if they are known.\n",
     .options = options_table,
     .takes = &shell_value,
-    .examples = examples,
+    .examples = {{"in this bash or zsh, for a mlictl that is not installed",
+                  "source <(mlictl completion bash)"},
+                 {"for fish, as a file for its completions directory",
+                  "mlictl completion fish > mlictl.fish"}},
     .run = completion,
 };

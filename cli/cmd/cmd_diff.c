@@ -364,12 +364,6 @@ out:
     return code;
 }
 
-static const struct example examples[] = {
-    {"print the differences, if any", "mlictl diff in.npy same.npy"},
-    {"in a script", "mlictl diff -q in.npy same.npy && echo same"},
-    {0},
-};
-
 static enum exit_code diff(const struct options *options);
 static enum exit_code diff(const struct options *options)
 {
@@ -399,6 +393,7 @@ const struct command cmd_diff = {
         "or models, are compared tensor by tensor, by name.\n",
     .options = options_table,
     .takes = &value_file,
-    .examples = examples,
+    .examples = {{"print the differences, if any", "mlictl diff in.npy same.npy"},
+                 {"in a script", "mlictl diff -q in.npy same.npy && echo same"}},
     .run = diff,
 };

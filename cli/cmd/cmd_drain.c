@@ -68,24 +68,14 @@ static enum exit_code resume(const struct options *options)
     return session_run(options, ask_resume, NULL);
 }
 
-static const struct example drain_examples[] = {
-    {"before an update of the board; resume undoes it", "mlictl drain"},
-    {0},
-};
-
 const struct command cmd_drain = {
     .name = "drain",
     .arguments = "",
     .summary = "make a daemon refuse new jobs, and wait until its jobs end",
     .details = "For root and the daemon's user. ^C ends the waiting, not the draining.\n",
     .options = drain_options,
-    .examples = drain_examples,
+    .examples = {{"before an update of the board; resume undoes it", "mlictl drain"}},
     .run = drain,
-};
-
-static const struct example resume_examples[] = {
-    {"after drain", "mlictl resume"},
-    {0},
 };
 
 const struct command cmd_resume = {
@@ -96,6 +86,6 @@ const struct command cmd_resume = {
         "Undoes drain, and releases from quarantine the channels whose transfers have ended.\n"
         "For root and the daemon's user.\n",
     .options = session_options,
-    .examples = resume_examples,
+    .examples = {{"after drain", "mlictl resume"}},
     .run = resume,
 };

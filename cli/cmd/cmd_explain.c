@@ -405,20 +405,6 @@ static enum exit_code explain(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"explain a job", "mlictl explain job.json"},
-    {"draw it", "mlictl explain job.json --svg job.svg"},
-    {"explain one of several jobs, split over four channels",
-     "mlictl explain jobs.json --job 1 -c 4"},
-    {"choose the dimensions for rows and columns", "mlictl explain job.json --view 0,1"},
-    {"show the move on a board", "mlictl explain job.json --profile vpx5-nsim"},
-    {"draw the timeline of jobs on a board",
-     "mlictl explain jobs.json --profile vpx5-nsim --no-picture --timeline jobs.svg"},
-    {"write it as C for firmware", "mlictl explain job.json --c > job.c"},
-    {"count the descriptors of a device", "mlictl explain job.json --engine mock --json"},
-    {0},
-};
-
 const struct command cmd_explain = {
     .name = "explain",
     .arguments = "JOB.json...",
@@ -428,6 +414,17 @@ const struct command cmd_explain = {
         "of the channels, and a picture. Jobs may read files that earlier jobs would write.\n",
     .options = options_table,
     .takes = &value_job_file,
-    .examples = examples,
+    .examples = {{"explain a job", "mlictl explain job.json"},
+                 {"draw it", "mlictl explain job.json --svg job.svg"},
+                 {"explain one of several jobs, split over four channels",
+                  "mlictl explain jobs.json --job 1 -c 4"},
+                 {"choose the dimensions for rows and columns",
+                  "mlictl explain job.json --view 0,1"},
+                 {"show the move on a board", "mlictl explain job.json --profile vpx5-nsim"},
+                 {"draw the timeline of jobs on a board",
+                  "mlictl explain jobs.json --profile vpx5-nsim --no-picture --timeline jobs.svg"},
+                 {"write it as C for firmware", "mlictl explain job.json --c > job.c"},
+                 {"count the descriptors of a device",
+                  "mlictl explain job.json --engine mock --json"}},
     .run = explain,
 };

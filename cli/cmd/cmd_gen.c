@@ -214,14 +214,6 @@ static enum exit_code gen(const struct options *options)
     return EXIT_CODE_DONE;
 }
 
-static const struct example examples[] = {
-    {"elements whose values give their coordinates",
-     "mlictl gen new.npy --shape 4,6,8 --dtype int16"},
-    {"noise, the same each time",
-     "mlictl gen noise.npy --shape 64,64 --dtype float32 -p random --seed 7"},
-    {0},
-};
-
 #define PATTERN_HELP(name, text) "  " #name ": " text "\n"
 const struct command cmd_gen = {
     .name = "gen",
@@ -232,6 +224,9 @@ const struct command cmd_gen = {
                "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),
     .options = options_table,
     .takes = &value_file,
-    .examples = examples,
+    .examples = {{"elements whose values give their coordinates",
+                  "mlictl gen new.npy --shape 4,6,8 --dtype int16"},
+                 {"noise, the same each time",
+                  "mlictl gen noise.npy --shape 64,64 --dtype float32 -p random --seed 7"}},
     .run = gen,
 };

@@ -133,13 +133,6 @@ static enum exit_code import_model(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"cases of a model, in a new directory", "mlictl import net.onnx -o net"},
-    {"what becomes of each node, without writing anything", "mlictl import net.onnx -n --list"},
-    {"a model with an open batch size", "mlictl import net.onnx --dim batch=1 -o net --force"},
-    {0},
-};
-
 const struct command cmd_import = {
     .name = "import",
     .arguments = "MODEL.onnx|MODEL.tflite",
@@ -150,6 +143,10 @@ const struct command cmd_import = {
         "concatenation and pad; `mlictl batch DIR` runs them. import.json lists all nodes.\n",
     .options = options_table,
     .takes = &value_file,
-    .examples = examples,
+    .examples = {{"cases of a model, in a new directory", "mlictl import net.onnx -o net"},
+                 {"what becomes of each node, without writing anything",
+                  "mlictl import net.onnx -n --list"},
+                 {"a model with an open batch size",
+                  "mlictl import net.onnx --dim batch=1 -o net --force"}},
     .run = import_model,
 };

@@ -67,18 +67,13 @@ static enum exit_code info(const struct options *options)
     return session_run_any(options, ask_info, NULL);
 }
 
-static const struct example examples[] = {
-    {"the daemon of this machine", "mlictl info"},
-    {"the same for a program", "mlictl info --json"},
-    {0},
-};
-
 const struct command cmd_info = {
     .name = "info",
     .arguments = "",
     .summary = "print version, state and load of a daemon",
     .details = "Version, state, engine, channels, clients, jobs, and bytes moved.\n",
     .options = session_any_options,
-    .examples = examples,
+    .examples = {{"the daemon of this machine", "mlictl info"},
+                 {"the same for a program", "mlictl info --json"}},
     .run = info,
 };

@@ -101,18 +101,13 @@ static enum exit_code jobs(const struct options *options)
     return session_run(options, print_list, &list);
 }
 
-static const struct example examples[] = {
-    {"the jobs under way", "mlictl jobs --state running,queued,waiting"},
-    {"the last failed job", "mlictl jobs --state failed --limit 1"},
-    {0},
-};
-
 const struct command cmd_jobs = {
     .name = "jobs",
     .arguments = "",
     .summary = "list the jobs that a daemon knows",
     .details = "The latest job comes first. Root sees the jobs of all users.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"the jobs under way", "mlictl jobs --state running,queued,waiting"},
+                 {"the last failed job", "mlictl jobs --state failed --limit 1"}},
     .run = jobs,
 };

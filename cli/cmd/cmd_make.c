@@ -95,18 +95,6 @@ static enum exit_code permute(const struct options *options)
     return run_one(JOB_OP_PERMUTE, options);
 }
 
-static const struct example make_examples[] = {
-    {"a part of a tensor, permuted",
-     "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
-    {"the same, written to a file and run",
-     "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 -o part.json --run"},
-    {"the same as C for firmware",
-     "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 --c > part.c"},
-    {"a border of zeros, and the expected result",
-     "mlictl make mov in.npy out.npy --pad 1,1,0 --expect golden.npy"},
-    {0},
-};
-
 const struct command cmd_make = {
     .name = "make",
     .arguments = "mov|permute IN OUT",
@@ -118,16 +106,16 @@ const struct command cmd_make = {
     .options = make_table,
     .takes = &value_file,
     .first = &op_value,
-    .examples = make_examples,
+    .examples =
+        {{"a part of a tensor, permuted",
+          "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
+         {"the same, written to a file and run",
+          "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 -o part.json --run"},
+         {"the same as C for firmware",
+          "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 --c > part.c"},
+         {"a border of zeros, and the expected result",
+          "mlictl make mov in.npy out.npy --pad 1,1,0 --expect golden.npy"}},
     .run = make,
-};
-
-static const struct example mov_examples[] = {
-    {"a part of a tensor, permuted", "mlictl mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
-    {"layouts by letters", "mlictl mov in.npy chw.npy --perm HWC:CHW"},
-    {"on a board, replacing out.npy",
-     "mlictl mov -H ssh://root@board -f in.npy out.npy --pad 1,1,0"},
-    {0},
 };
 
 const struct command cmd_mov = {
@@ -140,14 +128,12 @@ const struct command cmd_mov = {
         "or with --socket or -H on a daemon. An existing OUT requires --force or --update.\n",
     .options = mov_table,
     .takes = &value_file,
-    .examples = mov_examples,
+    .examples = {{"a part of a tensor, permuted",
+                  "mlictl mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
+                 {"layouts by letters", "mlictl mov in.npy chw.npy --perm HWC:CHW"},
+                 {"on a board, replacing out.npy",
+                  "mlictl mov -H ssh://root@board -f in.npy out.npy --pad 1,1,0"}},
     .run = mov,
-};
-
-static const struct example permute_examples[] = {
-    {"from HWC to CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},
-    {"also written as a job file", "mlictl permute -f in.npy chw.npy --perm 2,0,1 -o turn.json"},
-    {0},
 };
 
 const struct command cmd_permute = {
@@ -160,6 +146,8 @@ const struct command cmd_permute = {
         "(fx8, fx16, sa8 or sa32). Otherwise permute works as mov.\n",
     .options = permute_table,
     .takes = &value_file,
-    .examples = permute_examples,
+    .examples = {{"from HWC to CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},
+                 {"also written as a job file",
+                  "mlictl permute -f in.npy chw.npy --perm 2,0,1 -o turn.json"}},
     .run = permute,
 };

@@ -169,13 +169,6 @@ static enum exit_code run(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"what could be saved", "mlictl optimise job.json"},
-    {"write the new job file", "mlictl optimise --all-intermediates job.json -o fused.json"},
-    {"fail in CI if a chain of moves could be one move", "mlictl optimise --check -q job.json"},
-    {0},
-};
-
 const struct command cmd_optimise = {
     .name = "optimise",
     .arguments = "JOB.json",
@@ -186,6 +179,10 @@ const struct command cmd_optimise = {
         "the old and the new jobs on position-coded data in memory, and compares all outputs.\n",
     .options = options_table,
     .takes = &value_job_file,
-    .examples = examples,
+    .examples = {{"what could be saved", "mlictl optimise job.json"},
+                 {"write the new job file",
+                  "mlictl optimise --all-intermediates job.json -o fused.json"},
+                 {"fail in CI if a chain of moves could be one move",
+                  "mlictl optimise --check -q job.json"}},
     .run = run,
 };

@@ -38,18 +38,13 @@ static enum exit_code ping(const struct options *options)
     return session_run_any(options, ask_ping, NULL);
 }
 
-static const struct example examples[] = {
-    {"measure a round trip", "mlictl ping"},
-    {"in a script", "mlictl ping -q && echo serving"},
-    {0},
-};
-
 const struct command cmd_ping = {
     .name = "ping",
     .arguments = "",
     .summary = "check that a daemon answers",
     .details = "Prints the time of a round trip. Fails after five seconds without an answer.\n",
     .options = session_any_options,
-    .examples = examples,
+    .examples = {{"measure a round trip", "mlictl ping"},
+                 {"in a script", "mlictl ping -q && echo serving"}},
     .run = ping,
 };

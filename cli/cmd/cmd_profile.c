@@ -313,14 +313,6 @@ static enum exit_code run(const struct options *options)
     return misused(verb);
 }
 
-static const struct example examples[] = {
-    {"the boards that mlictl knows", "mlictl profile list"},
-    {"the figures of a board, with their sources", "mlictl profile show vpx5-nsim"},
-    {"start a profile of your own", "mlictl profile show vpx5-nsim --file > board.json"},
-    {"check it", "mlictl profile check board.json"},
-    {0},
-};
-
 const struct command cmd_profile = {
     .name = "profile",
     .arguments = "list|show|check [NAME...]",
@@ -331,6 +323,10 @@ const struct command cmd_profile = {
     .options = options_table,
     .takes = &value_profile,
     .first = &verb_value,
-    .examples = examples,
+    .examples = {{"the boards that mlictl knows", "mlictl profile list"},
+                 {"the figures of a board, with their sources", "mlictl profile show vpx5-nsim"},
+                 {"start a profile of your own",
+                  "mlictl profile show vpx5-nsim --file > board.json"},
+                 {"check it", "mlictl profile check board.json"}},
     .run = run,
 };

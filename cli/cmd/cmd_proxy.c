@@ -691,11 +691,6 @@ static enum exit_code code_of(enum proxy_end end)
     }
 }
 
-static const struct example examples[] = {
-    {"run by mlictl -H ssh://board", "ssh board mlictl proxy"},
-    {0},
-};
-
 static enum exit_code run(const struct options *options);
 static enum exit_code run(const struct options *options)
 {
@@ -728,6 +723,6 @@ const struct command cmd_proxy = {
     .summary = "connect mlictl -H to a daemon",
     .details = "Uses the inline form of the protocol on standard input and output.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"run by mlictl -H ssh://board", "ssh board mlictl proxy"}},
     .run = run,
 };

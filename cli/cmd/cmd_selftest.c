@@ -228,13 +228,6 @@ static enum exit_code selftest(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"all engines, for two seconds", "mlictl selftest --seconds 2"},
-    BOARDS_WORDS({"on a board that QEMU emulates", "mlictl selftest -H qemu:sifive_u"}, ){
-        "reproduce one case", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
-    {0},
-};
-
 const struct command cmd_selftest = {
     .name = "selftest",
     .arguments = "",
@@ -243,6 +236,10 @@ const struct command cmd_selftest = {
         "Seed and index determine a case. The first case that fails is written as a job file,\n"
         "which reproduces it.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"all engines, for two seconds", "mlictl selftest --seconds 2"},
+                 BOARDS_WORDS(
+                     {"on a board that QEMU emulates", "mlictl selftest -H qemu:sifive_u"}, ){
+                     "reproduce one case",
+                     "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"}},
     .run = selftest,
 };

@@ -241,16 +241,6 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     return EXIT_CODE_DONE;
 }
 
-static const struct example examples[] = {
-    {"the header, and the first elements of each plane", "mlictl show in.npy"},
-    {"only the header", "mlictl show --corner 0 in.npy"},
-    {"two numbers in the middle of a raw file",
-     "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
-    {"the tensors of a model", "mlictl show model.safetensors"},
-    {"one of them", "mlictl show model.safetensors --tensor conv1.weight"},
-    {0},
-};
-
 static enum exit_code show(const struct options *options);
 static enum exit_code show(const struct options *options)
 {
@@ -283,6 +273,11 @@ const struct command cmd_show = {
         "without --tensor: a list of its tensors.\n",
     .options = options_table,
     .takes = &value_file,
-    .examples = examples,
+    .examples = {{"the header, and the first elements of each plane", "mlictl show in.npy"},
+                 {"only the header", "mlictl show --corner 0 in.npy"},
+                 {"two numbers in the middle of a raw file",
+                  "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
+                 {"the tensors of a model", "mlictl show model.safetensors"},
+                 {"one of them", "mlictl show model.safetensors --tensor conv1.weight"}},
     .run = show,
 };

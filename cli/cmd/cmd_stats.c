@@ -132,18 +132,13 @@ static enum exit_code stats(const struct options *options)
     return session_run_any(options, ask_stats, NULL);
 }
 
-static const struct example examples[] = {
-    {"all counters", "mlictl stats"},
-    {"for a collector of Prometheus", "mlictl stats --prometheus > mlid.prom"},
-    {0},
-};
-
 const struct command cmd_stats = {
     .name = "stats",
     .arguments = "",
     .summary = "print all counters of a daemon",
     .details = "Jobs, times, channels, clients and users since the daemon started.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"all counters", "mlictl stats"},
+                 {"for a collector of Prometheus", "mlictl stats --prometheus > mlid.prom"}},
     .run = stats,
 };

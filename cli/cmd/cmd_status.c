@@ -63,11 +63,6 @@ static enum exit_code job_status(const struct options *options)
     return session_check_jobs(options) ? EXIT_CODE_INVALID : session_run(options, ask_status, NULL);
 }
 
-static const struct example examples[] = {
-    {"the first job of the daemon", "mlictl status 1"},
-    {0},
-};
-
 const struct command cmd_status = {
     .name = "status",
     .arguments = "JOB",
@@ -75,6 +70,6 @@ const struct command cmd_status = {
     .summary = "print the state of a job",
     .details = "State, priority, channels, bytes, times, and the error of a failed job.\n",
     .options = session_options,
-    .examples = examples,
+    .examples = {{"the first job of the daemon", "mlictl status 1"}},
     .run = job_status,
 };

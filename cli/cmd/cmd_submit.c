@@ -96,13 +96,6 @@ out:
     return code;
 }
 
-static const struct example examples[] = {
-    {"on the daemon of this machine", "mlictl submit job.json"},
-    {"without waiting; mlictl jobs lists them later", "mlictl submit --detach job.json"},
-    {"on a board", "mlictl submit -H ssh://root@board job.json"},
-    {0},
-};
-
 const struct command cmd_submit = {
     .name = "submit",
     .arguments = "JOB.json...",
@@ -112,6 +105,9 @@ const struct command cmd_submit = {
                "With --detach outputs exist at once and are filled when their jobs run.\n",
     .options = options_table,
     .takes = &value_job_file,
-    .examples = examples,
+    .examples = {{"on the daemon of this machine", "mlictl submit job.json"},
+                 {"without waiting; mlictl jobs lists them later",
+                  "mlictl submit --detach job.json"},
+                 {"on a board", "mlictl submit -H ssh://root@board job.json"}},
     .run = submit,
 };

@@ -125,16 +125,6 @@ static enum exit_code tile(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"plan a convolution for 256 KiB, without files",
-     "mlictl tile --shape 224x224x32 --window 3x3 --pad same --budget 256KiB"},
-    {"write the jobs of a permute in tiles",
-     "mlictl tile in.npy out.npy --perm 2,0,1 --budget 1KiB -o tiles.json"},
-    {"the memory and the costs of a board, with a picture",
-     "mlictl tile --shape 56x56x64 --window 3x3 --profile vpx5-nsim --svg tiles.svg"},
-    {0},
-};
-
 const struct command cmd_tile = {
     .name = "tile",
     .arguments = "[IN [OUT]]",
@@ -145,6 +135,11 @@ const struct command cmd_tile = {
         "that move the\ntiles through buffers in the memory.\n",
     .options = options_table,
     .takes = &value_file,
-    .examples = examples,
+    .examples = {{"plan a convolution for 256 KiB, without files",
+                  "mlictl tile --shape 224x224x32 --window 3x3 --pad same --budget 256KiB"},
+                 {"write the jobs of a permute in tiles",
+                  "mlictl tile in.npy out.npy --perm 2,0,1 --budget 1KiB -o tiles.json"},
+                 {"the memory and the costs of a board, with a picture",
+                  "mlictl tile --shape 56x56x64 --window 3x3 --profile vpx5-nsim --svg tiles.svg"}},
     .run = tile,
 };

@@ -289,12 +289,6 @@ static enum exit_code show_views(struct session *session, void *context)
     return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
-static const struct example examples[] = {
-    {"five views a second", "mlictl top --interval 200"},
-    {"one view, with rates since the start", "mlictl top --once"},
-    {0},
-};
-
 static enum exit_code run(const struct options *options);
 static enum exit_code run(const struct options *options)
 {
@@ -313,6 +307,7 @@ const struct command cmd_top = {
     .summary = "watch a daemon at work",
     .details = "Load and rate of each channel, queues, clients, and the latest jobs. ^C ends it.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"five views a second", "mlictl top --interval 200"},
+                 {"one view, with rates since the start", "mlictl top --once"}},
     .run = run,
 };

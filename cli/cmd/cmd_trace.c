@@ -220,11 +220,6 @@ static enum exit_code run(const struct options *options)
     return session_run(options, record_trace, &recorder);
 }
 
-static const struct example examples[] = {
-    {"one second, for https://ui.perfetto.dev", "mlictl trace --seconds 1 -o trace.json"},
-    {0},
-};
-
 const struct command cmd_trace = {
     .name = "trace",
     .arguments = "-o FILE",
@@ -234,6 +229,7 @@ const struct command cmd_trace = {
         "^C ends a recording without --seconds, and drops a recording with --seconds.\n"
         "-o - writes events to standard output as they come.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"one second, for https://ui.perfetto.dev",
+                  "mlictl trace --seconds 1 -o trace.json"}},
     .run = run,
 };

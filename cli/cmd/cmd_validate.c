@@ -119,14 +119,6 @@ static enum exit_code validate(const struct options *options)
     return code;
 }
 
-static const struct example examples[] = {
-    {"all job files here", "mlictl validate *.json"},
-    {"print only errors", "mlictl validate -q job.json"},
-    {"against the rules of a board", "mlictl validate --profile vpx5-nsim job.json"},
-    {"against the limits of a board's daemon", "mlictl validate -H ssh://root@board job.json"},
-    {0},
-};
-
 const struct command cmd_validate = {
     .name = "validate",
     .arguments = "JOB.json...",
@@ -136,6 +128,10 @@ const struct command cmd_validate = {
         "can be written. Jobs may read files that earlier jobs would write.\n",
     .options = options_table,
     .takes = &value_job_file,
-    .examples = examples,
+    .examples = {{"all job files here", "mlictl validate *.json"},
+                 {"print only errors", "mlictl validate -q job.json"},
+                 {"against the rules of a board", "mlictl validate --profile vpx5-nsim job.json"},
+                 {"against the limits of a board's daemon",
+                  "mlictl validate -H ssh://root@board job.json"}},
     .run = validate,
 };

@@ -162,18 +162,14 @@ static enum exit_code run(const struct options *options)
     return session_run(options, wait_for_jobs, &timeout_ms);
 }
 
-static const struct example examples[] = {
-    {"until two jobs have ended", "mlictl wait 1 2"},
-    {"until no job is under way, for at most a minute", "mlictl wait --all --timeout 60000"},
-    {0},
-};
-
 const struct command cmd_wait = {
     .name = "wait",
     .arguments = "JOB... | --all",
     .summary = "wait until jobs have ended",
     .details = "The exit code is that of the first job that did not succeed.\n",
     .options = options_table,
-    .examples = examples,
+    .examples = {{"until two jobs have ended", "mlictl wait 1 2"},
+                 {"until no job is under way, for at most a minute",
+                  "mlictl wait --all --timeout 60000"}},
     .run = run,
 };

@@ -78,9 +78,9 @@ void command_help(const struct command *command)
         printf("\n%s", command->details);
     printf("\noptions:\n");
     options_help(command->options);
-    for (const struct example *e = command->examples; e && e->line; e++)
-        printf("%s  %s\n      %s\n", e == command->examples ? "\nexamples:\n" : "", e->line,
-               e->what);
+    for (size_t i = 0; i < EXAMPLES_MAX && command->examples[i].line; i++)
+        printf("%s  %s\n      %s\n", i == 0 ? "\nexamples:\n" : "", command->examples[i].line,
+               command->examples[i].what);
 }
 
 enum exit_code command_misused(const struct command *command)

@@ -20,6 +20,8 @@ struct example {
     const char *line;
 };
 
+enum { EXAMPLES_MAX = 8 };
+
 struct command {
     const char *name;
     const char *arguments; /* arguments in the usage, as in "JOB.json..." */
@@ -29,8 +31,7 @@ struct command {
     const struct option *options;
     const struct value *takes; /* kind of its arguments; null: not completed */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */
-    /* Examples, which a test runs; the last entry has a null line. */
-    const struct example *examples;
+    struct example examples[EXAMPLES_MAX]; /* a test runs them; a null line ends them */
     enum exit_code (*run)(const struct options *options);
 };
 
