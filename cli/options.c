@@ -234,6 +234,16 @@ int options_uint(const struct options *options, const char *name, uint64_t min, 
     return 0;
 }
 
+int options_u32(const struct options *options, const char *name, uint32_t min, uint32_t max,
+                uint32_t *out)
+{
+    uint64_t number = *out;
+    const int status = options_uint(options, name, min, max, &number);
+
+    *out = (uint32_t)number;
+    return status;
+}
+
 int options_choice(const struct options *options, const char *name, size_t *index)
 {
     const struct option *option = find_long(options->table, name, strlen(name));

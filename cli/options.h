@@ -104,6 +104,9 @@ int options_word(const struct option *table, char *const *words);
  */
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out);
+/** Like options_uint(); `max` must fit. */
+int options_u32(const struct options *options, const char *name, uint32_t min, uint32_t max,
+                uint32_t *out);
 
 /**
  * Finds the option's value among the words of its table entry; *index keeps its value if the option

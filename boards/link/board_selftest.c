@@ -196,16 +196,6 @@ static void free_frames(struct board_case *t, struct fault *fault)
     t->src = t->dst = SERIAL_NO_BUFFER;
 }
 
-static void note_failure(struct round *round, const struct failure *failure)
-{
-    if (round->failures < ROUND_FAILURES_SHOWN) {
-        round->shown[round->failures] = *failure;
-        selftest_report_failure(round->report, round, failure);
-    }
-    round->failures++;
-    round->stuck += failure->kind == FAILURE_stuck;
-}
-
 /* Runs a case. Returns 0, or -1 with the fault if no further case can run. */
 static int run_case(struct board_case *t, uint64_t index, struct fault *fault)
 {
@@ -229,7 +219,7 @@ static int run_case(struct board_case *t, uint64_t index, struct fault *fault)
         return -1;
     round->cases++;
     if (t->failure.kind != FAILURE_none)
-        note_failure(round, &t->failure);
+        selftest_report_failure(round, &t->failure);
     return t->board->lost ? -1 : 0;
 }
 
@@ -247,7 +237,7 @@ static int read_stats(struct round *round, struct board *board, struct fault *fa
                     "channel %" PRIu32 ": %" PRIu64 " submitted, %" PRIu64 " completed, %" PRIu64
                     " failed, %" PRIu64 " cancelled: the sum is wrong",
                     i, s->submitted, s->completed, s->failed, s->cancelled);
-        note_failure(round, &failure);
+        selftest_report_failure(round, &failure);
     }
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
 #include "cli/file/place.h"
-#include "cli/link/embedded.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "proto/wire/wire_limits.h"
@@ -19,17 +18,6 @@ enum { ATTEMPTS_MAX = 1000 * 1000 };
 static bool given(const struct options *options, const char *name)
 {
     return options_get(options, name) != NULL;
-}
-
-static int read_number(const struct options *options, const char *name, uint64_t min, uint64_t max,
-                       uint32_t *out)
-{
-    uint64_t number = *out;
-
-    if (options_uint(options, name, min, max, &number))
-        return -1;
-    *out = (uint32_t)number;
-    return 0;
 }
 
 static uint32_t processors(void)
@@ -46,12 +34,13 @@ static int read_numbers(struct batch_settings *settings, const struct options *o
     /* Cases that each fit into a memory of the board may not fit together. */
     settings->workers = given(options, "host") || given(options, "profile") ? 1 : processors();
     trial->repeat = 1;
-    if (read_number(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
-        read_number(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||
-        read_number(options, "repeat", 1, ATTEMPTS_MAX, &trial->repeat) ||
-        read_number(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &trial->attempt.timeout_ms))
+    if (options_u32(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
+        options_u32(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||
+        options_u32(options, "repeat", 1, ATTEMPTS_MAX, &trial->repeat) ||
+        options_u32(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &trial->attempt.timeout_ms) ||
+        options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &settings->channels))
         return -1;
-    return embedded_channels(options, &settings->channels);
+    return 0;
 }
 
 /* Refuses a report that would replace the state file. */

@@ -344,8 +344,8 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
     struct tensor_file a = {.fd = -1}, b = {.fd = -1};
     struct difference difference;
     struct fault fault;
-    uint64_t first = 5;
-    if (options_uint(options, "first", 0, DIFFERING_FIRST_MAX, &first))
+    uint32_t first = 5;
+    if (options_u32(options, "first", 0, DIFFERING_FIRST_MAX, &first))
         return EXIT_CODE_INVALID;
     enum exit_code code = tensor_args_open(options, options->arguments[0], formats[0], &a);
 
@@ -353,7 +353,7 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
         code = tensor_args_open(options, options->arguments[1], formats[1], &b);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (compare_tensors(&a, &b, (uint32_t)first, &difference, &fault) ||
+    if (compare_tensors(&a, &b, first, &difference, &fault) ||
         compare_diagnose(&a, &b, &names, NULL, &difference, &fault))
         code = print_file_failure(style, unreadable(&a, &b), &fault);
     else

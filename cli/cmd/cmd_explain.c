@@ -70,7 +70,7 @@ struct run {
     struct c_sequence calls; /* C code of the current job file, with --c */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
-    uint64_t channels;        /* number of --channels; 0: use the number of the job */
+    uint32_t channels;        /* number of --channels; 0: use the number of the job */
     const char *view;         /* --view; null: the defaults */
     uint64_t descriptors;     /* --descriptors */
     struct timeline timeline; /* timeline of the jobs on the board, with a profile */
@@ -131,7 +131,7 @@ static int explain_step(struct run *run, struct explain_output *output, struct s
                         struct fault *fault)
 {
     const struct job_spec *job = &stage->jobs[step];
-    const uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
+    const uint32_t channels = run->channels ? run->channels : job->common.channels;
     struct explained explained;
     struct explained_board board;
     struct resolved resolved;
@@ -221,7 +221,7 @@ static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
     const struct job_spec *job = resolved->job;
-    const uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
+    const uint32_t channels = run->channels ? run->channels : job->common.channels;
     const bool wanted = is_wanted(run, file, job), staged = is_staged(job);
     struct explained explained;
 
@@ -374,7 +374,7 @@ static int read_options(struct run *run, const struct options *options)
                         .view = options_get(options, "view"),
                         .descriptors = BOARD_SHOWN_DEFAULT};
     return explain_output_read(&run->output, options) ||
-           options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
+           options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels) ||
            options_uint(options, "descriptors", 0, UINT32_MAX, &run->descriptors);
 }
 

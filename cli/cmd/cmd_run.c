@@ -83,7 +83,7 @@ static enum exit_code run_all(const struct options *options)
     struct fault fault;
     uint32_t channels = 0;
 
-    if (embedded_channels(options, &channels))
+    if (options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels))
         return EXIT_CODE_INVALID;
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)

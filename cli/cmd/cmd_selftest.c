@@ -105,20 +105,21 @@ static int read_amount(const struct options *options, struct round_plan *plan, u
 
 static int read_plan(const struct options *options, struct round_plan *plan, uint64_t *seconds)
 {
-    uint64_t channels = CHANNELS, threads = THREADS, timeout_ms = TIMEOUT_MS;
+    uint32_t threads = THREADS;
+    uint64_t timeout_ms = TIMEOUT_MS;
 
     *plan = (struct round_plan){
         .seed = random_number(),
-        .limits = {.max_bytes = options_get(options, "host") ? BOARD_MAX_BYTES : MAX_BYTES}};
+        .limits = {.max_bytes = options_get(options, "host") ? BOARD_MAX_BYTES : MAX_BYTES,
+                   .channels = CHANNELS}};
     if (read_amount(options, plan, seconds) || read_mode(options, &plan->limits.mode) ||
         options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
-        options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels) ||
-        options_uint(options, "threads", 1, MAILBOXES_MAX, &threads) ||
+        options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &plan->limits.channels) ||
+        options_u32(options, "threads", 1, MAILBOXES_MAX, &threads) ||
         options_uint(options, "timeout", 1, TIMEOUT_MS_MAX, &timeout_ms) ||
         options_uint(options, "max-bytes", MAX_BYTES_LEAST, MAX_BYTES_MOST,
                      &plan->limits.max_bytes))
         return -1;
-    plan->limits.channels = (uint32_t)channels;
     plan->threads = (uint32_t)(threads < plan->iterations ? threads : plan->iterations);
     plan->timeout_ns = timeout_ms * 1000000;
     plan->fail_fast = options_get(options, "fail-fast") != NULL;

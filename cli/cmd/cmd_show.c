@@ -248,9 +248,9 @@ static enum exit_code show(const struct options *options)
     const char *tensor = options_get(options, "tensor");
     struct tensor_file file;
     enum file_format format;
-    uint64_t most = CORNER_DEFAULT;
+    uint32_t most = CORNER_DEFAULT;
 
-    if (options_uint(options, "corner", 0, CORNER_MAX, &most) ||
+    if (options_u32(options, "corner", 0, CORNER_MAX, &most) ||
         tensor_args_formats(options, &format))
         return EXIT_CODE_INVALID;
     if (file_format_is_archive(format) && !tensor)
@@ -258,7 +258,7 @@ static enum exit_code show(const struct options *options)
     enum exit_code code = tensor_args_open(options, options->arguments[0], format, &file);
     if (code != EXIT_CODE_DONE)
         return code;
-    code = show_file(&style, &file, tensor, (uint32_t)most);
+    code = show_file(&style, &file, tensor, most);
     tensor_file_close(&file);
     return code;
 }

@@ -17,16 +17,6 @@
 
 enum { LOG_ERRORS = 3 }; /* the level "error" in the numbers of syslog (config.h) */
 
-int embedded_channels(const struct options *options, uint32_t *channels)
-{
-    uint64_t number = *channels;
-
-    if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &number))
-        return -1;
-    *channels = (uint32_t)number;
-    return 0;
-}
-
 /* Largest exact number in JSON, for the greeting. */
 #define LIMIT_BYTES_MAX ((UINT64_C(1) << 53) - 1)
 

@@ -43,9 +43,6 @@ int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fa
 /** Returns the origin of that limit, for messages. Static storage. */
 const char *embedded_limit_source(const struct options *options);
 
-/** Sets *channels to --channels, if given. Returns 0, or -1 after printing what is wrong. */
-int embedded_channels(const struct options *options, uint32_t *channels);
-
 /**
  * Starts the service with `channels` on --engine (0: all channels) and with --profile, and connects
  * to it. Returns 0 or -1; daemon_link_finish() and service_thread_stop() are legal after both.

@@ -321,13 +321,6 @@ enum exit_code make_request_carry_out(const struct make_request *request)
 
 /* Layouts in words, as in "NHWC:NCHW": a letter for each dimension, outermost first. */
 
-enum { LAYOUT_WHY_MAX = 160 };
-
-struct layouts {
-    uint32_t count;             /* number of dimensions, 1 .. MLI_MAX_RANK */
-    uint8_t perm[MLI_MAX_RANK]; /* dimension i of the second is dimension perm[i] of the first */
-};
-
 static bool is_letter(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -347,58 +340,49 @@ static char shown(char c)
     return c >= ' ' && c <= '~' ? c : '?';
 }
 
-/* Checks one layout: 1 to MLI_MAX_RANK letters, each once. */
-static int check_layout(const char *layout, size_t length, char *why)
+/* Checks one layout of --perm `text`: 1 to MLI_MAX_RANK letters, each once. */
+static int check_layout(const char *text, const char *layout, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         if (!is_letter(layout[i]))
-            return snprintf(why, LAYOUT_WHY_MAX,
-                            "'%c' is not a letter; a layout has a letter for each dimension",
-                            shown(layout[i]));
+            return print_refusal(
+                "--perm %s: '%c' is not a letter; a layout has a letter for each dimension", text,
+                shown(layout[i]));
     }
     if (length == 0 || length > MLI_MAX_RANK)
-        return snprintf(why, LAYOUT_WHY_MAX,
-                        "a layout of %zu letters is given; 1 to %d are possible", length,
-                        MLI_MAX_RANK);
+        return print_refusal("--perm %s: a layout of %zu letters is given; 1 to %d are possible",
+                             text, length, MLI_MAX_RANK);
     for (size_t i = 0; i < length; i++) {
         if (memchr(layout, layout[i], i))
-            return snprintf(why, LAYOUT_WHY_MAX, "%.*s has the letter %c twice", (int)length,
-                            layout, layout[i]);
+            return print_refusal("--perm %s: %.*s has the letter %c twice", text, (int)length,
+                                 layout, layout[i]);
     }
     return 0;
 }
 
-/*
- * Reads two layouts with equal letters, each once in a layout. Upper and lower case differ.
- * Returns 0, or -1 with a sentence in `why`.
- */
-static int parse_layouts(const char *text, struct layouts *layouts, char why[LAYOUT_WHY_MAX])
+/* Reads two layouts with equal letters, each once in a layout. Upper and lower case differ. */
+static int read_layouts(const char *text, struct job_spec *job)
 {
     const size_t length = strcspn(text, ":");
     const char *from = text, *to = text + length + 1;
 
-    if (text[length] == '\0') {
-        snprintf(why, LAYOUT_WHY_MAX, "two layouts with a colon are needed, as in NHWC:NCHW");
+    if (text[length] == '\0')
+        return print_refusal("--perm %s: two layouts with a colon are needed, as in NHWC:NCHW",
+                             text);
+    if (check_layout(text, from, length) || check_layout(text, to, strlen(to)))
         return -1;
-    }
-    if (check_layout(from, length, why) || check_layout(to, strlen(to), why))
-        return -1;
-    if (strlen(to) != length) {
-        snprintf(why, LAYOUT_WHY_MAX, "%.*s has %zu letters, %s has %zu", (int)length, from, length,
-                 to, strlen(to));
-        return -1;
-    }
-    layouts->count = (uint32_t)length;
+    if (strlen(to) != length)
+        return print_refusal("--perm %s: %.*s has %zu letters, %s has %zu", text, (int)length, from,
+                             length, to, strlen(to));
     /* check_layout() has limited the length; compilers cannot deduce that. */
     for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
-        if (!at) {
-            snprintf(why, LAYOUT_WHY_MAX, "%.*s has the letter %c, but %.*s has not", (int)length,
-                     to, to[i], (int)length, from);
-            return -1;
-        }
-        layouts->perm[i] = (uint8_t)(at - from);
+        if (!at)
+            return print_refusal("--perm %s: %.*s has the letter %c, but %.*s has not", text,
+                                 (int)length, to, to[i], (int)length, from);
+        job->common.cfg.perm_dim[i] = (uint8_t)(at - from);
     }
+    job->common.lengths.perm_dim = (uint8_t)length;
     return 0;
 }
 
@@ -502,18 +486,6 @@ static int read_pad(const struct options *options, struct job_spec *job)
         job->common.cfg.padding_post[i] = (uint8_t)list.second[i];
     }
     job->common.lengths.padding_pre = job->common.lengths.padding_post = (uint8_t)list.count;
-    return 0;
-}
-
-static int read_layouts(const char *text, struct job_spec *job)
-{
-    struct layouts layouts;
-    char why[LAYOUT_WHY_MAX];
-
-    if (parse_layouts(text, &layouts, why))
-        return print_refusal("--perm %s: %s", text, why);
-    memcpy(job->common.cfg.perm_dim, layouts.perm, layouts.count);
-    job->common.lengths.perm_dim = (uint8_t)layouts.count;
     return 0;
 }
 
@@ -640,11 +612,10 @@ int make_job_expect(const struct options *options, struct job_spec *job)
 static int read_rest(const struct options *options, const char *out, struct job_spec *job)
 {
     const char *name = options_get(options, "name");
-    uint64_t channels = 1;
 
-    if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels))
+    job->common.channels = 1;
+    if (options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &job->common.channels))
         return -1;
-    job->common.channels = (uint32_t)channels;
     job->dst.update = options_get(options, "update") != NULL;
     if (copy_path(&job->dst.file, out))
         return -1;

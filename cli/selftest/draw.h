@@ -63,15 +63,4 @@ static inline uint32_t draw_magnitude(struct draw *draw, uint64_t max)
     return 1 + draw_below(draw, bound - 1 < max ? bound - 1 : max);
 }
 
-static inline void draw_fill(struct draw *draw, void *at, size_t bytes)
-{
-    uint8_t *to = at;
-
-    for (size_t i = 0; i < bytes;) {
-        uint64_t value = draw_next(draw);
-        for (int k = 0; k < 8 && i < bytes; k++, i++, value >>= 8)
-            to[i] = (uint8_t)value;
-    }
-}
-
 #endif /* CLI_SELFTEST_DRAW_H */

@@ -56,12 +56,7 @@ static void fail_locked(struct round *round, const struct failure *failure)
 {
     if (round->closed)
         return;
-    if (round->failures < ROUND_FAILURES_SHOWN) {
-        round->shown[round->failures] = *failure;
-        selftest_report_failure(round->report, round, failure);
-    }
-    round->failures++;
-    round->stuck += failure->kind == FAILURE_stuck;
+    selftest_report_failure(round, failure);
     round->overdue += failure->kind == FAILURE_stuck || failure->kind == FAILURE_callback;
     if (round->plan->fail_fast || round->overdue >= OVERDUE_MAX)
         atomic_store(&round->stop, true);

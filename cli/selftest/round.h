@@ -163,9 +163,8 @@ struct selftest_report {
 void selftest_report_init(struct selftest_report *report, const struct print_style *style);
 void selftest_report_finish(struct selftest_report *report);
 
-/** Prints a failure and writes its case as a job file. Calls must not overlap. */
-void selftest_report_failure(struct selftest_report *report, const struct round *round,
-                             const struct failure *failure);
+/** Counts a failure. Prints the first few, and writes the case of one as a job file. */
+void selftest_report_failure(struct round *round, const struct failure *failure);
 
 /** Prints the result of a round. Returns EXIT_CODE_FAILED if it has failures, else DONE. */
 enum exit_code selftest_report_round(const struct selftest_report *report,

@@ -211,8 +211,8 @@ static void keep(struct selftest_report *report, const struct round *round,
                     round->engine, report->kept);
 }
 
-void selftest_report_failure(struct selftest_report *report, const struct round *round,
-                             const struct failure *failure)
+static void print_failed(struct selftest_report *report, const struct round *round,
+                         const struct failure *failure)
 {
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
 
@@ -227,6 +227,16 @@ void selftest_report_failure(struct selftest_report *report, const struct round 
     print_error("  the case: %s", case_text(&failure->c, text));
     print_error("  reproduce: %s", rerun_text(report, round, failure, rerun));
     keep(report, round, &failure->c);
+}
+
+void selftest_report_failure(struct round *round, const struct failure *failure)
+{
+    if (round->failures < ROUND_FAILURES_SHOWN) {
+        round->shown[round->failures] = *failure;
+        print_failed(round->report, round, failure);
+    }
+    round->failures++;
+    round->stuck += failure->kind == FAILURE_stuck;
 }
 
 static uint64_t bytes_per_second(const struct round *round)

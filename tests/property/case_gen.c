@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/property/random_case.h"
+#include "tests/support/draw_fill.h"
 
 #define DATA_BYTES  ((size_t)1 << 20)
 #define PARAM_BYTES ((size_t)1 << 16)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/property/watched.h"
+#include "tests/support/draw_fill.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/target/board_model.h"
+#include "tests/support/draw_fill.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/selftest/draw.h"
 
 enum { FIRST_SLOTS = 1 << 12, CHUNK = 4096 };
 

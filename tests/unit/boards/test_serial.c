@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "boards/serial/serial.h"
-#include "cli/selftest/draw.h"
+#include "tests/support/draw_fill.h"
 
 enum { ROUNDS = 3000, LINE_MAX_BYTES = 3 * SERIAL_FRAME_MAX };
 
