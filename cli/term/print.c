@@ -80,7 +80,7 @@ static const char *clean(char *text)
     return text;
 }
 
-static void print_complaint(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void print_complaint(const char *format, va_list args)
 {
     char line[1024];
     vsnprintf(line, sizeof(line), format, args);

@@ -244,7 +244,7 @@ static uint64_t seed;
 static void composes_random_moves(void **state)
 {
     const uint64_t rounds = scaled(ROUNDS);
-    uint64_t composed_count = 0, plain = 0;
+    uint64_t composed_count = 0;
 
     (void)state;
     for (uint64_t i = 0; i < rounds; i++) {
@@ -265,7 +265,6 @@ static void composes_random_moves(void **state)
         assert_false(result == COMPOSED_APART && meets);
         assert_false((result == COMPOSED || result == COMPOSED_GIVEN) && !meets);
         composed_count += result == COMPOSED;
-        plain += !other;
     }
     print_message("%" PRIu64 " of %" PRIu64 " compositions are one map\n", composed_count, rounds);
     assert_true(composed_count * 2 > rounds);

@@ -140,8 +140,8 @@ static void test_lines(void **state)
     static const char *const texts[] = {
         "[{\"a\":1,\"b\":[2,{\"c\":[3],\"d\":null}],\"e\":{}},true]\n",
         "[\n  {\"a\": 1, \"b\": [2, {\"c\": [3], \"d\": null}], \"e\": {}},\n  true\n]\n",
-        "[\n  {\n    \"a\": 1,\n    \"b\": [2, {\"c\": [3], \"d\": null}],\n    \"e\": {}\n  },\n"
-        "  true\n]\n",
+        ("[\n  {\n    \"a\": 1,\n    \"b\": [2, {\"c\": [3], \"d\": null}],\n    \"e\": {}\n  },\n"
+         "  true\n]\n"),
     };
 
     (void)state;
