@@ -218,8 +218,7 @@ static int read_arguments(struct board_image *image, const char *path, size_t us
     const int fd = open_path(name, O_RDONLY | O_CLOEXEC);
     const ssize_t size = fd < 0 ? -1 : read(fd, image->text + used, sizeof(image->text) - used - 1);
     const int error = errno;
-    if (fd >= 0)
-        close(fd);
+    close_open(fd);
     if (size > 0) {
         image->text[used + (size_t)size] = '\0';
         return 0;
@@ -531,10 +530,8 @@ void board_line_close(struct board_line *line)
         qemu_stop(line->qemu);
     if (line->fd >= 0 && line->is_terminal)
         (void)tcsetattr(line->fd, TCSANOW, &line->before);
-    if (line->fd >= 0)
-        close(line->fd);
-    if (line->errors >= 0)
-        close(line->errors);
+    close_open(line->fd);
+    close_open(line->errors);
     line->qemu = 0;
     line->fd = line->errors = -1;
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/file/calls.h"
 #include "cli/term/clock_ns.h"
 #include "proto/wire/rpc.h"
 
@@ -83,8 +84,7 @@ static int fetch_buffer(struct board_link *link, uint32_t buffer, uint64_t bytes
         munmap(at, (size_t)bytes);
     if (read)
         return fd;
-    if (fd >= 0)
-        close(fd);
+    close_open(fd);
     return -1;
 }
 

@@ -291,8 +291,7 @@ static void list_close(struct kept_list *list)
 {
     text_finish(&list->text);
     free(list->lines);
-    if (list->fd >= 0)
-        close(list->fd);
+    close_open(list->fd);
     *list = (struct kept_list){.fd = -1};
 }
 
@@ -562,8 +561,7 @@ void kept_end(const char *directory)
 
     if (fd >= 0 && !files)
         close(fd);
-    if (pool >= 0)
-        close(pool);
+    close_open(pool);
     if (!files)
         return;
     for (struct dirent *file; (file = readdir(files));) {
@@ -654,8 +652,7 @@ static void drop_lines(struct cleaner *cleaner)
 
         if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
             continue;
-        if (fd >= 0)
-            close(fd);
+        close_open(fd);
         list->lines[left++] = list->lines[i];
     }
     list->count = left;
@@ -758,8 +755,7 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
 static void finish(struct evidence_file *file)
 {
     free(file->path);
-    if (file->fd >= 0)
-        close(file->fd);
+    close_open(file->fd);
 }
 
 void evidence_finish(struct evidence *evidence)
@@ -767,8 +763,7 @@ void evidence_finish(struct evidence *evidence)
     finish(&evidence->source);
     finish(&evidence->golden);
     finish(&evidence->before);
-    if (evidence->given >= 0)
-        close(evidence->given);
+    close_open(evidence->given);
     evidence_init(evidence);
 }
 
@@ -920,8 +915,7 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
         return false;
     int pool = open_pool(keeper->keeping->directory, true);
     bool done = pool >= 0 && link_copy(keeper, pool, stamp, name, fd);
-    if (pool >= 0)
-        close(pool);
+    close_open(pool);
     return done;
 }
 
@@ -940,8 +934,7 @@ static int save_input(const struct keeper *keeper, const struct evidence_file *f
     ref->file = name;
     if (fd >= 0 && !save_link(keeper, name, fd))
         status = save(keeper, name, fd, NULL, 0);
-    if (opened >= 0)
-        close(opened);
+    close_open(opened);
     return status;
 }
 

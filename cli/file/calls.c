@@ -111,6 +111,12 @@ int storage_sync_names_of(const char *path, int fd)
     return error;
 }
 
+void close_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 uint32_t random_number(void)
 {
     uint32_t number;

@@ -45,6 +45,9 @@ int storage_sync_names(int directory, int fd);
 /** Like storage_sync_names(), for the directory `path`. */
 int storage_sync_names_of(const char *path, int fd);
 
+/** Calls close(), unless the descriptor is negative: no file is open. */
+void close_open(int fd);
+
 /** Returns a random number; of little quality if the system has none. */
 uint32_t random_number(void);
 

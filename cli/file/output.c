@@ -429,10 +429,8 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 void output_finish(struct output *output)
 {
     remove_hidden(output);
-    if (output->fd >= 0)
-        close(output->fd);
-    if (output->directory >= 0)
-        close(output->directory);
+    close_open(output->fd);
+    close_open(output->directory);
     free(output->target);
     *output = (struct output){.fd = -1, .directory = -1};
 }

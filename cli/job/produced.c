@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/produced.h"
+#include "cli/file/calls.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static void drop(struct produced_file *file)
 {
-    if (file->file.fd >= 0)
-        close(file->file.fd);
+    close_open(file->file.fd);
     file->file.fd = -1;
 }
 
@@ -100,8 +99,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
     struct produced_file *added = error ? NULL : make_room(produced, &place);
 
     if (!added) {
-        if (fd >= 0)
-            close(fd);
+        close_open(fd);
         return error ? -error : -ENOMEM;
     }
     added->file = *file;

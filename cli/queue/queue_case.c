@@ -71,30 +71,22 @@ int queue_path_is_below(const char *path)
     return 1;
 }
 
-static void holder_finish(struct queue_holder *holder)
-{
-    free(holder->name);
-    free(holder->worker);
-}
-
 void queue_status_finish(struct queue_status *status)
 {
-    for (size_t i = 0; i < status->count; i++)
-        holder_finish(&status->holders[i]);
+    for (size_t i = 0; i < status->count; i++) {
+        free(status->holders[i].name);
+        free(status->holders[i].worker);
+    }
     free(status->holders);
     *status = (struct queue_status){0};
 }
 
-static void entry_finish(struct queue_entry *entry)
-{
-    queue_case_finish(&entry->item);
-    free(entry->result);
-}
-
 void queue_entries_finish(struct queue_entries *entries)
 {
-    for (size_t i = 0; i < entries->count; i++)
-        entry_finish(&entries->list[i]);
+    for (size_t i = 0; i < entries->count; i++) {
+        queue_case_finish(&entries->list[i].item);
+        free(entries->list[i].result);
+    }
     free(entries->list);
     *entries = (struct queue_entries){0};
 }

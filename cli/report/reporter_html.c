@@ -161,12 +161,6 @@ void durations_write(struct textw *w, const struct durations *durations)
 
 /* A case that did not pass, or passed late, as a part of the page that opens and closes. */
 
-/* Returns the class of a status in the page: its word. */
-static const char *html_status(const struct case_result *result)
-{
-    return case_status_word(result->status);
-}
-
 /* Writes the mark and word of a status, which do not depend on colours. */
 static void html_verdict(struct textw *w, const char *status)
 {
@@ -233,7 +227,7 @@ static void write_brief(struct textw *w, const struct case_result *result)
 static void write_summary(struct textw *w, const struct case_result *result)
 {
     textw_printf(w, "<summary>");
-    html_verdict(w, html_status(result));
+    html_verdict(w, case_status_word(result->status));
     textw_printf(w, " <span class=\"name\">");
     html_short(w, result->name, SHORT_MAX);
     textw_printf(w, "</span> <span class=\"brief\">");
@@ -244,7 +238,8 @@ static void write_summary(struct textw *w, const struct case_result *result)
 static void html_failure(struct textw *w, const struct case_result *result, size_t number,
                          bool evidence)
 {
-    textw_printf(w, "<details class=\"failure %s\" id=\"f%zu\">", html_status(result), number);
+    textw_printf(w, "<details class=\"failure %s\" id=\"f%zu\">", case_status_word(result->status),
+                 number);
     write_summary(w, result);
     textw_printf(w, "<div class=\"body\">\n");
     if (result->message && strlen(result->message) > BRIEF_MAX) {
@@ -563,7 +558,7 @@ static void add_failure(struct html *html, struct entry *entry, const struct cas
 static void result(void *state, const struct case_result *result)
 {
     struct html *html = state;
-    struct entry *entry = add(html, result->name, html_status(result));
+    struct entry *entry = add(html, result->name, case_status_word(result->status));
 
     if (!entry)
         return;

@@ -550,7 +550,6 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
 void state_file_close(struct state_file *state_file)
 {
     state_finish(&state_file->state);
-    if (state_file->fd >= 0)
-        close(state_file->fd);
+    close_open(state_file->fd);
     *state_file = (struct state_file){.fd = -1};
 }

@@ -352,13 +352,6 @@ static void limit_steps(struct execution *steps, const struct job_spec *job)
         steps->deadline_ns = end;
 }
 
-/* Gives a step the quantisation parameters of the tensor that the step before has written. Borrows
- * their arrays. */
-static void pass_parameters(struct job_spec *job, const struct job_result *before)
-{
-    job->src.desc.quant = before->dst.quant;
-}
-
 /* Takes over the output of the last step, because callbacks read it. */
 static void take_output(struct resolved *whole, struct resolved *last)
 {
@@ -379,8 +372,8 @@ static int run_steps(const struct execution *steps, struct staging *stage, struc
         struct outcome *of_step = i < STAGING_STORE ? &before[i] : outcome;
         struct resolved resolved;
 
-        if (i > 0)
-            pass_parameters(&stage->jobs[i], &before[i - 1].result);
+        if (i > 0) /* the parameters of the tensor that the step before has written; borrowed */
+            stage->jobs[i].src.desc.quant = before[i - 1].result.dst.quant;
         status = run_plain(steps, &stage->file, &stage->jobs[i], &resolved, of_step);
         if (status && of_step != outcome)
             outcome->fault = of_step->fault;
