@@ -5,18 +5,82 @@
 
 /* Rings */
 
-void turn_init(struct turn *turn)
+#define RING_COST_UNKNOWN UINT64_MAX
+
+/* Costs and quanta of the members of a ring, for ring_choose(). */
+struct ring_rules {
+    /** Returns the bytes of the member's next job, or RING_COST_UNKNOWN if *steps is 0. */
+    uint64_t (*cost)(struct turn *turn, const struct ring_rules *rules);
+    /** Returns the bytes that the member may start in each turn, at least 1. */
+    uint64_t (*quantum)(struct turn *turn, const struct ring_rules *rules);
+    void *context;
+    uint64_t now;    /* ns */
+    uint32_t *steps; /* number of members that the search may still skip */
+};
+
+static void turn_init(struct turn *turn)
 {
     *turn = (struct turn){.deficit = 0};
     link_init(&turn->in_turns);
     link_init(&turn->in_ages);
 }
 
-void ring_init(struct ring *ring)
+static void ring_init(struct ring *ring)
 {
     *ring = (struct ring){.search = 1, .fewest = UINT64_MAX};
     link_init(&ring->turns);
     link_init(&ring->ages);
+}
+
+static bool ring_empty(const struct ring *ring)
+{
+    return link_empty(&ring->turns);
+}
+
+/* Resets the age of a member, which was served. */
+static void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    turn->since = now;
+    link_remove(&turn->in_ages);
+    link_append(&ring->ages, &turn->in_ages);
+}
+
+/* Adds a member that has a job now. The member's deficit starts at 0. */
+static void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    turn->skipped = ring->skipped;
+    link_append(&ring->turns, &turn->in_turns);
+    ring_renew(ring, turn, now);
+}
+
+/* Removes a member that has no job left, and clears the member's deficit. */
+static void turn_leave(struct turn *turn)
+{
+    link_remove(&turn->in_turns);
+    link_remove(&turn->in_ages);
+    turn->deficit = 0;
+    turn->granted = false;
+    turn->search = 0;
+}
+
+/* Ends the turn of a member, which becomes the last of the round. */
+static void ring_pass(struct ring *ring, struct turn *turn)
+{
+    turn->granted = false;
+    link_remove(&turn->in_turns);
+    link_append(&ring->turns, &turn->in_turns);
+}
+
+/* Returns the member that has waited longest, if it has waited for at least `ns`; else NULL. */
+static struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
+{
+    struct turn *oldest;
+
+    if (link_empty(&ring->ages))
+        return NULL;
+    oldest = LINK_OWNER(ring->ages.next, struct turn, in_ages);
+    /* `now` may have been read a little before `since`. */
+    return now >= oldest->since && now - oldest->since >= ns ? oldest : NULL;
 }
 
 /* Adds the quanta of the rounds that the ring has skipped to the deficit of a member. */
@@ -58,7 +122,13 @@ static void pass_over(struct ring *ring, struct turn *turn, const struct ring_ru
     ring_pass(ring, turn);
 }
 
-struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
+/*
+ * Gives turns to the members one after the other until the deficit of one covers the cost of its
+ * next job. Returns that member, also in later calls until the caller has subtracted the cost from
+ * the deficit. Returns NULL if *rules->steps do not suffice: the next call continues. The ring must
+ * not be empty.
+ */
+static struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
 {
     for (;;) {
         struct turn *turn = LINK_OWNER(ring->turns.next, struct turn, in_turns);
