@@ -51,30 +51,22 @@ static void info_fill(struct daemon_info *info, const struct net *net)
 
 const struct ended *daemon_ping_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_params(call);
-
-    return refused ? refused : answer_pong(&call->answer);
+    return answer_pong(&call->answer);
 }
 
 const struct ended *daemon_info_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_params(call);
     struct daemon_info info;
 
-    if (refused)
-        return refused;
     info_fill(&info, call->client->net);
     return answer_info(&call->answer, &info);
 }
 
 const struct ended *daemon_stats_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_params(call);
     struct daemon_stats *stats;
     struct jsonw *w;
 
-    if (refused)
-        return refused;
     stats = seam.calloc(1, sizeof *stats); /* too large for a stack */
     if (!stats) {
         fault_set(&call->request->fault, FAULT_INTERNAL, NULL, "no memory for the statistics");
@@ -189,10 +181,8 @@ static void end(struct net *net)
 
 const struct ended *daemon_resume_call(struct call *call)
 {
-    const struct ended *refused = call_refuse_params(call);
+    const struct ended *refused = call_refuse_user(call);
 
-    if (!refused)
-        refused = call_refuse_user(call);
     if (refused)
         return refused;
     end(call->client->net);

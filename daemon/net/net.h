@@ -449,9 +449,6 @@ const struct ended *call_refuse(struct call *call);
 void call_complain_fds(struct call *call);
 /** Replies with the fault that the method takes no descriptors. */
 const struct ended *call_refuse_fds(struct call *call);
-/** Replies with a fault if the request has params but the method has none; otherwise returns NULL.
- */
-const struct ended *call_refuse_params(struct call *call);
 /** Replies with a fault unless the user may administer the service; else returns NULL. */
 const struct ended *call_refuse_user(struct call *call);
 

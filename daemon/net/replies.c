@@ -215,14 +215,6 @@ const struct ended *call_refuse_fds(struct call *call)
     return call_refuse(call);
 }
 
-const struct ended *call_refuse_params(struct call *call)
-{
-    static const char *const none[] = {NULL};
-    const struct json *params = &call->request->params;
-
-    return json_present(params) && json_object(params, none) < 0 ? call_refuse(call) : NULL;
-}
-
 const struct ended *call_refuse_user(struct call *call)
 {
     if (client_is_master(call->client))
