@@ -46,9 +46,7 @@ int mli_client_buffer_register(mli_client *client, int fd, uint64_t size,
     struct buffer_register params = {
         .has_size = size > 0, .size = size, .access = accesses[access]};
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     buffer_register_write(w, &params);
-    jsonw_object_end(w);
     const mli_client_attachment attachment = {.fd = fd};
     status = call_begin(&call, client, "buffer.register", true, &attachment, 1, error);
     if (status)
@@ -65,9 +63,7 @@ static int send_release(mli_client *client, uint32_t id, mli_client_error *error
     struct call call;
     struct jsonw *w = request_params(client);
 
-    jsonw_object_begin(w, NULL);
     jsonw_uint(w, "buffer", id);
-    jsonw_object_end(w);
     int status = call_begin(&call, client, "buffer.release", true, NULL, 0, error);
     if (status == 0)
         call_finish(&call);
@@ -116,9 +112,7 @@ static int alloc(mli_client *client, const struct buffer_alloc *params, struct b
     if (status)
         return status;
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     buffer_alloc_write(w, params);
-    jsonw_object_end(w);
     status = call_begin(&call, client, "buffer.alloc", true, NULL, 0, error);
     if (status)
         return status;

@@ -156,11 +156,19 @@ static inline int64_t clock_deadline(int timeout_ms)
     return timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
 }
 
-/** Returns the client's empty writer for params. */
+/** Begins params. Returns their writer, in which their object is open. */
 static inline struct jsonw *request_params(mli_client *client)
 {
     jsonw_reset(&client->params);
+    jsonw_object_begin(&client->params, NULL);
     return &client->params;
+}
+
+/** Ends params. Returns their text, or null if there was no memory. */
+static inline const char *request_params_end(mli_client *client)
+{
+    jsonw_object_end(&client->params);
+    return jsonw_text(&client->params);
 }
 
 /* The command of mli_client_spawn() (child.c): its standard input and output are one end of a

@@ -216,26 +216,6 @@ static int check(const mli_client_job *job, mli_client_error *error)
     return 0;
 }
 
-/* Sets the length of each array of `cfg` that is not neutral to `rank`. */
-static void mov_lengths(const mli_mov_cfg_t *cfg, uint32_t rank, struct cfg_lengths *lengths)
-{
-    *lengths = (struct cfg_lengths){0};
-    for (uint32_t i = 0; i < rank; i++) {
-#define TELLS(field, neutral)                                                                      \
-    if (cfg->field[i] != (neutral))                                                                \
-    lengths->field = (uint8_t)rank
-        TELLS(offset, 0);
-        TELLS(size, 0);
-        TELLS(sub_sample_step, 1);
-        TELLS(perm_dim, i);
-        TELLS(padding_pre, 0);
-        TELLS(padding_post, 0);
-        TELLS(dst_offset, 0);
-        TELLS(dst_mem_stride, 0);
-#undef TELLS
-    }
-}
-
 int describe_job(mli_client *client, const mli_client_job *job, bool detach,
                  struct job_parts *parts, mli_client_error *error)
 {
@@ -261,15 +241,13 @@ int describe_job(mli_client *client, const mli_client_job *job, bool detach,
     wire.common.op = job->op == MLI_CLIENT_PERMUTE ? JOB_OP_PERMUTE : JOB_OP_MOV;
     wire.common.name = borrow(job->name);
     wire.common.cfg = job->cfg;
-    mov_lengths(&wire.common.cfg, job->src.rank, &wire.common.lengths);
+    job_common_set_lengths(&wire.common, job->src.rank);
     wire.common.channels = job->channels;
     wire.common.priority = job->priority;
     wire.common.timeout_ms = job->timeout_ms;
     wire.after = (struct job_refs){after, job->after_count};
     wire.detach = detach;
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     job_wire_write_members(w, &wire);
-    jsonw_object_end(w);
     return 0;
 }

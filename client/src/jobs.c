@@ -16,16 +16,17 @@ int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_c
 
     if (status)
         return status;
+    const char *params = request_params_end(client);
+    if (!params)
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
     struct request request = {.method = "job.submit",
-                              .params = jsonw_text(&client->params),
+                              .params = params,
                               .params_length = client->params.length,
                               .attachments = parts.attachments,
                               .count = parts.count,
                               .kind = SLOT_RESULT,
                               .done = done,
                               .user = user};
-    if (!request.params)
-        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
     return request_send(client, &request, ticket, error);
 }
 
@@ -86,9 +87,7 @@ static int call_with_job(struct call *call, mli_client *client, const char *meth
     if (status)
         return status;
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     job_ref_write(w, "job", &borrowed);
-    jsonw_object_end(w);
     return call_begin(call, client, method, true, NULL, 0, error);
 }
 
@@ -130,9 +129,7 @@ static int call_wait(struct call *call, mli_client *client, const struct job_wai
 {
     struct jsonw *w = request_params(client);
 
-    jsonw_object_begin(w, NULL);
     job_wait_write(w, wait);
-    jsonw_object_end(w);
     return call_begin(call, client, "job.wait", true, NULL, 0, error);
 }
 
@@ -229,9 +226,7 @@ int mli_client_list(mli_client *client, const mli_client_query *query, mli_clien
                                     .before = query->before,
                                     .limit = query->limit};
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     job_list_query_write(w, &params);
-    jsonw_object_end(w);
     status = call_begin(&call, client, "job.list", true, NULL, 0, error);
     if (status)
         return status;

@@ -54,7 +54,7 @@ int mli_client_prepare_async(mli_client *client, const mli_client_job *job,
 
     if (status)
         return status;
-    const char *params = jsonw_text(&client->params);
+    const char *params = request_params_end(client);
     if (!params)
         return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
     return mli_client_call_async(client, "job.prepare", params, parts.attachments, parts.count,
@@ -70,9 +70,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
     free(prepared->owned);
     *prepared = (mli_client_prepared){0};
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     jsonw_uint(w, "prepared", id);
-    jsonw_object_end(w);
     int status = call_begin(&call, client, "job.release", true, NULL, 0, error);
     if (status == 0)
         call_finish(&call);
@@ -100,10 +98,8 @@ static int start_slowly(mli_client *client, const mli_client_start_args *args,
                               .timeout_ms = args->timeout_ms,
                               .after = {after, args->after_count}};
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     job_start_write(w, &start);
-    jsonw_object_end(w);
-    request->params = jsonw_text(w);
+    request->params = request_params_end(client);
     request->params_length = w->length;
     if (!request->params)
         return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");

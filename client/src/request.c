@@ -419,7 +419,7 @@ int call_begin(struct call *call, mli_client *client, const char *method, bool w
     if (status)
         return status;
     if (with_params) {
-        request.params = jsonw_text(&client->params);
+        request.params = request_params_end(client);
         request.params_length = client->params.length;
         if (!request.params)
             return no_memory(error);

@@ -150,9 +150,7 @@ int mli_client_drain(mli_client *client, bool wait, enum mli_client_phase *phase
     if (status)
         return status;
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     jsonw_bool(w, "wait", wait);
-    jsonw_object_end(w);
     return change_phase(client, "daemon.drain", true, phase, error);
 }
 
@@ -176,9 +174,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
                                       .scope = (enum event_scope)scope,
                                       .interval_ms = interval_ms ? interval_ms : 250};
     struct jsonw *w = request_params(client);
-    jsonw_object_begin(w, NULL);
     events_subscribe_write(w, &params);
-    jsonw_object_end(w);
     /* Sets the callback first, because events may arrive before the reply. */
     mli_client_event_fn *before = client->on_event;
     void *user_before = client->event_user;

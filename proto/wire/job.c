@@ -315,26 +315,19 @@ int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
     return tensor_desc_check_at(&typed, object);
 }
 
+/* Returns the value of an entry that changes nothing. */
+static int64_t neutral(const struct field *field, uint32_t dimension)
+{
+    return field->at == offsetof(mli_mov_cfg_t, perm_dim) ? dimension : field->min;
+}
+
 void job_common_set_lengths(struct job_common *common, uint32_t rank)
 {
-    const mli_mov_cfg_t *cfg = &common->cfg;
-    struct cfg_lengths *lengths = &common->lengths;
-
-    for (uint32_t d = 0; d < rank; d++) {
-        if (cfg->offset[d] != 0)
-            lengths->offset = (uint8_t)rank;
-        if (cfg->size[d] != 0)
-            lengths->size = (uint8_t)rank;
-        if (cfg->sub_sample_step[d] != 1)
-            lengths->sub_sample_step = (uint8_t)rank;
-        if (cfg->dst_offset[d] != 0)
-            lengths->dst_offset = (uint8_t)rank;
-        if (cfg->perm_dim[d] != d)
-            lengths->perm_dim = (uint8_t)rank;
-        if (cfg->padding_pre[d] != 0)
-            lengths->padding_pre = (uint8_t)rank;
-        if (cfg->padding_post[d] != 0)
-            lengths->padding_post = (uint8_t)rank;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        for (uint32_t d = 0; d < rank; d++) {
+            if (load(&common->cfg, &fields[i], d) != neutral(&fields[i], d))
+                *length_of(&common->lengths, &fields[i]) = (uint8_t)rank;
+        }
     }
 }
 
