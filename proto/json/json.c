@@ -605,7 +605,7 @@ int array_within(const struct json *array, size_t max, size_t *count)
 int words_read(const struct json *array, const char *const *words, uint32_t *bits)
 {
     struct json item = {0};
-    size_t count, index;
+    size_t count, index = 0;
 
     *bits = 0;
     if (json_array(array, &count) < 0)
