@@ -80,40 +80,17 @@ static const char *clean(char *text)
     return text;
 }
 
-__attribute__((format(printf, 1, 0))) static void print_complaint(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) void print_error(const char *format, ...)
 {
     char line[1024];
+    va_list args;
+    va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
     fflush(stdout); /* flush stdout first, to keep the order of results and errors */
     terminal_line_hide();
     fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
             clean(line));
-}
-
-void print_error(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_complaint(format, args);
-    va_end(args);
-}
-
-int print_refusal(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_complaint(format, args);
-    va_end(args);
-    return -1;
-}
-
-enum exit_code print_invalid(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_complaint(format, args);
-    va_end(args);
-    return EXIT_CODE_INVALID;
 }
 
 /* Appends a token of a JSON pointer with "~1" as '/' and "~0" as '~'. Returns the new length. */

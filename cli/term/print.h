@@ -35,11 +35,10 @@ enum { PRINT_LINE_MAX = 2048 };
 /** Prints "mlictl: ..." to stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Like print_error(). Returns -1. */
-int print_refusal(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/** Like print_error(), for a command line that is wrong. Returns EXIT_CODE_INVALID. */
-enum exit_code print_invalid(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Print an error and return a value, so that callers can `return print_refusal(...)`: -1, or
+ * EXIT_CODE_INVALID for a command line that is wrong. Macros, so that analyzers see the value. */
+#define print_refusal(...) (print_error(__VA_ARGS__), -1)
+#define print_invalid(...) (print_error(__VA_ARGS__), EXIT_CODE_INVALID)
 
 enum { PRINT_PLACE_MAX = 2 * FAULT_POINTER_MAX };
 
