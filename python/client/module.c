@@ -675,8 +675,8 @@ PyMODINIT_FUNC PyInit__client(void)
     PyObject *module = PyModule_Create(&definition);
 
     if (module && (errors_init() || operation_init() || service_error_init() || py_job_init() ||
-                   limits_init() || requests_init(module) || memory_init(module) ||
-                   ticket_init(module) || prepared_init(module)))
+                   requests_init(module) || memory_init(module) || ticket_init(module) ||
+                   prepared_init(module)))
         Py_CLEAR(module);
     return module;
 }

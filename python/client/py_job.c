@@ -19,16 +19,6 @@ static const char NAME_CHARACTERS[] =
 
 static PyObject *references_of;
 
-int limits_init(void)
-{
-    PyObject *jobs = PyImport_ImportModule("mli._jobs");
-
-    if (jobs)
-        references_of = PyObject_GetAttrString(jobs, "references");
-    Py_XDECREF(jobs);
-    return references_of ? 0 : -1;
-}
-
 static bool is_given(PyObject *object)
 {
     return object && object != Py_None;
@@ -164,12 +154,9 @@ static PyObject *ndarray;
 
 int py_job_init(void)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-
-    if (numpy)
-        ndarray = PyObject_GetAttrString(numpy, "ndarray");
-    Py_XDECREF(numpy);
-    return ndarray ? array_init() : -1;
+    ndarray = import_attribute("numpy", "ndarray");
+    references_of = import_attribute("mli._jobs", "references");
+    return ndarray && references_of ? array_init() : -1;
 }
 
 /* The array for the result */

@@ -23,8 +23,6 @@ struct references {
     PyObject *owner;
 };
 
-int limits_init(void);
-
 /* Each reads an object that may be null or None (the default). Returns 0, or -1 with an exception.
  */
 int read_priority(PyObject *object, int32_t *priority);

@@ -648,13 +648,8 @@ static PyType_Spec spec = {
 
 int ticket_init(PyObject *module)
 {
-    PyObject *jobs = PyImport_ImportModule("mli._jobs");
-
-    if (jobs) {
-        cost_type = PyObject_GetAttrString(jobs, "JobCost");
-        cancel_older = PyObject_GetAttrString(jobs, "cancel");
-    }
-    Py_XDECREF(jobs);
+    cost_type = import_attribute("mli._jobs", "JobCost");
+    cancel_older = import_attribute("mli._jobs", "cancel");
     ticket_type = (PyTypeObject *)PyType_FromSpec(&spec);
     return cost_type && cancel_older && ticket_type ? PyModule_AddType(module, ticket_type) : -1;
 }

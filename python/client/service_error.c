@@ -6,18 +6,14 @@
 #include <string.h>
 
 #include "mli_helpers_api.h"
+#include "python/core/errors.h"
 
 static PyObject *error_type, *no_reply;
 
 int service_error_init(void)
 {
-    PyObject *module = PyImport_ImportModule("mli._service_error");
-
-    if (!module)
-        return -1;
-    error_type = PyObject_GetAttrString(module, "ServiceError");
-    no_reply = PyObject_GetAttrString(module, "no_reply");
-    Py_DECREF(module);
+    error_type = import_attribute("mli._service_error", "ServiceError");
+    no_reply = import_attribute("mli._service_error", "no_reply");
     return error_type && no_reply ? 0 : -1;
 }
 

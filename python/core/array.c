@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "python/core/errors.h"
 #include "python/core/integers.h"
 
 /* The memory of an object that is no NumPy array, as a buffer of bytes. */
@@ -85,20 +86,13 @@ static PyType_Spec exporter_spec = {
 
 int array_init(void)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *arrays = numpy ? PyImport_ImportModule("mli._arrays") : NULL;
-
-    if (arrays) {
-        ndarray = PyObject_GetAttrString(numpy, "ndarray");
-        dtype_of_buffer = PyObject_GetAttrString(arrays, "dtype_of_buffer");
-        dtype_of_interface = PyObject_GetAttrString(arrays, "dtype_of_interface");
-        dtype_of_element = PyObject_GetAttrString(arrays, "dtype_of_element");
-        bytes_type = PyObject_GetAttrString(arrays, "bytes_type");
-        memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
-        exporter_type = (PyTypeObject *)PyType_FromSpec(&exporter_spec);
-    }
-    Py_XDECREF(arrays);
-    Py_XDECREF(numpy);
+    ndarray = import_attribute("numpy", "ndarray");
+    dtype_of_buffer = import_attribute("mli._arrays", "dtype_of_buffer");
+    dtype_of_interface = import_attribute("mli._arrays", "dtype_of_interface");
+    dtype_of_element = import_attribute("mli._arrays", "dtype_of_element");
+    bytes_type = import_attribute("mli._arrays", "bytes_type");
+    memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
+    exporter_type = (PyTypeObject *)PyType_FromSpec(&exporter_spec);
     return ndarray && dtype_of_buffer && dtype_of_interface && dtype_of_element && bytes_type &&
                    memory_type && exporter_type
                ? ndarray_init()

@@ -9,15 +9,19 @@ enum { NAME_PREFIX = sizeof("MLI_STATUS_") - 1 };
 
 static PyObject *error_type, *from_sentence;
 
+PyObject *import_attribute(const char *module, const char *name)
+{
+    PyObject *imported = PyErr_Occurred() ? NULL : PyImport_ImportModule(module);
+    PyObject *attribute = imported ? PyObject_GetAttrString(imported, name) : NULL;
+
+    Py_XDECREF(imported);
+    return attribute;
+}
+
 int errors_init(void)
 {
-    PyObject *module = PyImport_ImportModule("mli._errors");
-
-    if (!module)
-        return -1;
-    error_type = PyObject_GetAttrString(module, "Error");
-    from_sentence = PyObject_GetAttrString(module, "from_sentence");
-    Py_DECREF(module);
+    error_type = import_attribute("mli._errors", "Error");
+    from_sentence = import_attribute("mli._errors", "from_sentence");
     return error_type && from_sentence ? 0 : -1;
 }
 

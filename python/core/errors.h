@@ -9,6 +9,12 @@
 
 #include "mli_types.h"
 
+/**
+ * Returns the attribute of a module, which it imports. Returns null with an exception, and at once
+ * if an earlier import has failed.
+ */
+PyObject *import_attribute(const char *module, const char *name);
+
 /** Imports mli._errors. Returns 0, or -1 with an exception. */
 int errors_init(void);
 

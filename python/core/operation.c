@@ -24,11 +24,7 @@ static PyObject *empty;
 
 int operation_init(void)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-
-    if (numpy)
-        empty = PyObject_GetAttrString(numpy, "empty");
-    Py_XDECREF(numpy);
+    empty = import_attribute("numpy", "empty");
     return empty ? array_init() : -1;
 }
 
