@@ -165,9 +165,10 @@ static uint32_t list_count(const void *structure, const struct member *member)
     return count;
 }
 
+/* Returns whether an optional member has its default, or is empty. */
 static bool is_left_out(const void *structure, const struct member *member)
 {
-    switch (member->optional ? member->kind : KIND_OTHER) {
+    switch (member->kind) {
     case KIND_TEXT:
         return *((const char *)structure + member->at) == '\0';
     case KIND_LIST:
@@ -234,7 +235,7 @@ static void write_member(struct jsonw *w, const struct member *member, const voi
 void members_write(struct jsonw *w, const struct member *members, const void *structure)
 {
     for (const struct member *m = members; m->key; m++) {
-        if (!is_left_out(structure, m))
+        if (!m->optional || !is_left_out(structure, m))
             write_member(w, m, structure);
     }
 }
