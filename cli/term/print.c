@@ -80,7 +80,7 @@ static const char *clean(char *text)
     return text;
 }
 
-__attribute__((format(printf, 1, 0))) void print_error(const char *format, ...)
+void print_error(const char *format, ...)
 {
     char line[1024];
     va_list args;
