@@ -37,7 +37,8 @@ struct trace;
 /** Returns the DMA channels of the configured target profile; 0 without one that can be loaded. */
 uint32_t service_profile_channels(const struct config *config);
 
-/** Checks that the target profile of the configuration can be loaded. Returns as service_check().
+/** Checks that the target profile of the configuration can be loaded. Returns the same values as
+ * service_check().
  */
 int service_check_profile(const struct config *config, struct fault *fault);
 

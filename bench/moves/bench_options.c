@@ -46,7 +46,7 @@ static const char help[] =
     "  bench-moves --size 384 --case HWC --elem 1     twelve cells\n"
     "  bench-moves --neighbours --levels --csv all.csv\n"
     "\n"
-    "exit status: 0 measured, also when a goal is missed; 1 wrong bytes or an error; 2 usage\n";
+    "exit status: 0 measured, even if a goal is missed; 1 wrong bytes or an error; 2 usage\n";
 
 static const struct option names[] = {
     {"size", 1, NULL, 's'},       {"case", 1, NULL, 'c'},     {"elem", 1, NULL, 'e'},

@@ -13,7 +13,7 @@ bool plan_wants(const struct options *o, const struct bench_case *c);
 /* Sets the number of rounds and the time budget of a race. */
 void plan_rounds(const struct options *o, struct race *r, size_t bytes, enum plan_kind kind);
 
-/* Returns the bytes that the largest wanted job needs. */
+/* Returns the number of bytes that the largest wanted job needs. */
 void plan_room(const struct options *o, const struct case_list *cases, size_t *src, size_t *dst);
 
 /* Prints the progress on stderr if that is a terminal. */

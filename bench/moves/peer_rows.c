@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peer rows: memcpy for each contiguous row, memset for the padding beside it. */
+/* The peer `rows`: memcpy for each contiguous row, memset for the padding before and after it. */
 #include <stdlib.h>
 #include <string.h>
 

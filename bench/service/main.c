@@ -189,12 +189,11 @@ static void run_all(uint64_t jobs)
     server_stop(&server);
 }
 
-static const char help[] =
-    "usage: bench-service [--quick] [--jobs N | --growth]\n"
-    "  --quick   a tenth of the requests\n"
-    "  --jobs N  then N more prepared starts, and what they left in memory\n"
-    "  --growth  only measure what more records of ended jobs cost\n"
-    "Exit status: 0, also where a goal is missed; 1: something did not work.\n";
+static const char help[] = "usage: bench-service [--quick] [--jobs N | --growth]\n"
+                           "  --quick   a tenth of the requests\n"
+                           "  --jobs N  then N more prepared starts, and what they left in memory\n"
+                           "  --growth  only measure what more records of ended jobs cost\n"
+                           "Exit status: 0, even if a goal is missed; 1: something did not work.\n";
 
 int main(int argc, char **argv)
 {

@@ -105,9 +105,8 @@ struct chain_controller {
     uint32_t (*position)(uint32_t channel, uint32_t chain, uint32_t count);
 
     /**
-     * For a channel that has stopped in item `item`, the first of a piece: returns the number of
-     * the piece's rows that have been written to memory. Null: the registers do not tell this
-     * number.
+     * Returns the number of the piece's rows that are in memory, for a channel that has stopped in
+     * item `item`, the first item of the piece. Null if the registers do not tell this number.
      */
     uint64_t (*rows)(uint32_t channel, uint32_t chain, uint32_t item,
                      const struct mli_descriptor *piece);

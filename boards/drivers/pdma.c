@@ -4,7 +4,7 @@
  * block. Each poll collects the block that has ended and starts the next one. The pieces of the
  * processor come after those of the controller. The poll that finds none left calls done.
  *
- * No locks are needed: submit and poll of a channel follow one another, also with interrupts.
+ * No locks are needed: submit and poll of a channel follow one another, even with interrupts.
  */
 #include <stdatomic.h>
 
@@ -113,9 +113,9 @@ static uint32_t alignment(uint64_t number)
 }
 
 /*
- * Returns the bytes of the next block, and sets *size to the logarithm of its transactions. The
- * manual does not say what happens to addresses or lengths that are not multiples of a transaction,
- * so the engine keeps to multiples: a row with unaligned ends becomes a block for the
+ * Returns the size of the next block in bytes, and sets *size to the logarithm of its transactions.
+ * The manual does not say what happens to addresses or lengths that are not multiples of a
+ * transaction, so the engine keeps to multiples: a row with unaligned ends becomes a block for the
  * head, one for the middle and one for the tail.
  */
 static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size)

@@ -4,7 +4,7 @@
  * fills the other with the next pieces of the plan. When a list is complete, poll starts the other
  * one. After the last list, poll moves the pieces of the processor.
  *
- * No locks are needed: submit and poll of a channel follow one another, also with interrupts.
+ * No locks are needed: submit and poll of a channel follow one another, even with interrupts.
  */
 #include <stdatomic.h>
 
@@ -265,7 +265,7 @@ static void list_clean(const struct zdma_list *list, const struct zdma_form *for
         mli_cache_clean(list->words + LINEAR_SIDE, bytes);
 }
 
-/* Returns the bytes of the first `count` pieces. */
+/* Returns the size of the first `count` pieces in bytes. */
 static size_t list_written(const struct zdma_list *list, uint32_t count)
 {
     size_t bytes = 0;

@@ -67,7 +67,7 @@ int console_get(void);
 /* Time */
 
 /**
- * Returns nanoseconds since some moment; never goes back. Any context, also with interrupts masked.
+ * Returns nanoseconds since some moment; never goes back. Any context, even with interrupts masked.
  * A counter of 32 bits must be extended; images call the function at least once a minute.
  */
 uint64_t board_time_ns(void);
@@ -96,7 +96,7 @@ enum board_fault {
 
 /**
  * Injects a fault: after `after` more rows on the channel of the engine, the next row ends as
- * `fault` says, also if a descriptor has several rows. There is at most one fault at a time;
+ * `fault` says, even if a descriptor has several rows. There is at most one fault at a time;
  * BOARD_FAULT_NONE removes it. Returns false if the board cannot inject this fault.
  */
 bool board_inject(enum board_fault fault, uint32_t channel, uint32_t after);

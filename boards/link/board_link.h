@@ -38,7 +38,8 @@ struct board_link {
     struct histogram moving;
 };
 
-/** Allocates a buffer, and frees old entries until the buffer fits. Returns as board_alloc(). */
+/** Allocates a buffer, and frees old entries until the buffer fits. Returns the same values as
+ * board_alloc(). */
 int board_cache_alloc(struct board_cache *cache, struct board *board, uint64_t bytes,
                       uint16_t *buffer, struct fault *fault);
 

@@ -30,7 +30,7 @@ bool connector_is_embedded(const struct options *options);
 int connector_init(struct connector *connector, const struct options *options, uint32_t channels,
                    struct daemon_link *first, struct fault *fault);
 
-/** Opens another connection, from any thread. Returns as daemon_link_open(). */
+/** Opens another connection, from any thread. Returns the same values as daemon_link_open(). */
 int connector_open(const struct connector *connector, struct daemon_link *link,
                    struct fault *fault);
 

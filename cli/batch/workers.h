@@ -93,7 +93,7 @@ struct source_input {
     /* Private: */
     pthread_mutex_t mutex; /* protects the members below and `cases` */
     struct manifest manifest;
-    struct cases fresh; /* cases of the last line */
+    struct cases fresh; /* cases of the manifest line that was read last */
     size_t next;        /* index of the next entry to take */
     void *names;        /* tree of the names of all cases */
     char *buffer;       /* bytes of lines that were read */

@@ -80,9 +80,10 @@ void measure_finish(struct measure *measure);
 /*
  * A sweep measures random moves in batches. Each batch is measured in two to four rounds, each in
  * another random order, and the shortest time of a move counts: a processor that is shared slows
- * down for some milliseconds at a time. A move leaves the rounds when two measurements, of which at
- * least one is quiet (struct measure), differ by less than 2 %. If the two shortest times of a move
- * differ by more than 5 % after all rounds, only a dense sweep keeps the move: a fit can use it.
+ * down for some milliseconds at a time. Later rounds omit a move if its two shortest times differ
+ * by less than 2 % and at least one of its measurements was quiet (struct measured_ns). If the two
+ * shortest times differ by more than 5 % after all rounds, the sweep drops the move; a dense sweep
+ * keeps it, because a fit can use it.
  */
 struct sweep_rules {
     uint64_t seed, max_bytes;

@@ -179,7 +179,7 @@ static uint32_t draw_offset(struct draw *draw, uint32_t element)
     return LINE * draw_below(draw, SWEEP_SLACK / LINE);
 }
 
-/* Returns the bytes from the first to the last element of a tensor; stride 0 means packed. */
+/* Returns the number of bytes from the first to the last element of a tensor; stride 0: packed. */
 static uint64_t span(const uint32_t *shape, const int32_t *stride, uint32_t rank, uint32_t element)
 {
     uint64_t last = 0, packed = 1;

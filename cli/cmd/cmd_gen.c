@@ -62,7 +62,7 @@ static int read_format(const struct options *options, bool *npy)
     *npy = format == FILE_FORMAT_NPY;
     if (!file_format_is_archive(format))
         return 0;
-    return print_refusal("%s: .%s files can be read only; --format npy or raw is needed", path,
+    return print_refusal("%s: mlictl cannot write .%s files; use --format npy or raw", path,
                          file_format_word(format));
 }
 

@@ -41,7 +41,7 @@ static const struct option options_table[] = {
      "Use this memory of --profile for the buffers (default: its vector memory)."},
     {"buffers", 0, "N", "Give each tensor that changes N buffers, from 1 to 4 (default: 2)."},
     {"no-hold", 0, NULL,
-     "Give --buffers to each tensor that changes, also if the innermost loop holds it."},
+     "Give --buffers to each tensor that changes, even if the innermost loop holds it."},
     {"least", 0, "FIGURE",
      "Choose the plan with the least time or traffic (default: time; without --profile: traffic).",
      .takes = &tile_least_value},

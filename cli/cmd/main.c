@@ -155,7 +155,7 @@ static enum exit_code help_words(int count, char **words)
     return EXIT_CODE_DONE;
 }
 
-/* Returns whether --json is given, also if the command line is wrong. */
+/* Returns whether --json is given, even if the command line is wrong. */
 static bool wants_json(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -819,7 +819,8 @@ static void describe_recoded(const struct subject *subject, const struct candida
         phrase_add(phrase, "negated?");
     else if (code == SIGN)
         phrase_add(phrase,
-                   "%" PRIu64 " too much or too little, int%" PRIu32 " against uint%" PRIu32 "?",
+                   "%" PRIu64 " too high or too low: int%" PRIu32 " read as uint%" PRIu32
+                   ", or the reverse?",
                    UINT64_C(1) << (dtype->size * 8 - 1), dtype->size * 8, dtype->size * 8);
     else if (code >= SATURATED_S && code <= CUT_U)
         phrase_add(phrase, "%" PRId64, amount);
@@ -851,7 +852,8 @@ static bool predict_unmoved(const struct subject *subject, const struct candidat
 
     if (candidate->number[BEFORE]) {
         *word = elements_word(subject->before, element->at);
-        return elements_word(subject->got, element->at) != element->wanted; /* others are written */
+        return elements_word(subject->got, element->at) !=
+               element->wanted; /* a right element was written */
     }
     if (element->index >= elements_count(subject->source))
         return false;

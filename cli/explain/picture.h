@@ -232,8 +232,8 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
 bool picture_has_letters(const struct picture *picture);
 
 /**
- * Returns the letter of a moved element by its samples. Without letters of their own, elements with
- * equal samples in the first followed dimension share a letter.
+ * Returns the letter of the moved element with these samples. If picture_has_letters() is false,
+ * elements with equal samples in the first followed dimension share a letter.
  */
 char picture_letter(const struct picture *picture, const uint64_t *sample);
 

@@ -38,7 +38,8 @@ int storage_sync(int fd);
 
 /**
  * Syncs the names in a directory, which may be open with O_PATH. If the directory cannot be read,
- * syncs all of the file system of `fd`, an open file in this directory. Returns as storage_sync().
+ * syncs the whole file system of `fd`, an open file in this directory. Returns the same values as
+ * storage_sync().
  */
 int storage_sync_names(int directory, int fd);
 

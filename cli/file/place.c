@@ -10,9 +10,9 @@
 #include "cli/file/place.h"
 #include "proto/json/json.h"
 
-enum { LINKS_MAX = 40 }; /* maximum number of links, as in the kernel */
+enum { LINKS_MAX = 40 }; /* maximum number of symbolic links in a path, as in Linux */
 
-/* Follows one link. Returns null if `path` is not a link, or if out of memory. */
+/* Follows one symbolic link. Returns null if `path` is not a link, or if out of memory. */
 static char *follow_once(const char *path)
 {
     char to[PATH_MAX], *joined = NULL;

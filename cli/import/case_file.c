@@ -233,9 +233,9 @@ static int save_fused_case(struct import *import, struct import_node *root,
 }
 
 /*
- * Fuses the jobs of the text `chain`, which compares only results that are needed elsewhere, and
- * writes NAME.fused.json if that saves jobs. Sets the members of `root` about it. Returns 0, or -1
- * with the fault.
+ * Fuses the jobs of the job file `chain`, which compares only the results that other cases need.
+ * Writes NAME.fused.json if this saves jobs. Sets root->chain_jobs and root->fused_jobs. Returns 0,
+ * or -1 with the fault.
  */
 static int fused_case_write(struct import *import, struct import_node *root,
                             struct import_output *output, const struct jsonw *chain,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job's move without making it: files, libmli's plan (mli_explain.h) and channels. `explain`
- * prints it (cli/explain/explain.h); the checks of jobs (job_rules.h, races.h) and the move on a
- * board (explained_board.h) follow from it.
+ * The description of a job's move before the move runs: files, libmli's plan (mli_explain.h) and
+ * channels. `explain` prints it (cli/explain/explain.h); the checks of jobs (job_rules.h, races.h)
+ * and the move on a board (explained_board.h) follow from it.
  *
  * To add a fact, start here: add it to struct explained, fill it in explained_init(), and print it
  * in explain_text.c and explain_json.c (members are documented in mlictl-explain(1)).
@@ -34,8 +34,8 @@ struct explained_side {
     const char *file;   /* the file as the job names it; borrowed; null: in a buffer */
     const char *buffer; /* name of the buffer; borrowed; null: in a file */
     uint32_t rank;
-    uint32_t shape[MLI_MAX_RANK]; /* shape of the tensor; dst: of the whole output, also if the move
-                                     writes a part */
+    uint32_t shape[MLI_MAX_RANK];  /* shape of the tensor; dst: shape of the whole output, even if
+                                      the  move writes only a part of it */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements */
     uint64_t offset;               /* offset of the first element in the file or buffer, in bytes */
     uint64_t bytes;                /* bytes from the first element to the end of the data */

@@ -41,7 +41,7 @@ struct outcome {
     bool moved;         /* true: `result` is filled, and the output has its name */
     uint64_t detached;  /* the number of a detached job; 0: the job is not detached */
     bool disconnected;  /* true: the connection is lost, and no other job can run */
-    struct fault fault; /* FAULT_NONE after a success, also if the comparison failed */
+    struct fault fault; /* FAULT_NONE after a success, even if the comparison failed */
     mli_element_type type;
     struct npy_header src, dst; /* dst: the whole output file */
     struct job_result result;

@@ -122,7 +122,7 @@ static int relocate_names(char **const names[], size_t count, const char *path, 
 
     if (!working)
         fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
-                  "the working directory: %s", strerror(errno));
+                  "cannot find the path of the working directory: %s", strerror(errno));
     else if (!target)
         fault_set(fault, exit_code_fault(errno, FAULT_INVALID_PARAMS), NULL,
                   "%s: its directory must exist: %s", path, strerror(errno));

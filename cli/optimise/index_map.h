@@ -23,7 +23,7 @@ struct index_axis {
     uint64_t count;    /* samples that are written, from 1 */
     uint64_t lo, hi;   /* the samples that come from the source */
     uint64_t src_step; /* bytes between neighbours in the source; unused if hi - lo < 2 */
-    uint64_t dst_step; /* bytes between neighbours in the destination; valid also if count is 1 */
+    uint64_t dst_step; /* bytes between neighbours in the destination; valid even if count is 1 */
 };
 
 struct index_map {

@@ -283,10 +283,11 @@ static int check_proof(const struct proof *proof, struct fault *fault)
 {
     if (proof->equal)
         return 0;
-    return fault_set(fault, FAULT_INTERNAL, NULL,
-                     "the new jobs do not write what the old ones do: %s differs from byte %" PRIu64
-                     " on; nothing is written. This is a defect of mlictl: please report it",
-                     proof->different, proof->different_at);
+    return fault_set(
+        fault, FAULT_INTERNAL, NULL,
+        "the new jobs write other bytes than the old jobs: %s differs from byte %" PRIu64
+        " on. No job file is written. This is a defect of mlictl: please report it",
+        proof->different, proof->different_at);
 }
 
 /* Writes the text for the place of the new job file. */

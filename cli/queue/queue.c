@@ -232,7 +232,7 @@ enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, str
     return end(queue, &tries) ? QUEUE_LOST : answer;
 }
 
-/* The lease is no longer renewed, also if the call fails. */
+/* The lease is no longer renewed, even if the call fails. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
                  enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault)
 {

@@ -51,7 +51,7 @@ struct state {
  * in the fault. state_finish() is legal in both cases.
  */
 int state_read(struct state *state, int fd, struct fault *fault);
-/** Opens and reads the regular file `path`. Returns as state_read(). */
+/** Opens and reads the regular file `path`. Returns the same values as state_read(). */
 int state_load(struct state *state, const char *path, struct fault *fault);
 void state_finish(struct state *state);
 

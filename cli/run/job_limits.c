@@ -75,7 +75,7 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
     return 0;
 }
 
-/* Returns the bytes that a job maps: the bytes of source and destination if these are in files. */
+/* Returns the number of bytes that a job maps: source and destination if they are in files. */
 static uint64_t job_limits_job_bytes(const struct explained *explained)
 {
     const mli_explanation *move = &explained->move;

@@ -187,8 +187,8 @@ static int begin_file(const struct sequence *sequence, const struct sequence_wor
 }
 
 /*
- * Returns whether a job is reported: of the jobs that are skipped after a failure, people see the
- * first ones. --json prints all.
+ * Returns whether the run reports a job. Text output reports only the first of the jobs that are
+ * skipped after a failure; --json reports all jobs.
  */
 static bool shows(const struct sequence *sequence, const struct outcome *outcome,
                   struct progress *progress)

@@ -69,7 +69,7 @@ void random_move_draw(struct random_move *move, struct draw *draw, const struct 
  *  output, and all strides are in the tensors. */
 void random_move_for_kernel(struct random_move *move);
 
-/** Returns the bytes from a tensor's first element to the end of its last. */
+/** Returns the number of bytes from a tensor's first element to the end of its last element. */
 uint64_t random_move_src_bytes(const struct random_move *move);
 uint64_t random_move_dst_bytes(const struct random_move *move);
 

@@ -132,7 +132,7 @@ static int locate_64(struct zip_directory *directory, const unsigned char *locat
     return locate(directory, zip_u64(end + 32), zip_u64(end + 48), zip_u64(end + 40), at, fault);
 }
 
-/* Returns the last record with a comment up to the end of the bytes; without `exact`, also with a
+/* Returns the last record with a comment up to the end of the bytes; without `exact`, even with a
  * shorter comment. Null: there is no record. */
 static const unsigned char *last_end(const unsigned char *bytes, size_t size, bool exact)
 {

@@ -63,7 +63,8 @@ int tensor_file_open(struct tensor_file *file, const char *path, enum file_forma
 /** Like tensor_file_open(), for an open file. Owns `fd` from now on, also on failure. */
 int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum file_format format,
                       const char *tensor, struct fault *fault);
-/** Opens a file of any format without reading its header. Returns like tensor_file_open(). */
+/** Opens a file of any format without reading its header. Returns the same values as
+ * tensor_file_open(). */
 int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_format format,
                           struct fault *fault);
 /** Reads the list of an archive opened by tensor_file_open_bare(). The caller calls

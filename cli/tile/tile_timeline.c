@@ -95,7 +95,7 @@ static bool begins(const struct drawing *d, const struct tile_job *job)
            (job->step == 0 || tile_plan_changes(plan, output, job->step));
 }
 
-/* Returns the bytes of the buffer at this offset: a tile at the edge leaves a part unused. */
+/* Returns the size of the buffer at this offset in bytes. A tile at the edge may be smaller. */
 static uint64_t buffer_bytes(const struct tile_plan *plan, uint64_t begin)
 {
     for (uint32_t i = 0; i < plan->layer->operands; i++) {

@@ -56,7 +56,7 @@ void log_set_journal(bool journal);
  */
 bool log_begin(struct log_line *line, int level, const char *event);
 /**
- * Begins a line that clients can cause at will. Returns false also if the rate is exceeded. A null
+ * Begins a line that clients can cause at will. Also returns false if the rate is exceeded. A null
  * rate has no limit.
  */
 bool log_begin_rated(struct log_line *line, int level, const char *event, struct log_rate *rate);

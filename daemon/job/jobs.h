@@ -348,7 +348,7 @@ static inline enum service_phase jobs_phase(const struct jobs *jobs)
     return jobs->count > 0 ? PHASE_DRAINING : PHASE_DRAINED;
 }
 
-/** Returns whether a connection may have one more job now. Returns true also if the job would be
+/** Returns whether a connection may have one more job now. Returns true even if the job would be
  * refused. */
 bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 
@@ -388,7 +388,7 @@ bool prepared_release_last(struct session *session);
 
 /**
  * Prepares a job (job.prepare): makes every check that a start would make, and maps the
- * descriptors, which stay the caller's. Returns NULL with the fault of `params` filled.
+ * descriptors. The caller keeps the descriptors. Returns NULL with the fault of `params` filled.
  */
 struct prepared *prepared_create(struct session *session, const struct json *params, const int *fds,
                                  size_t count);

@@ -220,7 +220,8 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
                              fault);
 }
 
-/* Returns the bytes that storage transfers for `elements` in `span`: pages if far apart. */
+/* Returns the number of bytes that storage transfers for `elements` in `span`: whole pages if the
+ * elements are far apart. */
 static uint64_t bytes_touched(const struct span *span, uint64_t elements)
 {
     const uint64_t bytes = span->end - span->begin;

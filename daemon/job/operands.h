@@ -52,7 +52,8 @@ struct work {
     bool prepared; /* true: made by job.prepare, whose reply described the result */
 };
 
-/** Creates work with an empty job and empty operands, held once. Returns NULL if out of memory. */
+/** Creates work with an empty job and empty operands, with one holder. Returns NULL if out of
+ * memory. */
 struct work *work_create(void);
 /** Adds a holder. Returns the work. */
 struct work *work_hold(struct work *work);

@@ -114,7 +114,7 @@ struct flow {
     struct link dropped_link; /* link in the list jobs->dropped if `dropped` is not 0 */
 };
 
-/** Creates a flow, held once. Returns NULL if out of memory. */
+/** Creates a flow with one holder. Returns NULL if out of memory. */
 struct flow *flow_create(struct users *users, uint64_t number, const struct credentials *peer);
 /** Adds the connection's number, pid and uid to a log line. */
 void flow_log(const struct flow *flow, struct log_line *line);

@@ -318,7 +318,7 @@ static struct board_gap *find_gap_at(struct board_memory *memory, uint64_t offse
     return gap_behind(memory, TREAP_OWNER(node, struct board_gap, by_address)->before);
 }
 
-/* Returns the bytes that a request needs in one memory. */
+/* Returns the number of bytes that a request needs in one memory. */
 static uint64_t total(const struct board_want *want)
 {
     return want->bytes > UINT64_MAX - want->besides ? UINT64_MAX : want->bytes + want->besides;

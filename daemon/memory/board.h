@@ -125,7 +125,7 @@ int board_place(struct board_memory *memory, struct board_piece *piece,
 int board_refuse(const struct board_memory *memory, const struct board_want *want,
                  struct fault *fault);
 
-/** Returns the bytes of the largest free range. */
+/** Returns the size of the largest free range in bytes. */
 uint64_t board_largest(const struct board_memory *memory);
 
 /** Removes the piece from its memory. Does nothing if it is in no memory. */

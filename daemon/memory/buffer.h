@@ -54,7 +54,7 @@ bool buffer_release_last(struct buffers *buffers);
 /** Returns the buffer with this number, or NULL. */
 struct buffer *buffers_find(const struct buffers *buffers, uint32_t number);
 
-/** Maps a client's descriptor, which stays the caller's. Returns NULL with *fault filled. */
+/** Maps a client's descriptor; the caller keeps the descriptor. Returns NULL with *fault filled. */
 struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buffer_register *call,
                                const struct buffer_limits *limits, struct fault *fault);
 

@@ -132,9 +132,9 @@ struct region_want {
 };
 
 /**
- * Creates a region, held once, and attaches its pages to the device of the engine. The descriptor
- * stays the caller's, who may close it. Returns NULL with *fault filled: BAD_DESCRIPTOR, LIMIT (too
- * many mappings) or INTERNAL (no memory, or the device cannot use it).
+ * Creates a region with one holder, and attaches its pages to the device of the engine. The caller
+ * keeps the descriptor, and may close it. Returns NULL with *fault filled: BAD_DESCRIPTOR, LIMIT
+ * (too many mappings) or INTERNAL (no memory, or the device cannot use it).
  */
 struct region *region_create(int fd, const struct region_want *want, struct fault *fault);
 

@@ -175,7 +175,7 @@ static void take_off(struct outbox *box, size_t sent)
 
 /*
  * Sends up to `max` bytes: up to the end of the first chunk, or up to the next byte with a
- * descriptor. Returns as try_send().
+ * descriptor. Returns the same values as try_send().
  */
 static ssize_t send_some(struct outbox *box, int socket, size_t max)
 {

@@ -57,7 +57,7 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket);
  * space for it.
  */
 void outbox_attach(struct outbox *box, int fd);
-/** Sends until the socket is full, at most 64 KiB. Returns 0, also if bytes still wait, or -errno.
+/** Sends until the socket is full, at most 64 KiB. Returns 0, even if bytes still wait, or -errno.
  */
 int outbox_flush(struct outbox *box, int socket);
 

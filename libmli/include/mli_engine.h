@@ -285,7 +285,7 @@ void mli_work_clean(const struct mli_work *work);
 
 /**
  * Invalidates the destination of a work item in the caches. Call it once the device has written its
- * last byte, before the first piece that the processor moves, and before done; also if the work
+ * last byte, before the first piece that the processor moves, and before done; even if the work
  * failed. Does nothing on a coherent platform.
  */
 void mli_work_invalidate(const struct mli_work *work);

@@ -20,7 +20,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
- * Returns the bytes of one element: 1, 2 or 4; 0 for a null tensor or an unsupported element type.
+ * Returns the size of one element in bytes: 1, 2 or 4; 0 for a null tensor or an unsupported
+ * element type.
  */
 uint32_t mli_hlp_tensor_element_size(const mli_tensor *in);
 

@@ -282,7 +282,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
 
 /**
  * Registers the completion callback of this handle: cb(cookie) is called exactly once for each
- * start, also if the transfer fails or is cancelled, after mli_mov_isdone() has become true. When
+ * start, even if the transfer fails or is cancelled, after mli_mov_isdone() has become true. When
  * mli_mov_wait() or mli_mov_release_handle() has returned, the callback has returned too; when
  * mli_mov_isdone() returns true, the callback may still be running.
  *
@@ -422,7 +422,7 @@ mli_status mli_mov_cancel(mli_mov_handle_t *h);
  * that callbacks have started on this handle are done too, and the channels no longer access
  * memory. Unlike mli_mov_wait() it is also legal if no transfer was started.
  *
- * @retval MLI_STATUS_OK             idle (also if no transfer was ever started)
+ * @retval MLI_STATUS_OK             idle (even if no transfer was ever started)
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or the caller is a completion callback
  */
 mli_status mli_mov_synchronise(mli_mov_handle_t *h);

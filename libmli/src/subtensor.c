@@ -157,7 +157,7 @@ mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     return MLI_STATUS_OK;
 }
 
-/* Returns the bytes from a view's first element to the end of its last element. */
+/* Returns the number of bytes from a view's first element to the end of its last element. */
 static uint32_t bytes_reached(const mli_tensor *view)
 {
     uint64_t last = 0;

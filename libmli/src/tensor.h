@@ -10,10 +10,10 @@
 #include "libmli/src/error.h"
 #include "mli_types.h"
 
-/** Returns the bytes of an element; 0 for an unsupported or unknown type. */
+/** Returns the size of an element in bytes; 0 for an unsupported or unknown type. */
 uint32_t element_bytes(mli_element_type type);
 
-/** Returns the bytes of an element of a type that tensor_check() has accepted. */
+/** Returns the size in bytes of an element of a type that tensor_check() has accepted. */
 static inline uint32_t known_element_bytes(mli_element_type type)
 {
     return ((uint32_t)type & 0xff) / 8; /* the low byte is the element's size in bits */

@@ -22,7 +22,10 @@ struct transfer {
 mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
                           const mli_mov_cfg_t *cfg, const mli_tensor *dst);
 
-/** Makes the checks that follow once transfer->geometry is known. */
+/**
+ * Checks memory, quantisation and alignment of a move whose geometry the caller has put into
+ * transfer->geometry. Returns the statuses of transfer_check().
+ */
 mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *src,
                                  const mli_mov_cfg_t *cfg, const mli_tensor *dst);
 

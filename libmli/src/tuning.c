@@ -68,7 +68,7 @@ static void all_defaults(mli_tuning *tuning, const mli_caches *caches)
 #endif
 }
 
-/* Returns the bytes of the caller's struct that this library knows. */
+/* Returns the number of bytes of the caller's struct that this library knows. */
 static size_t known(const mli_tuning *tuning)
 {
     return tuning->size < sizeof(*tuning) ? tuning->size : sizeof(*tuning);

@@ -157,7 +157,7 @@ static int read_shape(struct scan *scan, struct npy_outline *literal)
     if (literal->rank == 0 && scan->scope == NPY_OURS)
         return refuse(scan, "the shape has no dimension; 1 to %d are required", MLI_MAX_RANK);
     if (literal->rank == 1 && !comma)
-        return refuse(scan, "a shape of one dimension is written with a comma, as (3,)");
+        return refuse(scan, "a shape of one dimension needs a comma: (3,)");
     return expect(scan, ')');
 }
 

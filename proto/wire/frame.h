@@ -157,7 +157,7 @@ int out_file(struct out *out, int fd, uint64_t size, uint64_t owner);
 /** Duplicates queued descriptors, so that the caller may close its own. Returns 0 or -errno. */
 int out_keep(struct out *out);
 
-/** Sends as much as the socket accepts. Returns 0 or -errno; 0 also if the peer has closed the
+/** Sends as much as the socket accepts. Returns 0 or -errno; 0 even if the peer has closed the
  *  connection (`broken`). Returns early after setting `cut`: clear it and call again. */
 int out_flush(struct out *out, int socket);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The connection of one mli_client: threads and waits. module.c has the methods of its Python type,
- * and closes it. */
+ * and closes the connection. */
 
 #include "python/client/connection.h"
 

@@ -179,7 +179,7 @@ static PyObject *array_in(struct memory *memory, size_t offset, PyObject *like,
     return array;
 }
 
-/* Returns the bytes of a shape, or -1 with an exception if they exceed the address space. */
+/* Returns the size of a shape in bytes, or -1 with an exception if it exceeds the address space. */
 static int64_t bytes_of(const int64_t *shape, uint32_t rank, int64_t size)
 {
     int64_t bytes = size;

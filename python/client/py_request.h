@@ -2,7 +2,7 @@
 /*
  * A request on its way to the service, and mli._client.Ticket, the program's handle of it.
  *
- *   request    from its message to the reply: it keeps the memory of a job, also if the program has
+ *   request    from its message to the reply: it keeps the memory of a job, even if the program has
  *             dropped the ticket
  *   landing   a result that the service writes into memory of the pool, and that is copied from
  *             there into the program's array when it has arrived

@@ -401,7 +401,7 @@ static bool may_come_again(PyObject *const option[OPTIONS])
 
 /*
  * Keeps a layout that is a single move, and references to its arguments, if the caller may use the
- * same arguments again. `dst` is the array, also if recent_find() had null.
+ * same arguments again. `dst` is the array, even if recent_find() had null.
  */
 static void recent_keep(const struct layout *layout, const struct arguments *arguments,
                         const struct view *src, const struct view *dst)

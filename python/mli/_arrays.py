@@ -74,7 +74,7 @@ def dtype_of_interface(interface: dict[str, Any]) -> numpy.dtype[Any]:
 
 
 def itemsize_of_interface(interface: dict[str, Any], name: str) -> int:
-    """Return the bytes of an element of an __array_interface__, or raise mli.Error."""
+    """Return the size in bytes of an element of an __array_interface__, or raise mli.Error."""
     try:
         dtype = dtype_of_interface(interface)
         if not isinstance(interface["typestr"], (str, bytes)):  # numpy.dtype takes more

@@ -23,7 +23,7 @@ _Profile = Union[str, "os.PathLike[str]"]
 
 
 def _bytes_of(extents: list[int], strides: list[int], unit: int) -> int:
-    """Return the bytes from the first element to the end of the last one."""
+    """Return the number of bytes from the first element to the end of the last one."""
     return sum((n - 1) * stride for n, stride in zip(extents, strides)) + unit
 
 

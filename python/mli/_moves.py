@@ -39,7 +39,7 @@ def check(src: Any, *, pad: Pad | None = None, slice: Slice | None = None,
           step: Step | None = None, perm: Perm | None = None) -> Layout | QLayout:
     """Check the arguments of a move without moving, and return the Layout of the result.
 
-    For a QTensor it is a QLayout, which has the parameters too.
+    For a QTensor, returns a QLayout, which also has the quantisation parameters.
 
     >>> check(numpy.zeros((8, 8), numpy.int8), pad=1, step=2)
     Layout(shape=(5, 5), dtype=dtype('int8'), bytes=25)

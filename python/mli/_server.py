@@ -231,7 +231,7 @@ def serve(engine: str | None = None, channels: int | None = None, *, profile: st
     4
 
     The socket is in a directory that only this user can use. Service and directory go when the
-    `with` block ends, or the program, also if the program is killed.
+    `with` block ends, or the program, even if the program is killed.
 
     Parameters
     ----------

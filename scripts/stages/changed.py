@@ -17,7 +17,7 @@ LEFT_OUT = f"""left out (scripts/test runs it):
   {100 - PERCENT} % of the random cases of leaf, property and fuzz tests
   all integration tests except {', '.join(name.split('_', 1)[1] for name in INTEGRATION)}
   the release build, the thread sanitizer, valgrind, NEON, the debug modes
-  clang-tidy of sources that did not change (also if a header they include did)"""
+  clang-tidy of sources that did not change (even if a header they include did)"""
 
 
 def git(*arguments):

@@ -45,7 +45,7 @@ class Target:
     """One processor. `architecture` is Debian's name of it if this release has its packages."""
     name: str
     what: str
-    compiler: str  # package
+    compiler: str  # package of the cross compiler
     architecture: str = None
     kind: str = LINUX
     sigbus: bool = False  # QEMU gives programs the right address with SIGBUS

@@ -82,7 +82,7 @@ struct controller {
     /* Limits of a descriptor beside those of the profile, as in struct mli_channel_caps; 0: none.
        profile_controller_loops has the number of loops. */
     size_t count_max, run_max, step_max, bytes_max;
-    bool reads_zeros; /* copies zeros from memory for every fill, also if dma.fills is true */
+    bool reads_zeros; /* copies zeros from memory for every fill, even if dma.fills is true */
     /**
      * Maximum bytes of a run in a descriptor without loops, if that may be longer than in a
      * descriptor with loops (a linear and a 2-D mode). 0, or a profile with dma.loops 0: the same

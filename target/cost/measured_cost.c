@@ -44,7 +44,7 @@ static double blocks(double bytes, double size)
     return ceil(bytes / size);
 }
 
-/* Returns the bytes from the first to the last byte. */
+/* Returns the number of bytes from the first to the last byte. */
 static double span_of(const struct side *side)
 {
     uint64_t span = side->run;

@@ -188,7 +188,7 @@ struct measured_costs {
 };
 
 /**
- * Reads the member "measured" of `costs`; *measured is zeroed before. Returns 0, also if the member
+ * Reads the member "measured" of `costs`; *measured is zeroed before. Returns 0, even if the member
  * is absent, or -1 with the fault filled.
  */
 int measured_costs_read(struct measured_costs *measured, const struct json *costs);

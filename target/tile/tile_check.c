@@ -76,8 +76,8 @@ static void search(struct check *c, uint32_t earlier)
 }
 
 /*
- * Returns whether a chain of `after` leads from `job` back to `earlier`. Questions about one job
- * share a search: a job that reads many segments asks for each.
+ * Returns whether a chain of `after` leads from `job` back to `earlier`. Consecutive calls for one
+ * job share a search, because a job that reads many segments needs a call for each segment.
  */
 static bool waits_for(struct check *c, uint32_t job, uint32_t earlier)
 {

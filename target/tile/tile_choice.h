@@ -49,10 +49,10 @@ struct cost_times {
 const struct profile_memory *tile_board_outside(const struct target_profile *profile,
                                                 const struct profile_memory *inside);
 
-/** Returns the bytes that all operands need outside. */
+/** Returns the number of bytes that all operands need in the memory outside. */
 uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_board *board);
 
-/** Returns the bytes that the memory outside has for operands. */
+/** Returns the number of bytes that the memory outside has for operands. */
 uint64_t tile_board_room(const struct tile_board *board, const struct tile_memory *buffers);
 
 /**

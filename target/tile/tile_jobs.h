@@ -71,7 +71,7 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
 /** Returns the operand that owns the buffer of the job: the first input for a store in place. */
 uint32_t tile_job_owner(const struct tile_plan *plan, const struct tile_job *job);
 
-/** Returns the bytes of the job's tile in its buffer. */
+/** Returns the size of the job's tile in its buffer, in bytes. */
 uint64_t tile_job_bytes(const struct tile_plan *plan, const struct tile_job *job);
 
 /**

@@ -152,7 +152,7 @@ static void add_plain(const struct tile_layer *layer, struct tile_operand *opera
              (struct tile_span){.step = 1, .reach = 1, .extent = layer->extent[axis]});
 }
 
-/* Returns the bytes of a whole operand, UINT64_MAX if they do not fit. */
+/* Returns the size of a whole operand in bytes, UINT64_MAX if it does not fit. */
 static uint64_t whole_bytes(const struct tile_layer *layer, const struct tile_operand *operand)
 {
     uint64_t unit = operand->partial > operand->unit ? operand->partial : operand->unit;

@@ -158,10 +158,11 @@ uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
  * that the innermost loop does not change is held: with `hold` it has one buffer if `buffers` do
  * not fit, and the kernel waits while it is loaded.
  *
- * The search takes all counts of tiles that differ in the size of the largest tile, and all orders.
- * It finds the least traffic, and then the plans with the shortest estimated times: of those with
- * at most `slack` percent more traffic, and of all. The least traffic alone leads to short rows,
- * which take long. Equal plans are ordered by traffic, tiles and memory.
+ * The search tries all counts of tiles that differ in the size of the largest tile, and all orders.
+ * It finds the least traffic, and then two plans: the plan with the shortest estimated time among
+ * those with at most `slack` percent more traffic, and the one with the shortest time among all.
+ * The least traffic alone leads to short rows, which take long. Equal plans are ordered by traffic,
+ * tiles and memory.
  *
  * The traffic is linear in each count (except for ranges in the padding), so of
  * all counts with one size of the largest tile, the smallest count or a neighbouring size is best.
@@ -280,7 +281,7 @@ bool tile_plan_changes(const struct tile_plan *plan, uint32_t operand, uint64_t 
 /** Returns whether the results of the step's tile are complete after the step. */
 bool tile_plan_completes(const struct tile_plan *plan, uint64_t step);
 
-/** Returns the bytes in the buffer that the tile of an operand takes, halo of zeros included. */
+/** Returns the size in bytes of an operand's tile in its buffer, halo of zeros included. */
 uint64_t tile_plan_bytes(const struct tile_plan *plan, uint32_t operand,
                          const uint64_t index[TILE_AXES]);
 

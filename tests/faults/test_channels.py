@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs jobs on channels that fail, stick, come late and reorder, at random (engine `fault`): each job is right, or
-fails with its reason, and the service continues.
+"""Runs jobs on channels that fail, hang, delay and reorder at random (engine `fault`): each job writes the right bytes,
+or fails with the reason of the fault, and the service continues.
 
-mlid_failures and mlictl_engines choose single faults, and the property tests use the engine without a service.
+mlid_failures and mlictl_engines inject single faults, and the property tests use the engine without a service.
 """
 import os
 import subprocess

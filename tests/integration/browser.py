@@ -90,7 +90,7 @@ class Browser:
     def open(self, path, scripts=True, fragment=""):
         """Loads a file and waits until it is loaded; returns the seconds."""
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self._go("about:blank")  # a new document, also if only the fragment differs
+        self._go("about:blank")  # a new document, even if only the fragment differs
         self.problems, self.requests = [], []
         start = time.monotonic()
         self._go(f"file://{path}{fragment}")

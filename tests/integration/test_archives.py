@@ -740,7 +740,7 @@ class Show(Case):
                 self.assertIn(words, self.ctl("show", *arguments, code=2).err)
         for name in ("o.npz", "o.safetensors"):
             err = self.ctl("gen", "--shape", "2", "--dtype", "int8", name, code=2).err
-            self.assertIn("can be read only", err)
+            self.assertIn("cannot write .", err)
             self.assertFalse(self.exists(name))
 
     @unittest.skipUnless(os.environ.get("MLI_NPZ") == "0", "mlictl was built with zlib")

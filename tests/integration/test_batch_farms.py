@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what conf/fleet/ktap.py and lava.py make of batch --json, as test farms do, also with hostile names."""
+"""Reads what conf/fleet/ktap.py and lava.py make of batch --json, as test farms do, even with hostile names."""
 import json
 import re
 import shutil

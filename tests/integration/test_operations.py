@@ -478,7 +478,7 @@ def answers(path):
 
 class End(OperationsCase):
     def test_directory(self):
-        """--remove-directory removes an empty directory only, also if jobs outlast drain_ms."""
+        """--remove-directory removes an empty directory only, even if jobs outlast drain_ms."""
         config = self.root / "mlid.json"
         config.write_text(json.dumps({"drain_ms": 100}))
         for name, engine, status, kept in (("empty", "threads", 0, False), ("file", "threads", 0, True),

@@ -300,7 +300,7 @@ class Chains(Base):
         self.assertEqual(report["removed"], [{"job": "/jobs/1", "name": "one"}])
 
     def test_parameters_of_an_axis(self):
-        """The parameters of the result stay, also if their axis is permuted, cropped and subsampled."""
+        """The parameters of the result stay, even if their axis is permuted, cropped and subsampled."""
         self.write_npy("in.npy", "|i1", SHAPE)
         quant = {"axis": 1, "scale": list(range(1, 8)), "scale_frac_bits": [3, 1, 4, 1, 5, 9, 2], "zero_point": 7}
         jobs = [mov("in.npy", into("a"), offset=[0, 1, 0], perm_dim=[2, 1, 0]),

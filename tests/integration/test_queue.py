@@ -206,7 +206,7 @@ class OnRedis(QueueCase):
                          {"c000": "passed", "c001": "error", "c002": "passed"})
         self.assertEqual(result["c001"]["reason"], "inputs")
         self.assertIn("3 workers refused the case", result["c001"]["message"])
-        # enqueue makes a case that no worker could run wait again, also if its files are the same.
+        # enqueue makes a case that no worker could run wait again, even if its files are the same.
         self.write("cases/c001.json", good)
         self.assertEqual(self.enqueued(), (0, 1, 2))
         self.assertEqual(self.counts_of(), (3, 1, 0, 2, 0))

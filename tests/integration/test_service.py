@@ -54,7 +54,7 @@ class Detached(Service):
         self.assertRegex(again.out, r"^job 1: done, 6 B in ")
 
     def test_a_source_that_another_job_writes(self):
-        """The second job waits for the first without "after", also if they are in two files."""
+        """The second job waits for the first without "after", even if they are in two files."""
         shape, content = (64, 256, 256), bytes(range(256)) * (64 * 256)
         self.write("in.npy", npy("|i1", shape, content))
         for jobs in ({"job.json": [mov(dst="a.npy", perm_dim=[2, 1, 0]), mov("a.npy", "b.npy")]},

@@ -50,13 +50,13 @@ bool shape_is_transpose(const struct shape *s);
 size_t shape_src_count(const struct shape *s);
 
 /*
- * Return the bytes of a piece: of the source, from the first byte that is read to the last; of the
- * destination, those of a written row.
+ * Return the size of a piece in bytes: in the source, from the first byte that is read to the last;
+ * in the destination, the size of a written row.
  */
 size_t shape_src_piece(const struct shape *s);
 size_t shape_dst_piece(const struct shape *s);
 
-/* Return the bytes from the first to the last byte written, and read. */
+/* Return the number of bytes from the first to the last byte that is written, or read. */
 size_t shape_dst_extent(const struct shape *s);
 size_t shape_src_extent(const struct shape *s);
 

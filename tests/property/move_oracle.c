@@ -104,8 +104,8 @@ static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uin
 }
 
 /*
- * Returns the bytes from the source's first element to the end of the last element that is read; 0
- * if no element is read.
+ * Returns the number of bytes from the source's first element to the end of the last element that
+ * is read; 0 if no element is read.
  */
 static uint64_t source_bytes(const struct oracle *o, const mli_tensor *src,
                              const mli_mov_cfg_t *cfg)

@@ -53,7 +53,7 @@ struct oracle_params {
 void oracle_move_params(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                         const struct oracle_params *to);
 
-/* Returns the bytes of one element; 0 for FX_4 and unknown types. */
+/* Returns the size of one element in bytes; 0 for FX_4 and unknown types. */
 uint32_t oracle_element_size(mli_element_type type);
 
 #endif /* TEST_ORACLE_H */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clients hold few descriptors, also with many jobs on their way; and say so if none is left."""
+"""Clients hold few descriptors even with many running jobs, and report an error if no descriptor is left."""
 import asyncio
 import contextlib
 import os

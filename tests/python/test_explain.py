@@ -22,7 +22,7 @@ CASES = 400
 
 
 def memory_of(array):
-    """Returns the bytes from the first element of an array to the end of the last one."""
+    """Returns the number of bytes from the first element of an array to the end of the last one."""
     reach = sum((n - 1) * step for n, step in zip(array.shape, array.strides)) + array.itemsize
     return ctypes.string_at(array.ctypes.data, reach)
 

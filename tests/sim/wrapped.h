@@ -15,7 +15,7 @@ struct process;
 
 /** fcntl() with F_GET_SEALS or F_ADD_SEALS. */
 int file_seals(struct object *object, int command, int seals);
-/** Returns the bytes that have arrived at a socket. */
+/** Returns the number of bytes that have arrived at a socket. */
 size_t stream_unread(struct object *object);
 /** read() and write() of a socket or a pipe. */
 ssize_t stream_read(struct object *object, void *bytes, size_t size);

@@ -107,7 +107,7 @@ static void on_done(int32_t cookie)
 /* The handler of the controller's interrupt. */
 __attribute__((used)) void device_interrupt(void)
 {
-    registers.busy = 0; /* clears the cause */
+    registers.busy = 0; /* ends the device's interrupt request */
     mli_mov_interrupt(0);
 }
 

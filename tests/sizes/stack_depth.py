@@ -2,8 +2,8 @@
 """Finds the deepest stack below a function, from the call graphs of gcc's -fcallgraph-info=su.
 
 The graph has each function's frame, and an edge for each call. Calls through pointers have no target: the list in
-pointers.txt names the possible targets by the text of the calling line. It also bounds recursive functions, cuts calls
-that are not counted, and has the stack of functions that are not compiled here.
+pointers.txt names the possible targets by the text of the calling line. The list also has the depth of recursive
+functions, the calls that do not count, and the stack of functions that are not compiled here.
 """
 import collections
 import pathlib

@@ -15,7 +15,7 @@ static inline void pause_ms(void)
 
 #else
 
-/* Interrupts come at any time, also without a pause. */
+/* Interrupts come at any time, even without a pause. */
 static inline void pause_ms(void)
 {
 }

@@ -96,7 +96,7 @@ static bool may_lose_bytes(int fd)
            (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
-/* close() and fclose() release the descriptor also if they fail, even with EINTR. */
+/* close() and fclose() release the descriptor even if they fail, even with EINTR. */
 int close(int fd)
 {
     NEXT(close);

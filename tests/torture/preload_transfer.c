@@ -49,7 +49,7 @@ static unsigned transfer_kinds(int fd, size_t size, bool writes)
     return kinds;
 }
 
-/* Decides about a transfer. Returns the bytes to move, or -1 with errno. */
+/* Decides about a transfer. Returns the number of bytes to move, or -1 with errno. */
 static ssize_t allowed(const char *name, int fd, size_t size, bool writes)
 {
     const int saved = errno;

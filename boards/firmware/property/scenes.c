@@ -283,7 +283,7 @@ static bool cancelled_transfer(void)
     return true;
 }
 
-/* After an error, channels that leave the pool and join it again are as new. */
+/* After an error, channels that leave the pool and join it again work without errors. */
 static bool pool_after_error(void)
 {
     struct rows *m = &moves[0];

@@ -245,7 +245,7 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
     /*
-     * The engine reports descriptor 0 for a work item stopped before its first row, also if the
+     * The engine reports descriptor 0 for a work item stopped before its first row, even if the
      * plan has no copy.
      */
     if (end->descriptor == 0 && channel->plan.box.run == 0) {

@@ -19,7 +19,7 @@ enum {
     STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROOM : TUNE_LINE,
 };
 
-/* Returns the bytes from one row on the stage to the next: a block and its edges. */
+/* Returns the distance of two rows on the stage in bytes: a block and its edges. */
 static inline size_t slot_pitch(void)
 {
     return TUNED(stage_width) + TUNE_STAGE_EDGES;
@@ -238,7 +238,8 @@ static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
     return walk_row(walk) >= TUNE_TURN_ROW || walk->nest.inner.src_step >= TUNE_LINE;
 }
 
-/* Returns the bytes of the source from the first row to the last; 0 if most of them are skipped. */
+/* Returns the number of bytes from the first to the last row of the source; 0 if most of these
+ * bytes are not read. */
 static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
 {
     const size_t outer = nest->outer.count > 1 ? nest->outer.count * nest->outer.src_step : 0,
@@ -402,7 +403,7 @@ static void move_nest(const struct leaf_table *leaf, const struct walk *walk, ui
 /* Bursts: rows that are contiguous in the source but not in the destination. A block of each row at
    a time, so that the source is read from end to end. */
 
-/* Returns the bytes of a slot of the stage: a block, and the partial lines at its ends. */
+/* Returns the size of a slot of the stage in bytes: a block, and the partial lines at its ends. */
 static size_t burst_slot(const struct walk *walk)
 {
     return (walk->block * walk->border.run / TUNE_LINE + 2) * TUNE_LINE;

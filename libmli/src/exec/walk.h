@@ -52,7 +52,7 @@ static inline size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/** Returns the bytes of a row of walk->nest in the destination. */
+/** Returns the size of a row of walk->nest in the destination, in bytes. */
 static inline size_t walk_row(const struct walk *walk)
 {
     if (walk->kind == WALK_GATHER)

@@ -116,7 +116,7 @@ def move(params, source, destination):
 
 
 def span(shape, strides, size):
-    """Returns the bytes from the first element to the end of the last element."""
+    """Returns the number of bytes from the first element to the end of the last element."""
     return size * (1 + sum((n - 1) * s for n, s in zip(shape, strides)))
 
 
@@ -201,7 +201,7 @@ class Jobs:
         return params, needs
 
     def room(self, params):
-        """Returns the bytes that the destination needs; chooses its strides."""
+        """Chooses the strides of the destination. Returns the number of bytes that it needs."""
         size = SIZES[params["src"]["type"]]
         found = windows(params["src"], params.get("cfg", {}))
         if found is None:

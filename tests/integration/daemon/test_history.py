@@ -199,7 +199,7 @@ class Refused(Case):
         self.link.result(self.send(after=["load"]))
 
     def test_an_earlier_job_still_runs(self):
-        """A job that names a refused job fails, also if no record of the refused job is kept."""
+        """A job that names a refused job fails, even if no record of the refused job is kept."""
         for history, name in ((HISTORY, "PREDECESSOR_FAILED"), (0, "NOT_FOUND")):
             with self.subTest(history=history):
                 mlid = self.service(*STUCK, config={"limits": {"history": history}})

@@ -158,7 +158,7 @@ check "the file stays" says precious "$sock"
 rm "$sock"
 check "a directory that is not there" exits 1 "$mlid" --socket "$dir/none/sock"
 
-# A loop without work sleeps, also with a device that has to be polled
+# A loop without work sleeps, even with a device that has to be polled
 for engine in threads mock; do
     start --engine "$engine"
     "$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.info"}' >"$dir/info"

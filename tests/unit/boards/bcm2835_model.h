@@ -36,8 +36,8 @@ struct bcm2835_model {
 /** The settings and counters of the model. Tests change it while the controller is idle. */
 extern struct bcm2835_model bcm2835_model;
 
-/** Resets the controller and *bcm2835_model: a pace of 16, no interrupts; then sets the platforms.
- */
+/** Resets the controller, sets bcm2835_model.pace to 16 and the other settings and counters to
+ * defaults, and sets the platforms of the driver and of libmli. */
 void bcm2835_model_reset(void);
 
 /** Makes reads of these bytes fail. */

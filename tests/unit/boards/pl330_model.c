@@ -129,7 +129,7 @@ static uint32_t number(uint32_t address, uint32_t bytes)
     return value;
 }
 
-/* Returns the bytes of a burst of the side with its fields at a bit of CCR. */
+/* Returns the size in bytes of a burst of the side whose fields begin at bit `at` of CCR. */
 static uint32_t burst_bytes(const struct thread *t, unsigned bit, uint32_t address)
 {
     const uint32_t size = 1u << (t->ccr >> (bit + 1) & 7);

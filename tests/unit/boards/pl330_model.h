@@ -32,7 +32,8 @@ struct pl330_model {
 /** The settings and counters of the model. Tests change it while the controller is idle. */
 extern struct pl330_model pl330_model;
 
-/** Resets the controller and *pl330_model: a pace of 16, no interrupts; then sets the platforms. */
+/** Resets the controller, sets pl330_model.pace to 16 and the other settings and counters to
+ * defaults, and sets the platforms of the driver and of libmli. */
 void pl330_model_reset(void);
 
 /** Makes accesses to these bytes fail. */

@@ -2,7 +2,7 @@
 /*
  * A host program with cJSON hooks of its own uses libmli_client against a real service. Its
  * allocator hands out pointers that free() refuses. All blocks that libmli_client takes for JSON
- * come from it and go back to it, also if an allocation fails.
+ * come from it and go back to it, even if an allocation fails.
  */
 #include <cJSON.h>
 #include <stdatomic.h>

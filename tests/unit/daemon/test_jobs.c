@@ -499,7 +499,7 @@ static void test_one_file_for_both(void **state)
     peer_submit(peer, 2, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':7}");
     peer_error(peer, 2, FAULT_REFUSED);
-    /* Neighbouring ranges are allowed, also if dst_offset keeps them apart. */
+    /* Neighbouring ranges are allowed, even if dst_offset keeps them apart. */
     peer_submit(peer, 3, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':8}");
     peer_ok(peer, 3);

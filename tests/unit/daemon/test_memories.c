@@ -178,7 +178,7 @@ static void test_no_profile(void **state)
     peer_ok(&peer, 3);
 }
 
-/* A job leaves no range behind when its client has the reply, also if the job was refused. */
+/* A job leaves no range behind when its client has the reply, even if the job was refused. */
 static void test_ended_jobs_leave(void **state)
 {
     struct job_result result;

@@ -240,7 +240,7 @@ static void change_everything(int32_t cookie)
     in_callback[2] = mli_mov_set_num_dma_ch(0, 1);
 }
 
-/* The call is refused also if the callback has released its own handle, the last one. */
+/* The call is refused even if the callback has released its own handle, the last one. */
 static void test_refused_in_a_callback(void **state)
 {
     (void)state;

@@ -135,7 +135,7 @@ static void test_callback_comes_before_start_returns(void **state)
     load_finish(&load);
 }
 
-/* A copy of a released handle is stale, also if another handle has its slot. */
+/* A copy of a released handle is stale, even if another handle has its slot. */
 static void test_stale_copies(void **state)
 {
     mli_mov_handle_t copy;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests mli_mov_wait() on one thread for a transfer that another thread completes. With the inline
- * engine that is a transfer started in a callback: start has returned, and the transfer runs until
- * the callback has returned. With an engine that has threads it may be done earlier, which makes
- * fewer waits sleep and gives more races.
+ * engine the transfer is started in a callback: start has returned, and the transfer runs until the
+ * callback has returned. With an engine that has threads the transfer may be done earlier: then
+ * fewer waits sleep, and more waits race with the completion.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -235,7 +235,7 @@ static void test_sync_takes_a_channel(void **state)
     move_finish(&m);
 }
 
-/* The last done is called before the device is idle. */
+/* The engine calls done() for the last part while the device is still busy. */
 static void test_synchronise_waits_for_the_device(void **state)
 {
     struct move m;

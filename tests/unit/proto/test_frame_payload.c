@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests payloads between lines, lines that are taken back, and the room of the buffer. */
+/* Tests payloads between lines, lines that are put back, and the room of the buffer. */
 #include "proto/wire/frame.h"
 #include "tests/unit/proto/frame_unit.h"
 
-/* Takes a line back: the next call returns the line again, and the lines behind it. */
+/* Puts a line back: the next call returns this line again, and later calls the lines after it. */
 static void test_unread(void **state)
 {
     struct frame frame;

@@ -18,7 +18,8 @@ struct tile_division {
     uint8_t order[TILE_AXES];
 };
 
-/* Returns the bytes that the loops of a division move, walking all of them; also by operand. */
+/* Walks all loops of a division. Returns the number of bytes that they move, in total and by
+ * operand. */
 uint64_t tile_case_walk(const struct tile_division *division, uint64_t bytes[TILE_OPERANDS]);
 
 /* Returns the division of a plan. */
