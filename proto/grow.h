@@ -5,27 +5,28 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* Returns the array with room for another element; the same array if out of memory. */
+static inline void *list_grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+    const size_t more = *capacity ? 2 * *capacity : 16;
+    void *grown;
+
+    if (count < *capacity)
+        return array;
+    grown = reallocarray(array, more, size);
+    if (!grown)
+        return array;
+    *capacity = more;
+    return grown;
+}
 
 /**
  * Makes room for one more element of `size` bytes after `count` elements. `list` is the address of
  * the pointer to the array, which has room for *capacity elements. Returns 0, or -1 if out of
- * memory: then the array stays as it is.
+ * memory: then the array stays as it is. A macro, so that analyzers see the type of the array.
  */
-static inline int list_grow(void *list, size_t count, size_t *capacity, size_t size)
-{
-    const size_t more = *capacity ? 2 * *capacity : 16;
-    void *array;
-
-    if (count < *capacity)
-        return 0;
-    memcpy(&array, list, sizeof(array));
-    array = reallocarray(array, more, size);
-    if (!array)
-        return -1;
-    memcpy(list, &array, sizeof(array));
-    *capacity = more;
-    return 0;
-}
+#define list_grow(list, count, capacity, size)                                                     \
+    (*(list) = list_grown(*(list), (count), (capacity), (size)), (count) < *(capacity) ? 0 : -1)
 
 #endif /* PROTO_GROW_H */

@@ -130,6 +130,7 @@ static int read_segment(struct check *c, size_t at, uint32_t job, struct fault *
 
     if (segment->writer != NO_JOB && segment->writer != job && !follows_a_reader(c, segment, job) &&
         !waits_for(c, job, segment->writer))
+        /* The segment still holds its array. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         return complain(c, at, segment->writer, true, job, false, fault);
     return add_reader(c, segment, job) < 0 ? fault_no_memory(fault) : 0;
 }
