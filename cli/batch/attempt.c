@@ -19,7 +19,7 @@
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    struct case_result last; /* the members RESULT_LAST of the last attempt's result */
+    struct case_result last; /* only the members RESULT_LAST, from the last attempt */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -165,8 +165,8 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
 /* The result of an attempt. */
 
 /*
- * Returns whether a fault is about a file of a job. The code of such a fault is that of any
- * refusal, but its pointer ends in a member that has a path.
+ * Returns whether a fault concerns a file of a job. Its code does not show that, because every
+ * refusal has this code; but its pointer ends in a member that names a file or a tensor in a file.
  */
 static bool is_about_a_file(const struct fault *fault)
 {
@@ -276,7 +276,7 @@ static void append(char **message, const char *between, const char *more)
     }
 }
 
-/* With --update-golden, adds the outcome of another job that does not match its golden file. */
+/* With --update-golden, adds to the message another job whose output does not match. */
 static void describe_further(struct attempt *attempt, const struct resolved *resolved,
                              const struct outcome *outcome)
 {
@@ -293,7 +293,7 @@ static void describe_further(struct attempt *attempt, const struct resolved *res
     case_result_finish(&other.result);
 }
 
-/* Writes the golden file of a job that does not match, and continues with the next job. */
+/* Writes the golden file of a job whose output does not match it; the next job then runs. */
 static void update(struct attempt *attempt, const struct resolved *resolved,
                    const struct outcome *outcome)
 {
@@ -468,7 +468,7 @@ static void attempt_run(struct attempt *attempt, const struct batch_case *batch_
     if (load(attempt, batch_case) == 0)
         run_noting(attempt, link, begin_ns);
     else
-        attempt->result.fingerprint.known = true; /* its only input is the text of the job file */
+        attempt->result.fingerprint.known = true; /* no job ran: the job file is the only input */
     attempt->result.ns = clock_ns() - begin_ns;
     if (plan->profile && attempt->timeline.all.jobs == attempt->moved)
         attempt->result.predicted_ns = cost_ns(plan->profile, attempt->timeline.all.end);
@@ -534,12 +534,13 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
     if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
         add_given(&trial->result, kept.given);
     free(kept.given);
-    /* Give no result: the continued run must report what an uninterrupted run would. */
+    /* After ^C give no result: the next run then runs the case again and keeps its files. */
     if (trial->complains && cancel_requested())
         trial->end = ATTEMPT_INTERRUPTED;
 }
 
-/* Adds an attempt to the tally, which owns its members. Returns whether another one follows. */
+/* Adds an attempt to the tally, which then owns its members. Returns whether another attempt
+ * follows. */
 static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
 {
     uint32_t failures = ++tally->attempts - tally->passed;

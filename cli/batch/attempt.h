@@ -33,7 +33,7 @@ enum attempt_end {
     ATTEMPT_ENDED,
     ATTEMPT_INTERRUPTED, /* the user pressed ^C: the attempt has no result */
     ATTEMPT_LOST,        /* the connection was lost (`lost`): the attempt has no result */
-    ATTEMPT_UNCOUNTED    /* verdict of a trial attempt: a queue did not count its result */
+    ATTEMPT_UNCOUNTED    /* only as the end of a trial: the queue did not count its result */
 };
 
 struct attempt {
@@ -48,8 +48,8 @@ struct attempt {
     const struct attempt_plan *plan;
     bool over;                   /* true: run no further job */
     size_t moved;                /* number of jobs that moved data */
-    struct timeline timeline;    /* timeline of the jobs of `file`, with a profile */
-    struct buffer_places places; /* places of the buffers of `file`, with a profile */
+    struct timeline timeline;    /* timeline of the jobs of `file`, if there is a profile */
+    struct buffer_places places; /* places of the buffers of `file`, if there is a profile */
 };
 
 /* A trial: all attempts at one case until its verdict. */

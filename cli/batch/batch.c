@@ -176,8 +176,9 @@ static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard
 }
 
 /*
- * Refuses a state file of another shard: merge would take two shards in one file for one. Results
- * of other cases are allowed, because cases may change between runs and --filter selects some.
+ * Refuses a state file of another shard: merge would treat two shards in one file as one shard.
+ * Results of other cases are allowed, because cases may change between runs and --filter selects
+ * some.
  */
 static int check_state(const struct batch *batch)
 {
@@ -480,7 +481,7 @@ static void close_outline(struct batch *batch)
         written(batch, state_file_outline(&batch->state_file, &batch->outline, &fault), &fault);
 }
 
-/* An open run without cases is a mistake, as a directory without cases is. */
+/* Reports that an open run has no cases: that is an error, like a directory without cases. */
 static void refuse_nothing(struct batch *batch)
 {
     static const char text[] = "standard input names no cases, or --filter selects none of them";

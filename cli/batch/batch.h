@@ -81,18 +81,19 @@ struct batch {
 };
 
 /**
- * Chooses the cases to run: of `cases` (sorted, filtered) those of the shard that have no valid
- * result in the state file. `setup` is only read with a state file. Returns DONE, or another code
- * after printing an error. batch_finish() is required in both cases.
+ * Chooses the cases to run: the cases of the shard, from `cases` (sorted, filtered), that have no
+ * valid result in the state file. `setup` is only read with a state file. Returns DONE, or another
+ * code after printing an error. batch_finish() is required in both cases.
  */
 enum exit_code batch_open(struct batch *batch, const struct batch_settings *settings,
                           struct cases *cases, const struct options *options,
                           const struct run_setup *setup);
 
 /**
- * Decides about a case of an open run: another shard or --filter may leave it out, and a case that
- * this run would remove is refused. Sets batch_case->known if its result is valid. `context` is the
- * batch. Workers may call it, one at a time.
+ * Decides whether a case of an open run runs. Leaves out a case of another shard and a case that
+ * --filter does not select; refuses a case whose files this run would remove. Sets
+ * batch_case->known if the earlier result of the case is valid. `context` is the batch. Workers
+ * may call it, one at a time.
  */
 enum admission batch_admit(void *context, struct batch_case *batch_case, struct fault *fault);
 
@@ -112,7 +113,7 @@ struct workers_callbacks batch_callbacks(struct batch *batch);
 
 /**
  * Ends reports and state file and removes obsolete kept cases. `exit` is the result of
- * workers_run(); `whole` is false if an open run did not come to the end of its cases. Returns the
+ * workers_run(); `whole` is false if an open run did not reach the end of its cases. Returns the
  * exit code of the run.
  */
 enum exit_code batch_end(struct batch *batch, enum exit_code exit, bool whole);

@@ -5,8 +5,8 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/report/report.h"
 
-/* The options of the macros have no forms: a run and a worker take them, and each may change the
- * result of a case. */
+/* The options that macros add have no bits in `uses`: a run and a worker take them, and each of
+ * these options may change the result of a case. */
 const struct option batch_options[] = {
     {"jobs", 'j', "N",
      "Run at most N cases at a time (default: number of processors; 1 with -H or --profile).",

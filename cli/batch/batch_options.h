@@ -8,14 +8,14 @@
  *      forms of the command that take it; and BATCH_NEUTRAL if it cannot change the result of a
  *      case that passes. Help, completion, --resume, merge and the forms for queues read the table.
  *   2. Read its value where it matters, with options_get() or, if it is a number, options_uint().
- *      What a whole run needs is read once, in batch_settings_read().
+ *      An option that concerns the whole run is read once, in batch_settings_read().
  *   3. Describe it in man/mlictl-batch.1.scd: under OPTIONS; in the list of options that do not
  *      count for --resume, if it is BATCH_NEUTRAL; and under EXIT STATUS, if it changes the code.
  *      Say in python/mli/_batch_options.py whether the plugin of pytest takes it. The tests
- *      mlictl_man and python compare both with the table; mlictl_help has the verbs with which a
- *      help may begin.
+ *      mlictl_man and python compare these two files with the table; the test mlictl_help lists
+ *      the verbs with which the help of an option may begin.
  *   4. Test it in the file tests/integration/test_batch*.py of its topic, and add it to
- * CHANGELOG.md.
+ *      CHANGELOG.md.
  */
 #ifndef CLI_BATCH_OPTIONS_H
 #define CLI_BATCH_OPTIONS_H
@@ -24,7 +24,7 @@
 
 /* The column `uses` of batch_options[]. */
 enum {
-    /* Forms of the command that take the option; none: a run and a worker. */
+    /* Forms of the command that take the option; without these bits: a run and a worker. */
     IN_RUN = 1,     /* mlictl batch PATH... */
     IN_WORKER = 2,  /* mlictl batch --queue URL */
     IN_MERGE = 4,   /* mlictl batch merge */
@@ -32,8 +32,8 @@ enum {
     IN_STATUS = 16,
     IN_COLLECT = 32,
     BATCH_FORMS = 63,
-    /* Its value cannot change the result of a case that passes. Otherwise --resume runs all cases
-     * again when it changes. */
+    /* The option's value cannot change the result of a case that passes. When the value of an
+     * option without this bit changes, --resume runs all cases again. */
     BATCH_NEUTRAL = 64,
     BATCH_REPORT = IN_RUN | IN_WORKER | IN_MERGE | IN_COLLECT | BATCH_NEUTRAL
 };

@@ -25,7 +25,7 @@ struct batch_case {
     bool read;          /* true: `digest` is known */
     uint64_t digest;    /* digest64() of the text of the job file; 0: it cannot be read */
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
-    /* Valid earlier result of the case, which then does not run; or NULL. */
+    /* Valid earlier result: the case then does not run; or NULL. */
     const struct case_result *known;
     bool ended, passed;        /* the case has ended in this run; the case has ended and passed */
     struct queue_lease *lease; /* the queue's lease of the case, while the case runs; or NULL */
@@ -78,8 +78,8 @@ void cases_finish(struct cases *cases);
 uint64_t case_digest(struct batch_case *batch_case);
 
 /**
- * Returns whether a text from a *.json file is a case: invalid JSON, or an object (also in an
- * array) that has a member of job files such as "op" or "jobs".
+ * Returns whether a text from a *.json file is a case: invalid JSON, or an object, alone or in an
+ * array, that has a member of job files such as "op" or "jobs".
  */
 bool cases_is_job_text(const char *text, size_t length);
 

@@ -48,8 +48,8 @@ void connector_finish(struct connector *connector)
     connector->service = NULL;
 }
 
-/* Options that choose the service. Of the others, those that are not BATCH_NEUTRAL may change the
- * result of a case that passes. */
+/* Options that choose the service. Of all other options, those that are not BATCH_NEUTRAL may
+ * change the result of a case that passes. */
 static const char *const of_service[] = {"engine", "channels", "profile", "socket", "host", NULL};
 
 static bool is_of_service(const char *name)

@@ -25,7 +25,7 @@
 /* Flags to open a directory for the *at() functions. */
 #define KEPT_DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* Digits of an origin: 8 of the working directory of the run, then 8 of its PATHs. */
+/* Digits of an origin: 8 for the working directory of the run, then 8 for its PATHs. */
 enum { KEPT_ORIGIN_DIGITS = CONTENT_DIGITS };
 
 struct kept_line {
@@ -38,7 +38,7 @@ struct kept_list {
     int fd;       /* descriptor of DIR/.kept, with the lock */
     bool is_ours; /* true: mlictl batch also created DIR */
     struct text text;
-    struct kept_line *lines; /* sorted by place, without duplicates; borrow from the text */
+    struct kept_line *lines; /* sorted by place, without duplicates; strings are in `text` */
     size_t count;
 };
 
@@ -47,7 +47,7 @@ static const char head[] =
     "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
 static const char ours[] = "# It has made this directory, too.\n";
 
-/* A place that begins like a comment has this in front of it. */
+/* The list writes this before a place that begins like a comment. */
 static const char here[] = "./";
 
 struct wanted {
@@ -226,8 +226,8 @@ static int sync_list(const struct kept_list *list, bool is_new)
 }
 
 /*
- * Appends a line for a directory of the run; a new list also gets keeping->is_ours. Returns 0, or
- * -1 with errno.
+ * Appends a line for a directory of the run; a new list also records keeping->is_ours. Returns 0,
+ * or -1 with errno.
  */
 static int list_add(struct kept_list *list, const char *place, const struct keeping *keeping)
 {
@@ -693,7 +693,7 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
     close(cleaner.root);
 }
 
-/* The evidence of a failed job, and the case that is kept of it. */
+/* The evidence of a failed job, and the kept case made from it. */
 
 void evidence_init(struct evidence *evidence)
 {
@@ -744,7 +744,7 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
     if (resolved->src_buffer)
         take_buffer(&evidence->source, buffers, resolved->job->src.buffer_index);
     take_input(&evidence->golden, resolved->expect_path, &resolved->expect, produced);
-    /* The tensor before an update becomes the output file of the kept job, which updates it. */
+    /* The kept job updates a copy of the tensor: keep the tensor as it was before the update. */
     evidence->before.fd = duplicate(resolved->before.fd);
     if (resolved->dst_buffer)
         take_buffer(&evidence->before, buffers, resolved->job->dst.buffer_index);
@@ -884,7 +884,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     return result;
 }
 
-/* Links the copy in the pool as `name`; creates the copy if no other thread has done so. */
+/* Links the copy in the pool DIR/.kept-files as `name`; creates the copy if it is missing. */
 static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, const char *name,
                       int fd)
 {
@@ -965,7 +965,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 {
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
-    /* Copies pointers: members that are not replaced stay owned by the original. */
+    /* Copies pointers: *evidence->job still owns the members that are not replaced below. */
     struct job_spec job = *evidence->job;
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));

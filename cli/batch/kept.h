@@ -6,9 +6,10 @@
  *     DIR/.kept-files    large files that kept cases share by hard links, while a run lasts
  *     DIR/a/b/           the kept case a/b
  *         job.json              the failed job alone, with the names of the files below
- *         source.*, golden.*    copies of the files that it reads; of a buffer, its bytes
- *         out.*                 its output; for an update, the tensor before the update; for a
- *                               buffer, its bytes
+ *         source.*, golden.*    copies of the files that the job reads; for a source in a buffer,
+ *                               the buffer's bytes
+ *         out.*                 the job's output; for an update, the tensor before the update; for
+ *                               an output in a buffer, the buffer's bytes
  *         given.*               the result of the failed job
  *
  * A run writes and removes only directories that are in the list, and follows no symbolic links
@@ -29,7 +30,7 @@
 
 struct job_buffers;
 
-/* The use of DIR by a run. */
+/* How a run uses DIR. */
 struct keeping {
     const char *directory; /* DIR; NULL: keep nothing */
     bool is_ours;          /* DIR did not exist when the run began */

@@ -4,9 +4,9 @@
  *
  *     mlictl batch enqueue --queue URL PATH...    adds cases
  *     mlictl batch --queue URL                    a worker: source_queue.c
- *     mlictl batch status --queue URL             shows what waits, who runs what, what is done
- *     mlictl batch collect --queue URL            waits until every case has a result, and makes
- * one report
+ *     mlictl batch status --queue URL             shows waiting, running and finished cases
+ *     mlictl batch collect --queue URL            waits until every case has a result, and
+ *                                                 makes one report
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static int read_password_file(struct queue_url *url, const char *path, struct fa
     return status;
 }
 
-/* Reads the password that the URL does not have. */
+/* Reads the password from a file or a variable if the URL has none. */
 static int read_password(const struct options *options, struct queue_url *url, struct fault *fault)
 {
     static const char variable[] = "MLI_QUEUE_PASSWORD";
@@ -116,7 +116,7 @@ int batch_queue_open(const struct options *options, struct queue **queue,
 
 /* Adding cases. */
 
-/* Returns the rest of a path behind a directory, or NULL if the path is not below it. */
+/* Returns the part of a path after a directory, or NULL if the path is not below the directory. */
 static const char *behind(const char *directory, const char *file)
 {
     size_t length = strlen(directory);
@@ -128,8 +128,8 @@ static const char *behind(const char *directory, const char *file)
     return queue_path_is_below(file + length + 1) ? file + length + 1 : NULL;
 }
 
-/* Returns the path of a job file below the real directory of the root. Heap; NULL, with errno
- * ENOMEM if out of memory: it is not below the root. */
+/* Returns the path of a job file below the real directory of the root. Heap; NULL if the file is
+ * not below the root or, with errno ENOMEM, if out of memory. */
 static char *find_below(const char *root, const char *file)
 {
     char *directory = realpath(root, NULL);
@@ -450,7 +450,7 @@ static int report_entry(struct collection *collection, const struct queue_entry 
     return 0;
 }
 
-/* Without this, a report of cases that did not run would have no error. */
+/* Reports cases without a result as a problem: otherwise the report would show no error. */
 static void report_missing(const struct collection *collection)
 {
     char text[PRINT_TEXT_MAX];

@@ -18,8 +18,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Adds a borrowed name to a tree. Returns 1 if it is new, 0 if it was there, -1 if out of memory.
- */
+/* Adds a borrowed name to a tree. Returns 1 if the name is new, 0 if the tree had it, -1 if out of
+ * memory. */
 static int add_name(void **names, const char *name)
 {
     const char *const *node = tsearch(name, names, compare_names);
@@ -99,7 +99,7 @@ static void note_contents(struct fingerprint *fingerprint, const struct job_file
     }
 }
 
-/* Keeps job_file in the fingerprint, because it is known without the files. */
+/* Clears the fingerprint, except for job_file: it is known even if the other inputs are not. */
 static void forget_inputs(struct fingerprint *fingerprint)
 {
     uint64_t job_file = fingerprint->job_file;
@@ -186,7 +186,8 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
     return there;
 }
 
-/* A report must not name files that do not exist. */
+/* Returns why a result is not valid because of the files that its run wrote, or NULL. A report
+ * must not name files that do not exist. */
 static const char *output_reason(const struct resume *resume, const struct case_result *then)
 {
     const struct keeping *keeping = resume->keeping;

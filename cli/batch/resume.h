@@ -45,7 +45,7 @@ const struct case_result *resume_find(const struct resume *resume, struct batch_
 /** Reports how many of the cases have a rerun_reason, in one line for each reason. */
 void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count);
 
-/* The checksum of all files that a case reads, with which machines compare their cases. */
+/* The checksum of all files that a case reads: machines compare it to detect different files. */
 
 /** Returns the checksum of the job file and the files in the fingerprint, without the setup. */
 uint64_t case_inputs_of(const struct fingerprint *fingerprint);

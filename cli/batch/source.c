@@ -11,7 +11,7 @@
 #include "cli/term/exit_code.h"
 #include "cli/term/print.h"
 
-/* A line with its comment; its path is shorter (cases.c). */
+/* BUFFER_SIZE limits a line with its comment; the limit for its path is smaller (cases.c). */
 enum { BUFFER_SIZE = 64 * 1024, WAIT_MS = 100 };
 
 static enum source_answer take_listed(void *context, struct batch_case **out, struct fault *fault)
@@ -38,7 +38,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Adds a name to the tree. Returns 1 if it is new, 0 if it was there, -1 if out of memory. */
+/* Adds a name to the tree. Returns 1 if the name is new, 0 if the tree had it, -1 if out of
+ * memory. */
 static int add_name(struct source_input *input, const char *name)
 {
     char *copy = strdup(name);
@@ -60,7 +61,8 @@ static enum source_answer refuse_twice(const struct source_input *input, const c
     return SOURCE_REFUSED;
 }
 
-/* Takes the next case of the last line. Returns SOURCE_LATER if it does not run. */
+/* Takes the next case of the line that was read last. Returns SOURCE_LATER if the case does not
+ * run. */
 static enum source_answer take_fresh(struct source_input *input, struct batch_case **out,
                                      struct fault *fault)
 {

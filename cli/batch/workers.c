@@ -154,8 +154,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Waits until cases have ended, all workers have ended, or `until_ns`. Returns whether a worker is
- * running. */
+/* Waits until cases have ended, all workers have ended, or the clock reaches `until_ns`. Returns
+ * whether a worker is running. */
 static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **ended)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
@@ -264,7 +264,7 @@ static void run_workers(struct shared *shared, struct worker *workers, uint32_t 
     struct fault fault;
     int error = start_threads(shared, workers, count);
 
-    /* Continue with fewer workers if a thread cannot be created, but not without any. */
+    /* If a thread cannot be created, continue with fewer workers, but stop if there is none. */
     if (error && !workers[0].shared) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "cannot create a thread: %s", strerror(error));
         stop_for(shared, &fault);
@@ -287,7 +287,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
         workers[0].link = *first;
         *first = (struct daemon_link){0};
         run_workers(&shared, workers, plan->workers, callbacks);
-        daemon_link_finish(&workers[0].link); /* if its thread did not start */
+        daemon_link_finish(&workers[0].link); /* still connected if its thread did not start */
     } else if (plan->workers > 0) {
         fault_no_memory(&shared.fault);
         shared.exit = EXIT_CODE_FAILED;

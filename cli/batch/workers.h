@@ -28,8 +28,8 @@ struct trial;
 /*
  * The sources of the cases that workers run:
  *
- *     source_list     cases that are all known before the first one runs
- *     source_input    lines of standard input, as they come
+ *     source_list     cases that are all known before the first case runs
+ *     source_input    lines of standard input, as they arrive
  *     source_queue    cases of a queue on a server
  *
  * To add a source, write source_NAME.c with a struct case_source, and choose it in cmd_batch.c.
@@ -52,7 +52,7 @@ static inline enum source_answer source_no_memory(struct fault *fault)
 }
 
 /* The decision about a case of an open run: it runs, or has a known result; --filter or --shard
- * leave it out; it is invalid. */
+ * leaves it out; or it is invalid. */
 enum admission { CASE_ADMITTED, CASE_LEFT_OUT, CASE_REFUSED };
 
 /* Workers call the functions from several threads at a time. */
@@ -63,7 +63,7 @@ struct case_source {
      * fault is filled. A case that has a known result is reported without a run.
      */
     enum source_answer (*take)(void *context, struct batch_case **out, struct fault *fault);
-    /** The worker calls it after the trial of a case. It may change trial->end. May be NULL. */
+    /** Called by the worker after the trial of a case. May change trial->end. May be NULL. */
     void (*ended)(void *context, struct batch_case *batch_case, struct trial *trial);
     void *context;
 };
@@ -79,9 +79,9 @@ struct source_list {
 struct case_source source_list_of(struct source_list *list);
 
 /*
- * The source of `mlictl batch -`: the lines of standard input. Each line is a line of a
- * manifest. A case runs as soon as its line is complete, while the other end of the pipe may still
- * look for further cases.
+ * The source of `mlictl batch -`: the lines of standard input. Each line is a line of a manifest.
+ * A case runs as soon as its line is complete, while the program at the other end of the pipe may
+ * still search for further cases.
  */
 
 struct source_input {
@@ -97,9 +97,9 @@ struct source_input {
     size_t next;        /* index of the next entry to take */
     void *names;        /* tree of the names of all cases */
     char *buffer;       /* bytes of lines that were read */
-    size_t begin, end;  /* range of the bytes that were not taken */
+    size_t begin, end;  /* range of the bytes in `buffer` that were not taken */
     bool skips;         /* the current line is too long: skip its rest */
-    bool at_end, ended; /* read() has returned 0; and all lines were taken */
+    bool at_end, ended; /* read() has returned 0; all lines were taken too */
 };
 
 /** Returns the source of `input`, whose members up to `context` are set. */
@@ -128,8 +128,10 @@ struct source_queue {
     bool ended; /* every case has a result */
 };
 
-/** Opens the queue of the options; the members of `source` before `contents` are not set. Returns
- * 0, or -1 with the fault filled; source_queue_finish() is legal in both cases. */
+/**
+ * Opens the queue of the options. The caller has set the members `cases` and `contents` of
+ * `source`. Returns 0, or -1 with the fault filled; source_queue_finish() is legal in both cases.
+ */
 int source_queue_open(struct source_queue *source, const struct options *options,
                       struct fault *fault);
 struct case_source source_queue_of(struct source_queue *source);
@@ -150,8 +152,10 @@ struct workers_callbacks {
     /** Records an ended case; `trial` is valid until the callback returns. Returns false to start
      * no further case. */
     bool (*ended)(void *context, struct batch_case *batch_case, const struct trial *trial);
-    /** Records the known result of a case; or why the source refused one. NULL for a source that
-     * gives none. */
+    /**
+     * Record the known result of a case, and why the source refused a case. NULL if the source
+     * never has such cases.
+     */
     void (*reused)(void *context, const struct batch_case *batch_case);
     void (*refused)(void *context, const struct fault *fault);
     /** Reports a message of the source, or why the result of a case does not count; `batch_case` is

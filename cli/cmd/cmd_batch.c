@@ -67,7 +67,7 @@ struct batch_run {
     struct daemon_link first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
-    /* The source of its cases: of the one that the settings name. */
+    /* The source of the cases: the settings choose one of these three. */
     struct source_list list;
     struct source_input input;
     struct source_queue queue;
@@ -204,7 +204,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
 static bool run_subcommand(const struct options *options, enum exit_code *code)
 {
     static const struct {
-        const char *name; /* with "batch " */
+        const char *name; /* name of the form, with "batch " before it */
         unsigned form;
         enum exit_code (*run)(const struct options *options);
     } forms[] = {{"batch merge", IN_MERGE, batch_merge},

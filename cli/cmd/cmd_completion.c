@@ -82,7 +82,7 @@ static const char beginning_bash[] =
     "            ended=yes\n"
     "            ;;\n";
 
-/* "--name", or "-n | --name" as a pattern. */
+/* Writes the pattern for an option: "--name", or "-n | --name" if it has a letter. */
 static void write_pattern(FILE *out, const struct option *option)
 {
     if (option->letter)
@@ -90,7 +90,8 @@ static void write_pattern(FILE *out, const struct option *option)
     fprintf(out, "--%s", option->name);
 }
 
-/* Writes the options with values that are allowed before the command, to skip their values. */
+/* Writes the options with a value that are allowed before the command: the script skips the
+ * values. */
 static void write_skipping(FILE *out)
 {
     bool first = true;
@@ -261,7 +262,7 @@ static void write_arguments_bash(FILE *out, const struct value *arguments,
     write_offer(out, offers_bash, arguments);
 }
 
-/* Writes the case of a command: the values of its options, the options, the arguments. */
+/* Writes the branch of a command: the values of its options, the options, the arguments. */
 static void write_case(FILE *out, const struct option *table, const struct value *arguments,
                        const struct value *first)
 {
@@ -392,8 +393,8 @@ static void write_function(FILE *out, const struct command *command)
     fputs("\n}\n", out);
 }
 
-/* After the command, $words begins with it. A sourced file calls compdef; a file that zsh has found
- * in $fpath is the body of the function, and calls it. */
+/* While zsh completes the words after the command, $words begins with the command. A sourced file
+ * calls compdef; a file that zsh has found in $fpath is the body of the function, and calls it. */
 static const char end_zsh[] = "    case $state in\n"
                               "    arguments)\n"
                               "        curcontext=${curcontext%:*:*}:mlictl-$words[1]:\n"
@@ -430,7 +431,7 @@ static void completion_zsh(FILE *out)
     fputs(end_zsh, out);
 }
 
-/* Conditions of the `complete` lines: the command of the line, and the place of the cursor. */
+/* Conditions of the `complete` lines: the command of the line, and the position of the cursor. */
 static const char helpers_fish[] =
     "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
     "\n"

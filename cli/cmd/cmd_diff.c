@@ -21,7 +21,7 @@ struct side {
     const struct tensor_list *list;
 };
 
-/* The result for a tensor's name. */
+/* The result of comparing the two tensors of one name. */
 struct verdict {
     enum {
         SAME,
@@ -29,7 +29,7 @@ struct verdict {
         ONLY_B,
         DTYPES,
         SHAPES,
-        CONTENT /* meaning: see `difference` */
+        CONTENT /* other elements: see `difference` */
     } kind;
     const struct tensor_entry *a, *b; /* `nothing` if the archive lacks the name */
     struct difference difference;
@@ -83,7 +83,8 @@ static int compare_contents(const struct side sides[2], struct tensor_entry *ent
     return status;
 }
 
-/* Returns whether two dtypes are equal. Two formats have different words for one dtype. */
+/* Returns whether two dtypes are equal. Two file formats may have different words for one
+ * dtype. */
 static bool same_dtype(const struct side sides[2], struct tensor_entry *const entries[2])
 {
     const struct tensor_entry *a = entries[0], *b = entries[1];
@@ -93,7 +94,7 @@ static bool same_dtype(const struct side sides[2], struct tensor_entry *const en
            a->header.kind == b->header.kind && a->header.item_size == b->header.item_size;
 }
 
-/* Compares bytes, too: in a faulty header, which is refused, they may contradict the shape. */
+/* Also compares the numbers of bytes: in a faulty header they may contradict the shape. */
 static bool same_shape(const struct tensor_entry *a, const struct tensor_entry *b)
 {
     return a->rank == b->rank && a->bytes == b->bytes &&

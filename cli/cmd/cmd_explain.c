@@ -70,10 +70,10 @@ struct run {
     struct c_sequence calls; /* C code of the current job file, with --c */
     struct explain_output output;
     const char *job;          /* --job; null: all jobs */
-    uint32_t channels;        /* number of --channels; 0: use the number of the job */
+    uint32_t channels;        /* value of --channels; 0: use the channels of each job */
     const char *view;         /* --view; null: the defaults */
     uint64_t descriptors;     /* --descriptors */
-    struct timeline timeline; /* timeline of the jobs on the board, with a profile */
+    struct timeline timeline; /* timeline of the jobs on the board of --profile */
     /* The file that find_job() searched last, and its result. */
     const struct job_file *file;
     size_t index;
@@ -216,7 +216,7 @@ static int explain_staged(struct run *run, const struct job_file *file,
     return explain_steps(run, file, resolved, fault);
 }
 
-/* Explains a job, and then checks limits and rules, so that a job that breaks one is explained. */
+/* Explains a job before it checks limits and rules, so that a refused job is explained too. */
 static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
@@ -254,7 +254,7 @@ static int begin_file(void *context, const struct job_file *file, struct fault *
     return run->rules.profile ? job_rules_begin(&run->rules, file, fault) : 0;
 }
 
-/* Returns the number of functions that a whole file becomes. */
+/* Returns the number of C functions for a whole job file. */
 static size_t count_functions(const struct job_list *list)
 {
     size_t count = 0;

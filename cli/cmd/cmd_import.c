@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl import: makes test cases of the nodes of a model that move data. */
+/* mlictl import: makes test cases from the nodes of a model that move data. */
 #include <string.h>
 
 #include "cli/cmd/command.h"

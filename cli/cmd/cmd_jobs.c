@@ -28,7 +28,7 @@ static const struct option options_table[] = {
 
 enum { STATE_WORD_MAX = 32 };
 
-/* Reads --state, as in "running,queued". */
+/* Reads the value of --state, for example "running,queued". */
 static int take_states(const struct options *options, uint32_t *states)
 {
     const char *text = options_get(options, "state");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl ping: whether a daemon answers, and after how long. */
+/* mlictl ping: shows whether a daemon answers, and how fast. */
 #include "cli/cmd/command.h"
 #include "cli/cmd/session.h"
 #include "cli/term/clock_ns.h"

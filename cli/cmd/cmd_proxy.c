@@ -6,8 +6,9 @@
  *     stdin  -> lines; payload bytes are written to memfds -> daemon, with the memfds
  *     stdout <- lines; the bytes of those memfds           <- daemon
  *
- * Memory is bounded: the memfds of all requests under way have at most 1 GiB, lines wait in buffers
- * of a fixed size, and a side that does not read its output is not read from.
+ * Memory is bounded: the memfds of all requests under way have at most 1 GiB, lines wait in
+ * buffers of a fixed size, and while one side does not read, the proxy stops reading from the
+ * other side.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 enum {
     PROXY_WAITING_MAX = 256 * 1024, /* maximum number of unsent bytes to one side; above this, the
                                        proxy does not read from the other side */
-    PROXY_REQUESTS_MAX = 1024       /* pending requests that expect payload */
+    PROXY_REQUESTS_MAX = 1024       /* maximum number of pending requests with payload */
 };
 
 /* A request with its payload in memfds. */
@@ -374,7 +375,7 @@ static enum proxy_end forward(struct proxy *proxy)
     return end;
 }
 
-/* A request beyond the limit of memory waits until those before it have ended. */
+/* A request that exceeds the memory limit waits until all earlier requests have ended. */
 static bool has_room(const struct proxy *proxy)
 {
     return proxy->bytes <= INLINE_BYTES_MAX || proxy->count == 0;
@@ -576,7 +577,8 @@ static enum proxy_end flush(struct proxy *proxy)
     return PROXY_GOES_ON;
 }
 
-/* A daemon that no longer reads may still send: its end is noticed when reading. */
+/* Returns the events to poll for. A daemon that no longer reads may still send: the proxy then
+ * only reads, until the end of the stream. */
 static short daemon_events(const struct proxy *proxy)
 {
     short events = downward_open(proxy) ? POLLIN : 0;

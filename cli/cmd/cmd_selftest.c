@@ -20,7 +20,7 @@
 
 enum {
     ITERATIONS = 1000, /* cases for each engine; all engines of a host take two or three seconds */
-    BOARD_ITERATIONS = 200, /* limit of cases on a serial line */
+    BOARD_ITERATIONS = 200, /* default number of cases on a board */
     CHANNELS = 4,
     THREADS = 4,
     TIMEOUT_MS = 5000,
@@ -185,7 +185,7 @@ static enum exit_code run_all(struct selftest_report *report, struct round_plan 
     return selftest_run(report, plan, &engines, seconds, test_engine, &named);
 }
 
-/* Checks that --engine exists and has the --channels. */
+/* Checks that the engine of --engine exists and has the channels of --channels. */
 static int check_engine(const struct options *options, const char *engine, uint32_t channels,
                         struct fault *fault)
 {

@@ -16,7 +16,7 @@
 #include "proto/wire/job.h"
 #include "proto/wire/methods.h"
 
-/* Statistics of a daemon at a time. Rates are computed from two samples. */
+/* Statistics of a daemon at one time. Rates are computed from two samples. */
 struct top_sample {
     struct daemon_stats stats;
     uint64_t time_ns;
@@ -242,7 +242,7 @@ static int look(struct top *top, struct fault *fault)
     return 0;
 }
 
-/* Draws views until ^C, which is the normal end, or once. */
+/* Draws the view until ^C, which is the normal end; with top->once, draws it once. */
 static int watch(struct top *top, struct top_sample samples[2], struct fault *fault)
 {
     for (int i = 0; !cancel_requested(); i++) {
@@ -258,7 +258,7 @@ static int watch(struct top *top, struct top_sample samples[2], struct fault *fa
     return 0;
 }
 
-/* The alternate screen without a cursor, and back. */
+/* Switches to the alternate screen and hides the cursor; leave() undoes both. */
 static void enter(const struct top *top)
 {
     if (top->terminal)

@@ -23,7 +23,7 @@ struct validation {
     struct job_limits limits;
     struct job_rules rules;
     struct produced produced;
-    struct races races; /* of the current job file */
+    struct races races; /* races in the current job file */
     const struct print_style *style;
 };
 

@@ -36,7 +36,7 @@ void command_print_list(void)
                commands[i]->summary);
 }
 
-/* Returns the command of a file with this name, or null if no command has such a file. */
+/* Returns the command that reads a file with this ending, or null if there is none. */
 static const char *command_for_file(const char *name)
 {
     static const char *const endings[][2] = {

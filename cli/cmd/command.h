@@ -2,8 +2,9 @@
 /*
  * The commands of mlictl, one per cmd/cmd_NAME.c. To add a command:
  *
- *   1. write cmd/cmd_NAME.c with a `struct command` and its options_table; a command that asks a
- *      daemon a question follows cmd_info.c (cmd/session.h), a command that runs jobs cmd_run.c
+ *   1. write cmd/cmd_NAME.c with a `struct command` and its options_table; use
+ *      cmd_info.c (cmd/session.h) as the example for a command that sends a request to a daemon,
+ *      cmd_run.c for a command that runs jobs
  *   2. declare the command below, list it in main.c, and its file in meson.build
  *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and man/mlictl.1.scd
  *   4. write a test in tests/integration; help, completion and examples are tested from the tables
@@ -24,7 +25,7 @@ enum { EXAMPLES_MAX = 8 };
 
 struct command {
     const char *name;
-    const char *arguments; /* arguments in the usage, as in "JOB.json..." */
+    const char *arguments; /* arguments in the usage, for example "JOB.json..." */
     size_t count; /* number of its arguments; 0: none if `arguments` is "", else run() checks it */
     const char *summary; /* help in one line that begins with a verb */
     const char *details; /* a paragraph for the help of the command */

@@ -15,7 +15,7 @@
  *                 tensor/ and file/
  *          -> exit code (term/exit_code.h)
  *
- * Folders, in layers: a folder includes headers only of those below its line.
+ * Folders, in layers: a folder includes headers only of the folders in the lines below it.
  *
  *     cmd          main.c, the commands: one file each
  *     batch        many jobs as test cases
@@ -77,7 +77,7 @@ static void help(void)
            "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.\n");
 }
 
-/* Returns the number of words before the command that are options, or -1. */
+/* Returns the number of words of the options before the command, or -1. */
 static int count_leading(int argc, char **argv)
 {
     int at = 1;
@@ -186,8 +186,8 @@ static enum exit_code run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard streams, or other files would get their numbers. Input is opened for
- * writing and outputs for reading: using them still fails.
+ * Opens /dev/null for each closed standard stream: other files would get its number. Standard
+ * input is opened for writing and the outputs for reading, so that using them still fails.
  */
 static int fill_standard_streams(void)
 {
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
     command_set_list(commands);
     if (fill_standard_streams())
         return EXIT_CODE_FAILED;
-    /* Without these signals a lost reader and a file size limit are errors of the call. */
+    /* While these signals are ignored, write() reports a lost reader or the file size limit. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int error = cancel_init();

@@ -39,7 +39,7 @@ typedef enum exit_code session_fn(struct session *session, void *context);
  */
 enum exit_code session_run(const struct options *options, session_fn *talk, void *context);
 
-/** Like session_run(), also for a board at a serial line. */
+/** Like session_run(), but also connects to a board at a serial line. */
 enum exit_code session_run_any(const struct options *options, session_fn *talk, void *context);
 
 /* One call of a method, and how its answer is printed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls on files, made again if a signal interrupts them: network file systems wait for the
- * server. Also random numbers, and the limit on open files.
+ * System calls on files. A call that a signal interrupts is repeated: on network file systems,
+ * calls wait for the server. Also random numbers, and the limit on open files.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
@@ -13,7 +13,7 @@
 /** Calls openat(). After ^C it fails with ECANCELED instead of EINTR. */
 int open_at(int directory, const char *path, int flags, mode_t mode);
 
-/** Like the function above, for a file that exists. */
+/** Like open_at() in the working directory, for a file that exists. */
 int open_path(const char *path, int flags);
 
 /** Calls pread() until `size` bytes are read, or the file ends. Returns their number, or -1. */
@@ -26,8 +26,8 @@ int write_bytes(int fd, const void *bytes, size_t size, off_t offset);
 int set_size(int fd, off_t size);
 
 /*
- * Syncs files to storage, so that they survive a power cut. A file needs both functions: its
- * content is synced before the file gets its name, and then the name.
+ * Syncs files to storage, so that they survive a power cut. A file needs both functions: sync its
+ * content before the file gets its name, and the name afterwards.
  */
 
 /**
@@ -46,10 +46,10 @@ int storage_sync_names(int directory, int fd);
 /** Like storage_sync_names(), for the directory `path`. */
 int storage_sync_names_of(const char *path, int fd);
 
-/** Calls close(), unless the descriptor is negative: no file is open. */
+/** Calls close(), unless the descriptor is negative, which means that no file is open. */
 void close_open(int fd);
 
-/** Returns a random number; of little quality if the system has none. */
+/** Returns a random number from the system, or, if that fails, one that may be predictable. */
 uint32_t random_number(void);
 
 /** Raises the limit on open files to the largest that is allowed. Does nothing if that fails. */

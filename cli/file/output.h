@@ -6,7 +6,7 @@
  *
  * The other files of this folder: place.h (which file a path means, hints for missing files),
  * regular.h (opening, locking and hashing regular files, files in memory), text.h (reading a whole
- * file), file_map.c (mapping one; in regular.h), calls.h (system calls).
+ * file), file_map.c (mapping a file; in regular.h), calls.h (system calls).
  * To add a kind of output, start here, with an output_init_... function.
  */
 #ifndef CLI_OUTPUT_H
@@ -34,7 +34,7 @@ struct output {
 
 /**
  * Begins a file that output_commit() puts at `path`. An existing file there must be regular; the
- * new one gets its permissions. `pointer` is for faults. Borrows both strings. Returns 0 or -1;
+ * new file gets its permissions. `pointer` is for faults. Borrows both strings. Returns 0 or -1;
  * call output_finish() in both cases.
  */
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
@@ -56,7 +56,7 @@ int output_init_memory(struct output *output, const char *path, const char *poin
 /** Returns the descriptor, which the caller closes. */
 int output_take(struct output *output);
 
-/** Refuses an existing file unless `replace`. Returns 0, or -1 with the fault. */
+/** Refuses an existing file unless `replace` is set. Returns 0, or -1 with the fault. */
 int output_check_fresh(const struct output *output, bool replace, struct fault *fault);
 
 /**
@@ -107,8 +107,8 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 void output_finish(struct output *output);
 
 /**
- * Writes a whole file, as above. With `replace` an existing file is replaced, else refused. Null
- * `bytes`: there was no memory for them. Returns 0, or -1 with the fault.
+ * Writes a whole file with output_commit_synced(). With `replace` an existing file is replaced,
+ * else refused. Null `bytes`: there was no memory for them. Returns 0, or -1 with the fault.
  */
 int output_save(const char *path, const void *bytes, size_t size, bool replace,
                 struct fault *fault);

@@ -25,8 +25,8 @@ struct place {
 char *place_follow(const char *path);
 
 /**
- * Removes "NAME/.." and "./" from the path, in place. Keeps "NAME/.." if NAME is a symbolic link or
- * not a directory, as the path would mean another file.
+ * Removes "NAME/.." and "./" from the path, in place. Keeps "NAME/.." if NAME is a symbolic link
+ * or not a directory, because the path would then mean another file.
  */
 void place_simplify(char *path);
 

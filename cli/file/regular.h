@@ -18,8 +18,8 @@ enum { REGULAR_OTHER = -2 };
 /**
  * Opens a regular file with `flags` (and O_CLOEXEC, O_NONBLOCK, O_NOCTTY). Checks the path first:
  * opening a device or a FIFO has side effects (a tape rewinds, a watchdog starts, a writer stops
- * waiting). Returns the descriptor with *status its fstat(); REGULAR_OTHER with *status filled if
- * the file is not regular; or -1 with errno set.
+ * waiting). Returns the descriptor with *status filled by fstat(); REGULAR_OTHER with *status
+ * filled if the file is not regular; or -1 with errno set.
  */
 int regular_open(const char *path, int flags, struct stat *status);
 
@@ -33,7 +33,8 @@ int regular_lock(int fd, struct fault *fault);
 /** Computes the SHA-256 of the whole file; ^C ends it. Returns 0, or -1 with the fault. */
 int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault);
 
-/* Files in memory (memfds), for copies of tensors that cannot be moved where they are. */
+/* Files in memory (memfds), for copies of tensors that cannot be moved directly from their
+ * files. */
 
 /**
  * Returns whether a copy of `size` bytes takes at most half of the memory: a larger one would
@@ -47,14 +48,17 @@ int memory_file_create(struct fault *fault);
 /** Appends bytes to the file. Returns 0, or -1 with the fault. */
 int memory_file_write(int fd, const void *bytes, size_t size, struct fault *fault);
 
-/* Whole pages of a file in memory, read only. Pages that go missing read as zeros. */
+/* A read-only mapping of whole pages of a file. Pages that the file loses read as zeros. */
 struct file_map {
     void *pages;
     size_t size;
     struct sigbus_guard guard;
 };
 
-/** Maps `size` bytes from `offset` on, a multiple of the page size. Returns 0 or -errno. */
+/**
+ * Maps `size` bytes from `offset` on; `offset` is a multiple of the page size. Returns 0 or
+ * -errno.
+ */
 int file_map_init(struct file_map *map, int fd, uint64_t offset, uint64_t size);
 
 /** Returns whether the file has shrunk, or its storage has failed, since file_map_init(). */

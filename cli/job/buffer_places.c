@@ -10,14 +10,14 @@
 
 enum { MEMBER_MAX_CHARS = 64 };
 
-/* A range of a memory: of a buffer with an address, or free. */
+/* A range of a memory: a buffer with an address, or a free range. */
 struct range {
     uint64_t begin, end;
     size_t buffer; /* index of the buffer in the file */
 };
 
-/* One memory. Placing a buffer at the begin of a gap adds no gap, so the gaps are as few as the
- * buffers with an address. */
+/* One memory. A buffer without an address is placed at the beginning of a gap, which adds no gap:
+ * the number of gaps depends only on the buffers with an address. */
 struct room {
     const struct profile_memory *memory; /* null: no buffer is in this memory */
     struct range *exact, *gaps;          /* ranges in the order of their addresses */

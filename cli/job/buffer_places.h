@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The buffers of a job file on a board without other holders, placed as the service does: first the
- * buffers with an address, then all others in the order of the file. Each of these gets the
- * smallest free range that is large enough.
+ * The buffers of a job file on a board without other buffers, placed as the service does: first
+ * the buffers with an address, then all others in the order of the file. A buffer without an
+ * address gets the smallest free range that is large enough.
  */
 #ifndef CLI_BUFFER_PLACES_H
 #define CLI_BUFFER_PLACES_H

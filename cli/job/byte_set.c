@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/byte_set.h"
 
-/* Adds a loop in the order of steps. */
+/* Inserts a loop; the loops stay ordered from the largest step to the smallest. */
 static void add_loop(struct byte_set *set, uint64_t count, uint64_t step)
 {
     uint32_t at = set->loops;
@@ -60,7 +60,7 @@ struct byte_set byte_set_written(const mli_explanation *move, uint64_t base)
     return join(set);
 }
 
-/* The bytes of a set inside its first `level` loops, at one iteration of these. */
+/* The part of a set at one iteration of its first `level` loops. */
 struct part {
     const struct byte_set *set;
     uint32_t level;
@@ -116,7 +116,8 @@ static bool meet(struct part a, struct part b, uint64_t *budget)
     uint64_t first, last;
     const struct byte_set_loop *loop = &a.set->loop[a.level];
     narrow(&a, &b, &first, &last);
-    /* A run that reaches from one iteration to the next has the last byte of the first one. */
+    /* The run `b` reaches from one iteration of `a` to the next: it has the last byte of the
+     * former. */
     if (is_run(&b) && first < last && span_of(a.set, a.level + 1) <= loop->step)
         return true;
     for (uint64_t i = first; i <= last && i < loop->count; i++) {

@@ -15,7 +15,8 @@ enum { PAGE = 4096 };
 #define SRC_BASE     ((uintptr_t)1 << (ADDRESS_BITS - 1))
 #define DST_BASE     (SRC_BASE | (uintptr_t)1 << (ADDRESS_BITS - 2))
 
-/* Returns an address with the offset in a page that the first element would have in a mapping. */
+/* Returns an address whose offset in a page is that of the first element if its file were
+ * mapped. */
 static const uint8_t *base_of(uintptr_t pages, uint64_t offset)
 {
     return (const uint8_t *)(pages + (uintptr_t)(offset % PAGE));

@@ -35,14 +35,14 @@ struct explained_side {
     const char *buffer; /* name of the buffer; borrowed; null: in a file */
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];  /* shape of the tensor; dst: shape of the whole output, even if
-                                      the  move writes only a part of it */
+                                      the move writes only a part */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements */
     uint64_t offset;               /* offset of the first element in the file or buffer, in bytes */
-    uint64_t bytes;                /* bytes from the first element to the end of the data */
-    int32_t quant_axis;            /* dimension of per-axis quantisation parameters, or -1 */
+    uint64_t bytes;     /* number of bytes from the first element to the end of the data */
+    int32_t quant_axis; /* dimension of per-axis quantisation parameters, or -1 */
 };
 
-/* The part of a move that one channel makes. */
+/* The part of a move that one channel carries out. */
 struct explained_part {
     uint64_t bytes;       /* written */
     uint64_t rows;        /* runs of contiguous bytes */
@@ -58,8 +58,8 @@ struct explained {
     const char *stage;   /* memory that the job is staged through; or null; borrowed */
     bool update;         /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
-    /* No memory is behind the addresses of the plan: subtract src_base and dst_base from them to
-       get offsets. Both bases have the offset in a page that the mapped tensors would have. */
+    /* The addresses of the plan refer to no memory: subtract src_base or dst_base to get offsets.
+     * Each base has the offset in a page that the mapped tensor would have. */
     mli_explanation move;
     const uint8_t *src_base, *dst_base;
     struct picture_views views;   /* rows and columns of pictures; all 0: the defaults */
@@ -90,17 +90,17 @@ int explained_own_parameters(const struct resolved *resolved, struct quant *own,
                              struct fault *fault);
 
 /**
- * Explains the move of a job alone, between tensors at two addresses without memory. `dst_bytes`:
- * size of the destination; `own`: parameters of the result. Returns 0 or -1.
+ * Explains only the move of a job, between tensors at two addresses that need not refer to memory.
+ * `dst_bytes`: size of the destination; `own`: parameters of the result. Returns 0 or -1.
  */
 int explained_move(mli_explanation *move, const struct resolved *resolved, const uint8_t *src_base,
                    const uint8_t *dst_base, uint64_t dst_bytes, const struct quant *own,
                    struct fault *fault);
 
 /**
- * Refuses a move inside one buffer whose bytes from the first to the last one read overlap those
- * from the first to the last one written, as the service does. Accepts all staged jobs. Returns 0
- * or -1.
+ * Refuses, as the service does, a move inside one buffer if the span of the bytes read overlaps
+ * the span of the bytes written. A span reaches from the first byte to the last. Accepts all
+ * staged jobs. Returns 0 or -1.
  */
 int explained_check_apart(const struct explained *explained, const struct resolved *resolved,
                           struct fault *fault);

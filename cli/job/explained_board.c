@@ -15,7 +15,8 @@ static uint64_t align_up(uint64_t address, uint64_t alignment)
     return (address + alignment - 1) / alignment * alignment;
 }
 
-/* Returns the largest memory that the DMA controller reaches, or the first if it reaches none. */
+/* Returns the largest memory that the DMA controller reaches, or the first memory if it reaches
+ * none. */
 static const struct profile_memory *largest_memory(const struct target_profile *profile)
 {
     const struct profile_memory *largest = &profile->memories[0];
@@ -52,7 +53,8 @@ static int find_memory(struct board_place *place, const struct target_profile *p
     return place->memory ? 0 : -1;
 }
 
-/* Checks whether the memories are reached, and large enough. job_rules_check() checks all rules. */
+/* Checks that the memories can be reached and are large enough. job_rules_check() checks all
+ * rules. */
 static int check_room(const struct explained_board *board, struct fault *fault)
 {
     const struct profile_operand src = {.side = "src",
@@ -83,7 +85,7 @@ static void place_in_buffer(struct board_place *place, const struct job_board_co
     place->address = buffer->address + spec->offset;
 }
 
-/* Returns the first address of a memory behind all buffers. */
+/* Returns the first address after all buffers in a memory. */
 static uint64_t end_of_buffers(const struct profile_memory *memory,
                                const struct job_board_context *context)
 {
@@ -215,7 +217,7 @@ static void compute_kernel_cost(struct explained_board *board, uint32_t element)
     cost_of_kernel(&board->cost, board->profile, &memories, &board->part[0], element);
 }
 
-/* Returns the first address of the source's memory behind all buffers and both tensors. */
+/* Returns the first address after all buffers and both tensors in the source's memory. */
 static uint64_t end_of_tensors(const struct explained_board *board,
                                const struct job_board_context *context)
 {
@@ -293,7 +295,7 @@ static uint64_t bank_of(const struct profile_memory *memory, uint64_t address)
     return address % bank_cycle(memory) / memory->bank_bytes;
 }
 
-/* Returns the number of the first `rows` rows that begin in the same bank on both sides. */
+/* Returns how many of the first `rows` rows begin in one bank both in source and destination. */
 static uint64_t count_same(const struct mli_copy_box *box, const struct profile_memory *memory,
                            uint64_t rows)
 {

@@ -33,7 +33,7 @@ enum { BOARD_SHOWN_DEFAULT = 4 }; /* number of descriptors that are printed */
 struct board_place {
     const struct profile_memory *memory;
     uint64_t address; /* address of the first element */
-    uint64_t bytes;   /* bytes from there to the last byte that is accessed */
+    uint64_t bytes;   /* number of bytes from `address` to the last byte that is accessed */
     bool in_buffer;   /* a buffer of the job file determines the address */
 };
 
@@ -98,7 +98,8 @@ int explained_board_init(struct explained_board *board, const struct job_board_c
                          const struct resolved *resolved, const struct explained *explained,
                          uint64_t shown, struct fault *fault);
 
-/** Adds a move that begins when `sum` has ended: source of the first, destination of the last one.
+/**
+ * Adds to `sum` a move that begins when `sum` has ended; `sum` gets the destination of that move.
  */
 void explained_board_append(struct explained_board *sum, const struct explained_board *next);
 

@@ -19,7 +19,7 @@ struct job_file {
     size_t **after; /* for each job: indices of its after_count predecessors */
 };
 
-/** Reads and checks a job file, "-" being standard input. Returns 0 or -1 (nothing to finish). */
+/** Reads and checks a job file; "-" is standard input. Returns 0 or -1 (nothing to finish). */
 int job_file_load(struct job_file *file, const char *path, struct fault *fault);
 /** Checks the text of a job file. Apart from that, like job_file_load(). */
 int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
@@ -28,7 +28,8 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
 const char *job_file_label(const char *path);
 void job_file_finish(struct job_file *file);
 
-/** Returns a path of the job file for open(), simplified by place_simplify(). Heap; null: out of
+/** Converts a path in the job file to a path for open(), simplified by place_simplify(). Heap;
+ * null: out of
  *  memory. */
 char *job_file_path(const struct job_file *file, const char *path);
 
