@@ -21,7 +21,7 @@
 #define BCM2835_CS_PRIORITY    (8u << 16)
 #define BCM2835_CS_ABORT       (1u << 30)
 #define BCM2835_TI_WAIT_RESP   (1u << 3)
-#define BCM2835_TI_DEST_WIDE   (1u << 5) /* flag: accesses of 128 bits */
+#define BCM2835_TI_DEST_WIDE   (1u << 5) /* flags DEST_WIDE, SRC_WIDE: accesses of 128 bits */
 #define BCM2835_TI_SRC_WIDE    (1u << 9)
 #define BCM2835_TI_BURST_SHIFT 12
 
@@ -47,10 +47,14 @@ static _Atomic uint32_t interrupt_option, blocks_option = BCM2835_BLOCKS_MAX,
                                           run_option = BCM2835_RUN_DEFAULT,
                                           piece_option = BCM2835_PIECE_DEFAULT, lite_option;
 
-/* The manual has the registers of full channels for the numbers 0 to 6 only. */
+/*
+ * Number of the first lite channel: in the manual, only channels 0 to 6 have the registers of full
+ * channels.
+ */
 enum { FIRST_LITE = 7 };
 
-/* Returns the kind of a channel, as the engine uses it. */
+/* Returns whether the engine uses a channel of the controller like a full or like a lite channel.
+ */
 static enum bcm2835_kind kind_of(uint32_t number)
 {
     return port_option_get(&lite_option) || number >= FIRST_LITE ? BCM2835_LITE : BCM2835_FULL;
@@ -152,8 +156,9 @@ void bcm2835_block_link(struct bcm2835_block *block, uint32_t next)
 
 /*
  * The manual does not say whether TXFR_LEN counts what was read or what was written, so both
- * registers must agree that a row is complete. The registers are those of an earlier block if the
- * channel could not read this one; then DEST_AD is most likely outside of this block.
+ * registers must agree that a row is complete. If the channel could not read this block, the
+ * registers still describe an earlier block, and DEST_AD is most likely outside of this block's
+ * destination.
  */
 uint64_t bcm2835_block_rows(const struct bcm2835_block *block, const struct mli_descriptor *piece,
                             uint32_t txfr_len, uint32_t dest_ad)
@@ -249,8 +254,8 @@ static void pause_channel(uint32_t number)
 }
 
 /*
- * Returns whether a channel has executed its last block, and memory has all bytes. END is set by
- * each block, and ACTIVE is cleared before the last response: look at all signs.
+ * Returns whether a channel has executed its last block, and memory has all bytes. No single bit
+ * shows this: each block sets END, and ACTIVE is cleared before the last response.
  */
 static bool has_ended(uint32_t number, uint32_t cs)
 {

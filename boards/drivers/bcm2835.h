@@ -8,10 +8,11 @@
  *                        connected them).
  *   bcm2835:blocks=N     Chain at most N control blocks, 1 to BCM2835_BLOCKS_MAX (default: all). A
  *                        channel has two chains: the processor fills one while the other runs.
- *   bcm2835:run=BYTES    Let the processor move shorter rows (default: BCM2835_RUN_DEFAULT).
- *   bcm2835:piece=BYTES  Let the processor move boxes with fewer bytes for each control block
- *                        (default: BCM2835_PIECE_DEFAULT). run=0,piece=0: the controller moves
- *                        every byte.
+ *   bcm2835:run=BYTES    Let the processor move rows shorter than BYTES (default:
+ *                        BCM2835_RUN_DEFAULT).
+ *   bcm2835:piece=BYTES  Let the processor move boxes with fewer than BYTES bytes for each control
+ *                        block (default: BCM2835_PIECE_DEFAULT). run=0,piece=0: the controller
+ *                        moves every byte.
  *   bcm2835:lite=1       Use full channels like lite channels, which move no rectangles and at most
  *                        65535 bytes by a control block (default: 0).
  *
@@ -95,7 +96,7 @@ void bcm2835_block_limits(enum bcm2835_kind kind, struct mli_channel_caps *caps)
 bool bcm2835_block_encode(struct bcm2835_block *block, enum bcm2835_kind kind,
                           const struct mli_descriptor *piece);
 
-/** Links the block to the block at bus address `next`, which replaces the end. */
+/** Links the block to the block at bus address `next`, so that the chain no longer ends here. */
 void bcm2835_block_link(struct bcm2835_block *block, uint32_t next);
 
 /**
@@ -110,7 +111,7 @@ uint64_t bcm2835_block_rows(const struct bcm2835_block *block, const struct mli_
 /** A controller, and what its driver needs of the board. */
 struct bcm2835_platform {
     uintptr_t base;    /**< address of the registers of channel 0; 0: no controller */
-    uint32_t channels; /**< bit n: the engine may use channel n; the firmware has the others */
+    uint32_t channels; /**< bit n: the engine may use channel n; the firmware uses the others */
 
     /**
      * The controller moves multiples of this number of bytes, a power of two. 0 or 1: any bytes, as
@@ -119,8 +120,8 @@ struct bcm2835_platform {
     uint32_t unit;
 
     /**
-     * Keeps the interrupt of a channel of the controller away from the processor, or lets it
-     * through. Null: the board has not connected the interrupts. Any context.
+     * Masks or unmasks the interrupt of a channel of the controller. Null: the board has not
+     * connected the interrupts. Any context.
      */
     void (*mask)(uint32_t channel, bool masked);
 
@@ -137,9 +138,10 @@ struct bcm2835_platform {
 enum {
     BCM2835_CHANNELS_MAX = 15, /* channel 15 has its registers elsewhere, and belongs to the GPU */
     BCM2835_BLOCKS_MAX = 32,
-    /* Assumed, not measured: a row of a rectangle takes a read and a write of its own. */
+    /* Bytes. Assumed, not measured: each row of a rectangle takes one read and one write. */
     BCM2835_RUN_DEFAULT = 8,
-    /* Assumed, not measured: the time in which a channel loads a control block. */
+    /* Assumed, not measured: the processor copies this number of bytes in the time in which a
+       channel loads a control block. */
     BCM2835_PIECE_DEFAULT = 64
 };
 
@@ -147,7 +149,8 @@ extern const struct mli_engine bcm2835_engine;
 
 /**
  * Describes the controller. Copies *platform. Call it while the pool is empty. Control blocks,
- * sources and destinations need bus addresses: set bus_address of struct mli_platform, too.
+ * sources and destinations need bus addresses: therefore also set bus_address of struct
+ * mli_platform.
  */
 void bcm2835_set_platform(const struct bcm2835_platform *platform);
 

@@ -63,7 +63,7 @@ static uint32_t other(const struct chain_channel *channel)
     return 1 - channel->running;
 }
 
-/* Fills an empty chain with the next pieces, up to a piece for the processor. */
+/* Fills an empty chain with the next pieces; stops before a piece for the processor. */
 static void fill(struct chain_channel *channel, uint32_t number)
 {
     const struct chain_controller *controller = channel->controller;
@@ -200,7 +200,7 @@ static struct mli_work_end end_cancelled(struct chain_channel *channel)
     return (struct mli_work_end){.status = MLI_STATUS_OK, .bytes = channel->written};
 }
 
-/* Calls done. It is the last access to the channel, which may have its next work item after it. */
+/* Calls done. Do not access the channel after this call: it may already have its next work item. */
 static void finish(struct chain_channel *channel, struct mli_work *work, struct mli_work_end end)
 {
     become_idle(channel);
@@ -261,8 +261,9 @@ static enum chain_state look(struct chain_channel *channel, const struct mli_wor
 }
 
 /*
- * Returns whether the channel must be polled until it has stopped. After CHAIN_WATCH_POLLS polls it
- * is not: the library would never leave the handler or the cancel in which it polls.
+ * Returns whether to poll the channel until it has stopped. False after CHAIN_WATCH_POLLS polls: if
+ * the channel never stops, the library would never leave the handler or the cancel in which it
+ * polls.
  */
 static bool needs_watch(const struct chain_channel *channel, enum chain_state state)
 {

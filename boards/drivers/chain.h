@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Channels of a DMA controller that executes chains of descriptors: the part of an engine that such
- * controllers have in common.
+ * Channels of a DMA controller that executes chains of descriptors: the code that the engines of
+ * all these controllers share.
  *
  * Glossary
  *   item    a descriptor of the controller, in memory, with the address of the next item; or the
@@ -28,15 +28,16 @@ enum {
     CHAIN_COUNT = 2,          /* chains of a channel */
     CHAIN_PIECES_MAX = 32,    /* number of pieces of a chain */
     CHAIN_ITEMS_MAX = 255,    /* items of a chain */
-    CHAIN_STOP_POLLS = 10000, /* polls of a channel that does not stop, until CHAIN_GIVE_UP */
-    /* Polls of a channel that does not stop, until only an interrupt or mli_mov_poll() polls it. */
+    CHAIN_STOP_POLLS = 10000, /* number of polls before CHAIN_GIVE_UP, if a channel does not stop */
+    /* If a channel does not stop after this number of polls, only an interrupt or mli_mov_poll()
+       polls it. */
     CHAIN_WATCH_POLLS = 2 * CHAIN_STOP_POLLS
 };
 
 /** The state of a channel that was started. */
 enum chain_state {
     CHAIN_BUSY,
-    CHAIN_STOPPING, /**< it should stop, because of an error or a cancel, but may write memory */
+    CHAIN_STOPPING, /**< it should stop after an error or a cancel, but may still write memory */
     CHAIN_ENDED,    /**< the bytes of all items are written to memory */
     CHAIN_FAILED,   /**< the channel has stopped after an error */
     CHAIN_STOPPED   /**< the channel has stopped as requested */
@@ -47,9 +48,9 @@ enum chain_stop {
     CHAIN_GO_ON,     /**< no */
     CHAIN_CANCELLED, /**< the work item is cancelled: halt the channel, if it is not halted yet */
     /**
-     * It is stopping since CHAIN_STOP_POLLS polls: disable or reset it, if it then stops for
-     * certain. If the controller has no such way, go on to return CHAIN_STOPPING: the work item
-     * ends if the channel stops later, preferably with an interrupt.
+     * The channel has not stopped after CHAIN_STOP_POLLS polls: disable or reset it, if that stops
+     * it for certain. Otherwise keep returning CHAIN_STOPPING: the work item ends if the channel
+     * stops later, preferably with an interrupt.
      */
     CHAIN_GIVE_UP
 };
@@ -87,13 +88,13 @@ struct chain_controller {
     void (*start)(uint32_t channel, uint32_t chain);
 
     /**
-     * Returns what the channel does, after it has stopped the channel if it must. A poll that
-     * follows the interrupt of an end must find CHAIN_ENDED, for no other interrupt comes: choose
-     * an interrupt that is not raised before the state that this function reads. A channel that was
-     * to stop may have ended by itself: CHAIN_ENDED is then better than CHAIN_STOPPED, which counts
-     * its last item as not executed. One call must find out that an idle channel has stopped: after
-     * CHAIN_WATCH_POLLS polls no other may follow. Not called when the channel has ended, until its
-     * next start.
+     * Stops the channel if requested, then returns what the channel does. A poll that follows the
+     * interrupt of a chain's end must find CHAIN_ENDED, because no other interrupt follows: choose
+     * an interrupt that is not raised before the state that this function reads. A channel that
+     * should stop may have executed its last item: return CHAIN_ENDED then, because CHAIN_STOPPED
+     * counts this item as not executed. One call must find out that an idle channel has stopped:
+     * after CHAIN_WATCH_POLLS polls there may be no other call. Not called when the channel has
+     * ended, until its next start.
      */
     enum chain_state (*look)(uint32_t channel, enum chain_stop stop);
 
@@ -132,11 +133,11 @@ struct chain_channel {
     uint64_t (*clock_ns)(void);
     uint32_t number, items_max;
     struct chain chains[CHAIN_COUNT];
-    struct mli_legaliser legaliser; /* yields the pieces that are in no chain */
-    struct mli_descriptor piece;    /* the last one from the legaliser */
+    struct mli_legaliser legaliser; /* yields the pieces that are in no chain yet */
+    struct mli_descriptor piece;    /* the last piece that the legaliser yielded */
     bool for_processor;             /* the processor must move `piece` after the last chain */
     bool idle;                      /* the channel executes no chain */
-    bool visible;                   /* the processor's cache has nothing of the destination */
+    bool visible;                   /* the processor's cache holds no bytes of the destination */
     uint32_t running;               /* the chain that the channel executes, or has executed */
     uint32_t stop_polls;            /* polls since the channel began to stop */
     size_t written;

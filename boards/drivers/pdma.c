@@ -2,7 +2,7 @@
 /*
  * The data flow of a work item: submit takes the first piece of the plan and starts its first
  * block. Each poll collects the block that has ended and starts the next one. The pieces of the
- * processor come after those of the controller. The poll that finds none left calls done.
+ * processor come after those of the controller. The poll that finds no piece left calls done.
  *
  * No locks are needed: submit and poll of a channel follow one another, even with interrupts.
  */
@@ -33,7 +33,7 @@ static struct lane {
     size_t written;              /* bytes of the work item that are written */
     uint64_t began_ns;
     bool interrupt; /* interrupts signal completions */
-    bool refused;   /* the piece has no memory behind its addresses */
+    bool refused;   /* there is no memory at addresses of the piece */
     bool visible;   /* the processor sees what the controller has written */
     struct mli_work_end end;
     _Atomic(struct mli_work *) work; /* null: the channel is idle, and poll must not touch it */
@@ -93,7 +93,7 @@ static void write64(uint32_t channel, uint32_t offset, uint64_t value)
     }
 }
 
-/* Clears DONE and ERROR, so that the interrupts of the channel fall. */
+/* Clears DONE and ERROR, which deasserts the interrupts of the channel. */
 static void acknowledge(uint32_t channel)
 {
     write32(channel, PDMA_CONTROL, PDMA_CLAIM);
@@ -106,7 +106,7 @@ static uint64_t now_ns(void)
 
 /* Blocks */
 
-/* Returns the logarithm of the largest power of two that divides the number, at most a line. */
+/* Returns the logarithm of the largest power of two, up to LINE, that divides the number. */
 static uint32_t alignment(uint64_t number)
 {
     return (uint32_t)__builtin_ctzll(number | LINE);
@@ -124,7 +124,7 @@ static size_t next_block(uint64_t src, uint64_t dst, size_t left, uint32_t *size
     const size_t line = (size_t)1 << best, most = port_option_get(&block_option);
     size_t bytes = left < most ? left : most;
 
-    if (bytes >= 4 * line && now < best) /* a head, up to the address where both are aligned */
+    if (bytes >= 4 * line && now < best) /* the head: after it, both sides are aligned */
         bytes = line - (size_t)(src & (line - 1));
     else if (bytes >= 4 * line)
         bytes -= bytes & (line - 1);
@@ -192,7 +192,9 @@ static enum step end_with(struct lane *lane, mli_status status)
     return ENDED;
 }
 
-/* Makes what the controller has written visible to the processor. It writes no more. */
+/*
+ * Makes what the controller has written visible to the processor. The controller no longer writes.
+ */
 static void make_visible(struct lane *lane, const struct mli_work *work)
 {
     if (!lane->visible)

@@ -7,8 +7,8 @@
  *   pdma:block=BYTES      Copy at most BYTES bytes in one start, 64 to 2^31 (default: 65536). A
  *                         cancel takes effect between two blocks, because the controller cannot
  *                         stop in one.
- *   pdma:piece_min=BYTES  Let the processor move boxes of which the rows are shorter on average; 0:
- *                         the controller moves everything (default: 512).
+ *   pdma:piece_min=BYTES  Let the processor move boxes whose rows have fewer than BYTES bytes on
+ *                         average; 0: the controller moves everything (default: 512).
  *
  * A row of a plan becomes one block, or up to three if its ends are aligned worse than its middle.
  * The controller cannot fill: zeros are copied from a page of zeros.
@@ -35,7 +35,7 @@ enum {
 
     PDMA_CONTROL = 0x000,          /* 32 bits */
     PDMA_NEXT_CONFIG = 0x004,      /* 32 bits */
-    PDMA_NEXT_BYTES = 0x008,       /* 64 bits, as all below */
+    PDMA_NEXT_BYTES = 0x008,       /* 64 bits, like all registers below without another width */
     PDMA_NEXT_DESTINATION = 0x010, /* physical address */
     PDMA_NEXT_SOURCE = 0x018,
     PDMA_EXEC_CONFIG = 0x104, /* 32 bits, read only */
@@ -43,7 +43,7 @@ enum {
 };
 
 /* Control */
-#define PDMA_CLAIM    (1u << 0) /* setting it clears the Next registers; stays set while RUN is */
+#define PDMA_CLAIM    (1u << 0) /* setting it clears the Next registers; set as long as RUN is set */
 #define PDMA_RUN      (1u << 1) /* set: start; the channel clears it at the end */
 #define PDMA_DONE_IE  (1u << 14)
 #define PDMA_ERROR_IE (1u << 15)
@@ -63,14 +63,14 @@ struct pdma_platform {
     void (*write)(uint32_t channel, uint32_t offset, uint64_t value);
 
     /**
-     * Required for interrupt=1: lets the two interrupts of the channel reach the processor, or
-     * keeps them away. Interrupts of other channels may come during the call.
+     * Required for interrupt=1: enables or disables the two interrupts of the channel. Interrupts
+     * of other channels may come during the call.
      */
     void (*enable_interrupts)(uint32_t channel, bool enable);
 
     /**
-     * Optional: returns whether the controller finds memory at all these addresses of the bus. A
-     * block with an address where it does not is an error of the transfer, and is not started.
+     * Optional: returns whether there is memory at all these bus addresses. If not, the engine does
+     * not start the block, and the transfer fails.
      */
     bool (*has_memory)(uint64_t address, size_t bytes);
 

@@ -48,7 +48,8 @@ enum {
 
 /*
  * Faults that the controller notices after the thread has executed further instructions (imprecise
- * aborts). For the others the program counter is at the instruction, which was not executed.
+ * aborts). After any other fault, the program counter is the address of the faulting instruction,
+ * which was not executed.
  */
 #define PL330_FAULTS_LATE                                                                          \
     (PL330_FAULT_LOCKUP | PL330_FAULT_READ | PL330_FAULT_WRITE | PL330_FAULT_STORE |               \
@@ -161,7 +162,7 @@ static bool source_next(struct pl330_source *source, const struct pl330_request 
 
 enum {
     BEATS_MAX = 16,     /* beats of a burst */
-    STOP_READS = 100000 /* reads of a status register until a thread has stopped for certain */
+    STOP_READS = 100000 /* maximum reads of a status register to wait for a thread's stop */
 };
 
 static struct pl330_platform board;
@@ -313,8 +314,8 @@ static uint32_t observe_locked(uint32_t threads)
 }
 
 /*
- * Records events and faults of threads, and clears them in the controller. Returns the threads that
- * have any, as bits.
+ * Records events and faults of threads, and clears them in the controller. Returns the threads with
+ * an event or a fault, as bits.
  */
 static uint32_t observe(uint32_t threads)
 {
@@ -415,8 +416,8 @@ _Static_assert(PL330_PROGRAM_MIN == STEP_BYTES + PL330_END_BYTES,
 
 enum {
     BYTES_ENOUGH = 1 << 20, /* add no more pieces to a program: only its end reports progress */
-    KILLS_MAX = 10,         /* polls that kill a thread, until only an interrupt or mli_mov_poll()
-                               polls it */
+    KILLS_MAX = 10,         /* if a thread runs on after this number of polls that kill it, only an
+                               interrupt or mli_mov_poll() polls it */
 };
 
 /* A channel. */
@@ -429,12 +430,12 @@ static struct lane {
     struct pl330_source first; /* makes the pieces of the program */
     struct pl330_source rest;  /* makes the pieces after the program */
     uint32_t pieces;           /* number of pieces in the program */
-    size_t bytes;              /* of the program */
+    size_t bytes;              /* number of bytes that the program moves */
     uint32_t kills;            /* number of kills that did not stop the thread, up to KILLS_MAX */
     bool running;              /* the thread has the program */
     bool careful;  /* the program has a barrier after each row, which shows the row of an error */
     bool refused;  /* the thread was not started */
-    bool beyond;   /* the bus does not reach `next` */
+    bool beyond;   /* `next` has addresses beyond the bus */
     bool has_next; /* the processor moves `next` */
     struct mli_descriptor next; /* the piece after the program */
     struct pl330_request injection, next_injection;
@@ -468,7 +469,7 @@ enum outcome {
     END       /* *end is set */
 };
 
-/* Returns the end of a work item in front of the program of its channel. */
+/* Returns the end of a work item that stopped before the first piece of its channel's program. */
 static struct mli_work_end end_before(const struct lane *lane, mli_status status)
 {
     struct pl330_source first = lane->first;
@@ -539,8 +540,8 @@ static struct pl330_part write_piece(uint32_t channel, uint64_t row,
 }
 
 /*
- * Makes the program for the next pieces. It has no pieces if none is left, or if the next one is
- * for the processor or beyond the bus.
+ * Makes the program for the next pieces. The program is empty if no piece is left, or if the next
+ * piece is for the processor or beyond the bus.
  */
 static void feed(uint32_t channel)
 {
@@ -662,8 +663,8 @@ static enum outcome end_of_fault(uint32_t channel, struct mli_work_end *end)
 }
 
 /*
- * Kills the thread of a work item that is cancelled. A thread that waits for an event has stored
- * all rows before; of any other thread, the rows of the program may be stored or not. After
+ * Kills the thread of a work item that is cancelled. If the thread waits for an event, all rows
+ * before the wait are stored; otherwise any row of the program may be stored or not. After
  * KILLS_MAX kills without effect the channel asks for no further poll: the library would never
  * leave the handler or the cancel in which it polls.
  */

@@ -7,9 +7,11 @@
  *   pl330:program=BYTES  Start a thread with at most BYTES bytes of program, PL330_PROGRAM_MIN to
  *                        PL330_PROGRAM_MAX (default: PL330_PROGRAM_MAX). A program has as many
  *                        pieces as fit, and one interrupt at its end.
- *   pl330:run=BYTES      Let the processor move shorter rows (default: PL330_RUN_DEFAULT).
- *   pl330:piece=BYTES    Let the processor move boxes with fewer bytes for each piece (default:
- *                        PL330_PIECE_DEFAULT). With run=0,piece=0 the controller moves everything.
+ *   pl330:run=BYTES      Let the processor move rows shorter than BYTES (default:
+ *                        PL330_RUN_DEFAULT).
+ *   pl330:piece=BYTES    Let the processor move boxes with fewer than BYTES bytes for each piece
+ *                        (default: PL330_PIECE_DEFAULT). With run=0,piece=0 the controller moves
+ *                        everything.
  *
  * Channel n sends event n. The board connects the interrupts of these events and that of aborts.
  */
@@ -93,11 +95,13 @@ struct pl330_platform {
 
 enum {
     PL330_CHANNELS_MAX = 8,
-    PL330_PROGRAM_MIN = 263, /* the largest piece, and what pl330_inject() adds to it */
+    PL330_PROGRAM_MIN = 263, /* bytes of the largest piece with the code of pl330_inject() */
     PL330_PROGRAM_MAX = 2048,
-    /* Assumed, not measured: a burst takes as long as some ten instructions of the processor. */
+    /* Bytes. Assumed, not measured: a burst takes as long as some ten instructions of the
+       processor. */
     PL330_RUN_DEFAULT = 8,
-    /* Assumed, not measured: the processor encodes a piece in the time of these bytes. */
+    /* Assumed, not measured: the processor copies this number of bytes in the time in which it
+       encodes a piece. */
     PL330_PIECE_DEFAULT = 128
 };
 

@@ -132,13 +132,16 @@ static void rest_next(struct zdma_rest *rest)
     rest->more = mli_legalise_next(&rest->legaliser, &rest->piece);
 }
 
-/* A copy may have the source address 0, where boards have memory. */
+/*
+ * Does not compare the source with null: boards have memory at address 0, so a copy may begin
+ * there.
+ */
 static bool is_fill(const struct mli_descriptor *piece)
 {
     return piece->index > 0;
 }
 
-/* Sets two words to the address that the controller uses for a place in memory. */
+/* Sets two words to the bus address of `place`. */
 static void put_address(uint32_t *words, const void *place)
 {
     const uint64_t address = mli_bus_address(place);
@@ -229,8 +232,8 @@ static void append_next(struct zdma_list *list, struct zdma_rest *rest,
 }
 
 /*
- * Makes a list of the next pieces of the channel. Its count is 0 if there are none; rest->piece is
- * then the first piece of the processor, unless the plan has no more.
+ * Makes a list of the next pieces of the channel. If the channel has no pieces left, the list's
+ * count is 0, and rest->piece is the first piece of the processor, if there is one.
  */
 static void list_fill(struct zdma_list *list, struct zdma_rest *rest, const struct zdma_form *form)
 {
@@ -493,8 +496,9 @@ static void submit(uint32_t channel, struct mli_work *work)
 enum outcome { RUNNING, COMPLETE, FAILED, STOPPED };
 
 /*
- * Finds out whether the channel has ended its list. STOPPED: it has nothing to report, and will not
- * run. An element that pauses the channel is not ours: something has overwritten the list.
+ * Finds out whether the channel has ended its list. STOPPED: the channel reports nothing and does
+ * not run. The engine writes no element that pauses the channel: if one does, the list was
+ * overwritten.
  */
 static enum outcome look(uint32_t channel)
 {
@@ -625,7 +629,9 @@ void zdma_recover(uint32_t first, uint32_t count)
         mli_mov_interrupt(channel);
 }
 
-/* The channel may finish the last write after the status of its end, if software saw an error. */
+/*
+ * After an error, the channel may still finish its last write when it has already reported its end.
+ */
 static void synchronise(uint32_t channel)
 {
     while (is_busy(channel))

@@ -41,7 +41,7 @@ enum zdma_register {
     ZDMA_STATUS = 0x11c,
     ZDMA_DATA_ATTR = 0x120,
     ZDMA_DSCR_ATTR = 0x124,
-    ZDMA_SRC_WORD0 = 0x128, /* four registers, as words 0 to 3 of an element */
+    ZDMA_SRC_WORD0 = 0x128, /* four registers, with the layout of words 0 to 3 of an element */
     ZDMA_SRC_WORD1 = 0x12c,
     ZDMA_SRC_WORD2 = 0x130,
     ZDMA_SRC_WORD3 = 0x134,
@@ -103,7 +103,8 @@ struct zdma_platform {
     uint32_t channels;                 /* number of channels in base[] */
     uintptr_t base[ZDMA_CHANNELS_MAX]; /* address of each channel's registers */
     bool interrupts;                   /* the board calls zdma_interrupt() */
-    bool coherent; /* the channels are ADMA channels behind a coherent port: mark all accesses */
+    bool coherent; /* the channels are ADMA channels behind a coherent port: mark all accesses as
+                      coherent */
     /* Access a register, by its offset. Null: loads and stores of 32 bits. */
     uint32_t (*read)(uint32_t channel, uint32_t offset);
     void (*write)(uint32_t channel, uint32_t offset, uint32_t value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A resolved job on a board, step by step: its source is sent, unless it is on the board already;
- * the move; its destination is fetched. Its parameters per axis go along. A function that returns
- * int returns 0, or -1 with the fault.
+ * Runs a resolved job on a board: sends the source, unless it is on the board already; moves;
+ * fetches the destination. Sends and fetches per-axis parameters in the same steps. A function that
+ * returns int returns 0, or -1 with the fault.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -357,7 +357,10 @@ static bool is_dense(const struct board_job *job)
     return job->move.plan.bytes == size_of(&job->dst);
 }
 
-/* Makes a buffer for the destination: with the old bytes, if the move leaves some of them. */
+/*
+ * Makes a buffer for the destination, with the old bytes if the move does not overwrite all of
+ * them.
+ */
 static int side_place_destination(struct board_job *job, struct fault *fault)
 {
     const struct resolved *r = job->r;
@@ -399,7 +402,7 @@ static int side_fetch_destination(struct board_job *job, struct fault *fault)
     return 0;
 }
 
-/* Frees the memory of a side, also the buffer on the board if it is temporary. */
+/* Frees the memory of a side, and its buffer on the board if the buffer is temporary. */
 static void side_free(struct board_job *job, struct board_side *side)
 {
     struct fault ignored;
@@ -433,7 +436,10 @@ static int check(const struct board_link *link, const struct resolved *r, struct
 
 /* Ranges */
 
-/* Finds the bytes that the move reads and writes. Addresses are invented: no data is read. */
+/*
+ * Finds the bytes that the move reads and writes. The data pointers are invented, because the
+ * functions called here read no data.
+ */
 static int explain(struct board_job *job, struct fault *fault)
 {
     const uint8_t *src = (const uint8_t *)((uintptr_t)1 << 12);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the line of an address, starts QEMU if need be, and carries bytes. */
+/*
+ * Opens the line of an address, starts QEMU if the address names a board in QEMU, and sends and
+ * receives bytes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +36,7 @@
 enum { BOARD_IMAGE_WORDS_MAX = 48, BOARD_IMAGE_TEXT_MAX = 8192 };
 
 struct board_image {
-    char text[BOARD_IMAGE_TEXT_MAX];        /* of the words */
+    char text[BOARD_IMAGE_TEXT_MAX];        /* memory of the words */
     char *words[BOARD_IMAGE_WORDS_MAX + 1]; /* the command line so far; ends with null */
     size_t count;
 };
@@ -351,9 +354,9 @@ static int start(char **words, pid_t *qemu, int *line, int errors)
 }
 
 /*
- * Starts QEMU with the agent image of a board. *line is the board's UART, *errors a
- * file in memory with what QEMU prints. QEMU ends with the thread that started it. Returns 0, or -1
- * with the fault; *qemu, *line and *errors that are set must be stopped and closed after both.
+ * Starts QEMU with the agent image of a board. *line is the board's UART, *errors a file in memory
+ * with what QEMU prints. QEMU ends with the thread that started it. Returns 0, or -1 with the
+ * fault; in both cases the caller must stop *qemu and close *line and *errors, if they are set.
  */
 static int qemu_start(const char *board, const char *firmware, pid_t *qemu, int *line, int *errors,
                       struct fault *fault)

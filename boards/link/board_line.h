@@ -58,7 +58,7 @@ struct board_line {
 
 /**
  * Opens the line. A serial device is locked for this process. Returns 0, or -1 with the fault;
- * board_line_close() is legal after both.
+ * board_line_close() is legal after both results.
  */
 int board_line_open(struct board_line *line, const struct board_address *address,
                     struct fault *fault);
@@ -66,8 +66,8 @@ int board_line_open(struct board_line *line, const struct board_address *address
 void board_line_close(struct board_line *line);
 
 /**
- * Sends all bytes before the time `until_ns` of clock_ns(). ^C ends it unless `shielded`. Returns
- * 0, 1 if the time is over, or -1 with the fault.
+ * Sends all bytes before the time `until_ns` of clock_ns(). ^C ends the wait unless `shielded`.
+ * Returns 0, 1 if the time is over, or -1 with the fault.
  */
 int board_line_send(struct board_line *line, const void *bytes, size_t size, uint64_t until_ns,
                     bool shielded, struct fault *fault);

@@ -65,7 +65,7 @@ static void free_buffer(struct board_link *link, uint32_t buffer)
 {
     struct fault ignored;
 
-    link->board.shielded = true; /* after ^C, too */
+    link->board.shielded = true; /* free the buffer even after ^C */
     (void)board_free(&link->board, (uint16_t)buffer, &ignored);
     link->board.shielded = false;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A board as the service of a command, beside daemons: struct board_calls of cli/link/boards.h.
- * Runs resolved jobs, holds the buffers of job files, answers info, stats and ping.
+ * A board as the service of a command, in place of a daemon: struct board_calls of
+ * cli/link/boards.h. Runs resolved jobs, holds the buffers of job files, answers info, stats and
+ * ping.
  */
 #ifndef CLI_BOARD_LINK_H
 #define CLI_BOARD_LINK_H

@@ -115,7 +115,7 @@ static int check_layout(struct board_case *t, const struct serial_tensor *dst)
                        "the destination's rank, shape or type differ from those of the move");
 }
 
-/* Compares a frame on the board with the expected bytes. Fetches it if it differs. */
+/* Compares a frame on the board with the expected bytes. Fetches the frame if it differs. */
 static int compare(struct board_case *t, uint16_t buffer, const uint8_t *expected, uint8_t *found,
                    size_t size, bool *same, struct fault *fault)
 {
@@ -187,7 +187,7 @@ static void free_frames(struct board_case *t, struct fault *fault)
     const bool lost_before = t->board->lost;
     struct fault freeing;
 
-    t->board->shielded = true; /* after ^C, too */
+    t->board->shielded = true; /* free the buffers even after ^C */
     if (t->src != SERIAL_NO_BUFFER && board_free(t->board, t->src, &freeing) && !lost_before)
         *fault = freeing;
     if (t->dst != SERIAL_NO_BUFFER && !t->board->lost && board_free(t->board, t->dst, &freeing))
@@ -289,7 +289,10 @@ static enum round_end run_round(struct round *round, struct board *board, struct
 
 /* Engines */
 
-/* Lists the board's engine with its defaults, and with every transfer on channels; or `named`. */
+/*
+ * Lists the engines to test: `named`, or the board's engine twice, with its defaults and with every
+ * transfer on channels.
+ */
 static void list_engines(struct selftest_engines *engines, const struct board *board,
                          const char *named)
 {

@@ -10,8 +10,8 @@
 
 enum {
     DAMAGES_PER_RETRY = 4,
-    RETRIES = 10,     /* of a request */
-    TRY_RETRIES = 2,  /* retries of a request that can be made shorter */
+    RETRIES = 10,     /* retries of a request */
+    TRY_RETRIES = 2,  /* retries of a request before it is sent in smaller chunks */
     GREET_MS = 250,   /* time between two hello requests */
     SERIAL_MS = 4000, /* timeout of the first reply of a board on a serial line */
     QEMU_MS = 30000,  /* timeout of the first reply of a board that boots in QEMU */
@@ -281,7 +281,7 @@ int board_call(struct board *board, uint32_t extra_ms, struct serial_reader *rea
     return status > 0 ? explain_silence(board, answer_ms * (RETRIES + 1), fault) : status;
 }
 
-/* Fills the fault for a reply that has another form. Returns -1. */
+/* Fills the fault for a reply whose form is not the expected one. Returns -1. */
 static int unreadable(struct board *board, struct fault *fault)
 {
     board->lost = true;

@@ -62,8 +62,9 @@ int board_open(struct board *board, const char *url, struct fault *fault);
 void board_close(struct board *board);
 
 /**
- * Sends the request and waits for its reply; `extra_ms` is added to the time limit. Sets *reader
- * behind the result of the reply, and board->result. A result other than done is a fault.
+ * Sends the request and waits for its reply; `extra_ms` is added to the time limit. Sets
+ * board->result to the result of the reply, and *reader to the payload after it. A result other
+ * than SERIAL_RESULT_DONE is a fault.
  */
 int board_call(struct board *board, uint32_t extra_ms, struct serial_reader *reader,
                struct fault *fault);
@@ -86,8 +87,9 @@ int board_digest(struct board *board, uint16_t buffer, uint64_t offset, uint64_t
                  uint32_t *crc, struct fault *fault);
 
 /**
- * Starts a move; *dst becomes the layout of the destination. If a synchronous move does not end
- * in time, or after ^C, the board is lost with FAULT_CHANNEL_STUCK unless it ends a little later.
+ * Starts a move; *dst becomes the layout of the destination. After the deadline or ^C, waits a
+ * little longer for the end of a synchronous move. If the move does not end, the board is lost with
+ * FAULT_CHANNEL_STUCK.
  */
 int board_start(struct board *board, const struct serial_move *move, uint8_t *transfer,
                 struct serial_tensor *dst, struct fault *fault);

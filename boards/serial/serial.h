@@ -29,7 +29,7 @@ enum {
     SERIAL_CRC_BYTES = 4,
     SERIAL_PAYLOAD_MAX = 2048,
     SERIAL_PACKET_MAX = SERIAL_HEADER_BYTES + SERIAL_PAYLOAD_MAX + SERIAL_CRC_BYTES,
-    /* COBS adds a byte for every 254, and one; the zero bytes around the frame are two more. */
+    /* COBS adds one byte, and one more per 254 bytes; a zero byte begins and ends the frame. */
     SERIAL_FRAME_MAX = SERIAL_PACKET_MAX + SERIAL_PACKET_MAX / 254 + 1 + 2,
     /* Size of the name of a board, an engine or a version, with the zero byte. */
     SERIAL_NAME_MAX = 32,
@@ -39,22 +39,22 @@ enum {
 
 /* X(name, number, text): every request. The reply has the number with SERIAL_REPLY. */
 #define SERIAL_REQUESTS(X)                                                                         \
-    X(HELLO, 1, "hello")      /* board, library, engine, memory, boot */                           \
+    X(HELLO, 1, "hello")      /* read the properties of the board; set the boot number */          \
     X(RESET, 2, "reset")      /* cancel all transfers, free all buffers */                         \
     X(ALLOC, 3, "alloc")      /* allocate a buffer */                                              \
     X(FREE, 4, "free")        /* free a buffer */                                                  \
     X(WRITE, 5, "write")      /* write bytes into a buffer */                                      \
-    X(READ, 6, "read")        /* bytes of a buffer */                                              \
+    X(READ, 6, "read")        /* read bytes of a buffer */                                         \
     X(FILL, 7, "fill")        /* fill bytes of a buffer with one value */                          \
-    X(DIGEST, 8, "digest")    /* CRC-32 of bytes of a buffer */                                    \
+    X(DIGEST, 8, "digest")    /* compute the CRC-32 of bytes of a buffer */                        \
     X(START, 9, "start")      /* start a move or a permute */                                      \
-    X(STATUS, 10, "status")   /* status of a transfer */                                           \
-    X(WAIT, 11, "wait")       /* wait for a transfer, then its status */                           \
+    X(STATUS, 10, "status")   /* read the status of a transfer */                                  \
+    X(WAIT, 11, "wait")       /* wait for a transfer, then read its status */                      \
     X(CANCEL, 12, "cancel")   /* cancel a transfer */                                              \
     X(RELEASE, 13, "release") /* forget a transfer that has ended */                               \
-    X(STATS, 14, "stats")     /* counters of a channel */                                          \
+    X(STATS, 14, "stats")     /* read the counters of a channel */                                 \
     X(ENGINE, 15, "engine")   /* choose the engine and its channels */                             \
-    X(ENGINES, 16, "engines") /* name of an engine by index */
+    X(ENGINES, 16, "engines") /* read the name of an engine by its index */
 
 enum serial_request {
 #define SERIAL_REQUEST_ENUM(name, number, text) SERIAL_##name = (number),
@@ -85,7 +85,7 @@ enum serial_result {
 #undef SERIAL_RESULT_ENUM
 };
 
-/** Returns the name of a request, as "write", or "?". Static storage. */
+/** Returns the name of a request, such as "write", or "?" for an unknown number. Static storage. */
 const char *serial_request_name(uint8_t request);
 /** Returns the meaning of a result, or "an unknown result". Static storage. */
 const char *serial_result_text(uint8_t result);
@@ -199,7 +199,7 @@ struct serial_hello {
     uint16_t transfers_max;
     uint64_t memory_base, memory_bytes; /* memory for tensors */
     uint64_t uptime_ns;
-    uint64_t tiny; /* up to this size the processor moves the data, and no channel */
+    uint64_t tiny; /* up to this size the processor, and no channel, moves the data */
     char board[SERIAL_NAME_MAX], engine[SERIAL_NAME_MAX], library[SERIAL_NAME_MAX];
 };
 
@@ -232,7 +232,7 @@ struct serial_tensor {
     uint32_t shape[MLI_MAX_RANK];
     int32_t stride[MLI_MAX_RANK];
     int8_t frac_bits;          /* fx types */
-    int16_t scale, zero_point; /* sa types, per tensor */
+    int16_t scale, zero_point; /* per-tensor parameters of sa types */
     int8_t scale_frac_bits;
     uint8_t axis; /* SERIAL_NO_AXIS: parameters per tensor */
     uint16_t params_buffer;

@@ -33,7 +33,9 @@ static void reply_refused(struct agent *agent, mli_status status)
 
 /* The pool */
 
-/* Gives the pool as many channels as the engine has, at most `most`. Returns false: it has none. */
+/*
+ * Gives the pool as many channels as the engine has, at most `most`. Returns false if it has none.
+ */
 static bool fill_pool(uint32_t most)
 {
     for (uint32_t count = most; count > 0; count--) {
@@ -121,7 +123,7 @@ static void hello(struct agent *agent, struct serial_reader *reader)
     };
     struct mli_channel_caps caps = {0};
 
-    /* The number of the peer's first hello tells this boot from the boots before. */
+    /* The number in the peer's first hello distinguishes this boot from earlier boots. */
     if (agent->boot == 0)
         agent->boot = number ? number : 1;
     mli_mov_engine_caps(&caps);
@@ -299,7 +301,9 @@ static void stats(struct agent *agent, struct serial_reader *reader)
     serial_stats_put(reply(agent, SERIAL_RESULT_DONE), &counters);
 }
 
-/* Chooses the engine. If that is refused, the engine of the port with all its channels comes back.
+/*
+ * Chooses the engine. If the library refuses it, chooses the port's engine with all its channels
+ * again.
  */
 static void engine(struct agent *agent, struct serial_reader *reader)
 {

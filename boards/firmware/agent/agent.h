@@ -56,11 +56,14 @@ enum agent_alloc agent_memory_alloc(struct agent_memory *memory, uint64_t bytes,
 /** Returns a buffer, or null if there is no buffer of this number. */
 struct agent_buffer *agent_memory_buffer(struct agent_memory *memory, uint16_t number);
 
-/** Returns the address of bytes [offset, offset + count) of a buffer; null if it has none. */
+/**
+ * Returns the address of bytes [offset, offset + count) of a buffer; null if the buffer does not
+ * exist or is shorter.
+ */
 uint8_t *agent_memory_at(struct agent_memory *memory, uint16_t number, uint64_t offset,
                          uint64_t count);
 
-/* Transfers of the agent: requests as libmli's tensors and handles. */
+/* Transfers of the agent: run the requests with libmli's tensors and handles. */
 
 #ifndef AGENT_TRANSFERS_MAX
 #define AGENT_TRANSFERS_MAX 4
@@ -87,8 +90,9 @@ struct agent_transfers {
 void agent_transfers_init(struct agent_transfers *transfers, uint64_t (*now_ns)(void));
 
 /**
- * Starts a move. Returns its result; done: *number is the transfer, and move->dst the layout of the
- * destination. Refused: *status is the status of libmli, and mli_last_error() the reason.
+ * Starts a move. Returns the result of the request. SERIAL_RESULT_DONE: *number is the number of
+ * the transfer, and move->dst has the layout of the destination. SERIAL_RESULT_REFUSED: *status is
+ * the status of libmli, and mli_last_error() is the reason.
  */
 enum serial_result agent_transfer_start(struct agent_transfers *transfers,
                                         struct agent_memory *memory, struct serial_move *move,
@@ -137,9 +141,9 @@ struct agent {
     struct serial_packet reply; /* the last reply, sent again if the request is repeated */
     uint32_t boot;              /* 0: no hello was received since the reset */
     uint16_t sequence;          /* sequence number of the last request */
-    uint8_t kind;               /* of the last request */
+    uint8_t kind;               /* kind of the last request */
     bool answered;              /* true: `reply` is the reply to `sequence` */
-    uint8_t channels;           /* of the pool */
+    uint8_t channels;           /* number of channels of the pool */
     struct agent_memory memory;
     struct agent_transfers transfers;
 };

@@ -172,7 +172,8 @@ static mli_status run_sync(const struct serial_move *move, struct agent_transfer
     transfer->end_ns = now(current);
     transfer->status.stage = MLI_MOV_DONE;
     transfer->status.code = status;
-    /* A move that was begun has a status of its own; the others were refused. */
+    /* After MLI_STATUS_DMA_ERROR the transfer exists and has this status; after any other error the
+       move was refused, so there is no transfer. */
     return status == MLI_STATUS_DMA_ERROR ? MLI_STATUS_OK : status;
 }
 
@@ -224,7 +225,7 @@ enum serial_result agent_transfer_start(struct agent_transfers *transfers,
         return SERIAL_RESULT_MALFORMED;
     if (!take_tensor(memory, &move->src, &src) || !take_tensor(memory, &move->dst, &dst))
         return SERIAL_RESULT_NO_BUFFER;
-    if (move->op == SERIAL_OP_MOVE) /* the move itself sets them */
+    if (move->op == SERIAL_OP_MOVE) /* the move sets rank and shape of dst */
         dst.rank = 0;
     result = check(memory, move, &src, &dst, status);
     if (result != SERIAL_RESULT_DONE)
@@ -267,7 +268,10 @@ static void wait_for_end(const struct agent_transfers *transfers, struct agent_t
     }
 }
 
-/* After the end, waits for the callback, which may still run, and notes the time if none did. */
+/*
+ * After the end, waits for the callback, which may still run, and notes the time if the callback
+ * did not.
+ */
 static void note_end(const struct agent_transfers *transfers, struct agent_transfer *transfer)
 {
     if (transfer->sync || !mli_mov_isdone(&transfer->handle))

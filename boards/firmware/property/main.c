@@ -107,7 +107,7 @@ static void run_case(uint64_t index, uint64_t way, struct lab *lab)
            " --interrupt %" PRIu64 "\n",
            options.seed, index, options.large, way);
     if (!intact)
-        board_exit(1); /* the next cases would fail, too */
+        board_exit(1); /* the next cases would also fail */
 }
 
 static void run_cases(uint64_t way, struct lab *lab)

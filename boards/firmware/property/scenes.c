@@ -307,7 +307,7 @@ static bool pool_after_error(void)
     return true;
 }
 
-/* Transfers on all channels run side by side. */
+/* Transfers on all channels run concurrently. */
 static bool all_channels(void)
 {
     for (uint32_t i = 0; i < channel_count; i++) {

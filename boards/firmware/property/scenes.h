@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scenes: short sequences of moves on a board's controller with a fixed result, for what random
- * cases do not reach: errors, cancels, stuck channels, transfers that callbacks start.
+ * Scenes: short sequences of moves on a board's controller with a fixed result. They test errors,
+ * cancels, stuck channels and transfers that callbacks start, which random cases do not reach.
  */
 #ifndef FIRMWARE_PROPERTY_SCENES_H
 #define FIRMWARE_PROPERTY_SCENES_H
@@ -11,8 +11,8 @@
 
 /**
  * Moves 4 KiB on a channel of the pool. If the transfer does not end within a second, prints
- * whether interrupts have come and bytes are moved, and returns false. The random cases, which wait
- * for their transfers, would never end.
+ * whether interrupts have come and bytes are moved, and returns false. In that case do not run the
+ * random cases: they wait for their transfers and would never end.
  */
 bool first_transfer(uint32_t channel);
 

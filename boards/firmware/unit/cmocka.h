@@ -39,7 +39,7 @@ _Noreturn void _fail(const char *file, int line);
 _Noreturn void unit_fail(const char *what, uintmax_t got, uintmax_t want, const char *file,
                          int line);
 
-/* Ends the current test as skipped, if it is the last statement of the test. */
+/* Counts the current test as skipped. Does not end the test, so it must be the last statement. */
 void unit_skip(void);
 
 #define print_error printf

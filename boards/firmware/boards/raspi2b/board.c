@@ -108,10 +108,10 @@ static void mask(uint32_t channel, bool masked)
     *word_at(IRQ_BASE + (masked ? IRQ_DISABLE_1 : IRQ_ENABLE_1)) = 1u << (IRQ_DMA_0 + channel);
 }
 
-/* start.S calls it. */
+/* start.S calls this function for each interrupt. */
 void board_interrupt(void);
 
-/* The register has pending interrupts that are enabled. */
+/* The register shows the pending interrupts that are enabled. */
 void board_interrupt(void)
 {
     const uint32_t pending = *word_at(IRQ_BASE + IRQ_PENDING_1);
@@ -170,7 +170,10 @@ static uint32_t rows_of(const struct bcm2835_block *block)
     return block->ti & BCM2835_TI_TDMODE ? (block->txfr_len >> 16) + 1 : 1;
 }
 
-/* Ends the copy with a block that moves a word of its own, with an interrupt for an error. */
+/*
+ * Ends the copy with a block that moves a word inside this function, and raises the interrupt if
+ * the fault is an error.
+ */
 static void end_copy(uint32_t count)
 {
     static uint32_t word[2];

@@ -70,7 +70,9 @@ enum {
 
 static _Atomic uint32_t pended; /* bit n: channel n is polled in the next software interrupt */
 
-/* Priority 0 keeps an interrupt away. Each interrupt has its own register, so no other changes. */
+/*
+ * Priority 0 disables an interrupt. Each interrupt has its own register, so this changes no other.
+ */
 static void enable_interrupts(uint32_t channel, bool enable)
 {
     const uint32_t done = IRQ_PDMA_FIRST + 2 * channel;
@@ -124,7 +126,7 @@ static void handle_external(void)
     }
 }
 
-/* start.S calls it for each interrupt and exception. */
+/* start.S calls this function for each interrupt and exception. */
 void board_trap(uint64_t cause, uint64_t at, uint64_t address);
 
 void board_trap(uint64_t cause, uint64_t at, uint64_t address)
@@ -139,8 +141,10 @@ void board_trap(uint64_t cause, uint64_t at, uint64_t address)
 
 /* DMA */
 
-/* QEMU's model reports no bus errors (docs/boards.md), so faults are made between engine and
-   registers. */
+/*
+ * QEMU's model reports no bus errors (docs/boards.md), so this code injects faults between the
+ * engine and the registers.
+ */
 static struct {
     enum board_fault fault;
     uint32_t channel, after;

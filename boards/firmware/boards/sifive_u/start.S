@@ -20,7 +20,7 @@ _start:
     la      sp, stack_end
     la      t0, trap
     csrw    mtvec, t0
-    li      t0, 1 << 11 | 1 << 3    /* mie: external and software, once mstatus allows any */
+    li      t0, 1 << 11 | 1 << 3    /* mie: external and software interrupts, masked by mstatus */
     csrw    mie, t0
     call    firmware_start
 park:

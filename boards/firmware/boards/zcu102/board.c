@@ -94,7 +94,7 @@ void board_idle(void)
     __asm__ volatile("dsb sy; wfi" ::: "memory");
 }
 
-/* start.S calls them for an interrupt and for an exception that nothing expects. */
+/* start.S calls these functions for each interrupt and for an unexpected exception. */
 void board_interrupt(void);
 _Noreturn void board_exception(uint64_t syndrome, uint64_t at, uint64_t address);
 
@@ -133,9 +133,8 @@ static struct {
 } injected;
 
 /*
- * QEMU's model reports no bus errors of data (docs/boards.md), so faults are made in the lists,
- * between the engine and the write that starts a channel. An element is found by its number in the
- * source queue.
+ * QEMU's model reports no bus errors of data (docs/boards.md), so this code changes the list before
+ * the engine's write that starts a channel. An element is found by its number in the source queue.
  */
 static uint32_t *element_at(uint32_t channel, uint32_t number)
 {
@@ -151,8 +150,9 @@ static uint32_t *element_at(uint32_t channel, uint32_t number)
 }
 
 /*
- * Makes the controller itself fail: it cannot fetch an element at a misaligned address. Elements
- * that follow one another have no address; there the element before the number pauses the channel.
+ * Makes the controller itself fail at element `number`: it cannot fetch an element at a misaligned
+ * address. Linear elements have no address of the next element, so the element before `number`
+ * pauses the channel.
  */
 static void fail_at(uint32_t channel, uint32_t number)
 {
@@ -166,7 +166,10 @@ static void fail_at(uint32_t channel, uint32_t number)
         before[3] = (before[3] & ~ZDMA_STOP) | ZDMA_PAUSE;
 }
 
-/* Executes the elements before the number, then leaves a channel that has nothing to report. */
+/*
+ * Executes the elements before `number`, then clears the interrupts, so that the channel looks
+ * stuck.
+ */
 static void get_stuck(uint32_t channel, uint32_t number)
 {
     if (number == 0)

@@ -16,7 +16,7 @@
     .equ SPSR_EL1H_MASKED, 0x3c5
     .equ CPACR_EL1_FPEN, 0x300000
     .equ SCTLR_EL1_RES1, 0x30d00800
-    .equ SCTLR_EL1_ON, 0x1005      /* I, C, M */
+    .equ SCTLR_EL1_ON, 0x1005      /* instruction cache, data cache, MMU */
     .equ MAIR, 0xff04              /* 0: device nGnRE; 1: normal, write-back */
     .equ TCR, 0x200803519          /* 39 bits, 4 KiB granule, inner shareable, write-back; 40-bit PA */
 
@@ -114,7 +114,10 @@ sleep:
     wfe
     b sleep
 
-/* Sixteen vectors of 128 bytes. All but the interrupt at level 1 are faults. */
+/*
+ * Sixteen vectors of 128 bytes. All of them except the vector of interrupts at level 1 report a
+ * fault.
+ */
     .macro vector target
     .balign 128
     b \target
@@ -134,12 +137,12 @@ fault:
     mrs x0, esr_el1
     mrs x1, elr_el1
     mrs x2, far_el1
-    ldr x3, =stack_end /* the old stack may be the reason */
+    ldr x3, =stack_end /* the old stack pointer may have caused the exception */
     mov sp, x3
     bl board_exception
     b sleep
 
-/* Saves what a C function may change. The handler may use vector registers. */
+/* Saves the registers that a C function may change. The handler may use vector registers. */
     .equ VECTORS, 208
     .equ FRAME, VECTORS + 32 * 16
 interrupt:

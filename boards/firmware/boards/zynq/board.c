@@ -21,7 +21,7 @@ enum { GLOBAL_TIMER_NS = 3, GLOBAL_TIMER_MODEL_NS = 10 };
 /* Interrupts of the DMA controller: aborts, and events 0 to 3 and 4 to 7. */
 enum { IRQ_DMAC_ABORT = 45, IRQ_DMAC_0 = 46, IRQ_DMAC_3 = 49, IRQ_DMAC_4 = 72, IRQ_DMAC_7 = 75 };
 
-enum { DMAC_FIFO_LINES = 128 }; /* of 64 bits */
+enum { DMAC_FIFO_LINES = 128 }; /* lines of 64 bits in the FIFO of Zynq-7000 */
 
 const char board_name[] = "zynq";
 const bool board_reports_bus_errors = false;
@@ -88,7 +88,7 @@ static void serve(uint32_t irq)
     pl330_interrupt();
 }
 
-/* start.S calls it. */
+/* start.S calls this function for each interrupt. */
 void board_interrupt(void);
 
 void board_interrupt(void)

@@ -33,7 +33,7 @@ _start:
     ldr     r0, =vectors
     mcr     p15, 0, r0, c12, c0, 0      /* VBAR */
 
-    mrc     p15, 0, r0, c1, c0, 0       /* SCTLR: no MMU, caches, branch prediction */
+    mrc     p15, 0, r0, c1, c0, 0       /* SCTLR: MMU, caches and branch prediction off */
     bic     r0, r0, #0x1800
     bic     r0, r0, #0x0007
     bic     r0, r0, #0x2000             /* vectors at VBAR */
@@ -90,10 +90,10 @@ vectors:
 interrupt:
     sub     lr, lr, #4
     srsdb   sp!, #MODE_SVC
-    clrex                               /* the program repeats its exclusive accesses */
+    clrex                               /* makes the program repeat an exclusive access */
     cps     #MODE_SVC
     push    {r0-r3, r12, lr}
-    and     r1, sp, #4                  /* the stack is aligned to 8 bytes in functions */
+    and     r1, sp, #4                  /* align the stack to 8 bytes for the C function */
     sub     sp, sp, r1
     push    {r1, r2}
     bl      board_interrupt
