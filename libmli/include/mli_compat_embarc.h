@@ -14,7 +14,10 @@
 #define MLI_EMBARC_COMPAT
 #endif
 
-/* Also if they have been included before: their last lines follow the include guard. */
+/*
+ * Include them even if they have been included before: their last lines, which are outside the
+ * include guard, define the short names.
+ */
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 

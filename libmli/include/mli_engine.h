@@ -58,13 +58,13 @@ struct mli_work {
     const struct mli_plan *plan; /**< read only */
     /**
      * Call it exactly once for each submit, when the last byte is written and the channel will
-     * access neither memory nor the work again. Any thread may call it, also before submit has
+     * access neither memory nor the work again. Any thread may call it, even before submit has
      * returned.
      */
     void (*done)(struct mli_work *work, const struct mli_work_end *end);
     void *engine;       /**< the engine may use it from submit to done */
     size_t written;     /**< private: mli_work_progress() */
-    uint32_t cancelled; /**< private: `number` if the work is cancelled */
+    uint32_t cancelled; /**< private: equal to `number` if the work is cancelled */
     uint32_t hints;     /**< private: mli_mov_set_hints(), and a flag of the library */
     uint32_t number; /**< private: distinguishes the work item from earlier ones of the channel */
     uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved, */
@@ -84,7 +84,10 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
  * by themselves.
  */
 #define MLI_CHANNEL_POLLED 1u
-/** The processor does the work items: a synchronous move is faster without such a channel. */
+/**
+ * The processor moves the channel's work items, so a synchronous move is faster without the
+ * channel.
+ */
 #define MLI_CHANNEL_CPU 2u
 /**
  * Interrupts complete the work items: their handler calls mli_mov_interrupt(), which calls poll.
@@ -95,9 +98,9 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
  */
 #define MLI_CHANNEL_DISTINCT_ROWS 8u
 /**
- * A descriptor may have any loops of a box, so that the longest are taken and fewer descriptors
- * suffice. Without the flag it has the innermost loops, and the rows of a piece are consecutive in
- * the plan. With the flag mli_piece_row() finds the row of an error.
+ * A descriptor may have any loops of a box: the legaliser takes the longest loops, so that fewer
+ * descriptors suffice. Without the flag a descriptor has the innermost loops, and the rows of a
+ * piece are consecutive in the plan. With the flag mli_piece_row() finds the row of an error.
  */
 #define MLI_CHANNEL_ANY_LOOPS 16u
 
@@ -127,8 +130,8 @@ struct mli_channel_caps {
     size_t dst_align;   /**< alignment of each run in the destination, likewise */
     size_t run_min;    /**< shorter runs are faster without the channel: the processor moves them */
     size_t piece_min;  /**< bytes that the processor moves in the time that a descriptor takes
-                          besides its data: it moves boxes of which the descriptors have fewer bytes
-                          on average */
+                          besides its data: the processor moves boxes whose descriptors have fewer
+                          bytes on average */
     size_t piece_cpu;  /**< maximum number of bytes of a piece for the processor; 0:
                           MLI_PIECE_CPU_BYTES */
     size_t linear_max; /**< maximum number of bytes of a run in a descriptor without loops, if that
@@ -146,8 +149,8 @@ struct mli_channel_caps {
 #define MLI_PIECE_CPU_BYTES 4096u
 
 /**
- * The processor moves this piece, because the device cannot, or not faster: pass it to
- * mli_piece_move().
+ * The processor moves this piece, because the device cannot move it, or is not faster: pass the
+ * piece to mli_piece_move().
  */
 #define MLI_PIECE_CPU 1u
 
@@ -213,10 +216,9 @@ uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channe
 /**
  * Moves a piece of the work on the calling processor, and counts it as moved by the processor.
  * Usually a piece with MLI_PIECE_CPU, which has at most caps.piece_cpu bytes, so that the call
- * takes bounded time; any other piece may be returned too. Of one work item, one thread at a time
- * may call it. Cleans and invalidates the lines of the caches that it has written. If
- * mli_mov_is_coherent() returns false, no descriptor of the work may be with the device during the
- * call.
+ * takes bounded time; any other piece is also legal. Only one thread at a time may call it for a
+ * work item. Cleans and invalidates the cache lines that it has written. If mli_mov_is_coherent()
+ * returns false, no descriptor of the work may be with the device during the call.
  */
 void mli_piece_move(struct mli_work *work, const struct mli_descriptor *piece);
 
@@ -227,16 +229,16 @@ void mli_piece_move(struct mli_work *work, const struct mli_descriptor *piece);
  * call, in a way that leaves its cause visible for poll: clear or mask it in the controller.
  * Callbacks of completed transfers run inside.
  *
- * May be called from interrupt handlers and any thread, at any time, for any number.
+ * May be called from interrupt handlers and any thread, at any time, for any channel number.
  */
 void mli_mov_interrupt(uint32_t channel);
 
 /**
  * For use in submit and poll: has poll called once more, because the channel has something to do
  * that no interrupt will announce, such as the next piece for the processor while the device is
- * idle, or the end of a stop that poll has requested. Without the function `pend` of the platform,
- * that is before submit or poll is left; with it, in another interrupt. No effect on channels
- * without MLI_CHANNEL_INTERRUPT, which are polled anyway.
+ * idle, or the end of a stop that poll has requested. If the platform has no function `pend`, the
+ * library polls again before submit or poll returns; otherwise in another interrupt. No effect on
+ * channels without MLI_CHANNEL_INTERRUPT, which are polled anyway.
  */
 void mli_channel_again(uint32_t channel);
 
@@ -290,7 +292,10 @@ void mli_work_clean(const struct mli_work *work);
  */
 void mli_work_invalidate(const struct mli_work *work);
 
-/** Cleans memory that the device reads, such as its descriptors, or drops what it has written. */
+/**
+ * Clean cache lines of memory that the device reads, such as its descriptors; invalidate cache
+ * lines of memory that the device has written.
+ */
 void mli_cache_clean(const void *address, size_t bytes);
 void mli_cache_invalidate(const void *address, size_t bytes);
 

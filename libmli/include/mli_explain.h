@@ -80,7 +80,7 @@ typedef struct mli_explanation {
 mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
                            mli_explanation *out);
 
-/** Bytes that mli_plan_kernel() writes at most. */
+/** Maximum number of bytes that mli_plan_kernel() writes. */
 #define MLI_KERNEL_TEXT_MAX 96
 
 /**

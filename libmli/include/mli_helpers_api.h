@@ -159,7 +159,7 @@ uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< guard bits 0, 4, 8 for opt
 uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< guard bits 8, 12, 16 for options 0, 1, 2 */
 
 /**
- * Returns the name of a status, as "MLI_STATUS_OK"; "MLI_STATUS_?" for any other value. Static
+ * Returns the name of a status, such as "MLI_STATUS_OK"; "MLI_STATUS_?" for any other value. Static
  * storage.
  */
 const char *mli_status_name(mli_status status);
@@ -202,14 +202,14 @@ void mli_cpu_set_mask(uint32_t mask);
 const char *mli_cpu_level(void);
 
 /**
- * Sets the minimum size of destinations whose stores bypass the caches, for the levels that can:
- * "avx2" and "avx512" (extension). 0: all sizes; UINT64_MAX: none. Before the first call it is the
- * number in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is faster for any
- * size if the destination is not in the caches, and slower if it is (docs/performance.md). Some
- * large transposes stream from smaller sizes: from a 32nd of `bytes` if rows of the destination are
- * a multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes with
- * rows or columns of two dimensions, and transposes to pixels of up to 16 bytes. Moves
- * write the same bytes with every value. Call it while no other thread is inside the library.
+ * Sets the minimum size of destinations whose stores bypass the caches, for the levels that have
+ * these stores: "avx2" and "avx512" (extension). 0: all sizes; UINT64_MAX: none. Before the first
+ * call it is the number in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is
+ * faster for any size if the destination is not in the caches, and slower if it is
+ * (docs/performance.md). Some large transposes stream from smaller sizes: from a 32nd of `bytes` if
+ * rows of the destination are a multiple of 2 KiB apart; from a sixth of `bytes` for 1-byte
+ * elements, for rows or columns of two dimensions, and for pixels of up to 16 bytes. Moves write
+ * the same bytes with every value. Call it while no other thread is inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);
 

@@ -109,8 +109,8 @@ typedef struct _mli_mov_handle_t {
  *
  * @retval MLI_STATUS_OK                   the move is done
  * @retval MLI_STATUS_BAD_TENSOR           null tensor or data, rank 0 or > 4, a shape of 0, a
- *                                         stride < 0 (of dst, too, even if cfg overrides it),
- *                                         an unknown element type
+ *                                         stride < 0 (also of dst, even if cfg overrides it), an
+ *                                         unknown element type
  * @retval MLI_STATUS_NOT_SUPPORTED        element type FX_4
  * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, offset/size outside the padded source, step 0,
  *                                         perm_dim not a permutation, dst_mem_stride < 0
@@ -264,8 +264,8 @@ mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
  * from inside a callback, of this handle or another, does not wait.
  *
  * @retval MLI_STATUS_OK             released
- * @retval MLI_STATUS_ARGUMENT_ERROR null, stale or never acquired, or its transfer is running,
- *                                   also because the callback has restarted it
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale or never acquired, or its transfer is running,
+ *                                   possibly because the callback has restarted it
  */
 mli_status mli_mov_release_handle(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_release_handle);
 
@@ -438,9 +438,9 @@ typedef struct _mli_mov_channel_stats {
     uint64_t rows;      /**< contiguous runs of bytes in completed work items */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< maximum number of descriptors queued at a time */
-    uint64_t cpu_pieces; /**< pieces of these work items that the processor moved instead of the
-                            device, which could not, or not faster; */
-    uint64_t cpu_bytes;  /**< bytes that the processor moves */
+    uint64_t cpu_pieces;       /**< pieces of these work items that the processor moved, because the
+                                  device could not or was not faster; */
+    uint64_t cpu_bytes;        /**< bytes that the processor moves */
 } mli_mov_channel_stats;
 
 /**
@@ -450,7 +450,7 @@ typedef struct _mli_mov_channel_stats {
  * @retval MLI_STATUS_OK             *stats is filled
  * @retval MLI_STATUS_ARGUMENT_ERROR no such channel, or null stats
  *
- * Thread-safe, also while the channel works: all counters are of one moment.
+ * Thread-safe, even while the channel works: all counters are of one moment.
  */
 mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
     MLI_LINK_NAME(mli_abi1_mov_get_channel_stats);
@@ -523,9 +523,9 @@ void mli_mov_detach_memory(mli_mov_memory *memory);
 /**
  * Polls all channels of an engine that is polled or works by interrupts. Programs that use a polled
  * engine and wait for completions by callback alone call it regularly; isdone, wait and synchronise
- * poll for their own handle. With interrupts only a channel that a cancel could not stop needs it.
- * Returns the number of completed descriptors; always 0 with other engines. May be called from any
- * thread, and from an interrupt handler.
+ * poll for their own handle. With interrupts, only a channel that a cancel could not stop needs
+ * this call. Returns the number of completed descriptors; always 0 with other engines. May be
+ * called from any thread, and from an interrupt handler.
  */
 uint32_t mli_mov_poll(void);
 

@@ -2,7 +2,7 @@
 /*
  * Tuning (extension): the thresholds, block sizes and prefetch distances of the leaf kernels that
  * depend on the caches of the machine. They change how long a move takes, and never which bytes it
- * writes. The library asks the machine nothing; a program hands it what it knows:
+ * writes. The library does not detect the caches; a program passes their sizes:
  *
  *     mli_tuning tuning = {.size = sizeof(tuning)};
  *     mli_caches caches = {.l1d = 49152, .l2 = 2097152, .l3 = 110100480};
@@ -12,8 +12,8 @@
  *     if (mli_tuning_set(&tuning) != MLI_STATUS_OK)
  *         puts(mli_last_error());
  *
- * `mlictl calibrate --kernels` measures the values of a machine. Levels read the values that they
- * have a use for: plain C and NEON never stream, and prefetch at no distance of this struct.
+ * `mlictl calibrate --kernels` measures the values of a machine. Each level reads only some of the
+ * values: plain C and NEON never stream, and use no prefetch distance of this struct.
  *
  * A library that is built with -Dtuning=false (-DMLI_NO_TUNING) has constants in place of all
  * members except stream_*, and refuses mli_tuning_set().
@@ -53,7 +53,7 @@ typedef struct _mli_tuning {
      */
     uint64_t stream_rows_min;      /**< rows of 2 KiB and more without zeros beside them, as in
                                       copies (32 MiB) */
-    uint64_t stream_short_min;     /**< all other rows, gathers (32 MiB) */
+    uint64_t stream_short_min;     /**< all other rows, and gathers (32 MiB) */
     uint64_t stream_transpose_min; /**< transposes of larger elements than bytes, and all transposes
                                       without a member of their own (32 MiB) */
     uint64_t stream_bytes_min;     /**< transposes of 1-byte elements (32 MiB / 6) */
@@ -67,8 +67,8 @@ typedef struct _mli_tuning {
     /* Blocks. */
     uint64_t burst_bytes;  /**< bytes of a destination row that is moved at a time together with its
                               neighbours in the source, if rows are short (2048) */
-    uint64_t planes_bytes; /**< bytes: limit of a group of planes moved with the zeros around them
-                              (32768) */
+    uint64_t planes_bytes; /**< maximum bytes of a group of planes that is moved with the zeros
+                              around it (32768) */
     uint64_t gather_lines; /**< cache lines of the source that a gather keeps in the first-level
                               cache (256) */
     uint64_t second_level_bytes; /**< bytes of the second-level cache for a destination (1 MiB) */

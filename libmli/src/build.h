@@ -10,8 +10,11 @@
 #ifndef MLI_BUILD_H
 #define MLI_BUILD_H
 
-/* DMA channels that the library can use, 0 to 16. With 0, synchronous moves never use a channel,
-   and a program that starts no transfers links no code of the pool; with transfers there is 1. */
+/*
+ * DMA channels that the library can use, 0 to 16. With 0, synchronous moves never use a channel; a
+ * program that starts transfers then has one channel, and a program that starts none links no code
+ * of the pool.
+ */
 #ifndef MLI_CHANNELS
 #define MLI_CHANNELS 16
 #endif

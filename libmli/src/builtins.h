@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Builtins of the compiler: memcpy and memset, so that a freestanding build, too, turns copies of a
+ * Builtins of the compiler: memcpy and memset, so that even a freestanding build turns copies of a
  * constant size into loads and stores; and 64-bit arithmetic with a check for overflow.
  */
 #ifndef MLI_BUILTINS_H

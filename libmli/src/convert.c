@@ -11,7 +11,7 @@
 /* real value = (element - zero_point) * scale / 2^frac_bits */
 struct number_format {
     mli_element_type type;
-    int32_t zero_point, scale, frac_bits; /* fp: 0, 1, 0; the scale is positive */
+    int32_t zero_point, scale, frac_bits; /* 0, 1, 0 for fp types; scale > 0 */
 };
 
 /* Represents all values that saturate: larger than all elements and zero points. */
@@ -373,8 +373,8 @@ static mli_status conversion_init(struct conversion *c, const mli_tensor *src,
 }
 
 /*
- * Converts the two innermost loops at one place of the outer two. Parameters may differ along any
- * loop.
+ * Converts the elements of the two innermost loops, for iterations i and j of the outer two.
+ * Parameters may differ along any loop.
  */
 static void convert_plane(const struct conversion *c, uint64_t i, uint64_t j)
 {

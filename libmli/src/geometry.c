@@ -26,7 +26,7 @@ static uint64_t sample_at(uint64_t coordinate, uint64_t offset, uint64_t step)
 /* The source or the destination. Dimensions are added from the innermost outwards. */
 struct side {
     uint64_t packed;          /* stride of the next dimension if no stride is given */
-    uint64_t first, elements; /* elements before the first accessed; from it to the last */
+    uint64_t first, elements; /* elements before the first accessed one; from it to the last one */
     bool strides_fit, fits;   /* the strides, and the accessed elements, fit in 64 bits */
 };
 
@@ -93,7 +93,7 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     return true;
 }
 
-/* Strides that cfg overrides must be legal, too: the tensors are checked before cfg is. */
+/* Even strides that cfg overrides must be legal, because the tensors are checked before cfg. */
 static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {

@@ -32,8 +32,8 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
 }
 
 /*
- * Computes the bytes from in's first element to the part's first, and checks the part against the
- * capacity.
+ * Sets *start to the number of bytes from the first element of `in` to the first element of the
+ * part, and checks the part against the capacity.
  */
 static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
                              const int32_t *stride, uint64_t *start)
@@ -65,7 +65,7 @@ static mli_status check_axis(const mli_tensor *in)
     return quant_check_arrays(&in->el_params, in->shape[in->el_params.sa.dim], "in");
 }
 
-/* Makes the arrays begin at the offset. */
+/* Makes the per-axis arrays begin `offset` entries later. */
 static void advance_params(mli_element_params *params, uint32_t offset)
 {
     params->sa.zero_point.mem.pi16 += offset;

@@ -208,7 +208,7 @@ mli_status mli_tuning_set(const mli_tuning *tuning)
         status = check_idle();
     if (status != MLI_STATUS_OK)
         return status;
-    (void)level_leaf(); /* the environment must not override the call later */
+    (void)level_leaf(); /* reads the environment now: it must not override this call later */
     tuning_apply(&checked);
     return MLI_STATUS_OK;
 }

@@ -2,7 +2,7 @@
 /*
  * A model of a DMA controller, as a programmer sees it: registers, and rings of descriptors in
  * memory. The driver in mock_engine.c drives it. Like hardware it knows nothing of the library. Its
- * bus (mock_bus.c) and the thread that lets time pass (mock_clock.c) come after it.
+ * bus (mock_bus.c) and the thread that lets time pass (mock_clock.c) are declared below.
  *
  * Use of a channel
  *   1. Write RING_BASE and RING_SIZE, then CONTROL = ENABLE.
@@ -108,7 +108,7 @@ void mock_device_fail_after(uint32_t channel, uint32_t descriptors);
 
 /*
  * Returns the memory at an address of the bus, or null if some of the bytes do not answer: *fault
- * is the address of the first of these.
+ * is then the address of the first byte that does not.
  */
 uint8_t *mock_bus_find(uint64_t address, uint64_t bytes, bool write, uint64_t *fault);
 

@@ -31,7 +31,7 @@ static struct lane {
     struct mli_descriptor piece; /* the next piece of the processor, if there is one */
     size_t written;
     bool for_processor, aborting;
-    bool visible;                    /* the processor's cache has nothing of the destination */
+    bool visible;                    /* the processor's cache holds no bytes of the destination */
     _Atomic(struct mli_work *) work; /* null: poll must not touch the lane */
     _Atomic uint32_t high_water;
 } lanes[MOCK_DEVICE_CHANNELS];
@@ -48,7 +48,7 @@ static uint32_t probe(void)
     return MOCK_DEVICE_CHANNELS;
 }
 
-/* `tiny` stays 0: the device moves every byte. For a board, measure the size. */
+/* `tiny` stays 0: the device moves every byte. For a real device, measure the best value. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
@@ -221,8 +221,8 @@ static void feed(uint32_t channel)
         return;
     if (in_flight(lane) > atomic_load_explicit(&lane->high_water, memory_order_relaxed))
         atomic_store_explicit(&lane->high_water, in_flight(lane), memory_order_relaxed);
-    /* A real device reads the descriptors from memory: here mli_cache_clean() of the new slots, and
-       a barrier before TAIL is written. */
+    /* A real device does not see the processor's cache: its driver calls mli_cache_clean() for the
+       new slots here, and a barrier before it writes TAIL. */
     mock_device_write(channel, MOCK_TAIL, lane->tail);
 }
 
@@ -311,7 +311,7 @@ static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *en
         *end = end_at(lane, &lane->pieces[lane->head], MLI_STATUS_DMA_ERROR,
                       mock_device_read(channel, MOCK_ROWS));
     else if (lane->aborting ? status & MOCK_BUSY : in_flight(lane) > 0 || lane->for_processor)
-        return false; /* the device writes, or may write; or the processor has to */
+        return false; /* the device may still write, or the processor has pieces left */
     else if (lane->aborting && (undone = find_undone(lane)))
         *end = end_at(lane, undone, MLI_STATUS_CANCELLED, 0);
     else

@@ -21,7 +21,7 @@ enum {
     DMA_COMMAND = 0x98,
     REGISTERS_SIZE = 0x100,
 
-    /* the low half of the identification: "edu", in as far as it can be a number */
+    /* low half of the identification: the letters of "edu" that are hexadecimal digits */
     EDU = 0x00ed,
 
     /* bits of DMA_COMMAND */
@@ -34,7 +34,8 @@ enum {
     BUFFER = 0x40000, /* the device's address of its buffer */
     /* The buffer has 4096 bytes, but QEMU 7.2 aborts on a transfer that reaches their end. */
     BUFFER_BYTES = 4080,
-    /* The processor is faster for every size. Moves of shorter runs would take minutes. */
+    /* The processor is faster for every size. With a lower limit, moves of short runs would take
+       minutes. */
     RUN_MIN = 64
 };
 

@@ -41,13 +41,13 @@ void iova_space_finish(struct iova_space *space);
 
 /**
  * Adds the bus addresses [first, last], as far as the device can express them. The first page of
- * all bus addresses is never used, so that 0 is no address.
+ * all bus addresses is never used, so that 0 is never a valid address.
  */
 void iova_space_allow(struct iova_space *space, uint64_t first, uint64_t last);
 
 /**
- * Gives the pages around [address, address + size) bus addresses. Returns the new range, which the
- * space owns, or NULL if there is no room (or no memory).
+ * Assigns bus addresses to the pages that contain [address, address + size). Returns the new range,
+ * which the space owns, or NULL if there is no room (or no memory).
  */
 struct iova_range *iova_space_add(struct iova_space *space, uintptr_t address, size_t size,
                                   bool write);
@@ -55,7 +55,10 @@ struct iova_range *iova_space_add(struct iova_space *space, uintptr_t address, s
 /** Removes and frees a range of the space. */
 void iova_space_remove(struct iova_space *space, struct iova_range *range);
 
-/** Returns a range that contains [address, address + size), for this access; NULL without one. */
+/**
+ * Returns a range that contains [address, address + size), and that the device may write if `write`
+ * is true; NULL if there is none.
+ */
 struct iova_range *iova_space_find(const struct iova_space *space, uintptr_t address, size_t size,
                                    bool write);
 

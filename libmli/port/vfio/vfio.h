@@ -90,7 +90,7 @@ struct vfio_window {
 void vfio_memory_begin(struct vfio_memory *memory, struct vfio_device *device,
                        uint32_t address_bits);
 
-/** Lets vfio_memory_attach() map. */
+/** Lets vfio_memory_attach() map memory. */
 void vfio_memory_allow(struct vfio_memory *memory);
 
 /** Closes the device, which unmaps all ranges. */
@@ -104,8 +104,8 @@ int vfio_memory_attach(struct vfio_memory *memory, mli_mov_memory *attached);
 void vfio_memory_detach(struct vfio_memory *memory, const mli_mov_memory *attached);
 
 /**
- * Finds or maps the memory from the first to the last byte that a plan reads, and that it writes.
- * Returns 0, or a negative errno and no windows.
+ * Finds or maps two windows: from the first to the last byte that a plan reads, and from the first
+ * to the last byte that it writes. Returns 0, or a negative errno and no windows.
  */
 int vfio_windows_open(struct vfio_memory *memory, const struct mli_plan *plan,
                       struct vfio_window *src, struct vfio_window *dst);
@@ -146,7 +146,8 @@ struct vfio_device {
 
 /**
  * Looks for the device without using it. Returns the number of its IOMMU group, and sets *vendor
- * and *id; -1 with a reason if there is no such device, or VFIO does not have it.
+ * and *id; -1 with a reason if there is no such device, or if it is not bound to vfio-pci behind an
+ * IOMMU.
  */
 int vfio_device_find(const char *address, uint16_t *vendor, uint16_t *id, vfio_why why);
 

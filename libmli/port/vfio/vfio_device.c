@@ -226,7 +226,8 @@ void vfio_device_windows(const struct vfio_device *d, struct iova_space *space)
         }
         return;
     }
-    /* An older kernel does not list them. 0xfee00000 is the window of interrupts on x86. */
+    /* An older kernel does not list the ranges that the IOMMU can map. On x86, addresses from
+       0xfee00000 on are the window of interrupts. */
     iova_space_allow(space, 0, 0xfedfffff);
 }
 

@@ -32,8 +32,8 @@ static const struct vfio_controller *_Atomic found;
 static struct {
     struct vfio_device device;
     const struct vfio_controller *controller;
-    bool stuck;           /* the device did not finish, and may not access memory */
-    unsigned char *zeros; /* source of fills: a page, or as much as a run if that is more */
+    bool stuck;           /* the device did not finish, so its access to memory is disabled */
+    unsigned char *zeros; /* source of fills: one page, or the longest run if that is longer */
     struct iova_range *zeros_range;
     struct vfio_memory memory;
     pthread_t thread;

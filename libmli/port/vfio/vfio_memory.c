@@ -86,7 +86,7 @@ bool vfio_memory_cannot_be_pinned(int error)
 
 /*
  * Maps memory until detach, so that transfers need not map it. Does nothing while the channel is
- * closed: transfers then map the memory. Nor with memory that the kernel does not pin: the
+ * closed: transfers then map the memory. Does nothing for memory that the kernel does not pin: the
  * processor moves it. The file descriptor is not needed, because VFIO maps by address.
  */
 int vfio_memory_attach(struct vfio_memory *memory, mli_mov_memory *attached)
@@ -164,7 +164,7 @@ void vfio_window_close(struct vfio_memory *memory, struct vfio_window *window)
     pthread_mutex_unlock(&memory->mutex);
 }
 
-/* The memory from the first to the last byte of boxes. */
+/* The range of memory from the first to the last byte of all boxes of a plan, on one side. */
 struct extent {
     uintptr_t first, end;
 };

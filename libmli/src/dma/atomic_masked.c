@@ -43,7 +43,7 @@
     } while (0)
 #define RESTORE(was) __asm__ volatile("msr cpsr_c, %0" : : "r"(was) : "memory")
 
-/* The compiler calls it for barriers. One core sees its own accesses in order. */
+/* The compiler calls this function for barriers. One core sees its own accesses in order. */
 void masked_synchronise(void) __asm__("__sync_synchronize") __attribute__((weak));
 
 MASKED void masked_synchronise(void)

@@ -78,8 +78,8 @@ static inline const struct mli_engine *channel_engine(void)
 }
 
 /**
- * Returns the size above which synchronous moves use a channel: SIZE_MAX if the engine's channels
- * are the processor, which moves in any case.
+ * Returns the size above which synchronous moves use a channel: SIZE_MAX if the engine has no
+ * device: the processor then moves the data in any case.
  */
 static inline size_t channel_sync_limit(void)
 {

@@ -41,7 +41,9 @@
 #include "libmli/src/build.h"
 #include "mli_engine.h"
 
-/* Channels, handles without channels at a time, and number of slots. */
+/*
+ * Numbers of channels, of handles without channels that can exist at a time, and of slots for both.
+ */
 #define POOL_CHANNELS  (MLI_CHANNELS > 0 ? MLI_CHANNELS : 1)
 #define POOL_STAND_INS MLI_CPU_HANDLES
 #define POOL_SLOTS     (POOL_CHANNELS + POOL_STAND_INS)
@@ -80,7 +82,7 @@ struct processor_queue {
 /**
  * Makes the work items that a completion callback submits move at once, up to processor_resume(),
  * although this thread is moving others. An interrupt would otherwise leave them to the interrupted
- * code, which might then never get on.
+ * code, which might never continue.
  */
 void processor_suspend(struct processor_queue *before);
 void processor_resume(const struct processor_queue *before);
@@ -150,7 +152,7 @@ static inline uint32_t work_number(const struct mli_work *work)
     return __atomic_load_n(&work->number, __ATOMIC_RELAXED);
 }
 
-/** Cancels the work item with this number; does nothing if that one has ended. */
+/** Cancels the work item with this number; does nothing if that work item has ended. */
 static inline void work_cancel(struct mli_work *work, uint32_t number)
 {
     uint32_t before = number - 1;

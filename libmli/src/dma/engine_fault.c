@@ -315,7 +315,7 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.cpu_pieces = 0;
     f->inner.cpu_bytes = 0;
     work_begin(&f->inner, work_number(f->outer));
-    /* A cancel before the line above is set in the outer work item, but did not reach the piece. */
+    /* A cancel of the outer work item before work_begin() did not reach the piece. */
     if (mli_work_cancelled(f->outer))
         work_cancel(&f->inner, work_number(f->outer));
     inside->submit((uint32_t)(f - channels), &f->inner);

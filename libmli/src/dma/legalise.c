@@ -4,10 +4,10 @@
  * processor (dma.h has an overview of all cutters).
  *
  * Each run of a box has a head, a middle and a tail. The device moves the middle, which begins at
- * an aligned address and is a multiple of the granularity long; the processor moves the others. If
- * the rows of a box are not aligned alike, or the device is not worth its descriptors, the head is
- * the whole run. First come the middles of all boxes, then heads and tails: while the device writes
- * the middle of a cache line, a processor with a cache of its own must not write the line.
+ * an aligned address and is a multiple of the granularity long; the processor moves head and tail.
+ * If the rows of a box are not aligned alike, or the device is not worth its descriptors, the head
+ * is the whole run. First come the middles of all boxes, then heads and tails: while the device
+ * writes the middle of a cache line, a processor with a cache of its own must not write the line.
  *
  * A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the run. These
  * numbers form a grid over the box. Pieces are visited with the coordinates in the grid as the
@@ -71,8 +71,9 @@ static size_t tighter(size_t a, size_t b)
 }
 
 /*
- * Returns the own limits of loop `number` of a descriptor, the innermost being 0. With any loops,
- * those of all loops: a piece at the end of a loop may lack this loop, so that others move inwards.
+ * Returns the limits that loop `number` of a descriptor has by itself (0: the innermost loop). With
+ * MLI_CHANNEL_ANY_LOOPS, returns the tightest limits of all loops: a piece at the end of a loop may
+ * lack this loop, so that the loops around it move inwards.
  */
 static struct mli_loop_caps own_limits(const struct mli_channel_caps *caps, uint32_t number)
 {
@@ -86,7 +87,7 @@ static struct mli_loop_caps own_limits(const struct mli_channel_caps *caps, uint
     return own;
 }
 
-/* Returns whether loop `number` of a descriptor can step like this. */
+/* Returns whether loop `number` of a descriptor can have the steps of *loop. */
 static bool steps_fit(const struct mli_channel_caps *caps, const struct mli_copy_box *box,
                       const struct mli_copy_loop *loop, uint32_t number)
 {
@@ -139,7 +140,7 @@ static size_t find_shared(const struct mli_legaliser *l)
     return i;
 }
 
-/* Returns whether one of the descriptor's loops, of which `used` are taken, can be like this. */
+/* Returns whether a descriptor that has `used` loops already can also have *loop. */
 static bool is_possible(const struct mli_legaliser *l, const struct mli_copy_loop *loop,
                         uint32_t used)
 {
@@ -175,7 +176,10 @@ static uint32_t longest_loops(const struct mli_legaliser *l)
     return chosen;
 }
 
-/* Returns the most iterations of a loop in a descriptor, for the next free loop of the device. */
+/*
+ * Returns the maximum number of iterations of a loop in a descriptor, for the next free loop of the
+ * device.
+ */
 static size_t take_of_loop(const struct mli_legaliser *l, const struct mli_copy_loop *loop,
                            uint32_t used)
 {
@@ -259,7 +263,10 @@ static void limit_runs(struct mli_legaliser *l, size_t offset, size_t bytes)
     l->box.run = bytes;
 }
 
-/* Returns whether the device can move the middle of the runs, and is worth its descriptors. */
+/*
+ * Returns whether the device can move the middle of the runs, with descriptors of enough bytes
+ * (piece_min).
+ */
 static bool is_worth(struct mli_legaliser *l, size_t head, size_t bytes)
 {
     const struct mli_copy_box whole = l->box;

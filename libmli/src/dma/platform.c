@@ -8,7 +8,7 @@
 
 enum { LINE = 64 }; /* bytes */
 
-/* Zeros: a coherent platform with the processor's addresses. */
+/* All members are zero: a coherent platform with the processor's addresses. */
 static struct mli_platform platform;
 
 /* A function of the platform for a range of addresses. */

@@ -156,19 +156,19 @@ static void populate_plan(struct populate *p, const struct mli_work *work,
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
-/* Queues that are set aside at most: each may have a move on the stack. */
+/* Maximum number of queues that are set aside: each may have a move on the stack. */
 enum { SUSPENDED_MAX = 3 };
 
 /*
- * Work items that wait for this thread: those that a done() submits, or an interrupt that the
- * thread was interrupted by. An interrupt may come between any two instructions, and returns before
- * the thread continues. Therefore atomic operations change `latest`, only a thread or interrupt
- * that found `draining` false changes it, and signal fences keep the compiler from moving accesses.
+ * Work items that wait for this thread: submitted by a done(), or by an interrupt of the thread. An
+ * interrupt may come between any two instructions, and returns before the thread continues.
+ * Therefore atomic operations change `latest`, only a thread or interrupt that found `draining`
+ * false changes it, and signal fences keep the compiler from moving accesses.
  */
 static MLI_THREAD_LOCAL struct {
     atomic_bool draining;
     uint8_t suspended;                 /* number of queues that processor_suspend() has set aside */
-    _Atomic(struct mli_work *) latest; /* linked to the one before it by work->engine */
+    _Atomic(struct mli_work *) latest; /* work->engine is the one queued before it */
 } waiting;
 
 static size_t chunk_size(uint64_t bytes)
@@ -406,7 +406,8 @@ void processor_resume(const struct processor_queue *before)
     if (!before->draining)
         return;
     set_draining(true);
-    /* Interrupts beside the calls of set_draining() may have left work items: put these behind. */
+    /* Interrupts around the calls of set_draining() may have queued work items: move these behind
+       the queue of *before. */
     for (struct mli_work *later = exchange_all(before->latest), *next; later; later = next) {
         next = later->engine;
         wait_for_turn(later);

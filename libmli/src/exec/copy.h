@@ -18,8 +18,8 @@
 
 enum {
     COPY_PAGE = 4096,
-    COPY_NEAR = 31, /* bytes after the source, at most, of a destination that makes memcpy slow */
-    COPY_PART = 64, /* bytes that a compiler copies without `rep movs` and without a call */
+    COPY_NEAR = 31,       /* memcpy is slow for destinations 1 to 31 bytes after the source */
+    COPY_PART = 64,       /* bytes that a compiler copies without `rep movs` and without a call */
     COPY_SLOW_MIN = 1024, /* shorter rows need no special handling */
 };
 

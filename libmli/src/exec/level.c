@@ -127,7 +127,7 @@ const struct leaf_table *level_leaf(void)
 
 void mli_cpu_set_mask(uint32_t mask)
 {
-    (void)level_leaf(); /* the environment must not override the call later */
+    (void)level_leaf(); /* reads the environment now: it must not override this call later */
     build(mask);
 }
 

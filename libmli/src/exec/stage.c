@@ -32,8 +32,8 @@ static inline size_t slot_pitch(void)
 static MLI_THREAD_LOCAL _Alignas(TUNE_LINE) uint8_t buffer[STAGE_BYTES];
 
 /*
- * Returns the place on the stage of a block for `to`, if its lines begin at `slot`: at to's offset
- * in a line.
+ * Returns the address on the stage of a block that is for `to`. The block's lines begin at `slot`,
+ * and the block begins at the offset of `to` in a cache line.
  */
 static inline uint8_t *place_for(uint8_t *slot, const uint8_t *to)
 {
@@ -43,7 +43,7 @@ static inline uint8_t *place_for(uint8_t *slot, const uint8_t *to)
 /*
  * Writes the complete lines of a block: `width` bytes of a row, on the stage for `to`. Keeps the
  * rest in the slot for the next block. Every block but the row's last has at least a line. Not
- * inlined: GCC for AArch64 then takes the copy of the rest for one onto itself.
+ * inlined: GCC for AArch64 would otherwise warn that the rest is copied onto itself.
  */
 static __attribute__((noinline)) void flush(const struct leaf_table *leaf, uint8_t *to,
                                             uint8_t *slot, size_t width, bool is_first,
@@ -227,8 +227,10 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
         walk_move_rows(leaf, walk, &rest);
 }
 
-/* Returns whether rows are interleaved. Short rows that share cache lines are not, and long gathers
- * read their source from end to end. */
+/*
+ * Returns whether rows are interleaved. Two cases are not: short rows that share cache lines, and
+ * long gathers, which read their source from end to end.
+ */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
     if (!leaf->fetches || walk->border.before + walk->border.after > 0)

@@ -8,7 +8,7 @@ enum {
     SOONER_IN_SETS = DEFAULT_stream_min / TUNE_STREAM_SOONER_IN_SETS,
 };
 
-/* Every variable but the thresholds. */
+/* X(name) for each variable that is not a threshold. */
 #define TUNING_BLOCKS(X)                                                                           \
     X(burst_bytes)                                                                                 \
     X(planes_bytes)                                                                                \

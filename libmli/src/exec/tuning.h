@@ -123,8 +123,11 @@ enum {
     TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
     /* Bytes below which rows and columns are merged with those of another loop. */
     TUNE_MERGE_BELOW = TUNE_LINE,
-    TUNE_BORDERED_ROW = 512,    /* bytes: zeros beside shorter rows become columns of a table */
-    TUNE_BORDERED_COLUMNS = 56, /* limit on such columns, in the second-level cache */
+    /* A transpose moves the zeros beside its rows as additional columns (which needs tables) if a
+       row has less than BORDERED_ROW bytes, and either at most BORDERED_COLUMNS columns or more
+       data than half of the second-level cache. */
+    TUNE_BORDERED_ROW = 512,
+    TUNE_BORDERED_COLUMNS = 56,
 };
 
 /* Transposes (walk.c, tile_block.h). */
@@ -140,7 +143,7 @@ enum {
     TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
-    TUNE_MATRIX_ROWS = 24, /* rows: the processor can follow the writes to fewer rows itself */
+    TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor tracks the writes to fewer by itself */
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
@@ -178,11 +181,11 @@ enum {
     TUNE_AVX512_SMALL_BYTES = 4096,
     TUNE_AVX512_SMALL_ROWS = 32,   /* maximum rows of this nest if rows have less than 16 bytes */
     TUNE_AVX512_PACKED_FAR = 64,   /* distance of rows from which each row needs its own load */
-    TUNE_AVX512_GROUPS_AHEAD = 16, /* groups from a load to the source line that is fetched */
+    TUNE_AVX512_GROUPS_AHEAD = 16, /* prefetch distance in the source, in groups */
     TUNE_AVX512_GROUPS_MIN = 8,    /* fewest groups for which a permutation is worth computing */
-    TUNE_AVX512_SEVERAL_MIN = 8,   /* rows that are worth gathering several at a time */
-    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* bytes of a plane: below, tiles are faster */
-    TUNE_AVX512_ALIGN_MIN = 8,              /* chunks that are worth aligning to cache lines */
+    TUNE_AVX512_SEVERAL_MIN = 8,   /* fewest rows that are gathered several at a time */
+    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* minimum bytes of a plane; below, tiles are faster */
+    TUNE_AVX512_ALIGN_MIN = 8,              /* fewest chunks that are aligned to cache lines */
 };
 
 #endif /* MLI_EXEC_TUNING_H */

@@ -77,8 +77,8 @@ void panel_locate_columns(size_t *at, const struct panel_columns *c, struct pane
 }
 
 /*
- * Returns the rows or columns of the next panel. Avoids a last panel with so few of them that
- * kernels would take each alone.
+ * Returns the number of rows or columns of the next panel. Avoids a last panel with so few rows or
+ * columns that kernels would move them one by one.
  */
 static size_t next_panel(size_t left, size_t most)
 {
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) void transpose(const struct leaf_ta
     }
 }
 
-/* Not inlined: otherwise the larger tables would be on the stack, too. */
+/* Not inlined: otherwise the larger tables would also be on the stack. */
 static __attribute__((noinline)) void transpose_small(const struct leaf_table *leaf,
                                                       const struct walk *walk, uint8_t *dst,
                                                       const uint8_t *src)
@@ -211,9 +211,9 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 }
 
 /*
- * Returns the least length of a side of a transpose, in bytes, for which no loop is merged into the
- * side. If the other side stays shorter than a lane, this is a lane: the kernels for such
- * transposes are slow if they need tables.
+ * Returns the length in bytes below which a loop is merged into a side of a transpose. If the other
+ * side is shorter than a lane, and no loop is merged into it, returns the length of a lane: after a
+ * merge, kernels need tables, and with these they are slow for such transposes.
  */
 static size_t merge_below(size_t other, bool other_merges)
 {

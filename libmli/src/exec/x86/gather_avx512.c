@@ -152,8 +152,8 @@ static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size,
 }
 
 /*
- * Takes several rows with a load for each. A row fits between the elements of the row before it, or
- * after `spread` rows that fit so.
+ * Takes several rows with a load for each. In the register, the elements of `spread` rows
+ * interleave in a block; the next `spread` rows make the next block.
  */
 static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
                           size_t cols, const struct leaf_loop *inner)
@@ -177,7 +177,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     }
 }
 
-/* Moves the last rows if there are fewer than a scoop needs. */
+/* Moves the last rows, which are fewer than the rows of a scoop. */
 static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
 {
     __m512i v = _mm512_setzero_si512();

@@ -46,7 +46,7 @@ leaf_rows rows_avx2;
 leaf_bordered bordered_avx2;
 leaf_fill fill_avx2;
 leaf_stream stream_avx2;
-leaf_fence fence_x86; /* for AVX-512, too */
+leaf_fence fence_x86; /* also in the table of AVX-512 */
 
 /* gather_avx2.c: kernels that gather every s-th element, for small s */
 
@@ -67,7 +67,7 @@ void skinny_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
 
 /* AVX-512 */
 
-/* rows_avx512.c: kernels for the same operations */
+/* rows_avx512.c: the same kernels as in rows_avx2.c */
 
 leaf_rows rows_avx512;
 leaf_bordered bordered_avx512;

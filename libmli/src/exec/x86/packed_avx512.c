@@ -2,7 +2,7 @@
 /*
  * Rows of at most 64 bytes, or gathered rows, that follow one another in the destination. A
  * register holds a group of rows and is stored whole: the next group overwrites the bytes in
- * excess. If rows are close together in the source, too, one load reads several of them.
+ * excess. If rows are also close together in the source, one load reads several of them.
  */
 #include "libmli/src/exec/x86/kernels_x86.h"
 
@@ -18,7 +18,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    MERGED_MAX = 8,  /* rows of a group whose rows are loaded one by one */
+    MERGED_MAX = 8,  /* maximum rows of a group whose rows are loaded one by one */
     WINDOWS_MAX = 4, /* consecutive loads of 64 bytes for a group that is permuted */
 };
 

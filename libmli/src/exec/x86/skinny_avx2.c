@@ -101,7 +101,10 @@ ALWAYS_INLINE void separate_3(const __m256i order[9], const uint8_t *low, const 
     }
 }
 
-/* The same for 2 to 4 elements. Transposes the parts of each row in a lane of 2 or 4. */
+/*
+ * Separates packed columns of 2 to 4 elements. With 2 or 4 elements, collects the parts of each row
+ * in a lane, then transposes the parts.
+ */
 ALWAYS_INLINE void separate(size_t rows, const __m256i order[9], const uint8_t *low,
                             const uint8_t *high, __m256i x[4])
 {

@@ -355,7 +355,7 @@ static void zip_all(const struct skinny *t, kernel *const *kernels)
 }
 
 /*
- * Returns whether the kernels support a pixel of `pixel` bytes. If tiles support it, too, they are
+ * Returns whether the kernels support a pixel of `pixel` bytes. If tiles also support it, tiles are
  * faster for few pixels.
  */
 static bool is_skinny(const struct skinny *t, size_t pixel, size_t used, size_t pixels)
