@@ -266,7 +266,8 @@ struct print_style options_style(const struct options *options)
                                 .quiet = options_get(options, "quiet") != NULL};
 }
 
-/* Prints text wrapped at HELP_WIDTH with an indent of HELP_INDENT columns; the line has begun. */
+/* Prints text wrapped at HELP_WIDTH with an indent of HELP_INDENT columns; the caller has begun
+ * the first line. */
 static void print_wrapped(const char *text)
 {
     size_t column = HELP_INDENT;

@@ -34,7 +34,8 @@ enum value_kind {
 
 struct value {
     enum value_kind kind;
-    const char *const *words; /* end with null; for a file: alternatives to a file; or null */
+    const char *const *words; /* words of VALUE_WORD and VALUE_WORDS; for VALUE_FILE: words instead
+                                 of a file, or null; the list ends with null */
 };
 
 /* Values of several commands. Values with words are declared where the words are defined. */
@@ -90,7 +91,7 @@ const char *options_next(const struct options *options, const char *name, size_t
 bool options_has(const struct option *table, const char *name);
 
 /**
- * Checks that no option was given but those with the bit `use`. Returns 0, or -1 after printing the
+ * Checks that only options with the bit `use` were given. Returns 0, or -1 after printing the
  * options of `command`, for example "batch merge".
  */
 int options_only(const struct options *options, unsigned use, const char *command);
@@ -104,7 +105,7 @@ int options_word(const struct option *table, char *const *words);
  */
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out);
-/** Like options_uint(); `max` must fit. */
+/** Like options_uint(), for 32 bits. */
 int options_u32(const struct options *options, const char *name, uint32_t min, uint32_t max,
                 uint32_t *out);
 
@@ -137,8 +138,9 @@ enum { WORDS_TEXT_MAX = 256 };
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words);
 
 /**
- * Returns the index of a word in the list, which ends with null; or -1 after printing that the word
- * is unknown, and the nearest word. `what` names the option in the message, as "--format".
+ * Returns the index of a word in the list, which ends with null; or -1 after printing that the
+ * word is unknown, and the nearest word. `what` names the option in the message, for example
+ * "--format".
  */
 int words_find(const char *what, const char *given, const char *const *words);
 

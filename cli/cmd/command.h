@@ -30,7 +30,7 @@ struct command {
     const char *summary; /* help in one line that begins with a verb */
     const char *details; /* a paragraph for the help of the command */
     const struct option *options;
-    const struct value *takes; /* kind of its arguments; null: not completed */
+    const struct value *takes; /* kind of its arguments; null: the shell does not complete them */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */
     struct example examples[EXAMPLES_MAX]; /* a test runs them; a null line ends them */
     enum exit_code (*run)(const struct options *options);

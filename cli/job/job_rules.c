@@ -42,7 +42,7 @@ void job_rules_finish(struct job_rules *rules)
     *rules = (struct job_rules){0};
 }
 
-/* Refuses memories of buffers without a profile to check them. */
+/* Refuses buffers that name a memory if there is no profile to check the memory. */
 static int check_no_memory(const struct job_rules *rules, const struct job_file *file,
                            struct fault *fault)
 {

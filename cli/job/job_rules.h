@@ -15,7 +15,7 @@
 struct job_rules {
     struct target_profile *profile; /* owned; null: --profile was not given */
     bool of_daemon;                 /* true: a daemon checks the memories, with its own profile */
-    /* Places of the buffers of the current job file, with a profile. */
+    /* Places of the buffers of the current job file, if there is a profile. */
     struct buffer_places buffers;
 };
 
@@ -42,9 +42,9 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
                     const struct explained *explained, struct fault *fault);
 
 /**
- * Checks each of the three jobs against the rules. The two staging buffers are placed beside the
- * buffers of the job file. `produced` is as for resolved_plan(). Returns 0, or -1 with a fault and
- * a pointer relative to the job.
+ * Checks each of the three jobs of a staged job against the rules. The two staging buffers are
+ * placed beside the buffers of the job file. `produced` is as for resolved_plan(). Returns 0, or
+ * -1 with a fault and a pointer relative to the job.
  */
 int job_rules_check_staging(const struct job_rules *rules, struct staging *stage,
                             const struct produced *produced, struct fault *fault);

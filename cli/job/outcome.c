@@ -25,8 +25,8 @@ void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
 }
 
 /*
- * Writes a status and a JSON pointer, as in "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may
- * be missing.
+ * Writes a status and a JSON pointer, for example "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the
+ * pointer may be missing.
  */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };
 
@@ -46,7 +46,7 @@ static bool is_disturbed(const struct fault *fault, bool lost)
 
 static void complain_other(const struct expectation *expect, struct fault *fault)
 {
-    /* The fault's text names its place; the pointer is printed only to compare it. */
+    /* The fault's text names its place: print the pointer only if it is the part that differs. */
     bool named = expectation_names(expect, fault);
     const char *pointer = named && fault->has_pointer ? fault->pointer : NULL;
     char wanted[ERROR_TEXT_MAX], got[ERROR_TEXT_MAX];
@@ -97,7 +97,7 @@ static void close_borrowed(struct tensor_file *file)
     tensor_file_close(file);
 }
 
-/* Compares also the bytes between elements of two raw files of equal size. */
+/* Compares all bytes of two raw files of equal size, also those between elements. */
 static int compare_whole_files(const struct resolved *r, struct outcome *outcome)
 {
     struct tensor_file output = r->whole, golden = r->expect;
@@ -118,8 +118,8 @@ static bool is_dense(const struct tensor_file *file, uint64_t elements)
     return elements * file->header.item_size == tensor_file_content(file);
 }
 
-/* Maps a tensor that the job has in a file, and describes its elements; a diagnosis is possible
- * without it. A file that is too large for the address space is left out. Returns 0 or -1. */
+/* Maps a tensor that the job has in a file, and describes its elements. Omits a file that is too
+ * large for the address space: a diagnosis is possible without it. Returns 0 or -1. */
 static int map_input(struct tensor_file *file, struct elements *elements, struct fault *fault)
 {
     *elements = (struct elements){.rank = 0};
@@ -170,7 +170,8 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
     return compare_whole_files(r, outcome);
 }
 
-/* The golden file is missing only if the caller accepts that (produced.h). */
+/* Sets the verdict for a missing golden file, which the caller has allowed (without_golden in
+ * produced.h). */
 static int complain_missing(const struct resolved *r, struct outcome *outcome)
 {
     char shown[PRINT_PATH_MAX];
@@ -376,7 +377,8 @@ static void print_refused(const struct print_style *style, const struct job_file
     print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
 }
 
-/* Returns the name of the golden file, as "cases/golden.npz[w]"; null: a digest is expected. */
+/* Returns the name of the golden file, such as "cases/golden.npz[w]"; null: a digest is
+ * expected. */
 static const char *golden_name(const struct job_file *file, const struct tensor_spec *ref,
                                char out[TENSOR_FILE_SHOWN_MAX])
 {
@@ -436,7 +438,7 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_spec
     jsonw_object_end(w);
 }
 
-/* Errors that the protocol has no code for: a skipped job, and a missing expected error. */
+/* Writes an error without a code in the protocol: a skipped job, or a missing expected error. */
 static void json_own_error(struct jsonw *w, const char *name, const struct fault *fault)
 {
     jsonw_object_begin(w, "error");

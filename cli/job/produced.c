@@ -74,7 +74,7 @@ static struct produced_file *find(const struct produced *produced, const struct 
     return NULL;
 }
 
-/* Returns an entry for the file of this place, or null if memory is out. */
+/* Returns an entry for the file of this place, or null if out of memory. */
 static struct produced_file *make_room(struct produced *produced, const struct place *place)
 {
     struct produced_file *found = find(produced, place);
@@ -108,7 +108,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
     return 0;
 }
 
-/* Returns whether no file can have the path, so that it is none of an earlier job either. */
+/* Returns whether no file can be at the path: then no earlier job has written a file there. */
 static bool is_no_path(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||

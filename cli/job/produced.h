@@ -15,7 +15,7 @@
 struct produced_file {
     struct place place;
     struct tensor_file file; /* content of the file; fd: -1 if the file is only described */
-    size_t next;             /* an older file with the same hash: its index + 1, or 0 */
+    size_t next;             /* index + 1 of the next older file with the same hash, or 0 */
 };
 
 struct produced {

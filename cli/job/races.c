@@ -9,7 +9,7 @@
 
 enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
 
-/* Steps of the search in one file: about a second. */
+/* Maximum number of steps of the search in one file; they take about a second. */
 #define BUDGET UINT64_C(50000000)
 
 void races_begin(struct races *races, const struct job_file *file)
@@ -51,7 +51,7 @@ void races_add(struct races *races, const struct resolved *resolved,
 /* The predecessors of each job, direct and indirect: a row of bits for each job. */
 struct predecessors {
     uint64_t *bits;
-    size_t words; /* of a row */
+    size_t words; /* number of words of a row */
 };
 
 static int find_predecessors(struct predecessors *found, const struct job_file *file)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Races on buffers: a job writes bytes of a buffer that another job of the file uses, and no path
- * of "after" is between the jobs. `mlictl run` executes jobs one at a time, in the order of the
- * file, but `mlictl submit --detach` and a board need not.
+ * Races on buffers: a job writes bytes of a buffer that another job of the file uses, and neither
+ * job waits for the other by "after". `mlictl run` executes jobs one at a time, in the order of
+ * the file, but `mlictl submit --detach` and a board may run both at the same time.
  */
 #ifndef CLI_RACES_H
 #define CLI_RACES_H
@@ -16,7 +16,8 @@
 #include "cli/job/resolve.h"
 #include "cli/term/print.h"
 
-/* Larger files are not checked: the ordered pairs of jobs take a bit each. */
+/* Files with more jobs are not checked: the table of predecessors has a bit for each pair of
+ * jobs. */
 enum { RACES_JOBS_MAX = 8192 };
 
 /* The bytes of a buffer that a job uses. */
@@ -33,7 +34,7 @@ struct races {
     bool incomplete; /* out of memory */
 };
 
-/** Begins a file without accesses. */
+/** Begins the search in a file, with an empty list of accesses. */
 void races_begin(struct races *races, const struct job_file *file);
 void races_finish(struct races *races);
 
@@ -42,8 +43,8 @@ void races_add(struct races *races, const struct resolved *resolved,
                const struct explained *explained);
 
 /**
- * Prints a warning for each race on stderr, up to a number of them; with --json also an object with
- * the member "warning".
+ * Prints a warning on stderr for each of the first races; with --json also an object with the
+ * member "warning".
  */
 void races_report(const struct races *races, const struct print_style *style);
 

@@ -53,7 +53,7 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
     return -1;
 }
 
-/* Sets offset, size and step of the window that "slice" selects of the padded source. */
+/* Sets offset, size and step of the window that "slice" selects in the padded source. */
 static int apply_slice(struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
@@ -262,7 +262,7 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
         file->path = path;
         print_path(file->shown, path);
         if (tensor_spec_format(ref) == FILE_FORMAT_RAW && file->format != FILE_FORMAT_RAW) {
-            file->format = FILE_FORMAT_RAW; /* the job describes the bytes, header included */
+            file->format = FILE_FORMAT_RAW; /* the job describes all bytes, including the header */
             file->header = (struct npy_header){.rank = 0};
         }
         if (!file_format_is_archive(tensor_spec_format(ref)))
@@ -513,7 +513,7 @@ static int open_expect(struct resolved *r, const struct produced *produced, stru
     if (r->job->expect.kind != EXPECT_FILE)
         return 0;
     if (produced && produced->without_golden && !has_golden(r, produced))
-        return 0; /* --update-golden will write it */
+        return 0; /* --update-golden will write the golden file */
     if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
         return complain_golden(r, produced, fault);
     if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
@@ -569,7 +569,7 @@ static int make_paths(struct resolved *r, const struct job_file *file, struct fa
     return 0;
 }
 
-/* Copies the members that a job has in a file and on the wire; the tensors follow. */
+/* Copies the members that a job has both in a job file and on the wire, but not the tensors. */
 static int begin_wire(struct resolved *r, struct fault *fault)
 {
     const char *name = r->job->common.name;

@@ -2,7 +2,7 @@
 /*
  * Turns a job with tensors in files into a job with tensors in open descriptors: reads headers,
  * checks everything that can be checked before data moves, and begins the output. Tensors in
- * buffers of the job file are described only: they have no file, path and output.
+ * buffers of the job file are described only: they have no file, path or output.
  *
  *     struct job_spec -> src, before, expect: opened and described
  *                     -> whole: the output as it will be

@@ -12,7 +12,7 @@
 
 static char load_buffer[] = "stage.in", store_buffer[] = "stage.out";
 
-/* Gives a step the members of the job that hold for every step, and a neutral cfg. */
+/* Gives a step the members of the job that apply to every step, and a neutral cfg. */
 static void begin_step(struct staging *stage, int step, const struct job_spec *job)
 {
     static const char *const words[STAGING_STEPS] = {"load", "permute", "store"};
@@ -30,7 +30,7 @@ static void begin_step(struct staging *stage, int step, const struct job_spec *j
     memcpy(stage->jobs[step].pointer, job->pointer, sizeof(job->pointer));
 }
 
-/* Distributes the members of cfg. */
+/* Distributes the members of cfg among the three steps. */
 static void split_cfg(struct staging *stage, const struct job_spec *job)
 {
     const mli_mov_cfg_t *cfg = &job->common.cfg;
@@ -67,7 +67,7 @@ static void describe_src(struct tensor_spec *src, char *buffer, size_t index,
     memcpy(src->desc.shape, tensor->shape, sizeof(src->desc.shape));
 }
 
-/* Finds the tensors that the first two steps write: shapes, and the bytes of both. */
+/* Finds the shapes of the tensors that the first two steps write. Both have the same size. */
 static int find_tensors(const struct staging *stage, const struct resolved *whole,
                         mli_tensor *loaded, mli_tensor *permuted, struct fault *fault)
 {
@@ -76,7 +76,7 @@ static int find_tensors(const struct staging *stage, const struct resolved *whol
     mli_tensor src = {0};
     mli_status status;
 
-    /* The wire has the window that "slice" selects. */
+    /* The cfg on the wire has the window that "slice" selects. */
     memcpy(cfg.offset, wire->offset, sizeof(cfg.offset));
     memcpy(cfg.size, wire->size, sizeof(cfg.size));
     memcpy(cfg.sub_sample_step, wire->sub_sample_step, sizeof(cfg.sub_sample_step));

@@ -4,7 +4,7 @@
  * "stage" names.
  *
  *     load     pad, crop and subsample: from src to the first buffer
- *     permute  from the first buffer to the second one, the op of the job
+ *     permute  the op of the job: from the first buffer to the second buffer
  *     store    place: from the second buffer to dst
  *
  * Both buffers hold exactly the elements that the job writes, packed.
@@ -20,9 +20,9 @@
 enum { STAGING_LOAD, STAGING_PERMUTE, STAGING_STORE, STAGING_STEPS };
 
 struct staging {
-    /* The three jobs, and the buffers of the job's file with the two behind. */
+    /* The three jobs; the buffers of the job's file, followed by the two staging buffers. */
     struct job_file file;
-    struct job_spec jobs[STAGING_STEPS]; /* borrow from the job */
+    struct job_spec jobs[STAGING_STEPS]; /* members are borrowed from the job */
     char names[STAGING_STEPS][PROTO_NAME_MAX];
 };
 
@@ -42,10 +42,12 @@ void staging_finish(struct staging *stage);
 int staging_check_capacity(const struct staging *stage, const struct target_profile *profile,
                            struct fault *fault);
 
-/** Moves a fault of job_buffers_extend() or buffer_places_init() to the member "stage" of the job.
- * Returns -1. */
+/**
+ * Makes a fault of job_buffers_extend() or buffer_places_init() a fault of the member "stage" of
+ * the job. Returns -1.
+ */
 int staging_blame(struct fault *fault);
-/** Moves a fault about a buffer of a step to "stage". Returns -1. */
+/** Makes a fault about a buffer of a step a fault of "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
 
 #endif /* CLI_STAGING_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Boards at serial lines, as the rest of mlictl sees them. boards/link implements the functions,
- * and main() chooses them. A build without it (-Dboards=disabled) only refuses boards.
+ * and main() chooses them. A build without boards/link (-Dboards=disabled) only refuses boards.
  */
 #ifndef CLI_BOARDS_H
 #define CLI_BOARDS_H
@@ -34,7 +34,7 @@ struct selftest_report;
     }
 #endif
 
-/* What a board is asked for that only a daemon has. */
+/* Requests to a board that only a daemon can fulfil. */
 enum board_misuse { BOARD_IS_NO_DAEMON, BOARD_HAS_NO_SOCKET, BOARD_FETCHES_NOTHING };
 
 enum { BOARD_LIMITS_SOURCE_MAX = 128 };
@@ -59,7 +59,7 @@ struct board_calls {
     /** Returns whether the board is lost: all calls fail from then on. */
     bool (*is_lost)(const struct board_link *link);
     void (*limits)(const struct board_link *link, struct board_limits *limits);
-    /** Lets `show` report the bytes on the line of each job. */
+    /** Calls `show` from now on with the progress of each job on the line, in bytes. */
     void (*follow)(struct board_link *link,
                    void (*show)(void *context, uint64_t done, uint64_t total), void *context);
 
@@ -79,8 +79,8 @@ struct board_calls {
     int (*fetch)(struct board_link *link, uint32_t buffer, uint64_t bytes);
 
     /**
-     * Answers a request to a daemon that a board can answer too, with a reply line. Returns 0, or
-     * -1 with the fault.
+     * Answers a request that both daemons and boards can answer: writes the reply to `line`.
+     * Returns 0, or -1 with the fault.
      */
     int (*answer)(struct board_link *link, const char *method, struct jsonw *line,
                   struct fault *fault);
@@ -91,8 +91,10 @@ struct board_calls {
 
     /** Fills the fault for a board at `url` that is used as a daemon. Returns -1. */
     int (*refuse)(const char *url, enum board_misuse misuse, struct fault *fault);
-    /** Checks that --host of `mlictl run` names a board, and the options beside it. Returns 0 or
-     * -1. */
+    /**
+     * Checks that --host of `mlictl run` names a board, and that the other options suit a board.
+     * Returns 0 or -1.
+     */
     int (*check_run)(const struct options *options, struct fault *fault);
     /** Runs `mlictl selftest` on the board of --host. */
     enum exit_code (*selftest)(struct selftest_report *report, struct round_plan *plan,

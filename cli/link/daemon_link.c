@@ -77,8 +77,8 @@ static int explain_closed(const char *where, struct fault *fault)
 
 /*
  * Explains in the fault why no connection could be made to a daemon of this machine, and what can
- * be done, if more is known than the library says. `path`: --socket, or null; `code`: the
- * library's. Returns -1.
+ * be done, if more is known than the library says. `path`: --socket, or null; `code`: the error
+ * code of the library. Returns -1.
  */
 static int explain_refused(const char *path, int code, struct fault *fault)
 {

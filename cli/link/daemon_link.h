@@ -22,12 +22,12 @@ enum {
 
 struct daemon_link {
     mli_client *library;               /* null: not connected, or the connection is lost */
-    struct board_link *board;          /* a board at a serial line, and no daemon; or null */
+    struct board_link *board;          /* a board at a serial line, instead of a daemon; or null */
     bool remote;                       /* by ssh */
     bool greeted;                      /* true: the remote daemon has answered */
     bool absent;                       /* no daemon listens at the socket */
     char where[DAEMON_LINK_WHERE_MAX]; /* socket or host; empty: the service in this process */
-    const char *limit_source;          /* static: origin of the limit of that service */
+    const char *limit_source; /* origin of the limit of the service in this process; static */
 };
 
 /** Options of every command that talks to a daemon. */
@@ -53,8 +53,8 @@ struct daemon_link {
     }
 
 /**
- * Connects to what --host or $MLID_HOST names: also to a board at a serial line. Apart from that,
- * like daemon_link_open().
+ * Connects to the daemon, or the board at a serial line, that --host or $MLID_HOST names. Apart
+ * from that, like daemon_link_open().
  */
 int daemon_link_open_any(struct daemon_link *link, const struct options *options,
                          struct fault *fault);

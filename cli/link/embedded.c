@@ -66,7 +66,7 @@ static int check_engine(const struct config *config, struct fault *fault)
     return status;
 }
 
-/* Sets the engine. `all`: lowers the number of channels to what the engine has. */
+/* Sets the engine. `all`: lowers the number of channels to that of the engine. */
 static int choose_engine(struct config *config, const char *engine, bool all, struct fault *fault)
 {
     if (name_engine(config, engine, fault))

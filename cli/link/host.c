@@ -27,7 +27,7 @@ static bool is_name(const char *text, size_t length, const char *more)
     return true;
 }
 
-/* The take_ functions return null, or a sentence with the error. */
+/* The take_ functions return null on success, or a sentence with the error. */
 
 /* Reads the text after the host: nothing, or ":port"; a last slash is allowed. */
 static const char *take_port(struct host *host, const char *text)

@@ -5,7 +5,8 @@
 
 #include "target/tuning/tuning_file.h"
 
-/* A file that the user has not named must not stop a command. */
+/* Loads the default tuning file. An invalid file does not stop the command, because the user has
+ * not named the file. */
 static int load_default(char note[TUNING_NOTE_MAX], struct fault *fault)
 {
     char path[TUNING_PATH_MAX];

@@ -63,8 +63,8 @@ static int check_lists(const struct job_spec *job, struct fault *fault)
     return 0;
 }
 
-/* Returns the first job of `file` without the files that it may find missing: its golden file, and
- * the file that it updates. Borrows. */
+/* Returns the first job of `file` without the files that may be missing: the golden file, and the
+ * file that the job updates. Borrows the members from `file`. */
 static struct job_spec existing(const struct job_file *file)
 {
     struct job_spec job = file->list.jobs[0];
@@ -209,7 +209,7 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
     return status;
 }
 
-/* Checks before JOB.json is written that a job to run can write OUT. */
+/* If the job will be run, checks that it can write OUT, before JOB.json is written. */
 static int check_out(const struct make_request *request, const struct job_spec *job,
                      struct fault *fault)
 {
@@ -225,7 +225,7 @@ static int check_out(const struct make_request *request, const struct job_spec *
     return status;
 }
 
-/* Reads the job's text back as any job file is read. */
+/* Reads the job's text back like the text of a job file. */
 static int read_back(struct job_file *file, const struct make_request *request,
                      const struct jsonw *text, struct fault *fault)
 {
@@ -319,7 +319,7 @@ enum exit_code make_request_carry_out(const struct make_request *request)
     return code;
 }
 
-/* Layouts in words, as in "NHWC:NCHW": a letter for each dimension, outermost first. */
+/* Layouts as words, for example "NHWC:NCHW": a letter for each dimension, outermost first. */
 
 static bool is_letter(char c)
 {
@@ -360,7 +360,8 @@ static int check_layout(const char *text, const char *layout, size_t length)
     return 0;
 }
 
-/* Reads two layouts with equal letters, each once in a layout. Upper and lower case differ. */
+/* Reads two layouts of the same letters; each letter occurs once in a layout. Upper and lower case
+ * differ. */
 static int read_layouts(const char *text, struct job_spec *job)
 {
     const size_t length = strcspn(text, ":");
@@ -398,7 +399,7 @@ struct number_list {
 struct number_rule {
     const char *option; /* name of the option, without the dashes */
     int64_t min, max;
-    bool two_sided;      /* "1:2" is possible */
+    bool two_sided;      /* true: "1:2" is allowed */
     const char *example; /* example for messages */
 };
 

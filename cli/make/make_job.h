@@ -19,7 +19,8 @@
 #include "proto/file/job_file.h"
 
 struct make_request {
-    const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and of the service */
+    /* MAKE_..._OPTIONS, --output, --force, and the options of the service. */
+    const struct options *options;
     enum job_op op;
     const char *in, *out;
     const char *label; /* name in reports, in place of a job file's name */

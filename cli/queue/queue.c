@@ -22,7 +22,7 @@ struct queue {
     char worker[QUEUE_WORKER_MAX];
     pthread_mutex_t mutex; /* protects the members below */
     struct redis *redis;   /* the connection; NULL: none */
-    struct fault dead;     /* why no connection is tried any more; code 0: none */
+    struct fault dead;     /* why the queue no longer tries to connect; code 0: it still tries */
     struct queue_lease *leases;
     pthread_cond_t ends; /* signalled when `closing` is set */
     pthread_t renewer;
@@ -59,7 +59,7 @@ static void give_up(struct queue *queue, struct fault *fault)
     queue->dead = *fault;
 }
 
-/* Names the queue in a fault that a new connection does not mend. */
+/* Adds the URL of the queue to a fault that a new connection would not remove. */
 static void name_fault(const struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;
@@ -68,7 +68,7 @@ static void name_fault(const struct queue *queue, struct fault *fault)
 }
 
 /*
- * The repetitions of a call, on a new connection if the old one is lost:
+ * The attempts at a call, on a new connection if the old connection is lost:
  *
  *     struct tries tries = begin(queue);
  *     while (try_again(queue, &tries, fault))
@@ -78,7 +78,7 @@ static void name_fault(const struct queue *queue, struct fault *fault)
 struct tries {
     uint64_t begin_ns;
     int pause_ms;
-    bool silent; /* the user knows that the connection is lost, or the caller is a worker */
+    bool silent; /* no message: the user knows of the lost connection, or a worker calls */
     int status;  /* result of the last call; UNTRIED before the first call */
 };
 

@@ -5,22 +5,22 @@
  *     case      a job file, with the checksum of its inputs
  *     lease     the right of a worker to run a case, for a limited time. The worker renews it while
  *               the case runs. When the lease runs out, the case is handed out again.
- *     result    the first result of a case that comes with the inputs that were enqueued. It
+ *     result    the first result of a case whose inputs are the enqueued inputs. Only this result
  *               counts; further results of the case do not.
  *
  *     waiting --take--> leased --finish--> done
  *        ^                 |
  *        '-- give back, or the lease runs out
  *
- * A server may lose the connection at any point, and a worker may die at any point: the case is
- * then waiting, leased until the lease runs out, or done, and no result counts twice.
+ * The connection to the server may be lost at any point, and a worker may die at any point: the
+ * case is then waiting, leased until the lease runs out, or done, and no result counts twice.
  *
  *     queue_url.c       the address of a queue
  *     queue_case.c      a case as bytes, and lists of cases
  *     queue.c           the connection, which is made again when it is lost; renews leases
  *     redis.c           the server: keys, and scripts that change them atomically
  *
- * A build without hiredis has only the first two.
+ * A build without hiredis has only the first two files.
  */
 #ifndef CLI_QUEUE_H
 #define CLI_QUEUE_H
@@ -90,8 +90,8 @@ enum queue_record_fault queue_record_read(const char *bytes, size_t length,
 int queue_path_is_below(const char *path);
 
 enum {
-    QUEUE_DELIVERIES_MAX = 5, /* a case is handed out as often; then its workers are to blame */
-    QUEUE_REFUSALS_MAX = 3,   /* workers that refuse a case because of its files */
+    QUEUE_DELIVERIES_MAX = 5, /* after more leases without a result, a case is an error */
+    QUEUE_REFUSALS_MAX = 3,   /* after 3 refusals because of its files, a case is an error */
     QUEUE_WORKER_MAX = 128,
     QUEUE_TOKEN_MAX = 33,
 };
@@ -146,7 +146,8 @@ struct queue_counts {
 /* A leased case, for reports. */
 struct queue_holder {
     char *name, *worker;
-    uint64_t age_ms, left_ms; /* since the case was taken (0: unknown), until the lease runs out */
+    /* Time since the case was taken (0: unknown); time until the lease runs out. */
+    uint64_t age_ms, left_ms;
 };
 
 struct queue_status {
@@ -187,9 +188,9 @@ void queue_close(struct queue *queue);
  * old one is lost. */
 
 /**
- * Adds cases that the queue does not have. Replaces a case of the queue if its inputs are others,
- * if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds no case if
- * the queue has one of the names with another path: INVALID_PARAMS.
+ * Adds cases that the queue does not have. Replaces a case of the queue if its inputs have
+ * changed, if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds no
+ * case if the queue has one of the names with another path: INVALID_PARAMS.
  */
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault);
@@ -198,7 +199,7 @@ enum queue_answer queue_take(struct queue *queue, struct queue_lease *lease, str
 /** Hands in a result, which is JSON. */
 int queue_finish(struct queue *queue, struct queue_lease *lease, const char *result,
                  enum queue_grade grade, enum queue_outcome *outcome, struct fault *fault);
-/** Makes the case wait again. */
+/** Returns a leased case to the queue, where it waits again. */
 int queue_give_back(struct queue *queue, struct queue_lease *lease, enum queue_return how,
                     struct fault *fault);
 int queue_count(struct queue *queue, struct queue_counts *counts, struct fault *fault);

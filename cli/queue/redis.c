@@ -20,7 +20,7 @@ enum {
     KEYS = 7,
     KEY_MAX = QUEUE_NAME_MAX + 32,
     NUMBER_MAX = 24, /* size of a number as text, with a null byte */
-    ADD_MAX = 200    /* cases of one call of SCRIPT_ADD, because the server waits for a script */
+    ADD_MAX = 200    /* cases per call of SCRIPT_ADD: a script blocks the server */
 };
 
 /* Keys that are read without a script: indices of redis.keys[]. */
@@ -86,8 +86,8 @@ struct words {
 
 /*
  * ARGV: lease, the grades that make an equal case run again (enum queue_grade), then name and case
- * in turn. Returns the numbers of added, replaced, known cases. A known case has no refusals any
- * more: its files may be where they were missing.
+ * in turn. Returns the numbers of added, replaced, known cases. Clears the refusals of a known
+ * case: machines that lacked its files may have them now.
  */
 #define SCRIPT_ADD                                                                                 \
     SCRIPT_HEAD                                                                                    \
@@ -144,8 +144,8 @@ struct words {
     "call('ZADD', leased, clock() + call('HGET', meta, 'lease'), ARGV[1])\n"                       \
     "return 1\n"
 
-/* ARGV: name, token, case, GRADE, JSON. Returns enum queue_outcome. A repeated call of one worker,
- * which has lost the reply, counts as one. */
+/* ARGV: name, token, case, GRADE, JSON. Returns enum queue_outcome. A worker that has lost the
+ * reply may repeat the call: the result is counted once. */
 #define SCRIPT_FINISH                                                                              \
     SCRIPT_HEAD                                                                                    \
     "local name, token = ARGV[1], ARGV[2]\n"                                                       \
@@ -248,8 +248,8 @@ static void words_finish(struct words *words)
     *words = (struct words){0};
 }
 
-/* Returns whether the error is temporary: it loads its file, runs a script of
- * another client, or is not yet the master. */
+/* Returns whether the error is temporary: the server loads its file, runs a script of another
+ * client, or is not yet the master. */
 static bool is_passing(const char *error)
 {
     static const char *const words[] = {"LOADING ",  "BUSY ",       "TRYAGAIN ",  "CLUSTERDOWN ",
@@ -322,7 +322,8 @@ static int enter(redisContext *redis, const struct queue_url *url, struct fault 
     snprintf(number, sizeof(number), "%u", url->db);
     if (url->db && command(redis, "SELECT", number, NULL, fault))
         return -1;
-    /* Says clearly that a password is required, unlike the refusal of a long command. */
+    /* If a password is required, the reply to PING says so; the reply to a long command does
+     * not. */
     return command(redis, "PING", NULL, NULL, fault);
 }
 
@@ -735,7 +736,8 @@ static int compare_entries(const void *a, const void *b)
                   ((const struct queue_entry *)b)->item.name);
 }
 
-/* Sorts the entries by name, and drops those that HSCAN gave twice. They have no results yet. */
+/* Sorts the entries by name, and drops duplicates, which HSCAN may return. The entries have no
+ * results yet. */
 static void sort_entries(struct queue_entries *entries)
 {
     size_t kept = 0;
@@ -759,7 +761,7 @@ static int take_case(struct queue_entries *entries, const redisReply *name, cons
 {
     struct queue_entry entry = {0};
 
-    (void)name; /* The case has this field too. */
+    (void)name; /* the case has its name too */
     if (read_case(value, &entry.item, fault))
         return -1;
     if (add_entry(entries, &entry) == 0)
@@ -790,7 +792,7 @@ static int take_result(struct queue_entries *entries, const redisReply *name,
     return entry->result ? 0 : fault_no_memory(fault);
 }
 
-/* Calls `each` for some pairs of a hash. Sets the cursor of the next ones. */
+/* Calls `each` for some pairs of a hash. Sets the cursor of the next pairs. */
 static int scan_some(struct redis *redis, size_t key, char cursor[NUMBER_MAX], take_pair *each,
                      struct queue_entries *entries, struct fault *fault)
 {

@@ -184,7 +184,7 @@ static uint64_t stamp_of(const struct stat *status)
     return stamp ? stamp : 1;
 }
 
-/* Returns whether any change after `now` will change the times. */
+/* Returns whether any change of the file after `now` will change its times. */
 static bool is_settled(const struct stat *status, const struct timespec *now)
 {
     return status->st_mtim.tv_sec + SETTLED_S < now->tv_sec &&

@@ -38,8 +38,8 @@ void digest_write(struct jsonw *w, const char *key, uint64_t digest);
 int digest_read(const struct json *value, uint64_t *digest);
 
 enum {
-    FINGERPRINT_FILES_MAX = 2048,       /* files of one case; keeps lines of state files short */
-    FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of the names of these files in total */
+    FINGERPRINT_FILES_MAX = 2048,       /* maximum number of files of one case: keeps lines short */
+    FINGERPRINT_NAMES_MAX = 512 * 1024, /* maximum number of bytes of their names in total */
 };
 
 /* X(name, word, text): the role of a file in a job, as a word in state files and as a text in
@@ -88,7 +88,7 @@ struct fingerprint {
 
 void fingerprint_finish(struct fingerprint *fingerprint);
 
-/** Returns the name of the role for messages, as "golden file". */
+/** Returns the name of the role for messages, such as "golden file". */
 const char *input_role_text(enum input_role role);
 
 /*

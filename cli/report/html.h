@@ -4,7 +4,7 @@
  *
  *     results -> reporter_html.c    rows and failures, in memory until the end of the run; head,
  *                                   totals, durations as a drawing, table, environment
- *                  -> html_evidence.c     what a kept case has: picture, elements, job file
+ *                  -> html_evidence.c     parts from a kept case: picture, elements, job file
  *                  -> html_text.c         texts of any bytes as HTML
  *     page                          style and script, which scripts/embed_page.py embeds
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a failure that its kept case has: picture, differing elements, job file. */
+/* The parts of a failure that come from its kept case: picture, differing elements, job file. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,14 +17,14 @@
 #include "proto/json/jsonw.h"
 
 /*
- * The differing elements of a failure, as JSON for the script of the page (page/cells.js). It has
- * numbers and texts of values only. Its size is limited: the places of all differing elements if
- * they are short as run lengths, else counts for square blocks of elements; values of the first
- * elements.
+ * The differing elements of a failure, as JSON for the script of the page (page/cells.js). The
+ * JSON contains only numbers, and values as texts. Its size is limited: it has the positions of
+ * all differing elements if their run lengths are short, otherwise counts for square blocks of
+ * elements; and it has the values of the first differing elements.
  */
 
 enum {
-    RUNS_BYTES_MAX = 24 << 10, /* run lengths, before base64 */
+    RUNS_BYTES_MAX = 24 << 10, /* maximum size of the run lengths, before base64 */
     BLOCKS_MAX = 1 << 12,      /* maximum number of blocks of a plane */
     BLOCK_PLANES_MAX = 8,      /* maximum number of planes with blocks */
     VALUES_MAX = 1024,         /* maximum number of differing elements whose values are shown */
@@ -46,7 +46,7 @@ static void put_byte(struct bytes *bytes, uint8_t byte)
         bytes->data[bytes->length++] = byte;
 }
 
-/* Writes 7 bits in each byte, low bits first; all bytes but the last have the top bit. */
+/* Writes 7 bits in each byte, low bits first; all bytes but the last have the top bit set. */
 static void put_number(struct bytes *bytes, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
@@ -224,7 +224,7 @@ static void html_cells_write(struct jsonw *w, const struct elements *got,
 }
 
 enum {
-    JOB_BYTES_MAX = 1 << 20, /* bytes of a job file that is read */
+    JOB_BYTES_MAX = 1 << 20, /* maximum size of a job file that is read */
     JOB_TEXT_MAX = 8 << 10,  /* bytes of the job file that the page shows */
     PICTURE_MAX = 160 << 10, /* limit on the size of a picture; a larger one is omitted */
     ELEMENTS_MAX = 64 << 20, /* larger tensors are not compared again */

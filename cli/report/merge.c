@@ -34,7 +34,7 @@ struct merge {
 };
 
 /* Prints a problem of a state file, or of all state files if `file` is NULL. With a name, shards
- * are missing or incomplete, which is reported as a case `name` that did not run. */
+ * are missing or incomplete: also reports a case `name` that did not run. */
 __attribute__((format(printf, 4, 5))) static void
 problem(const struct merge *merge, const char *file, const char *name, const char *format, ...)
 {

@@ -51,15 +51,15 @@ struct html {
 
 enum { BAR = 26, GAP = 4, HEIGHT = 110, BASE = 18 };
 
-/* Lower ends of the bins of a decade, in tenths of its beginning. */
+/* Lower limits of the bins of a decade, in tenths of the lower limit of the decade. */
 static const unsigned tenths[DURATIONS_PER_DECADE] = {10, 18, 32, 56};
 
 enum { BRIEF_MAX = 260, MESSAGE_MAX = 4000, SHORT_MAX = 240, FACT_MAX = 1000 };
 
 enum {
-    EVIDENCE_BYTES_MAX = 3 << 20, /* evidence of all failures */
-    EVIDENCE_CASES_MAX = 200,     /* failures with evidence */
-    /* Bytes of all failures; further failures have only a row. */
+    EVIDENCE_BYTES_MAX = 3 << 20, /* limit for the evidence of all failures */
+    EVIDENCE_CASES_MAX = 200,     /* maximum number of failures with evidence */
+    /* Limit for the texts of all failures; further failures have only a row. */
     FAILURES_BYTES_MAX = 4 << 20,
     NAME_MAX_SHOWN = 240
 };
@@ -90,7 +90,7 @@ void durations_add(struct durations *durations, uint64_t ns)
     durations->all++;
 }
 
-/* Finds the first and last bin with cases, and the largest number. */
+/* Finds the first and last bin with cases, and the largest number of cases in a bin. */
 static size_t find_range(const struct durations *durations, size_t *first, size_t *last)
 {
     size_t most = 0;

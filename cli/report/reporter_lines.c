@@ -17,7 +17,7 @@ struct lines {
     struct textw text;
 };
 
-/* Writes a coloured word, as "FAILED ", padded to the width. */
+/* Writes a coloured word, such as "FAILED ", padded to the width. */
 static void put_word(struct textw *w, enum colour_role role, int width, const char *word)
 {
     int length = (int)strlen(word);
@@ -101,7 +101,7 @@ static void result(void *state, const struct case_result *result)
         put_passed(lines, result);
 }
 
-/* Writes counts as ": 2497 passed, 1 flaky, 2 failed". */
+/* Writes the counts, for example ": 2497 passed, 1 flaky, 2 failed". */
 static void put_counts(struct textw *w, const struct batch_summary *summary)
 {
     const char *before = ": ";
@@ -127,7 +127,7 @@ static void put_prediction(struct textw *w, const struct batch_summary *summary)
                  print_s(summary->predicted), print_time(measured, summary->transfers_ns));
 }
 
-/* Writes the rate, as in ", 580 cases/s"; nothing if it is 0. */
+/* Writes the rate, for example ", 580 cases/s"; nothing if it is 0. */
 static void write_rate(struct textw *w, size_t cases, uint64_t ns)
 {
     double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
@@ -190,7 +190,7 @@ struct progress {
     struct batch_outline outline;
     size_t count[CASE_STATUS_COUNT];
     size_t ended;
-    uint32_t repeat, repeats; /* number of the newest attempt, --repeat; 0: not given */
+    uint32_t repeat, repeats; /* with --repeat: number of the newest attempt; 0: no --repeat */
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
@@ -223,7 +223,8 @@ static void sample(struct progress *progress)
         (struct sample){.ns = progress->ns, .ran = ran(progress)};
 }
 
-/* Returns cases and time since the oldest sample, from which rate and remaining time follow. */
+/* Returns the number of cases and the time since the oldest sample, from which rate and remaining
+ * time follow. */
 static struct sample done_since(const struct progress *progress)
 {
     struct sample since = oldest(progress);

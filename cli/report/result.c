@@ -16,8 +16,8 @@ static const char *const role_words[] = {INPUT_ROLE_TABLE(WORD_OF) NULL};
 #undef WORD_OF
 
 /*
- * The members of the events: these tables drive the writer, the reader, the merge of attempts and
- * the end of a result. To add a member, add it to a struct of result.h and to its table.
+ * The members of the events: these tables drive the code that writes, reads, merges and frees
+ * them. To add a member, add it to a struct of result.h and to its table.
  */
 
 enum kind {
@@ -28,7 +28,7 @@ enum kind {
     DIGEST,   /* uint64_t */
     FLAG,     /* bool */
     WORD,     /* an enum, written as a word of `words` */
-    NAME,     /* char * on the heap: of a case, any bytes */
+    NAME,     /* char * on the heap: name of a case, any bytes */
     TEXT,     /* char * on the heap */
     OBJECT,   /* char * on the heap: JSON */
     LETTERS,  /* char [CONTENT_DIGITS + 1] */
@@ -50,7 +50,7 @@ struct field {
     size_t at; /* offset in the struct */
     enum presence presence;
     const char *const *words;
-    enum result_part part; /* of a result */
+    enum result_part part; /* for a member of a result */
 };
 
 /* The greatest whole number that jsonw_uint() writes. */
@@ -310,7 +310,7 @@ static int read_number(const struct json *value, const struct field *field, void
     return 0;
 }
 
-/* The first word of a member that may be missing is never written. */
+/* Reads a word. Refuses the first word of a member that may be missing: it is never written. */
 static int read_word(const struct json *value, const struct field *field, void *to)
 {
     const size_t first = field->presence == IF_SET;

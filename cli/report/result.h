@@ -105,20 +105,21 @@ struct case_result {
     uint32_t attempts;
     uint64_t ns;    /* duration of the last attempt, including the time to read files */
     uint64_t bytes; /* bytes moved by the last attempt */
-    /* Times of its jobs that moved data: on the board of --profile, by the model (0: unknown), and
-       as measured here. */
+    /* Times of the last attempt's jobs that moved data: predicted for the board of --profile (0:
+     * unknown), and measured on this host. */
     uint64_t predicted_ns, transfers_ns;
     struct fingerprint fingerprint;
     /* These members are NULL if they do not apply. */
     char *message;       /* message as `mlictl run` prints it, without the file name */
     char *pointer;       /* JSON pointer into the job file */
-    char *difference;    /* JSON object, as of `mlictl diff --json` */
+    char *difference;    /* JSON object like that of `mlictl diff --json` */
     char *kept;          /* path of the kept job file, which reproduces the failure */
     char *rerun_command; /* shell command that runs the kept job file; the member "again" in JSON */
     char *rerun_reason;  /* why --resume ran the case again; not in state files */
 };
 
-/* Which attempt of several a member of the result of a case comes from. */
+/* The origin of a member of struct case_result: the whole case, the last attempt, or the first
+ * failed attempt. */
 enum result_part { RESULT_OWN, RESULT_LAST, RESULT_FAILURE };
 
 /**
@@ -140,7 +141,8 @@ bool case_status_is_good(enum case_status status, bool flaky_is_good);
 /** Returns whether the reason makes the status ERROR: the case could not be judged. */
 bool case_reason_is_error(enum case_reason reason);
 
-/** Writes member "name"; of a name that is not UTF-8 also its bytes in hexadecimal, "name_bytes".
+/**
+ * Writes member "name"; for a name that is not UTF-8 also its bytes in hexadecimal, "name_bytes".
  */
 void case_name_write(struct jsonw *w, const char *name);
 
@@ -153,8 +155,8 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
 int case_result_read(const struct json *value, struct case_result *result);
 
 /**
- * Writes file, place and message of a result, escaped with `rule`, as in
- * "cases/a.json: expect: 2 of 24 elements differ".
+ * Writes file, place and message of a result, escaped with `rule`, for example "cases/a.json:
+ * expect: 2 of 24 elements differ".
  */
 void case_result_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
 
@@ -164,8 +166,8 @@ struct batch_summary {
     size_t resumed;        /* reused results of an open run; not written */
     uint64_t ns;           /* duration of the run, in ns */
     size_t predicted;      /* cases with predicted_ns */
-    uint64_t predicted_ns; /* sum of predicted_ns of these cases, */
-    uint64_t transfers_ns; /* sum of transfers_ns */
+    uint64_t predicted_ns; /* sum of predicted_ns of these cases */
+    uint64_t transfers_ns; /* sum of transfers_ns of these cases */
     enum exit_code exit;
 };
 

@@ -443,7 +443,7 @@ static int put(struct state_file *state_file, const char *text, size_t length, s
     return 0;
 }
 
-/* Syncs the lines to storage. A slow storage gets at most a twentieth of the time. */
+/* Syncs the lines to storage. On a slow storage, syncing takes at most a twentieth of the time. */
 static int sync_lines(struct state_file *state_file, struct fault *fault)
 {
     const uint64_t begin = clock_ns();
@@ -473,7 +473,7 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     return status;
 }
 
-/* Returns whether this run continues the one before it: it has the same cases and reuses all
+/* Returns whether this run continues the previous run: it has the same cases and reuses all
  * current results. */
 static bool continues(const struct state *state, const struct batch_outline *outline)
 {

@@ -68,7 +68,7 @@ struct state_record *state_find(const struct state *state, const char *name);
  *     state_file_begin(&state_file, &outline, &fault)
  *     state_file_keep(...)                             for each earlier result that is reused
  *     state_file_add(...)                              for each case that ends
- *     state_file_tick(...)                             all the time
+ *     state_file_tick(...)                             several times a second
  *     state_file_end(&state_file, &summary, &fault)
  */
 struct state_file {
@@ -93,7 +93,7 @@ int state_file_keep(struct state_file *state_file, const struct case_result *res
                     struct fault *fault);
 int state_file_add(struct state_file *state_file, const struct case_result *result,
                    struct fault *fault);
-/** Syncs the lines to storage if it is time. Call it several times a second. */
+/** Syncs the lines to storage if the next sync is due. Call it several times a second. */
 int state_file_tick(struct state_file *state_file, struct fault *fault);
 /** Writes the outline of an open run, now that its cases are known. */
 int state_file_outline(struct state_file *state_file, const struct batch_outline *outline,

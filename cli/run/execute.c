@@ -16,7 +16,8 @@
 #include "proto/grow.h"
 #include "proto/wire/job.h"
 
-/* Checks a job against the rules of a board before it is sent. `rules` may be null: none. */
+/* Checks a job against the rules of a board before it is sent. `rules` may be null: there are no
+ * rules. */
 static int submission_check_rules(const struct job_rules *rules, const struct job_file *file,
                                   const struct resolved *r, struct fault *fault)
 {
@@ -168,7 +169,8 @@ void job_progress_follow(struct job_progress *progress, struct daemon_link *link
     mli_client_set_timeout(link->library, -1);
 }
 
-/* Call these at the begin and end of each job, one job at a time. `progress` may be null. */
+/* Call job_progress_begin() and job_progress_end() around each job, one job at a time. `progress`
+ * may be null. */
 static void job_progress_begin(struct job_progress *progress, const struct job_file *file,
                                const struct job_spec *job)
 {
@@ -343,7 +345,7 @@ static int run_plain(const struct execution *execution, const struct job_file *f
     return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 
-/* Lowers the deadline of the steps to the timeout of the job, which holds for all of them. */
+/* Lowers the deadline of the steps to the timeout of the job, which limits all steps together. */
 static void limit_steps(struct execution *steps, const struct job_spec *job)
 {
     const uint64_t end = clock_ns() + (uint64_t)job->common.timeout_ms * CLOCK_NS_PER_MS;
@@ -352,7 +354,7 @@ static void limit_steps(struct execution *steps, const struct job_spec *job)
         steps->deadline_ns = end;
 }
 
-/* Takes over the output of the last step, because callbacks read it. */
+/* Moves the output of the last step to the whole job, where callbacks read it. */
 static void take_output(struct resolved *whole, struct resolved *last)
 {
     static const struct output none = {.fd = -1, .directory = -1};
@@ -563,7 +565,8 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     return detach->numbers ? 0 : fault_no_memory(fault);
 }
 
-/* Remembers the file that a job will fill. Its number follows when the daemon has given it. */
+/* Remembers the file that a job will fill. The job's number is set when the daemon has given
+ * it. */
 static int add_output(struct detach *detach, const struct resolved *r, struct fault *fault)
 {
     struct stat status;
@@ -638,7 +641,8 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
     return 0;
 }
 
-/* Names the source, if the daemon has forgotten the job that writes it: it may have failed. */
+/* If the daemon has forgotten the job that writes the source, the fault names the source: that job
+ * may have failed. */
 static void complain_of_writer(const struct resolved *r, struct fault *fault)
 {
     const struct job_refs *after = &r->wire.after;

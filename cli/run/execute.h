@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One job on a service, and the head of this folder: resolved (cli/job/resolve.h), sent to the
- * service, and either waited for, its output put in place and judged (outcome.h), or left to the
- * daemon, which fills the output later (struct detach). Data flow:
+ * Runs one job on a service; the head of this folder. The job is resolved (cli/job/resolve.h) and
+ * sent to the service. Then mlictl waits for the job, puts the output in place and judges it
+ * (outcome.h); or it leaves the job to the daemon, which fills the output later (struct detach).
+ * Data flow:
  *
  *     job files -> sequence.c -> job_buffers.c  buffers at the service, for each file
  *                             -> execute.c      each job -> struct outcome
@@ -58,7 +59,7 @@ struct execution {
     uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
     bool sync;                     /* true: sync outputs to storage before a job counts as done */
     bool fresh;                    /* true: refuse new outputs that would replace a file */
-    struct job_buffers buffers;    /* of the current job file */
+    struct job_buffers buffers;    /* buffers of the current job file */
     struct job_rules *rules; /* rules that each job is checked against before it is sent; or null */
     /* Profile of the embedded service, for staged jobs; or null. */
     const struct target_profile *profile;
@@ -72,7 +73,7 @@ struct execution {
 
 /**
  * Allocates the buffers of a job file before its first job, and releases them after its last one;
- * `execution` is a struct execution. Fit `begin` and `end` of struct sequence_work.
+ * `execution` is a struct execution. Suitable as `begin` and `end` of struct sequence_work.
  */
 int execution_begin(void *execution, const struct job_file *file, struct fault *fault);
 void execution_end(void *execution);
@@ -85,8 +86,8 @@ void execution_run(void *execution, const struct job_file *file, const struct jo
                    struct outcome *outcome);
 
 /*
- * Detached jobs. A job whose source is the output of an earlier one waits for it, as if it had
- * "after".
+ * Detached jobs. A job whose source is the output of an earlier job waits for that job, as if it
+ * named the job in "after".
  */
 
 /** A file that a detached job fills. */
@@ -99,11 +100,11 @@ struct detached_output {
 /** Detached jobs of one daemon. */
 struct detach {
     struct daemon_link *link;
-    const struct print_style *style; /* of warnings */
+    const struct print_style *style; /* style of warnings */
     const struct job_file *file;     /* the job file of `numbers` */
     uint64_t *numbers;               /* numbers of the jobs at the daemon; owned; 0: not sent */
     struct job_buffers buffers; /* buffers of `file`; detached jobs keep the memory that they use */
-    struct job_rules *rules;    /* as `rules` of struct execution */
+    struct job_rules *rules;    /* like `rules` of struct execution */
     struct races races;         /* of `file` */
     struct detached_output *outputs; /* outputs of the detached jobs of all files; owned */
     size_t output_count, output_capacity;
@@ -116,7 +117,7 @@ int detach_begin(void *context, const struct job_file *file, struct fault *fault
 void detach_end(void *context);
 
 /**
- * Sends a job of `file` and does not wait for it, `context` is a struct detach. Like
+ * Sends a job of `file` and does not wait for it; `context` is a struct detach. Like
  * execution_run(), but the outcome has the job's number and no result.
  */
 void detach_job(void *context, const struct job_file *file, const struct job_spec *job,

@@ -25,23 +25,24 @@ struct job_buffers {
 int job_buffers_check_link(const struct job_file *file, bool remote, struct fault *fault);
 
 /**
- * Allocates the buffers of `file`, first those with an address. *buffers must be empty but for
- * keep_fds; the caller
- * calls job_buffers_end() also on failure. Returns 0, or -1 with the fault and a pointer relative
- * to the file.
+ * Allocates the buffers of `file`, first those with an address. *buffers must be empty except for
+ * keep_fds; the caller calls job_buffers_end() even on failure. Returns 0, or -1 with the fault
+ * and a pointer relative to the file.
  */
 int job_buffers_begin(struct job_buffers *buffers, struct daemon_link *link,
                       const struct job_file *file, struct fault *fault);
 
 /**
  * Borrows the buffers of `base`, and allocates the further buffers of `file`. The first buffers of
- * `file` are the buffers of `base`. Otherwise as job_buffers_begin().
+ * `file` are the buffers of `base`. Apart from that, like job_buffers_begin().
  */
 int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *base,
                        struct daemon_link *link, const struct job_file *file, struct fault *fault);
 
-/** Releases the buffers and empties *buffers but for keep_fds. Jobs that still use a buffer keep
- * its memory. */
+/**
+ * Releases the buffers and empties *buffers except for keep_fds. Jobs that still use a buffer keep
+ * its memory.
+ */
 void job_buffers_end(struct job_buffers *buffers);
 
 /**

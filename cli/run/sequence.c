@@ -23,7 +23,7 @@ struct progress {
     size_t skipped;      /* number of jobs that were skipped after a failed job */
 };
 
-enum { SKIPS_SHOWN = 10 /* number of skipped jobs that were printed */ };
+enum { SKIPS_SHOWN = 10 /* maximum number of skipped jobs that are printed */ };
 
 static enum exit_code load_failure(const struct sequence *sequence, const char *path,
                                    struct fault *fault)

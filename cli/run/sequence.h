@@ -34,8 +34,8 @@ struct sequence_work {
      */
     int (*begin)(void *context, const struct job_file *file, struct fault *fault);
     void (*end)(void *context);
-    /* Selects jobs; null: all jobs. Other jobs run too, for the jobs that need them, but are not
-       reported and do not affect the exit code. */
+    /* Selects jobs; null: all jobs. The other jobs run too, because selected jobs may need them,
+     * but they are not reported and do not affect the exit code. */
     bool (*wanted)(void *context, const struct job_file *file, const struct job_spec *job);
 };
 
@@ -45,7 +45,7 @@ void sequence_finish(struct sequence *sequence);
 
 /**
  * Runs all jobs. Returns the first exit code other than EXIT_CODE_DONE, in the order in which the
- * jobs ran. A lost connection or a cancel ends it.
+ * jobs ran. A lost connection or a cancel ends the run.
  */
 enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work);
 

@@ -21,7 +21,7 @@ enum { PAGE = 4096, COUNTERS = 63 };
 /* Returns the byte at offset `at` of a frame. */
 static uint8_t image_byte(enum zone zone, size_t at, uint8_t salt)
 {
-    /* Fold all bits of the place, so that bytes of different rows differ. */
+    /* Fold all bits of the offset, so that bytes of different rows differ. */
     const size_t folded = at ^ (at >> 6) ^ (at >> 12) ^ (at >> 18) ^ (at >> 24) ^ salt;
     return (uint8_t)(zone | (1 + (folded & COUNTERS) % COUNTERS));
 }
@@ -58,7 +58,7 @@ void images_finish(struct images *images)
     *images = (struct images){NULL};
 }
 
-/* Computes the places of the element in both frames from its coordinate. */
+/* Computes the offsets of the element in both frames from its coordinate. */
 static void element_locate(struct element *element, const struct move_case *c)
 {
     int64_t src = 0, dst = 0;

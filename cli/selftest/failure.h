@@ -6,11 +6,12 @@
 #include "cli/selftest/selftest_case.h"
 
 /*
- * The bytes of a case's frames. Two bits of a byte are its zone; six bits count its place in the
- * frame, without 0: a byte that is 0 was cleared.
+ * The bytes of a case's frames. Two bits of a byte are its zone; six bits are a counter of its
+ * offset in the frame. The counter is never 0, so a byte 0 was cleared.
  */
 
-/* Memory for a case, in whole pages. Each buffer has FRAME_GUARDS_MAX and the limit's bytes. */
+/* Memory for a case, in whole pages. Each buffer has space for the largest tensor and
+ * FRAME_GUARDS_MAX bytes. */
 struct images {
     uint8_t *src, *src_image;   /* source given to the move, and a copy of it */
     uint8_t *dst, *expected;    /* destination given to the move, and the expected result */
@@ -42,7 +43,7 @@ struct mismatch {
     bool in_src;     /* true: the source was changed; false: the destination is wrong */
     size_t at;       /* first wrong byte of the frame */
     size_t count;    /* number of wrong bytes */
-    bool in_element; /* true: byte `at` belongs to an element that the move writes: */
+    bool in_element; /* true: byte `at` belongs to an element that the move writes */
     uint32_t element[MLI_MAX_RANK]; /* coordinate of the element in the destination */
     uint32_t byte;                  /* index of the byte in the element */
     uint8_t expected, found;

@@ -6,8 +6,8 @@
 enum {
     SMALL_BYTES = 4 * 1024,
     MIDDLE_BYTES = 64 * 1024,
-    ATTEMPTS = 24,     /* each at half the size of the one before; the last one always fits */
-    FREE_ATTEMPTS = 8, /* attempts with shapes of every class; later ones have the attempt's size */
+    ATTEMPTS = 24,     /* each halves the size; the last attempt always fits */
+    FREE_ATTEMPTS = 8, /* attempts with any class of shape; then the shape has the attempt's size */
     KERNEL_TYPES = 4
 };
 
@@ -21,7 +21,7 @@ static const struct fields {
 #undef FIELDS
 };
 
-/* Kernels exist for the first KERNEL_TYPES of these. */
+/* Kernels exist for the first KERNEL_TYPES of these types. */
 static const mli_element_type types[] = {MLI_EL_SA_8,  MLI_EL_FX_8,  MLI_EL_FX_16,
                                          MLI_EL_SA_32, MLI_EL_FP_16, MLI_EL_FP_32};
 
@@ -32,7 +32,7 @@ const char *random_move_kind_name(enum move_kind kind)
 
 /* Shapes */
 
-/* Extents for each blocking, and each remainder, of a blocked loop. */
+/* Picks extents with which blocked loops use every kind of blocking, with every remainder. */
 static void draw_large_shape(struct draw *draw, mli_tensor *t)
 {
     static const struct {
@@ -82,7 +82,8 @@ static void draw_any_shape(struct draw *draw, mli_tensor *t, uint64_t elements)
     }
 }
 
-/* Picks a random size: mostly small, which finds as many mistakes; sometimes large. */
+/* Picks a random size: mostly small, because small moves find as many mistakes; sometimes
+ * large. */
 static uint64_t draw_size(struct draw *draw, uint64_t max_bytes)
 {
     const uint32_t size = draw_below(draw, 64);
@@ -311,7 +312,7 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
         fits = draw_free_strides(draw, rank, 60, given);
     if (class >= 28 && draw_percent(draw, 60))
         leave_out(draw, rank, given);
-    for (uint32_t d = 0; d < rank; d++) { /* replace strides that are only multiplied by 0 */
+    for (uint32_t d = 0; d < rank; d++) { /* the stride of an extent of 1 is not used */
         if (extent[d] == 1 && draw_percent(draw, 25))
             given[d] = (int32_t)draw_between(draw, 1, 1000000);
     }
@@ -344,7 +345,7 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
         fits = nest_fortran(rank, whole, max_elements, given);
     else if (class < 84)
         fits = nest(draw, rank, whole, false, max_elements, given);
-    else if (class < 97 || !any) /* rows closer than the shape is wide, yet apart */
+    else if (class < 97 || !any) /* rows closer than the shape is wide, but without overlaps */
         fits = nest(draw, rank, m->count, draw_once_in(draw, 2), max_elements, given);
     else
         fits = draw_free_strides(draw, rank, 30, given);

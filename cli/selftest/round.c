@@ -16,7 +16,7 @@
 
 enum {
     WATCH_MS = 20,
-    OVERDUE_MAX = 4 /* failures that take a whole timeout; then the round ends */
+    OVERDUE_MAX = 4 /* after this number of failures that take a whole timeout, the round ends */
 };
 
 /* A thread that takes one case after another until the round has no more cases. */
@@ -294,7 +294,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         if (!flight_watch(&workers[i].flight, plan->timeout_ns, interrupt))
             continue;
-        /* The worker hangs, so its case can be read. */
+        /* The worker hangs and no longer changes its case, so this thread can read the case. */
         struct failure failure = {.has_case = true, .c = workers[i].failure.c};
         failure_set(&failure, FAILURE_stuck,
                     "does not end, even after a cancel: the selftest stops");
@@ -304,7 +304,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
     return lost;
 }
 
-/* Detaches all workers: others may wait for the lost channels. */
+/* Detaches all workers, because all of them may wait for the lost channels. */
 static void abandon(struct round *round, struct worker *workers, uint32_t count)
 {
     atomic_store(&round->stop, true);

@@ -25,7 +25,7 @@ struct round_plan {
     uint64_t timeout_ns; /* time limit of a transfer */
     uint32_t threads;
     bool fail_fast, progress;
-    struct case_limits limits; /* limits.channels: channels of the pool, or fewer */
+    struct case_limits limits; /* limits.channels: requested channels; the pool may have fewer */
 };
 
 enum { ROUND_FAILURES_SHOWN = 3 };
@@ -183,7 +183,7 @@ struct selftest_engines {
     char specs[SELFTEST_ENGINES_MAX][SELFTEST_SPEC_MAX];
 };
 
-/** Adds the engine that three parts name. */
+/** Adds an engine; the three parts together are its specification. */
 void selftest_engines_add(struct selftest_engines *engines, const char *before, const char *name,
                           const char *after);
 

@@ -47,11 +47,11 @@ struct case_limits {
 
 struct frame {
     size_t before; /* guard bytes; the frame itself begins at a page */
-    size_t tensor; /* bytes from the tensor's first element to the end of its last */
+    size_t tensor; /* number of bytes from the tensor's first element to the end of its last */
     size_t bytes;  /* size of the frame */
 };
 
-/* The most bytes of a frame in addition to its tensor. */
+/* Maximum number of bytes of a frame in addition to its tensor. */
 #define FRAME_GUARDS_MAX 8192
 
 struct move_case {

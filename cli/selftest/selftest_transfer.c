@@ -46,7 +46,7 @@ static void flight_end(struct flight *flight)
     pthread_mutex_unlock(&flight->mutex);
 }
 
-/* Returns whether the call is cancelled, while it is under way. */
+/* Returns whether the call has been cancelled; call it before flight_end(). */
 static bool flight_expired(struct flight *flight)
 {
     pthread_mutex_lock(&flight->mutex);

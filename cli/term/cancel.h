@@ -26,8 +26,10 @@ int cancel_fd(void);
 /** Sets the fault to FAULT_CANCELLED. Returns -1. */
 int cancel_fault(struct fault *fault);
 
-/** Blocks all signals in this thread, for code that must not be interrupted. Faults of the thread
- * itself, as SIGBUS, still reach their handlers. */
+/**
+ * Blocks all signals in this thread, for code that must not be interrupted. Faults of the thread
+ * itself, such as SIGBUS, still reach their handlers.
+ */
 void cancel_hold(sigset_t *old);
 /** Restores the signal mask that cancel_hold() saved in *old. */
 void cancel_admit(const sigset_t *old);

@@ -17,8 +17,8 @@
 enum { LABEL_MIN = 8 };
 
 /*
- * Returns whether standard output is a pipe, because the reader of the pipe may write to the same
- * terminal.
+ * Returns whether standard output is a pipe: then no line is shown, because the reader of the pipe
+ * may write to the same terminal.
  */
 static bool output_is_pipe(void)
 {

@@ -123,8 +123,8 @@ static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
     }
 }
 
-/* Returns how much of the place comes before the part that the text begins with; all of the place
- * if the text does not name it. */
+/* Returns the length of the first part of the place, which the text does not name: the text begins
+ * with the rest of the place. Without a match, returns the length of the whole place. */
 static size_t unnamed_length(const char *place, const char *text)
 {
     const size_t length = strlen(place);
@@ -155,8 +155,8 @@ static const char *text_after(const char *text, const char *prefix)
                : NULL;
 }
 
-/* Returns whether the text begins with "FILE: " or "PLACE: FILE: ": a job of the command line is
- * named by its input, and so is a fault of reading this input. */
+/* Returns whether the text begins with "FILE: " or "PLACE: FILE: ": a job of the command line has
+ * the name of its input file, and a fault of reading that file begins with the name too. */
 static bool names_file(const struct fault *fault, const char *file)
 {
     char place[PRINT_PLACE_MAX] = "";

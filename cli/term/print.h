@@ -95,7 +95,7 @@ void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uin
 enum { PRINT_TEXT_MAX = 64, PRINT_PATH_MAX = 132 };
 /** Writes a path; "..." and its end if it is longer than size - 1 bytes. */
 const char *print_path_end(char *out, size_t size, const char *path);
-/** Writes a path for a message; of a very long path, the end. */
+/** Writes a path for a message; of a very long path, only the end. */
 const char *print_path(char out[PRINT_PATH_MAX], const char *path);
 /** Writes a shape: "(4, 6, 8)". */
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape);
@@ -133,7 +133,10 @@ void escaped_write(struct textw *w, const char *text, escaped_rule rule);
 /** Returns whether a character is a control character: U+0000 to U+001F, U+007F to U+009F. */
 bool escaped_is_control(uint32_t code);
 
-/** The characters that markup cannot have unchanged: as entities; null for all others. */
+/**
+ * The rule of markup: characters that have a meaning in markup become entities; null for all
+ * others.
+ */
 const char *escaped_markup(uint32_t code);
 
 /** The rule of terminals and logs: control characters, also newlines, become '?'. */

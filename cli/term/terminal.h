@@ -21,7 +21,10 @@ bool terminal_draws(int fd);
  */
 bool terminal_size(int fd, int *rows, int *columns);
 
-/** Enables the live line on `fd`, standard output or standard error, which terminal_draws(). */
+/**
+ * Enables the live line on `fd`, standard output or standard error; terminal_draws(fd) must be
+ * true.
+ */
 void terminal_line_begin(int fd);
 /** Returns the number of characters that the live line may have. */
 int terminal_line_columns(void);
