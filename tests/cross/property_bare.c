@@ -6,8 +6,8 @@
  *
  *   property_bare ENGINE MOVES
  *
- * Moves as many tensors, and permutes a tenth as many. Cortex-M processors trap unaligned accesses
- * meanwhile. Ends with 0 if no case failed.
+ * Runs MOVES random moves and a tenth as many permutes, with traps of unaligned accesses on
+ * Cortex-M processors. Ends with 0 if no case failed.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,6 +12,6 @@ set -eu
 program=$1 engine=$2
 shift 2
 moves=$((${MLI_TEST_PERCENT:-10} * 100))
-# QEMU reads two commas as one.
+# In an option of QEMU, two commas stand for one comma.
 exec "$@" -display none -monitor none -serial none -d guest_errors,unimp \
     -semihosting-config "enable=on,target=native,arg=$(printf %s "$engine" | sed 's/,/,,/g'),arg=$moves" -kernel "$program"

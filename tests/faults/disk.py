@@ -18,7 +18,7 @@ SECTOR = 512
 
 
 class File:
-    """The content on the disk, and changes that may not be there."""
+    """A file: its content on the disk, and later changes, which a power cut may lose."""
 
     def __init__(self, content=b""):
         self.durable, self.now, self.sizes = content, bytearray(content), []
@@ -58,7 +58,7 @@ class File:
 
 
 class Directory:
-    """The names on the disk, and changes that may not be there: {name: inode, or None for a name that goes}."""
+    """A directory: its names on the disk, and later changes: {name: inode, or None if removed}."""
 
     def __init__(self):
         self.durable, self.changes = {}, []

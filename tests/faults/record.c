@@ -108,7 +108,7 @@ static bool is_stored(int fd, struct stat *status)
     bool stored = syscall(SYS_fstat, fd, status) == 0 &&
                   (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode)) &&
                   fcntl(fd, F_GET_SEALS) < 0;
-    /* A file on tmpfs has seals, too; a memfd has no name that can be looked up. */
+    /* A file on tmpfs has seals like a memfd; a memfd has no name that can be looked up. */
     if (!stored && S_ISREG(status->st_mode)) {
         char self[40], path[32] = "";
         snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);

@@ -61,7 +61,7 @@ class Again(unittest.TestCase):
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100)
 
     def test_limit_of_a_soak_run(self):
-        """The same round has another limit there."""
+        """In a soak run, the round of the same number has another limit."""
         self.check("test_exhaustion.py", "Mlictl.test_descriptors", 100, MLI_SOAK="1")
 
     def test_mappings(self):

@@ -40,7 +40,7 @@ class Jumps(BatchCase):
         soak.count("run with a clock that jumps", len(numbers))
 
     def test_mlictl(self):
-        """Also --resume works, which compares times of files, and --keep, which removes older cases."""
+        """Results and kept cases are right: --resume compares file times, and batch removes the oldest kept cases."""
         def check():
             self.ctl("run", "job.json", code=0)
             self.check_outputs()

@@ -64,7 +64,7 @@ class Exhausted(BatchCase):
         self.assertEqual([name for name in os.listdir(self.dir) if name.startswith(".mlictl-")], [])
 
     def each(self, what, values, settings):
-        """Runs every command with every value of the limit, or a sample; settings(value) returns options of Popen."""
+        """Runs every command with all values of the limit, or a sample; settings(value) returns options of Popen."""
         self.daemon  # has no limits
         for number in soak.rounds(20, len(values) * 5):
             words, code = self.commands()[number % 5]
@@ -211,7 +211,7 @@ class ControlGroup(Exhausted):
         self.new_group()
 
     def new_group(self):
-        """Makes a group: what a killed process held may stay charged to its group for a while."""
+        """Makes a new group: the memory of a killed process may stay charged to its group for a while."""
         try:
             self.group = Group(24 * MIB)
         except OSError as reason:

@@ -70,7 +70,7 @@ class FullDisk(BatchCase):
         self.assertGreater(self.hits, 0)
 
     def check_command(self, *arguments, pages=8, done=0):
-        """Expects the output of an empty disk, or the message and the files as they were."""
+        """Expects the output that an empty disk gives, or the message and unchanged files."""
         before = self.tree()
         self.ctl(*arguments, cwd=self.small, code=done)
         after = self.tree()

@@ -40,7 +40,7 @@ class Killed(BatchCase):
         return process.returncode == -9
 
     def rounds(self, sample, soak_rounds, what, round_of):
-        """Runs round_of(pick, number), which returns whether it has killed, and counts."""
+        """Runs the rounds: round_of(pick, number) returns whether it has killed. Counts the kills."""
         killed = 0
         for number in soak.rounds(sample, soak_rounds):
             with self.subTest(again=soak.again(self, number)):
@@ -48,7 +48,7 @@ class Killed(BatchCase):
         soak.count(what, killed)
 
     def sweep(self):
-        """Removes files and kept cases without a name yet, as the manual says."""
+        """Removes temporary files and kept cases that have no final name yet, as the manual says."""
         for path in list(self.dir.rglob(HIDDEN + "*")):
             if path.is_dir():
                 shutil.rmtree(path)

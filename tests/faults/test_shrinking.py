@@ -76,7 +76,7 @@ class Shrinking(Case):
                           + (("in.npz",) if len(sources) == 4 else ())]
 
     def up(self, job):
-        """Names the files from the directory of the cases."""
+        """Changes the names of the files: a case is in a directory below the files."""
         for end in ("src", "dst", "expect"):
             if end in job:
                 job[end] = dict(job[end], file="../" + job[end]["file"])

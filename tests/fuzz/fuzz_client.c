@@ -77,7 +77,7 @@ static void send_line(int socket, struct fuzz_reader *reader)
             length = snprintf(line, sizeof line - 1, replies[fuzz_below(reader, REPLIES)],
                               (unsigned)fuzz_below(reader, 12));
         _Pragma("GCC diagnostic pop") if (how & 4)
-        { /* overwrites a piece */
+        { /* overwrites a piece of the line */
             const uint32_t at = fuzz_below(reader, (uint32_t)length);
 
             piece = fuzz_piece(reader, 16, &size);
@@ -178,7 +178,7 @@ static int call_buffer(struct fuzz_reader *reader, mli_client_error *error)
             : mli_client_buffer_register(client, file, 0, MLI_CLIENT_ANY_ACCESS, &buffer, error);
 
     if (code == 0) {
-        if (buffer.address) /* the service's file has this byte */
+        if (buffer.address) /* the last byte of the service's file */
             ((volatile char *)buffer.address)[FILE_BYTES - 1] = 1;
         check_error(mli_client_buffer_release(client, &buffer, error), error);
     }

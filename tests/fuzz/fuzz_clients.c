@@ -20,7 +20,7 @@ enum {
     REPLY_ROOM = PROTO_REPLY_MAX
 };
 
-/* The text of params that is being made. */
+/* The params of a request, written member by member. */
 struct params {
     char text[PARAMS_MAX];
     size_t length;
@@ -65,7 +65,8 @@ static void trace(const struct fuzz_client *client, char direction, const char *
                 direction == '<' ? "\n" : "");
 }
 
-/* Sends bytes with descriptors. What the socket does not take at once makes the client inexact. */
+/* Sends bytes with descriptors. If the socket does not take all bytes at once, the client is no
+ * longer exact. */
 static void send_bytes(struct fuzz_client *client, const char *bytes, size_t length, const int *fds,
                        size_t count)
 {
@@ -157,7 +158,7 @@ static void add_place(struct params *params, struct fuzz_reader *reader, int fd)
         add(params, ",\"memory\":\"%s\"", how & 16 ? "vccm" : "dccm");
 }
 
-/* Members that submit, prepare and start share. */
+/* Adds members that job.submit, job.prepare and job.start share. */
 static void add_options(struct params *params, struct fuzz_reader *reader, bool prepare)
 {
     const uint8_t which = fuzz_u8(reader);
@@ -392,7 +393,7 @@ static bool receive(struct fuzz_client *client)
     FUZZ_ASSERT(into);
     got = fd_recv(client->fd, into, room, fds, &count);
     if (got == 0) {
-        FUZZ_ASSERT(!client->exact || !client->greeted); /* closed for no reason */
+        FUZZ_ASSERT(!client->exact || !client->greeted); /* the service must not close it */
         client->exact = false;
     }
     if (got <= 0)

@@ -16,7 +16,7 @@ struct fuzz_client {
     struct frame in;
     bool exact;                      /* only correct lines were sent, so each must have a reply */
     bool missing[FUZZ_REQUESTS_MAX]; /* by id: the request has no reply yet */
-    bool greeted;                    /* not turned away */
+    bool greeted;                    /* the service has sent its greeting */
     int last, pending;
 };
 

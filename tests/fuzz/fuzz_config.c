@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(&again, &before, sizeof again);
     FUZZ_ASSERT(config_read(&again, (const char *)data, size, &fault) == 0);
     FUZZ_ASSERT(memcmp(&config, &again, sizeof again) == 0);
-    log_set_level(LOG_CRIT); /* before the warnings about keys that cannot change */
+    log_set_level(LOG_CRIT); /* hides warnings about keys that cannot change */
     (void)reload_keep(&before, &again);
     FUZZ_ASSERT(reload_keep(&before, &again) == 0);
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine specs, as "fault:mock,reorder_pct=50": any text is taken or refused with a sentence. A
- * refused text keeps the engine. Through an engine that was taken a move ends, and writes the
- * expected bytes or reports a failure.
+ * Engine specs, such as "fault:mock,reorder_pct=50": any text is accepted, or refused with a
+ * sentence. A refused text does not change the engine. A move through an accepted engine ends, and
+ * writes the expected bytes or reports a failure.
  */
 #include "cli/engine_arg.h"
 #include "libmli/port/ports.h"

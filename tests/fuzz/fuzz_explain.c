@@ -106,7 +106,8 @@ static void add_job(struct textw *w, struct fuzz_reader *reader, int number)
     textw_printf(w, "}");
 }
 
-/* Takes out the placeholder, which only keeps the commas simple. */
+/* Removes the member "neutral" of cfg: it is a placeholder, after which each member begins with a
+ * comma. */
 static void drop_neutral(char *text)
 {
     static const char word[] = "\"neutral\":0";

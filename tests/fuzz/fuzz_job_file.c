@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fault fault = {0};
     struct jsonw first, second;
 
-    if (size > INPUT_MAX) /* every job copies the defaults, which takes time */
+    if (size > INPUT_MAX) /* larger files take long: every job copies the defaults */
         return 0;
     if (job_file_parse((const char *)data, size, &list, &fault) < 0) {
         fuzz_check_fault(&fault);

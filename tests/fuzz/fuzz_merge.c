@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mlictl batch merge: up to three state files of any content become one report or a message.
- * Reports are well-formed: JUnit by expat, TAP by its grammar, JSON by two parsers. A part of the
- * inputs makes a page, too.
+ * Reports are well-formed: JUnit by expat, TAP by its grammar, JSON by two parsers. Some inputs
+ * also make a page of HTML.
  *
  * Input: the number of files and the form of the report, then for each file but the last a length
  * of two bytes, and its bytes.

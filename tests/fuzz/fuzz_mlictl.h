@@ -20,7 +20,7 @@ struct mlictl_call {
 struct mlictl_call mlictl_run(const char *const *words);
 void mlictl_finish(struct mlictl_call *call);
 
-/** Checks a file that a command wrote into the scratch directory, if it did, and removes it. */
+/** Checks and removes a file of the scratch directory, if a command has written the file. */
 void mlictl_check_file(const char *name, void (*check)(const char *text, size_t length));
 
 #endif /* TEST_FUZZ_MLICTL_H */

@@ -11,11 +11,11 @@
 #include "tests/property/oracle_overlap.h"
 #include "tests/property/random_case.h"
 
-/* The oracle visits every element, and every sample of a dimension. */
+/* Limits of the sizes: the oracle visits every element, and every sample of a dimension. */
 enum {
     SAMPLES_MAX = 1 << 12,
     ELEMENTS_MAX = 1 << 13,
-    BYTES_MAX = 1 << 15, /* of each tensor: all of them are filled and compared */
+    BYTES_MAX = 1 << 15, /* size of a tensor: all bytes are filled and compared */
     POOL_CHANNELS = CASE_CHANNELS_MAX
 };
 
@@ -141,7 +141,7 @@ static void spoil_params(struct test_case *c, struct fuzz_reader *reader)
     mli_data_container *array = arrays[fuzz_below(reader, 6)];
     const uint8_t what = fuzz_u8(reader);
 
-    if (!case_is_per_axis(c)) /* otherwise the containers are values, or not used */
+    if (!case_is_per_axis(c)) /* otherwise the parameters are single values, or unused */
         return;
     if (what < 64)
         c->src.el_params.sa.dim = (int32_t)fuzz_number(reader);
@@ -274,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)case_run(&c);
     else
         check_refused(&c);
-    fflush(stdout); /* the report of a failure */
+    fflush(stdout); /* prints the report of a failure before the assertion aborts */
     FUZZ_ASSERT(!c.failed);
     return 0;
 }

@@ -143,7 +143,7 @@ static void read_archive(const char *path)
         for (size_t i = 0; i < list->count; i++) {
             FUZZ_ASSERT(i == 0 || strcmp(list->by_name[i - 1]->name, list->by_name[i]->name) < 0);
             unpack(archive, list->by_name[i]);
-            unpack(archive, list->by_name[i]); /* from the cache */
+            unpack(archive, list->by_name[i]); /* the second time from the cache */
         }
         archive_release(archive);
     }

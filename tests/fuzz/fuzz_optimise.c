@@ -88,7 +88,8 @@ static struct tensor write_source(struct program *p)
     return tensor;
 }
 
-/* Writes the arrays of cfg, and makes `tensor` the result. Most moves are legal. */
+/* Writes the arrays of cfg, and replaces `tensor` by the result of the move. Most moves are legal.
+ */
 static void write_cfg(struct program *p, struct tensor *tensor)
 {
     struct fuzz_reader *reader = &p->reader;

@@ -7,7 +7,7 @@
 #include "cli/queue/queue.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A URL that is accepted is shown as a URL that is accepted, without its secrets. */
+/* The form in which an accepted URL is shown is an accepted URL too, and has no secrets. */
 static void check_url(const char *bytes, size_t length)
 {
     static struct queue_url url, again;

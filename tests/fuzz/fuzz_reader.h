@@ -81,7 +81,7 @@ static inline const uint8_t *fuzz_piece(struct fuzz_reader *reader, size_t most,
     return piece;
 }
 
-/* Takes all that is left as one piece. */
+/* Takes all remaining bytes as one piece. */
 static inline const uint8_t *fuzz_rest(struct fuzz_reader *reader, size_t *size)
 {
     const uint8_t *piece = reader->at;

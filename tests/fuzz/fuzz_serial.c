@@ -88,8 +88,7 @@ static uint32_t decode(struct serial_decoder *decoder, const uint8_t *bytes, siz
     return packets;
 }
 
-/* Sends a payload, with `damage` bits flipped beside each other at a byte that the input chooses.
- */
+/* Sends a payload, with the bits of `damage` flipped in a byte that the input chooses. */
 static void send(struct fuzz_reader *reader, struct serial_decoder *decoder)
 {
     static struct serial_packet packet;
@@ -126,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     while (fuzz_left(&reader) > 0) {
         send(&reader, &decoder);
-        decode(&decoder, (const uint8_t *)"", 1, NULL, 0); /* in step again after any damage */
+        decode(&decoder, (const uint8_t *)"", 1, NULL, 0); /* a zero byte ends any damaged frame */
     }
     FUZZ_ASSERT(decoder.length <= sizeof decoder.packet);
     return 0;

@@ -118,7 +118,7 @@ static void operate(struct fuzz_reader *reader)
     } else if (what <= 2) {
         act_as_engine(reader);
     } else if (what <= 4) {
-        if (what == 4) /* longer than the timeouts of jobs */
+        if (what == 4) /* sleeps longer than the timeouts of jobs */
             usleep(MOMENT_US);
         turn(1 + fuzz_below(reader, 4));
     } else if (what == 5) {
@@ -201,7 +201,7 @@ static void serve_another(void)
     struct fuzz_client *client = &clients[0];
 
     fuzz_client_close(client);
-    turn(8); /* with few connections allowed, a connection must be gone first */
+    turn(8); /* if few connections are allowed, the old one must be closed first */
     connect_client(client);
     if (!client->exact)
         return;
@@ -242,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int open_before;
 
     if (!warm)
-        run(NULL, 0); /* libuv never closes some descriptors */
+        run(NULL, 0); /* the first run opens descriptors that libuv never closes */
     warm = true;
     open_before = scratch_count_fds();
     run(data, size);

@@ -9,29 +9,29 @@
 
 struct zip_member {
     const char *name;
-    const uint8_t *bytes; /* as they are stored */
+    const uint8_t *bytes; /* the data in the archive, compressed or not */
     uint32_t size;        /* of `bytes` */
-    uint32_t unpacked;    /* size that the archive states */
-    uint32_t crc;         /* of the unpacked bytes */
+    uint32_t unpacked;    /* unpacked size, as the archive states it */
+    uint32_t crc;         /* CRC-32 of the unpacked bytes */
     uint16_t method;      /* 0: stored, 8: deflated */
     uint16_t flags;
     const uint8_t *extra; /* extra fields in the directory */
     uint16_t extra_size;
-    uint16_t comment; /* bytes of a comment */
+    uint16_t comment; /* size of the member's comment, in bytes */
     bool wide;        /* sizes and offset are in a field of zip64 */
 };
 
 struct zip_writer {
     uint8_t *bytes; /* the archive; owned */
     size_t size, capacity;
-    struct zip_entry *entries; /* for the directory */
+    struct zip_entry *entries; /* members that the directory lists */
     size_t count;
-    bool wide; /* the directory is announced by records of zip64 */
+    bool wide; /* the end records are those of zip64 */
 };
 
 uint32_t zip_crc(const void *bytes, size_t size);
 void zip_add(struct zip_writer *zip, const struct zip_member *member);
-/** Adds the directory. `said` more entries than there are are announced at the end. */
+/** Adds the directory. The end record states a number of entries that is too large by `said`. */
 void zip_end(struct zip_writer *zip, int said);
 void zip_finish(struct zip_writer *zip);
 

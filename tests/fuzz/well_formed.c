@@ -10,7 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/plain_json.h"
 
-/* Larger than any output; what the programs read has smaller limits. */
+/* Limits that no output reaches; the programs' own readers have smaller limits. */
 static const struct json_limits no_limits = {
     .bytes = (size_t)1 << 30, .depth = JSON_DEPTH_MAX, .values = (size_t)1 << 26};
 
@@ -147,7 +147,8 @@ static bool prometheus_line(const char *line, size_t index)
 
     if (index == 0)
         after_help = after_type = false;
-    /* A type follows its help. Metrics may be missing: of a service without users, for example. */
+    /* The line "# TYPE" of a metric follows its line "# HELP". Metrics may be missing: of a service
+     * without users, for example. */
     if (line[0] == '#' ? !(help || (type && after_help))
                        : !is_metric(line) || after_help || (index < 2 && !after_type))
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks outputs with parsers that share no code with what wrote them: JSON with the project's
+ * Checks outputs with parsers that share no code with the writers: JSON with the project's
  * parser and with the second reader of tests/support, XML with expat, metrics and TAP with a
  * checker of their grammar. Each function aborts, with the text, if the output is not well-formed.
  */

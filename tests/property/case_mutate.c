@@ -145,7 +145,7 @@ static void dst_stride_negative(struct test_case *c)
 {
     uint32_t i = any_dim(c);
 
-    if (draw_percent(&c->draw, 50)) /* else cfg may override the stride: refused, too */
+    if (draw_percent(&c->draw, 50)) /* else cfg may override the stride: also refused */
         c->cfg.dst_mem_stride[i] = 0;
     c->dst.mem_stride[i] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
 }

@@ -77,7 +77,7 @@ bool case_run(struct test_case *c);
 
 void case_print(FILE *to, const struct test_case *c);
 
-/* Parts of the above. */
+/* Steps of the functions above. */
 void case_gen_quant(struct test_case *c);
 bool case_is_per_axis(const struct test_case *c);
 void case_fail(struct test_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -41,7 +41,7 @@ static void *note_block(void *address, size_t size, const void *caller)
 }
 
 /*
- * Frees a slot, and moves those behind it that were put there because it was in use. Returns the
+ * Frees a slot, and moves up the blocks that were put behind it because it was in use. Returns the
  * size of the block, 0 if it is not known.
  */
 static size_t forget_block(const void *address)
@@ -122,7 +122,7 @@ void *WRAP(reallocarray)(void *block, size_t count, size_t size)
 void WRAP(free)(void *block)
 {
     if (block && fiber_current())
-        memset(block, FREED, forget_block(block)); /* who uses it now is soon found out */
+        memset(block, FREED, forget_block(block)); /* poisoned: a later use is soon noticed */
     real_free(block);
 }
 

@@ -107,7 +107,8 @@ struct object *descriptor_of_kind(int fd, enum kind kind, const char *call)
     return object;
 }
 
-/* Lets others run. The loop was ready to run meanwhile: the time is not part of its turn. */
+/* Lets other fibers run. The loop was ready to run meanwhile, so this time is not part of its turn.
+ */
 static void give_way(struct process *process, bool is_loop)
 {
     const uint64_t before = world_now();

@@ -21,8 +21,8 @@ struct channel {
     bool stuck, breaks;
     uint64_t latest;         /* time of the latest submit */
     uint64_t given_up;       /* time of the latest cancel of a stuck transfer */
-    uint64_t stuck_ns;       /* time from its submit until then */
-    uint64_t quarantine_end; /* 0: the service has not reported this channel */
+    uint64_t stuck_ns;       /* time from the submit of that transfer to this cancel */
+    uint64_t quarantine_end; /* 0: the service has not reported this channel as stuck */
 };
 
 static struct {
@@ -60,7 +60,7 @@ static void move_box(const struct mli_copy_box *box)
     } while (level > 0);
 }
 
-/* Moves the pieces one by one: others may run between two of them. */
+/* Moves the pieces one by one: other fibers may run between two pieces. */
 static void move(struct channel *channel, struct mli_work_end *end)
 {
     const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK};
@@ -230,7 +230,7 @@ void device_quarantined(uint32_t number, uint64_t ms)
     const uint64_t stuck_ms = channel->stuck_ns / MS;
 
     if (ms + 1 < stuck_ms || ms > stuck_ms + 1)
-        return; /* the latest cancel is another one */
+        return; /* the report is not about the latest cancel */
     channel->quarantine_end = channel->given_up + device.quarantine_ns;
     if (channel->latest > channel->given_up)
         check_not_quarantined(channel, number);

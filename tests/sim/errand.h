@@ -28,7 +28,7 @@ void place_close(struct place *place);
 
 struct errand {
     struct place src, dst;
-    bool open; /* the places are open */
+    bool open; /* the files of both places are open */
     mli_client_job job;
     unsigned char before[PLACE_BYTES], expected[PLACE_BYTES];
     bool written[PLACE_BYTES]; /* bytes that the move writes */

@@ -33,7 +33,7 @@ struct fiber {
     ucontext_t context;
     unsigned char *stack;
     void *thread_locals; /* the program's thread-local variables while the fiber does not run */
-    void *fake_stack;    /* of the address sanitizer */
+    void *fake_stack;    /* the fake stack of the address sanitizer */
     struct process *process;
     void (*run)(void *argument);
     void *argument;
@@ -55,8 +55,8 @@ static struct {
     size_t scheduler_stack_size;
     unsigned char *spare[SPARE_STACKS]; /* stacks to use again */
     unsigned spares;
-    unsigned char *locals; /* the program's thread-local variables, */
-    size_t local_bytes;    /* and their size */
+    unsigned char *locals; /* the program's thread-local variables */
+    size_t local_bytes;    /* their size in bytes */
     void *first_locals;    /* their values before the first fiber ran */
 } fibers;
 

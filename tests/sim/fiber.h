@@ -27,7 +27,7 @@ unsigned fiber_number(const struct fiber *fiber);
 /** Returns the fiber with this number; null if it has ended. */
 struct fiber *fiber_find(unsigned number);
 
-/** Lets others run. */
+/** Lets other fibers run. */
 void fiber_yield(void);
 /**
  * Waits until `ready` returns true, which is asked before each step, or until the simulated time

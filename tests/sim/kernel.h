@@ -47,7 +47,7 @@ struct process {
     long blocks;    /* allocated and not freed */
     unsigned loop;  /* number of the loop's fiber during a turn; 0: the loop waits for events */
     uint64_t calls; /* its system calls since `turn` */
-    /* Time at which epoll_wait() returned last, plus the time of others since. */
+    /* Time at which epoll_wait() returned last, plus the time of other fibers since then. */
     uint64_t turn;
     struct descriptor fds[FDS_MAX];
     struct mapping_range mappings[MAPPINGS_MAX];
@@ -62,7 +62,8 @@ struct object {
     int status;     /* O_NONBLOCK and the access mode */
     void (*destroy)(struct object *object);
     short (*events)(struct object *object); /* POLLIN and others that hold now; null: none */
-    void (*closing)(struct object *object); /* the last reference goes: may wait; may be null */
+    /* Called when the last reference goes; may wait; may be null. */
+    void (*closing)(struct object *object);
 };
 
 /** Sets the fields of an object without references. */
@@ -93,7 +94,7 @@ int kernel_listen(struct process *process);
 /** Connects a process to a listener of another. Returns a non-blocking socket, or -errno. */
 int kernel_connect(struct process *process, struct process *listening, int listener);
 
-/* epoll: the object loses its last reference. */
+/* Removes the object from all epoll instances: it loses its last reference. */
 void readiness_forget(struct object *object);
 
 /* Files. */

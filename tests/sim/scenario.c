@@ -22,16 +22,16 @@ enum {
     CHECK_STEPS = 64,
     END_STEPS_MAX = 4 * 1000 * 1000,
     END_S_MAX = 10000,
-    CONTEST_QUANTUM = 32 * 1024 /* 4 jobs: one connection has 6 in the queue */
+    CONTEST_QUANTUM = 32 * 1024 /* bytes of 4 jobs; a connection has 6 in the queue */
 };
 
-/* CLOCK_REALTIME at the begin of a run, in ns. */
+/* CLOCK_REALTIME at the beginning of a run, in ns. */
 #define START_OF_TIME (UINT64_C(1700000000) * S)
 
 /*
  * calm     nothing fails: only right answers are allowed
  * rough    calls are short, interrupted, or fail; clients are killed; the clock jumps
- * broken   the device fails and gets stuck, too
+ * broken   rough, and the device fails and gets stuck
  * contest  users with one and with many connections, all with queued jobs: the shares are fair
  *
  * A quarter of the runs of the first three moods are quiet: all clients think long, so that timers
@@ -76,7 +76,7 @@ static void choose_config(enum mood mood)
     struct config *config = &scenario.config;
 
     config_defaults(config);
-    config->log_level = LOG_DEBUG; /* it is discarded */
+    config->log_level = LOG_DEBUG; /* the log is discarded */
     snprintf(config->engine, sizeof config->engine, "sim");
     config->channels = mood == CONTEST ? world_between(1, 3) : world_between(1, 16);
     config->drain_ms = world_between(0, 2000);

@@ -219,7 +219,7 @@ static int pair_of_descriptors(int fds[2], int status)
     fds[0] = descriptor_add(process, &a->object, FD_CLOEXEC);
     fds[1] = descriptor_add(process, &b->object, FD_CLOEXEC);
     if (fds[0] < 0 || fds[1] < 0)
-        abort(); /* only at the start, and in clients */
+        abort(); /* called only at the start of the service, and in clients */
     return 0;
 }
 
@@ -312,7 +312,7 @@ static size_t until_descriptors(const struct stream *stream, size_t count, bool 
     *has = passed && passed->at < stream->head + count;
     if (!*has)
         return count;
-    if (passed->at > stream->head && world_chance(5000)) { /* before the message */
+    if (passed->at > stream->head && world_chance(5000)) { /* stop before the message */
         *has = false;
         return passed->at - stream->head;
     }

@@ -27,7 +27,7 @@ struct flight {
     struct actor *actor;
     struct errand *errand;
     struct excuse excuse;
-    uint64_t number; /* of the job, in `after` */
+    uint64_t number; /* number of the job, which later jobs name in `after` */
     bool ended;
 };
 
@@ -62,7 +62,7 @@ static void check_quarantine(const mli_client_error *error)
     unsigned long long ms;
 
     if (sscanf(error->message, "DMA channel %u did not end its transfer within %llu ms", &channel,
-               &ms) == 2) /* else: too few channels are left for the job */
+               &ms) == 2) /* else the message is that too few channels are left */
         device_quarantined(channel, ms);
 }
 
@@ -76,7 +76,7 @@ static void check_end(struct actor *actor, struct errand *errand, int code,
     count(actor, errand, code);
     world_note((uint64_t)(int64_t)code);
     if (excuse->shrunk)
-        ; /* a part of the bytes is gone */
+        ; /* not checked: a part of the bytes is gone */
     else if (code == 0)
         errand_check_done(errand, "a job is done");
     else if (!may_still_write(code))
@@ -350,7 +350,7 @@ static void contend(struct actor *actor, mli_client *client)
         }
         answer_check("dispatch", mli_client_dispatch(client, &error), &error, &none);
         entry.events = mli_client_poll_events(client);
-        if (!any_ended(flights)) /* else no further event may come */
+        if (!any_ended(flights)) /* after the last end no further event may come */
             (void)poll(&entry, 1, -1);
     }
     answer_check("wait_pending", mli_client_wait_pending(client, -1, &error), &error, &none);

@@ -15,9 +15,9 @@
 
 /* Chances of faults, in 10 000 calls. */
 struct fault_rates {
-    uint32_t short_count; /* a receive or a send is cut short, */
-    uint32_t again;       /* or returns EAGAIN, */
-    uint32_t interrupted; /* or EINTR */
+    uint32_t short_count; /* a receive or a send is cut short */
+    uint32_t again;       /* a receive or a send returns EAGAIN */
+    uint32_t interrupted; /* a call returns EINTR */
     uint32_t memory;      /* an allocation, mmap() or memfd_create() fails */
     uint32_t descriptors; /* accept4(), F_DUPFD or a received message finds no free descriptor */
     uint32_t threads;     /* pthread_create() fails */
@@ -30,7 +30,7 @@ struct fault_rates {
 void world_begin(uint64_t seed);
 /** The rates at present, and those of the whole run, which excuse an answer. */
 extern struct fault_rates world_rates, world_excuses;
-/** The log of the service is printed. */
+/** True: the log of the service is printed. */
 extern bool world_log;
 /** Name of the kind of run, for reports. */
 extern const char *world_name;

@@ -26,7 +26,7 @@ void allocations_describe(void);
 const char *program_base(void);
 /** Sleeps until the time has passed or pthread_kill() wakes the thread. */
 void interruptible_sleep(uint64_t ns);
-/** The loop of the service waits for events, or has some. */
+/** A turn of the service's loop ends when it waits for events, and begins when it has some. */
 void turn_ended(struct process *process);
 void turn_begins(struct process *process);
 

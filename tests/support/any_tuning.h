@@ -9,7 +9,7 @@
 
 /*
  * Returns a legal tuning that depends on (seed, index) alone. Half of the members have their least
- * or most value. Most thresholds of streaming are 0, so that small moves stream, too.
+ * or most value. Most thresholds of streaming are 0, so that small moves stream.
  */
 mli_tuning any_tuning(uint64_t seed, uint64_t index);
 

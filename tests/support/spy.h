@@ -27,8 +27,8 @@ bool spy_holds(uint32_t channel);
 bool spy_is_cancelled(uint32_t channel);
 
 /*
- * Ends the held work item: OK moves all of the work, any other status moves the rows before the
- * place.
+ * Ends the held work item: OK moves all of the work, any other status moves only the rows before
+ * row `row` of `descriptor`.
  */
 void spy_end(uint32_t channel, mli_status status, uint32_t descriptor, uint64_t row);
 
