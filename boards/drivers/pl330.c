@@ -103,7 +103,7 @@ struct pl330_source {
     uint64_t rows;              /* number of rows in the pieces made so far */
 };
 
-/* The report of a thread since its last start. */
+/* What a thread has reported since its last start: its event, or a fault. */
 enum pl330_report { PL330_NOTHING, PL330_ENDED, PL330_FAULTED };
 
 /* The position of a thread in its program. */

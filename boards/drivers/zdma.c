@@ -84,7 +84,8 @@ enum {
     ZEROS = 4096,
     /* From this size on, a start in simple mode is cheaper than elements of ZEROS bytes. */
     WRITE_ONLY_MIN = 16 * ZEROS,
-    /* Words from the sources to the destinations of a linear list. */
+    /* Number of words from the first source element to the first destination element of a linear
+       list. */
     LINEAR_SIDE = ZDMA_LIST_MAX * ZDMA_LINEAR_WORDS
 };
 
@@ -100,13 +101,13 @@ static uint32_t word(uint64_t value)
 #endif
 }
 
-/* Returns the words from a source element to its destination element. */
+/* Returns the number of words from a source element to its destination element. */
 static size_t other_side(const struct zdma_form *form)
 {
     return form->linear ? (size_t)LINEAR_SIDE : (size_t)ZDMA_LINKED_WORDS;
 }
 
-/* Returns the words from an element to the next element of its side. */
+/* Returns the number of words from an element to the next element of its side. */
 static size_t step(const struct zdma_form *form)
 {
     return form->linear ? (size_t)ZDMA_LINEAR_WORDS : 2 * (size_t)ZDMA_LINKED_WORDS;
@@ -396,7 +397,7 @@ static void start(uint32_t channel)
     struct lane *lane = &lanes[channel];
     const struct zdma_list *list = &lane->list[lane->running];
 
-    /* Clear the event of an earlier, cancelled list: it would end this list. */
+    /* Clear the event of an earlier, cancelled list: otherwise it would end the new list. */
     set(channel, ZDMA_ISR, ZDMA_ALL_INTERRUPTS);
     (void)get(channel, ZDMA_DST_COUNT);
     if (list->fill) {

@@ -61,7 +61,7 @@ void board_init(void);
 /** Writes a byte as it is; waits while the line is busy. */
 void console_put(uint8_t byte);
 
-/** Returns the next received byte; -1: none. */
+/** Returns the next received byte; -1 if no byte was received. */
 int console_get(void);
 
 /* Time */

@@ -321,7 +321,7 @@ static int reuse(struct board_job *job, struct board_cached *entry, struct fault
                      board->hello.board);
 }
 
-/* Sends the source to the board, unless it is there already. */
+/* Sends the source to the board, unless the board has it already. */
 static int side_place_source(struct board_job *job, struct fault *fault)
 {
     const struct resolved *r = job->r;

@@ -138,7 +138,7 @@ enum { BOARD_IMAGE_PATH_TEXT_MAX = 4096 };
 
 static const char hole[] = "@IMAGE@";
 
-/* Joins three parts to a path. Returns whether a readable file is there. */
+/* Joins three parts to a path. Returns whether a readable file has this path. */
 static bool exists(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *directory, const char *board,
                    const char *name)
 {

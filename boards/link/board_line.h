@@ -38,7 +38,7 @@ struct board_address {
     uint32_t timeout_ms;
     uint32_t channels;             /* 0: all */
     char firmware[BOARD_NAME_MAX]; /* empty: not given */
-    char engine[SERIAL_SPEC_MAX];  /* empty: the board's own */
+    char engine[SERIAL_SPEC_MAX];  /* empty: the board's own engine */
 };
 
 /** Reads the address. Returns 0, or -1 with the fault. */
@@ -73,8 +73,8 @@ int board_line_send(struct board_line *line, const void *bytes, size_t size, uin
                     bool shielded, struct fault *fault);
 
 /**
- * Receives up to `size` bytes as soon as there are some. Returns their number; 0 if the time is
- * over; or -1 with the fault.
+ * Waits for bytes, then receives up to `size` bytes. Returns their number; 0 if the time is over;
+ * or -1 with the fault.
  */
 ssize_t board_line_receive(struct board_line *line, void *bytes, size_t size, uint64_t until_ns,
                            bool shielded, struct fault *fault);

@@ -376,8 +376,8 @@ void board_close(struct board *board)
 enum {
     CHUNK_MIN = 64,
     CLEAN_CALLS = 32,   /* calls without a retry, after which chunks grow again */
-    FILL_MAX = 8 << 20, /* bytes that a board fills or sums up in one call */
-    FILL_MS = 10000,    /* for that */
+    FILL_MAX = 8 << 20, /* bytes to fill, or for a CRC-32, in one request */
+    FILL_MS = 10000,    /* time added to the timeout of long requests */
     WAIT_MS = 50,       /* time that the agent waits in one request */
     STUCK_MS = 2000,    /* timeout of the end of a cancelled transfer */
     HEADER_BYTES = 10   /* bytes of a write request's payload before the data */
@@ -399,7 +399,7 @@ int board_alloc(struct board *board, uint64_t bytes, uint16_t *buffer, struct fa
         return -1;
     }
     *buffer = serial_get_u16(&reader);
-    (void)serial_get_u64(&reader); /* its address */
+    (void)serial_get_u64(&reader); /* address of the buffer */
     return serial_reader_done(&reader) ? 0 : unreadable(board, fault);
 }
 

@@ -103,7 +103,10 @@ int board_finish(struct board *board, uint8_t transfer, struct serial_status *st
 
 int board_stats(struct board *board, uint32_t channel, mli_mov_channel_stats *stats,
                 struct fault *fault);
-/** Sets the engine; null: the board's own. `channels` 0: all. Updates board->hello. */
+/**
+ * Sets the engine and its number of channels. Null: the board's own engine; 0: all channels.
+ * Updates board->hello.
+ */
 int board_set_engine(struct board *board, const char *spec, uint32_t channels, struct fault *fault);
 
 #endif /* CLI_SERIAL_BOARD_H */

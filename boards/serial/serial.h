@@ -228,7 +228,7 @@ struct serial_tensor {
     uint16_t buffer;
     int64_t offset;    /* bytes from the buffer's first byte to the tensor's first element; may be
                           negative if the move does not read the first elements */
-    uint32_t capacity; /* bytes from the first element on */
+    uint32_t capacity; /* size in bytes, from the first element on */
     uint32_t shape[MLI_MAX_RANK];
     int32_t stride[MLI_MAX_RANK];
     int8_t frac_bits;          /* fx types */

@@ -139,7 +139,8 @@ struct mli_channel_caps {
     /** Maximum number of bytes of a run of zeros, if that is less than `run_max`. */
     size_t fill_max;
     size_t gap_max; /**< maximum number of bytes from the end of a run to the next run of a loop, or
-                       back, on either side: for registers that hold such a distance, not a step */
+                       back, on either side: for registers that hold this distance in place of a
+                       step */
     struct mli_loop_caps loop[MLI_MAX_RANK]; /**< tighter limits of each loop, innermost first; with
                                                 MLI_CHANNEL_ANY_LOOPS, all of them apply to each */
     size_t reserved[4];                      /**< 0 */
@@ -177,7 +178,7 @@ struct mli_legaliser {
     bool shared;                   /**< private: some pieces are for the processor */
     size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; the last entry is the
                                       position in the run */
-    size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; last: of the run */
+    size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; the last entry is for the run */
 };
 
 /** Starts at the plan's first descriptor. Copies *caps. */
@@ -198,7 +199,7 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
 uint64_t mli_piece_row(const struct mli_plan *plan, const struct mli_descriptor *piece,
                        uint64_t row);
 
-/** The pieces of a plan: see mli_legalise_pieces(). */
+/** Counts of the pieces of a plan: see mli_legalise_pieces(). */
 struct mli_piece_counts {
     uint64_t descriptors; /**< pieces of the device */
     uint64_t cpu_pieces;  /**< pieces that the processor moves */

@@ -313,7 +313,7 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
 /**
  * Returns true if the started transfer is done: its bytes are then visible to the caller. Returns
  * false while the transfer runs, and for every handle without a started transfer, released ones
- * included; in no debug mode is that an error. Only a null `h` is refused.
+ * included; these handles are not an error in any debug mode. Only a null `h` is refused.
  */
 bool mli_mov_isdone(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_isdone);
 
@@ -495,7 +495,7 @@ typedef struct _mli_mov_memory {
     int32_t fd;         /**< descriptor of the file or dma-buf that is mapped there; -1: none */
     uint32_t flags;     /**< a sum of MLI_MOV_MEMORY_* */
     uint64_t fd_offset; /**< offset of the first byte in that file */
-    uint64_t cookie;    /**< private: of the engine */
+    uint64_t cookie;    /**< private: for the engine's use */
     const void *engine; /**< private */
 } mli_mov_memory;
 

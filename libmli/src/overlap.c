@@ -2,7 +2,8 @@
 #include "libmli/src/overlap.h"
 
 /*
- * Nodes that the search may visit: about 10 us. Layouts that interleave a little need a few nodes.
+ * Maximum number of nodes that the search visits, which takes about 10 us. Layouts that interleave
+ * a little need a few nodes.
  */
 enum { SEARCH_BUDGET = 2048, TERMS_MAX = 2 * MLI_MAX_RANK };
 

@@ -3,7 +3,7 @@
 
 #include "libmli/src/geometry.h"
 
-/* Samples [begin, end) along a dimension, and the bytes between neighbours. */
+/* Samples [begin, end) along a dimension, and the distance of neighbours in bytes. */
 struct range {
     uint64_t begin, end;
     size_t step;

@@ -71,9 +71,9 @@ uint8_t *agent_memory_at(struct agent_memory *memory, uint16_t number, uint64_t 
 
 struct agent_transfer {
     bool used;
-    bool sync;           /* true: it has ended; `status` is its status */
+    bool sync;           /* true: the transfer has ended with `status` */
     bool timed;          /* true: `end_ns` is valid */
-    uint16_t buffers[4]; /* buffers that it uses: source, destination and their parameters */
+    uint16_t buffers[4]; /* buffers of source, destination and their parameters */
     mli_mov_handle_t handle;
     struct serial_status status;
     uint64_t begin_ns;

@@ -121,7 +121,7 @@ enum {
     GICC_EOIR = 0x10,
     GIC_ENABLE = 1,
     GIC_PRIORITY = 0x80, /* priority of the interrupts; GICC_PMR admits priorities below 0xF0 */
-    GIC_SPURIOUS = 1020, /* and above */
+    GIC_SPURIOUS = 1020, /* numbers from here on name no interrupt */
 };
 
 void gic_init(const struct gic *gic)

@@ -353,7 +353,7 @@ static void on_link(int32_t cookie)
            "a callback cannot start a transfer");
 }
 
-/* Completions start transfers, as interrupt handlers of programs do; none is lost. */
+/* Completions start transfers, as interrupt handlers of programs do; no transfer is lost. */
 static bool chain_of_callbacks(void)
 {
     struct rows *m = &moves[0], *small = &moves[channel_count];

@@ -99,7 +99,7 @@ static inline const struct channel_caps *channel_caps(uint32_t number)
 }
 
 /**
- * Puts another engine behind the channels, of which none is open. `tiny` replaces the value of the
+ * Puts another engine behind the channels. No channel is open. `tiny` replaces the value of the
  * engine's channels, unless it is SIZE_MAX.
  */
 void channel_set_engine(const struct mli_engine *engine, size_t tiny);

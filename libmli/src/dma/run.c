@@ -236,7 +236,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     struct slot *slot = &run_slots[channel->owner];
     const uint32_t number = channel_number(channel);
     const bool by_processor =
-        work->hints & PROCESSOR_MOVED; /* read it before another part can be the last */
+        work->hints & PROCESSOR_MOVED; /* read it before another part can end the transfer */
     const uint32_t last =
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 

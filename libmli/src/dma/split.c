@@ -45,7 +45,7 @@ static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam
     return cut < seam->count ? cut : seam->count;
 }
 
-/* Returns the iterations of the largest part. */
+/* Returns the number of iterations in the largest part. */
 static size_t largest_part(const struct mli_copy_box *box, const struct seam *seam, size_t parts)
 {
     size_t largest = 0, begin = 0;

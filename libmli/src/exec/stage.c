@@ -177,8 +177,8 @@ static size_t stretch_bytes(const struct stretch *s, size_t row)
 }
 
 /*
- * Returns the rows in another order: from several places of the source in turns. If the nest has
- * one loop only, *rest is the rows that do not divide among the places.
+ * Returns the rows in another order: alternately from several places of the source. If the nest has
+ * only one loop, *rest has the remaining rows, which cannot be divided evenly among the places.
  */
 static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest *rest)
 {
@@ -202,9 +202,9 @@ static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest
 
 /*
  * If the move skips lines of the source, memory is faster with reads from several places than from
- * one, with prefetches long before the reads, and with some writes in between. So rows come from
- * several places in turns, rows at distance `ahead` are prefetched, and the second half is streamed
- * meanwhile.
+ * one, with prefetches long before the reads, and with some writes in between. So rows come
+ * alternately from several places, rows at distance `ahead` are prefetched, and the second half is
+ * streamed meanwhile.
  */
 static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk,
                           const struct leaf_nest *nest, size_t ahead, struct stage *stage)

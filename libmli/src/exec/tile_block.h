@@ -31,8 +31,8 @@ static inline bool tile_collides(size_t dst_step)
 }
 
 /*
- * Returns the columns of a block. If strips are tiles, all of these columns fit in the cache with a
- * line each.
+ * Returns the number of columns of a block. If strips are tiles, the cache holds a line of each of
+ * these columns.
  */
 static inline size_t tile_block(size_t src_step, size_t dst_step)
 {
@@ -46,7 +46,7 @@ static inline size_t tile_block(size_t src_step, size_t dst_step)
                                         : TUNE_TILE_COLUMNS_MIN;
 }
 
-/* Returns the rows of a strip, for elements of `elem` bytes. */
+/* Returns the number of rows of a strip, for elements of `elem` bytes. */
 static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
 {
     const bool lines = tile_is_aligned(src_step) && !tile_collides(dst_step);

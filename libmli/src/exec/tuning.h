@@ -120,7 +120,7 @@ void tuning_scale_stream(struct _mli_tuning *tuning, uint64_t bytes);
 /* Choosing a walk (exec.c, walk.c). */
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
-    TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
+    TUNE_SHORT_ROW = 512,  /* bytes: rows below this that share lines of the source move together */
     /* Bytes below which rows and columns are merged with those of another loop. */
     TUNE_MERGE_BELOW = TUNE_LINE,
     /* A transpose moves the zeros beside its rows as additional columns (which needs tables) if a
@@ -147,7 +147,7 @@ enum {
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
-    TUNE_TURN_ROW = 7,    /* minimum size of interleaved rows */
+    TUNE_TURN_ROW = 7,    /* minimum bytes of interleaved rows */
     TUNE_TURN_PLACES = 8, /* number of source positions that are interleaved */
     TUNE_TURN_GATHER = 8 * TUNE_LINE, /* maximum source size of an interleaved gather */
     TUNE_FETCH_GAPS = 4,              /* the source is fetched if at most 3 of 4 bytes are gaps */
@@ -173,7 +173,7 @@ enum {
 enum {
     TUNE_AVX512_CALL_MIN = 16 * 1024, /* size of a row from which memcpy is faster */
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* number of zero bytes from which memset is faster */
-    TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */
+    TUNE_AVX512_STREAM_PAGES = 4,     /* number of pages that are streamed alternately */
     TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
     TUNE_AVX512_ROW_FAR = 192, /* distance of rows in bytes from which the bytes next to short rows
                                   are in cache lines that the move does not need */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli-agent: the agent of a board as a program of this machine, with the engines of this machine.
+ * mli-agent: the agent of a board as a program on this machine, with the engines of this machine.
  * Tests of mlictl use it in place of a board.
  *
  *     mli-agent --listen PATH | --pty | --stdio [--engine SPEC] [--channels N] [--memory BYTES]

@@ -47,7 +47,7 @@ struct packed {
 BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t step, size_t rows)
 {
     const size_t width = p->width;
-    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* bytes between registers */
+    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* distance of loads in bytes */
     const __mmask64 row = low_bits(p->run) << p->before;
     __m512i v;
 

@@ -339,7 +339,7 @@ static void copy_part(uint8_t *to, const uint8_t *from, size_t bytes)
     store_64_of(to, mask, load_64_of(mask, from));
 }
 
-/* Streams several pages in turns, line by line: memory is faster with several streams. */
+/* Streams several pages alternately, line by line: memory is faster with several streams. */
 static void stream_pages(uint8_t *dst, const uint8_t *src)
 {
     const size_t ahead = TUNED(avx512_stream_ahead);

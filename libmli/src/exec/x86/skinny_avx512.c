@@ -105,7 +105,7 @@ ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
 struct chunks {
     uint8_t *dst;
     const uint8_t *src;
-    size_t step;   /* bytes between planes */
+    size_t step;   /* distance of planes in bytes */
     size_t planes; /* planes to move, at most the spread */
     size_t count;
     uint64_t keep[MOST]; /* bytes to write of each line, in the kernels' order */
