@@ -65,7 +65,7 @@ struct trial_plan {
 
 struct trial {
     enum attempt_end end;
-    struct case_result result; /* if the trial ended; case_result_finish() when done */
+    struct case_result result; /* valid if the trial ended; call case_result_finish() when done */
     struct fault fault; /* reason why the connection was lost, or why the case was not kept */
     bool complains;     /* true: the case was not kept */
 };

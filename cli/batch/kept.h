@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The directory DIR of --keep, which holds failed cases. Each kept case runs on any machine.
+ * The directory DIR of --keep, which holds failed cases. Every kept case can run on any machine.
  *
  *     DIR/.kept          list of the directories that mlictl batch has made
  *     DIR/.kept-files    large files that kept cases share by hard links, while a run lasts

@@ -356,7 +356,7 @@ struct collection {
     bool mixed;       /* results of several builds of mlictl */
 };
 
-/* Waits until all cases are done, --timeout has passed, or a signal comes. */
+/* Waits until all cases are done, --timeout has passed, or a signal arrives. */
 static int wait_for_all(struct collection *collection, uint64_t timeout_ms, struct fault *fault)
 {
     struct pollfd wait = {.fd = cancel_fd(), .events = POLLIN};

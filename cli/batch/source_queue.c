@@ -121,7 +121,7 @@ static void judge(struct batch_case *batch_case, const struct queue_lease *lease
     }
 }
 
-/* Makes a case of the lease, which it owns from then on. */
+/* Makes a case from the lease; the case owns the lease from then on. */
 static enum source_answer give(struct source_queue *source, struct queue_lease *lease, char *file,
                                struct batch_case **out, struct fault *fault)
 {

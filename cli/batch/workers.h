@@ -99,7 +99,7 @@ struct source_input {
     char *buffer;       /* bytes of lines that were read */
     size_t begin, end;  /* range of the bytes in `buffer` that were not taken */
     bool skips;         /* the current line is too long: skip its rest */
-    bool at_end, ended; /* read() has returned 0; all lines were taken too */
+    bool at_end, ended; /* read() has returned 0; all lines in `buffer` were taken too */
 };
 
 /** Returns the source of `input`, whose members up to `context` are set. */

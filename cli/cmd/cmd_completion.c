@@ -15,7 +15,8 @@
 
 /*
  * Helper functions, the same for all commands. bash splits words at "=" and ":", so "--name=value"
- * arrives as three words. compopt fails outside a completion, as in a test that calls the function.
+ * arrives as three words. compopt fails outside a completion, for example in a test that calls the
+ * function.
  */
 static const char helpers_bash[] =
     "# bash completion for mlictl, as `mlictl completion bash` prints it\n"

@@ -79,7 +79,10 @@ int session_list(struct session *session, struct job_list_query *query,
                  void (*each)(void *context, const struct job_info *info), void *context,
                  bool *more, struct fault *fault);
 
-/** Checks that all arguments are job numbers. Returns 0, or -1 after printing which one is not. */
+/**
+ * Checks that all arguments are job numbers. Returns 0, or -1 after printing the argument that is
+ * not.
+ */
 int session_check_jobs(const struct options *options);
 
 /** Writes a job number, as given on the command line, as member "job". */

@@ -114,10 +114,10 @@ int output_save(const char *path, const void *bytes, size_t size, bool replace,
                 struct fault *fault);
 
 /**
- * Writes a drawing or a trace, the text of `w`, to the file `path`, as above; to standard output if
- * `path` is "-". Replaces only an empty file or one that begins with `begin`; `what` names such a
- * file in the fault ("a drawing"). Finishes `w`. Returns 0, or -1 with the fault, even if there was
- * no memory for the text.
+ * Writes a drawing or a trace, the text of `w`, to the file `path`, like output_save(); to
+ * standard output if `path` is "-". Replaces only an empty file or one that begins with `begin`;
+ * `what` names such a file in the fault ("a drawing"). Finishes `w`. Returns 0, or -1 with the
+ * fault, even if there was no memory for the text.
  */
 int output_save_text(struct textw *w, const char *path, const char *begin, const char *what,
                      struct fault *fault);

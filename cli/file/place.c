@@ -10,7 +10,7 @@
 #include "cli/file/place.h"
 #include "proto/json/json.h"
 
-enum { LINKS_MAX = 40 }; /* maximum number of symbolic links in a path, as in Linux */
+enum { LINKS_MAX = 40 }; /* maximum number of symbolic links in a path: Linux has the same limit */
 
 /* Follows one symbolic link. Returns null if `path` is not a link, or if out of memory. */
 static char *follow_once(const char *path)

@@ -23,7 +23,7 @@ int regular_open(const char *path, int flags, struct stat *status)
     int fd = open_path(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
-    /* Check again: since stat(), another file may have taken the place of the checked file. */
+    /* Check again: since stat(), another file may have replaced the checked file. */
     int result = fstat(fd, status) ? -1 : S_ISREG(status->st_mode) ? fd : REGULAR_OTHER;
     if (result == fd)
         return fd;

@@ -37,8 +37,8 @@ int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault);
  * files. */
 
 /**
- * Returns whether a copy of `size` bytes takes at most half of the memory: a larger one would
- * starve other programs. Writes this half as text.
+ * Returns whether a copy of `size` bytes takes at most half of the memory: a larger copy would
+ * starve other programs. Writes the size of this half to `half`.
  */
 bool memory_file_fits(uint64_t size, char half[PRINT_TEXT_MAX]);
 

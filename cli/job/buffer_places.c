@@ -50,7 +50,7 @@ static int complain(const struct placing *placing, enum fault_code code, size_t 
     return fault_set(placing->fault, code, pointer, "%s: %s", member, text);
 }
 
-/* Finds the memory of a buffer, and makes space for the ranges of all buffers there. */
+/* Finds the memory of a buffer, and makes space for the ranges of all buffers in that memory. */
 static int find_room(struct placing *placing, size_t index, struct room **found)
 {
     const struct buffer_spec *buffer = &placing->jobs->buffers[index];

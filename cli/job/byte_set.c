@@ -117,7 +117,7 @@ static bool meet(struct part a, struct part b, uint64_t *budget)
     const struct byte_set_loop *loop = &a.set->loop[a.level];
     narrow(&a, &b, &first, &last);
     /* The run `b` reaches from one iteration of `a` to the next: it has the last byte of the
-     * former. */
+     * earlier iteration. */
     if (is_run(&b) && first < last && span_of(a.set, a.level + 1) <= loop->step)
         return true;
     for (uint64_t i = first; i <= last && i < loop->count; i++) {

@@ -32,7 +32,7 @@ struct byte_set byte_set_read(const mli_explanation *move, uint64_t base);
 /** Returns the bytes that a move writes; `base`: the offset of the destination's first element. */
 struct byte_set byte_set_written(const mli_explanation *move, uint64_t base);
 
-/** Returns the offset behind the last byte of a set. */
+/** Returns the offset after the last byte of a set. */
 uint64_t byte_set_end(const struct byte_set *set);
 
 /**

@@ -43,7 +43,7 @@ static int place(struct explained_board *board, const struct job_board_context *
     return explained_board_init(board, context, resolved, &explained, 0, fault);
 }
 
-/* Finds the memory of a tensor: the one that the job names, else largest_memory(). */
+/* Finds the memory of a tensor: the memory that the job names, else largest_memory(). */
 static int find_memory(struct board_place *place, const struct target_profile *profile,
                        const char *name, const char *member, const char *pointer,
                        struct fault *fault)
@@ -171,7 +171,7 @@ static void split(struct explained_board *board, const struct explained *explain
         rebase(&board->part[i], board, explained);
 }
 
-/* Places the descriptors of each channel behind the descriptors of the previous channel. */
+/* Places the descriptors of each channel after the descriptors of the previous channel. */
 static void place_lists(struct explained_board *board)
 {
     struct descriptor_list list;

@@ -90,7 +90,7 @@ struct job_board_context {
 
 /**
  * Places the tensors of an explained job: a tensor in a buffer at the buffer's place; any other
- * tensor behind the buffers, in the memory that the job names, or else in the largest memory that
+ * tensor after the buffers, in the memory that the job names, or else in the largest memory that
  * the DMA controller reaches. Returns 0, or -1 with the fault, whose pointers are relative to the
  * job: an unknown memory, or one that is too small.
  */

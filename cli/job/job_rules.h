@@ -43,8 +43,8 @@ int job_rules_check(const struct job_rules *rules, const struct resolved *resolv
 
 /**
  * Checks each of the three jobs of a staged job against the rules. The two staging buffers are
- * placed beside the buffers of the job file. `produced` is as for resolved_plan(). Returns 0, or
- * -1 with a fault and a pointer relative to the job.
+ * placed in addition to the buffers of the job file. `produced` is as for resolved_plan(). Returns
+ * 0, or -1 with a fault and a pointer relative to the job.
  */
 int job_rules_check_staging(const struct job_rules *rules, struct staging *stage,
                             const struct produced *produced, struct fault *fault);

@@ -153,7 +153,7 @@ static bool try_again(struct queue *queue, struct tries *tries, struct fault *fa
 static void renew_due(struct queue *queue)
 {
     const uint64_t now = clock_ns();
-    struct fault ignored; /* The worker sees a lost connection when it hands in its result. */
+    struct fault ignored; /* a worker notices a lost connection when it hands in its result */
 
     for (struct queue_lease *lease = queue->leases; lease; lease = lease->next) {
         struct tries tries = begin_locked();

@@ -163,7 +163,7 @@ struct words {
     "if lease then end_lease(name) else call('LREM', waiting, 1, name) end\n"                      \
     "return 0\n"
 
-/* ARGV: name, token, enum queue_return. A refused case waits behind all others. */
+/* ARGV: name, token, enum queue_return. A refused case waits behind all other cases. */
 #define SCRIPT_GIVE_BACK                                                                           \
     SCRIPT_HEAD                                                                                    \
     "local name = ARGV[1]\n"                                                                       \

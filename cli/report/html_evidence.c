@@ -190,7 +190,7 @@ static void write_places(struct jsonw *w, const struct elements *got, const stru
     free(bytes.data);
 }
 
-/* Writes values in C order: of all elements, or of the first differing ones. */
+/* Writes values in C order: of all elements, or of the first differing elements. */
 static void write_cell_values(struct jsonw *w, const char *key, const struct elements *of,
                               const struct elements *got, const struct elements *wanted, bool all)
 {
@@ -208,7 +208,7 @@ static void write_cell_values(struct jsonw *w, const char *key, const struct ele
     jsonw_array_end(w);
 }
 
-/* Writes the object; both tensors have one dtype and shape. */
+/* Writes the object. Both tensors must have the same dtype and shape. */
 static void html_cells_write(struct jsonw *w, const struct elements *got,
                              const struct elements *wanted)
 {

@@ -96,7 +96,7 @@ struct report_style {
 
 /* Callbacks of one reporter, as batch_report_*() above. They may be NULL. */
 struct reporter {
-    size_t size; /* of the state, which is all zeros before init() */
+    size_t size; /* size of the state, which is all zeros before init() */
     /** Returns 0, or -1 after printing an error; finish() follows in both cases. */
     int (*init)(void *state, const struct report_style *style);
     void (*gap)(void *state, const char *name, const char *text);

@@ -10,7 +10,7 @@
 /* The result of a job, for the later jobs of the file. */
 struct mark {
     enum exit_code exit;
-    size_t failed; /* index of the failed job: this job or one that it needs; valid if exit is not
+    size_t failed; /* index of the failed job: this job or a job that it needs; valid if exit is not
                       DONE */
     char *why;     /* why this job failed; null: done, skipped, or no memory */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The jobs of a command line, in order. All files are read and checked before the first job begins.
- * A job with a failed predecessor is skipped; all others still run.
+ * The jobs of a command line, in order. All files are read and checked before the first job
+ * begins. A job with a failed predecessor is skipped; all other jobs still run.
  */
 #ifndef CLI_RUN_SEQUENCE_H
 #define CLI_RUN_SEQUENCE_H
