@@ -222,18 +222,21 @@ static void begin_line(struct jsonw *w, const char *key)
     }
 }
 
-/* Writes the comma and the key before a value. */
-static void begin(struct jsonw *w, const char *key)
+/*
+ * Writes the comma and the key before a value, and makes space for `room` bytes. Returns the place
+ * of the value, at w->length, or null if there is no memory.
+ */
+static char *begin(struct jsonw *w, const char *key, size_t room)
 {
     const size_t length = key ? strlen(key) : 0;
     char *at;
 
     if (w->lines) {
         begin_line(w, key);
-        return;
+        return reserve(w, room) ? w->data + w->length : NULL;
     }
-    if (!reserve(w, length + 4))
-        return;
+    if (!reserve(w, length + 4 + room))
+        return NULL;
     at = w->data + w->length;
     if (w->comma)
         *at++ = ',';
@@ -245,11 +248,12 @@ static void begin(struct jsonw *w, const char *key)
         *at++ = ':';
     }
     w->length = (size_t)(at - w->data);
+    return at;
 }
 
 void jsonw_key(struct jsonw *w, const char *text)
 {
-    begin(w, NULL);
+    begin(w, NULL, 0);
     append_quoted(w, text);
     append(w, ": ", w->lines ? 2 : 1);
     w->comma = false;
@@ -258,8 +262,11 @@ void jsonw_key(struct jsonw *w, const char *text)
 
 static void open_container(struct jsonw *w, const char *key, char bracket)
 {
-    begin(w, key);
-    append_char(w, bracket);
+    char *at = begin(w, key, 1);
+
+    if (at)
+        *at = bracket;
+    w->length += at != NULL;
     w->comma = false;
     w->depth += w->lines > 0;
 }
@@ -292,25 +299,32 @@ void jsonw_array_end(struct jsonw *w)
     close_container(w, ']');
 }
 
+static size_t count_digits(uint64_t value)
+{
+    size_t digits = 1;
+
+    for (uint64_t power = 10; value >= power; power *= 10) /* value is at most 2^53 */
+        digits++;
+    return digits;
+}
+
 void jsonw_int(struct jsonw *w, const char *key, int64_t value)
 {
-    char text[24];
-    size_t at = sizeof text;
+    char *at = begin(w, key, 24);
     uint64_t left;
+    size_t digits;
 
-    if (value > int_max)
-        value = int_max;
-    if (value < -int_max)
-        value = -int_max;
-    left = (uint64_t)(value < 0 ? -value : value);
-    do {
-        text[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
+    if (!at)
+        return;
     if (value < 0)
-        text[--at] = '-';
-    begin(w, key);
-    append(w, text + at, sizeof text - at);
+        *at++ = '-';
+    left = (uint64_t)(value < -int_max ? int_max : value < 0 ? -value : value);
+    if (left > (uint64_t)int_max)
+        left = (uint64_t)int_max;
+    digits = count_digits(left);
+    for (size_t i = digits; i-- > 0; left /= 10)
+        at[i] = (char)('0' + left % 10);
+    w->length += digits + (value < 0);
 }
 
 void jsonw_uint(struct jsonw *w, const char *key, uint64_t value)
@@ -320,25 +334,25 @@ void jsonw_uint(struct jsonw *w, const char *key, uint64_t value)
 
 void jsonw_bool(struct jsonw *w, const char *key, bool value)
 {
-    begin(w, key);
+    begin(w, key, 0);
     append(w, value ? "true" : "false", value ? 4 : 5);
 }
 
 void jsonw_null(struct jsonw *w, const char *key)
 {
-    begin(w, key);
+    begin(w, key, 0);
     append(w, "null", 4);
 }
 
 void jsonw_string(struct jsonw *w, const char *key, const char *text)
 {
-    begin(w, key);
+    begin(w, key, 0);
     append_quoted(w, text);
 }
 
 void jsonw_raw(struct jsonw *w, const char *key, const char *json)
 {
-    begin(w, key);
+    begin(w, key, 0);
     append(w, json, strlen(json));
 }
 

@@ -76,9 +76,8 @@ static const char *const method_names[] = {
  */
 static int read_fds(struct rpc_request *request)
 {
-    struct json member = {0};
-    bool found = false;
-    int64_t number = 0;
+    struct json first = json_member(&request->root, "fds"), member = first;
+    int64_t number;
 
     if (!json_is_object(&request->root)) {
         request->fds = 0;
@@ -87,14 +86,15 @@ static int read_fds(struct rpc_request *request)
                              ? "batches are not supported: send one request object per line"
                              : "a request object is required");
     }
+    if (!json_present(&first)) {
+        request->fds = 0;
+        return 0;
+    }
+    if (json_int(&first, 0, PROTO_FDS_MAX, &number) < 0)
+        return -1;
     while (json_next(&request->root, &member)) {
-        if (member.key[0] != 'f' || strcmp(member.key, "fds") != 0)
-            continue;
-        if (found)
+        if (strcmp(member.key, "fds") == 0)
             return json_complain(&member, "given twice");
-        if (json_int(&member, 0, PROTO_FDS_MAX, &number) < 0)
-            return -1;
-        found = true;
     }
     request->fds = (uint32_t)number;
     return 0;
@@ -164,7 +164,9 @@ static int check_params(struct rpc_request *request)
 
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request)
 {
-    *request = (struct rpc_request){.fds = UINT32_MAX};
+    request->id.kind = RPC_ID_NULL;
+    request->fds = UINT32_MAX;
+    request->params = (struct json){0};
     if (json_parse(line, length, &rpc_request_limits, &request->root, &request->fault) < 0)
         return -1;
     if (read_fds(request) < 0 || read_envelope(request) < 0) {
