@@ -5,7 +5,7 @@ clang counts each condition of if, while, for, ?:, && and || and each case of a 
 counted, because no input can reach the other side:
   - assert(): the tree is compiled with NDEBUG;
   - conditions that the compiler evaluates (sizeof, options of the build): llvm-cov reports no count for either side;
-  - conditions inside a macro: llvm-cov counts them for each expansion, where the source has none.
+  - conditions inside a macro: llvm-cov counts them at each expansion, where the source has no condition.
 """
 import bisect
 import collections

@@ -4,7 +4,7 @@
 
     check_boards.py NM ROOT [--present] PROGRAM...
 
-With --present the last program must contain it: that shows that the check finds what it looks for.
+With --present the last program must contain boards/: this shows that the check can find boards/.
 """
 import pathlib
 import re

@@ -5,7 +5,7 @@
     check_symbols.py NM LIBRARY SYMBOLS CHANGELOG VERSION
 
 Also compares the version of debian/changelog with that of the project. A build of the packages fails if the names
-differ; this test says so before.
+differ; this test reports the difference earlier.
 """
 import pathlib
 import re

@@ -50,7 +50,7 @@ PERCENT = int(os.environ.get("MLI_TEST_PERCENT", "100"))
 # The leak sanitizer reads all data of a process when it ends, which takes half of the time of a short run. With less than
 # 100 %, it checks one start of mlictl in 4; MLI_TEST_TURN chooses others.
 LEAKS_PART = 4
-# Seconds that nothing ever takes, sanitizers and valgrind included.
+# No step of a test takes so many seconds, even with sanitizers or valgrind.
 PATIENCE = 120 if float(os.environ.get("MLI_TEST_SLOW", "1")) > 1 else 60
 
 
@@ -207,7 +207,7 @@ def wait_for(condition, seconds=PATIENCE, pause=0.005):
 
 
 def await_handler(process, number):
-    """Waits until the process catches the signal, or has ended: a program that is starting dies of it."""
+    """Waits until the process catches the signal, or has ended: the signal kills a program that is still starting."""
     def catches():
         try:
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
@@ -302,7 +302,7 @@ class Case(unittest.TestCase):
         return str(self.dir / name)
 
     def write(self, name, content):
-        """Writes a file in the test's directory: bytes, text, or any other value as JSON."""
+        """Writes a file in the test's directory: bytes, text, or another value in the form of JSON."""
         path = self.dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(content, (bytes, str)):

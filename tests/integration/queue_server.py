@@ -47,7 +47,7 @@ class Redis:
             time.sleep(0.01)
 
     def accepts(self):
-        """Waits until Redis has read its file, too."""
+        """Returns whether Redis answers, which it does after it has read its file."""
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(str(self.socket))

@@ -11,8 +11,9 @@ import time
 class Line(threading.Thread):
     """Forwards bytes between a client at `path` and the agent at `agent`.
 
-    faults: shares of bytes as {"drop": 0.001, "double": ..., "flip": ..., "garbage": ...}; garbage adds up to 20 random
-    bytes. quiet: (after, seconds): the line is cut for this time after so many bytes. `lost` counts faults."""
+    faults: shares of bytes, such as {"drop": 0.001, "double": ..., "flip": ..., "garbage": ...}; garbage adds up to 20
+    random bytes. quiet: (after, seconds): after this number of bytes, the line is cut for this time.
+    `lost` counts faults."""
 
     def __init__(self, path, agent, seed=1, quiet=None, delay=0, **faults):
         super().__init__(daemon=True)

@@ -66,7 +66,7 @@ def free_ports(count):
 
 class Cluster:
     def __init__(self, root, gres=None):
-        """Starts with the gres.conf `gres`, whose resources of type channel each node has 8 of."""
+        """Uses `gres` as gres.conf, with 8 resources of the type channel for each node."""
         self.root, self.processes = root, []
         self.host = socket.gethostname().split(".")[0]
         for name in ("munge", "state", "spool"):

@@ -544,7 +544,7 @@ class Npz(ArchiveCase):
         return one[:at] + self.ended(entries, count, at)
 
     def test_members_that_share_bytes(self):
-        """Otherwise a small archive could be any amount of work."""
+        """Members that share bytes are refused: otherwise a small archive could take any amount of work."""
         blank = archive([("t00000.npy", npy("|u1", (1 << 20,), bytes(1 << 20)))])
         stored = archive([("t00000.npy", npy("|u1", (1000,), bytes(1000)))], zipfile.ZIP_STORED)
         for one, count in ((blank, 20000), (stored, 20000), (stored, 2)):

@@ -149,7 +149,7 @@ class Kept(BatchCase):
         self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
                          ["batch-failed/.kept", "batch-failed/a/notes.txt",
                           "batch-failed/mine/job.json", "precious/job.json"])
-        # Without the list, batch removes nothing.
+        # Without its list of kept cases, batch removes nothing.
         self.add("c", "bad.npy")
         self.events_by_case("cases", code=1)
         os.unlink(self.path("batch-failed/.kept"))
@@ -318,7 +318,7 @@ class Kept(BatchCase):
         self.write("other/fine.json", self.job("good.npy", "../"))
         self.batch("other", code=0)
         self.assertTrue(self.exists("batch-failed/c1/job.json"))
-        # A case with the same PATH and name elsewhere, with a copy of the kept case.
+        # Another directory has a case with the same PATH and name, and a copy of the kept case.
         os.makedirs(self.path("elsewhere"))
         for name in ("in.npy", "good.npy", "bad.npy"):
             shutil.copy(self.path(name), self.path("elsewhere"))

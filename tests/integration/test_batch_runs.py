@@ -234,7 +234,7 @@ class Resumed(BatchCase):
                                           dst={"file": "../big.npy", "update": True}))
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.reruns(code=1), {})
-        # The new file has the same size, and times that a copy keeps.
+        # The new file has the same size and the same times, as a copy can have.
         times = os.stat(self.path("same.npy"))
         self.write("same.npy", npy("|i1", (2, 3, 4), bytes(24)))
         os.utime(self.path("same.npy"), ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -300,7 +300,7 @@ class Resumed(BatchCase):
                          self.all_cases(ENGINE_CHANGED))
 
     def test_a_state_without_its_format(self):
-        """A fingerprint without the other members is not accepted."""
+        """A fingerprint without the other members of the format is not accepted."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
@@ -439,7 +439,7 @@ class Resumed(BatchCase):
                          "12 cases: 12 passed")
 
     def test_merge_reports_cases_to_run_again(self):
-        """A case that changed, or that must run again, was not reached."""
+        """A case that changed, or that must run again, counts as not reached."""
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("c05", "good.npy", priority=1)
         self.add("c04", "bad.npy", priority=1)

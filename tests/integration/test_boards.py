@@ -96,7 +96,7 @@ class Boards(Case):
         self.assertNotIn("even-address", [remark["rule"] for remark in turned["remarks"]])
 
     def test_operands_in_one_bank(self):
-        """An offset of one bank between the operands of a permute removes the remark."""
+        """An offset of one bank between the operands of a permute removes the remark about one bank."""
         def rules(offset):
             self.write("buffers.json", json.dumps({
                 "buffers": [{"name": "a", "bytes": 960, "memory": "vccm"},

@@ -156,7 +156,7 @@ class Functions(Case):
                              "    failed |= move_all(files) != MLI_STATUS_OK;\n" + calls +
                              "    (void)check;\n    return failed;\n}\n")
         self.compile_and_run(text + program)
-        # On a board, buffers have addresses; a job alone has no such function.
+        # On a board, buffers have addresses; a file with a single job has no move_all().
         for line in json.loads((self.dir / "jobs.json").read_text())["buffers"]:
             self.assertIn(line["name"], text)
         placed = json.loads((self.dir / "jobs.json").read_text())

@@ -61,7 +61,7 @@ class Calibrate(Case):
         self.assertNotIn("/costs", sources)
 
     def test_controller(self):
-        # A check without an end takes as long again as the measurement: minutes with sanitizers.
+        # A check that runs to its time limit takes as long as the measurement: minutes with sanitizers.
         result = self.calibrate("-e", "mock", "-o", "mock.json", "--check", "1000000" if PERCENT == 100 else "50")
         self.assertRegex(result.out, r"^seed 7\nmock: \d+ moves in ")
         # The check ends in time, long before a million moves.

@@ -242,7 +242,7 @@ class InBrowser(PageCase):
 
     def test_without_scripts(self):
         self.show(scripts=False)
-        # The protocol runs expressions all the same.
+        # The DevTools protocol evaluates expressions even if the scripts of the page are disabled.
         self.assertEqual((self.visible(".failure"), self.visible(".cases tbody tr"), self.visible(".controls")), (5, 6, 0))
         self.browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
         text = self.browser.text()

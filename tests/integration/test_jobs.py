@@ -446,14 +446,14 @@ class SeveralJobs(Case):
 
 class Synced(Case):
     def test_files_are_synced_before_the_rename(self):
-        """strace shows the order of the calls: file, rename, directory."""
+        """strace shows the order of the calls: sync of the file, rename, sync of the directory."""
         if not shutil.which("strace"):
             self.skipTest("there is no strace")
         self.write_npy("in.npy")
         self.write_npy("big.npy")
         self.write("job.json", [mov("in.npy", {"file": "out.npy", "params": "p.json"}),
                                 mov("in.npy", {"file": "big.npy", "update": True})])
-        for options, syncs in (((), 0), (("--sync",), 6)):  # file and directory, of each output
+        for options, syncs in (((), 0), (("--sync",), 6)):  # each output: its file and its directory
             log = self.path("log")
             run = subprocess.run(["strace", "-f", "-o", log, "-e", "trace=fsync,linkat,renameat",
                                   MLICTL, "run", "-q", *options, "job.json"], cwd=self.dir,

@@ -2,7 +2,7 @@
 """No input takes more than linear time: each is given in two sizes, the second eight times the first.
 
 Processor time is compared, not the time on the clock. Linear inputs take eight times as long, quadratic ones 64 times;
-the limit between them is LIMIT. Times below FLOOR are not told apart from the start of the program.
+the limit between them is LIMIT. Times below FLOOR cannot be distinguished from the time that a program needs to start.
 """
 import io
 import itertools

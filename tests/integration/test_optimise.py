@@ -288,7 +288,7 @@ class Chains(Base):
                 mov(tensor("s", SHAPE), "y.npy", name="last", after=["refill"]),
                 mov("in.npy", into("m"), name="mark", after=["one"])]
         file = {"buffers": buffers("s", "a", "m"), "jobs": jobs}
-        # The source of "fill" would do, too: "m" makes "fill" an output.
+        # With the file s.npy in place of the buffer "s", "fill" writes an output, so that the job stays.
         file["jobs"][0]["dst"] = {"file": "s.npy"}
         file["jobs"][1]["src"] = {"file": "s.npy"}
         file["jobs"][3]["dst"] = {"file": "s.npy"}
@@ -312,7 +312,7 @@ class Chains(Base):
         self.assertEqual((new["src"]["axis"], len(new["src"]["scale"])), (1, 8))
         self.assertEqual(report["proof"]["outputs"], 2)
         self.assert_equal_outputs("out.npy", "out.json")
-        # Padding by the first job would have parameters of the second one; a border has none.
+        # Padding by the first job would get parameters from the second job; a border of zeros has no parameters.
         jobs[0] = mov("in.npy", into("a"), offset=[0, 2, 0], padding_pre=[0, 1, 0], perm_dim=[2, 1, 0])
         jobs[1]["cfg"]["offset"] = [0, 0, 0]
         jobs[0]["cfg"]["offset"] = [0, 0, 0]

@@ -204,7 +204,7 @@ class Tile(Case):
         jobs = json.loads(self.read("tiles.json"))["jobs"]
         self.assertTrue(any(job["src"].get("file") == "w.npy" for job in jobs))
         self.ctl("run", "tiles.json", code=0)
-        # With --tiles, the jobs save the tiles of the weights, too.
+        # With --tiles, the jobs also save the tiles of the weights.
         self.plan("in.npy", "--window", "3", "--out-channels", "6", "--weights", "w.npy", "--budget", "1000", "-o",
                   "tiles.json", "--tiles", "tiles", "-f")
         self.ctl("run", "tiles.json", code=0)
@@ -492,7 +492,7 @@ class Tile(Case):
                                  predicted["tensors"]["bytes"] > predicted["tensors"]["room"])
                 if board == "vpx5-nsim":
                     self.assertIn(f"the tensors need {predicted['tensors']['bytes']} B, but ddr has 1073741824 B", text)
-        # An equal layer that fits has an equal time for each byte.
+        # A layer of the same kind that fits has the same time for each byte.
         small, large = (self.plan("--shape", f"{rows}x32768", "--elementwise", "--profile", "vpx5-nsim")
                         for rows in (8192, 32768))
         self.assertLess(small["time"]["tensors"]["bytes"], small["time"]["tensors"]["room"])

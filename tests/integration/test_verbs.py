@@ -125,7 +125,7 @@ class Verbs(Case):
         self.ctl("mov", "--limit-bytes", 48, "in.npy", "b.npy", code=0)
 
     def test_output_to_standard_output(self):
-        """The text of the job would be mixed with the result."""
+        """Running with the job on standard output is refused: the text of the job would be mixed with the result."""
         before = self.listing()
         for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
             result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)

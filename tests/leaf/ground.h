@@ -3,7 +3,7 @@
  * The memory for calls of leaves, all of it between inaccessible pages: a flat area for each side,
  * and an area for each side in which every second page is inaccessible. On the latter each row (or
  * column of a transpose's source, gathered element, inner loop of a nest) has a page of its own, so
- * that an access outside a row in the middle of a matrix faults, too. Tables end before
+ * that an access outside a row in the middle of a matrix is also a fault. Tables end before
  * inaccessible pages as well.
  */
 #ifndef TEST_LEAF_GROUND_H

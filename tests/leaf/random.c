@@ -112,7 +112,7 @@ static struct shape random_shape(struct rng *rng)
         else if (s.cols > 1)
             s.cols /= 2;
         else
-            s.size /= 2; /* half of the size of a run: there is room for an element */
+            s.size /= 2; /* of a run; there is always room for one element */
     }
     s.dst.inner = s.rows;
     s.rows *= outer;

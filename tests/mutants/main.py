@@ -77,7 +77,7 @@ def chosen(args):
 
 
 def excuse_duplicates(court, source, survived, tally):
-    """Adds survivors to the tally: one with the object of an explained mutant is a duplicate, in a sample, too."""
+    """Adds survivors to the tally: one with the object of an explained mutant is a duplicate, even in a sample."""
     if not survived:
         return
     explained = {court.object_of(mutant): mutant.name for mutant in mutants.of(source, (ROOT / source).read_text())

@@ -83,7 +83,7 @@ class RandomMove:
         return array[tuple(index)] if Ellipsis in index else array[(*index, ...)]
 
     def _step(self, array):
-        """Steps are by source dimension, of which an integer in `slice` leaves none."""
+        """Draws a step for each source dimension, unless an integer in `slice` has removed a dimension."""
         rng, rank = self.rng, len(self.shape)
         if rng.random() < 0.7 or rank == 0 or array.ndim != rank:
             return array

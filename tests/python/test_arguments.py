@@ -456,7 +456,7 @@ class Refusals(unittest.TestCase):
         np.testing.assert_array_equal(out, np.full((4, 4), 9))
 
     def test_advice_for_out(self):
-        """What to do for a source would lose the result."""
+        """The message has no advice to copy an array, as for a source: a copy of `out` would lose the result."""
         out = np.zeros((4, 4), np.int8)
         for given in (out[::-1], [1], 3):
             with self.assertRaises((mli.Error, TypeError)) as caught:

@@ -538,7 +538,7 @@ class Stuck(WithService):
 
 
 class Hostile(unittest.TestCase):
-    """The other end says what no service would."""
+    """The other end sends replies that no service would send."""
 
     def test_replies(self):
         hello = (b'{"jsonrpc":"2.0","method":"hello","params":{"protocol":1,"version":"9","client":1,'

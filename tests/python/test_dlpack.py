@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DLPack tensors are released once and in peace, also after a call that was refused."""
+"""DLPack tensors are released once, without a pending exception, also after a call that was refused."""
 import ctypes
 import os
 import unittest

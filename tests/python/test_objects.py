@@ -15,7 +15,7 @@ if hasattr(mli, "serve"):
 
 
 class Holder:
-    """An array that may hold what uses it."""
+    """An array that may hold a reference to the object that uses it."""
 
     def __init__(self):
         self.array = np.arange(12, dtype=np.int8).reshape(3, 4)

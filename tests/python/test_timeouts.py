@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time limits hold also while the service is silent: stopped, as by a debugger."""
+"""Time limits also hold while the service does not answer because it is stopped, as by a debugger."""
 import asyncio
 import os
 import pickle

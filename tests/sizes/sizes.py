@@ -81,7 +81,7 @@ def documented(text, name):
 
 
 def rounded(figures):
-    """Returns limits with room for small changes: 3 percent and a bit."""
+    """Returns limits with room for small changes: 3 percent more, rounded up."""
     text, data, stack = figures
     up = lambda value, unit: -(-int(value * 1.03) // unit) * unit
     return up(text, 256), up(data, 128), [up(bytes, 64) for bytes in stack]

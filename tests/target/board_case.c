@@ -9,9 +9,9 @@
 #include "tests/property/oracle_overlap.h"
 
 enum {
-    LIMIT_PERCENT = 45, /* of the moves have sizes around the limits of the controller */
-    ZEROS_PERCENT = 90, /* have a block of zeros in memory; else the core does fills that need it */
-    CORE_PERCENT = 15,  /* have tensors in any memory that the core reaches */
+    LIMIT_PERCENT = 45, /* moves with sizes around the limits of the controller */
+    ZEROS_PERCENT = 90, /* moves with a block of zeros in memory; else the core makes fills */
+    CORE_PERCENT = 15,  /* moves with tensors in any memory that the core reaches */
     MOVE_BYTES = 96 * 1024,
     LIST_BYTES = 16 << 20,
     LOWEST = 64, /* address 0 would be a null pointer */

@@ -42,7 +42,7 @@ struct mutant {
 /* The result of executing a list once. */
 struct outcome {
     bool too_long;                  /* the list needs more room than the case has */
-    uint64_t descriptors, executed; /* made; executed by the decoder (a program: 0) */
+    uint64_t descriptors, executed; /* made; executed by the decoder (0: a program) */
     uint64_t differ;                /* descriptors with fields that do not yield their bytes */
     uint64_t core, core_bytes;
     uint64_t wrong, first; /* number of bytes that differ; address of the first one */

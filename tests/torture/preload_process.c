@@ -39,7 +39,7 @@ WRAP(int, epoll_pwait,
 WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout), -1,
      timeout == 0 ? ENOMEM_ : ENOMEM_ | EINTR_)
 
-/* Only the commands that make a descriptor can fail for want of one. */
+/* Only the commands that make a descriptor can fail because no descriptor is free. */
 static unsigned fcntl_kinds(int command)
 {
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? EMFILE_ : 0U;

@@ -61,7 +61,7 @@ static ssize_t allowed(const char *name, int fd, size_t size, bool writes)
         return (ssize_t)size;
     if (error == SHORT)
         return (ssize_t)((size + 1) / 2);
-    /* Of a connection that is lost, nothing more comes. */
+    /* After a connection is lost, no more bytes come from it. */
     if (error == ECONNRESET)
         shutdown(fd, SHUT_RDWR);
     errno = error;

@@ -198,7 +198,7 @@ def arguments():
 
 
 def sampled(chosen, options):
-    """Returns the scenes of a sample, and makes `options.every` smaller if they are not all."""
+    """Returns the scenes of a sample, and makes `options.every` smaller if scenes are left out."""
     if not options.sample or PERCENT >= 50 or len(chosen) < SCENES:
         return chosen
     options.every = max(1, options.every // SCENES)

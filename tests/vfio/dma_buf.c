@@ -4,7 +4,7 @@
  * the memory of the processor. The program prints each error, and its exit status is the number of
  * errors.
  *
- *     dma_buf SOCKET CARD    as /run/mlid.sock /dev/dri/card0
+ *     dma_buf SOCKET CARD    for example /run/mlid.sock /dev/dri/card0
  *
  * The numbers of the two ioctl requests are from the kernel's headers drm.h and drm_mode.h, which
  * are not installed on every system.
@@ -25,8 +25,8 @@ enum {
     ROWS = 60,
     COLUMNS = 100,
     PAGE = 4096,
-    SIZE = 3 * PAGE, /* of a buffer */
-    OFFSET = 256,    /* of a tensor in its buffer */
+    SIZE = 3 * PAGE, /* size of a buffer */
+    OFFSET = 256,    /* offset of a tensor in its buffer */
     FILL = 0x5a,
 };
 

@@ -118,7 +118,7 @@ class Service:
             try:
                 return Connection(self.socket, **more)
             except (FileNotFoundError, ConnectionRefusedError):
-                # A process that was forked from the owner cannot ask how its sibling is.
+                # Only the owner, the parent of mlid, can poll mlid: a process that was forked from the owner cannot.
                 gone = os.getpid() == self.owner and self.process.poll() is not None
                 if gone or time.monotonic() > end:
                     raise AssertionError(f"mlid does not listen:\n{self.text()}") from None

@@ -127,7 +127,7 @@ def call(name, *arguments):
 
 
 def private_mounts():
-    """Gives this process mounts of its own. Returns whether it is root without a user namespace for that."""
+    """Gives this process mounts of its own. Returns whether the process is root without a new user namespace."""
     uid, gid = os.geteuid(), os.getegid()
     try:
         call("unshare", CLONE_NEWNS)

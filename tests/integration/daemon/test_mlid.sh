@@ -139,7 +139,7 @@ kill -INT "$pid"
 check "SIGINT is a clean end" ends_with 0
 check "the socket is removed again" no_socket
 
-# A killed one leaves its socket behind
+# A killed mlid leaves its socket behind
 start
 kill -KILL "$pid"
 check "killed" ends_with 137
@@ -150,7 +150,7 @@ kill -TERM "$pid"
 check "and removed in the end" ends_with 0
 check "there is no socket left" no_socket
 
-# Something else at the path is not touched
+# mlid leaves a file that is not a socket as it is
 echo precious >"$sock"
 check "a file is not a socket" exits 1 "$mlid" --socket "$sock"
 check "the complaint says why" says "the path is a file, and not a socket" "$dir/err"
@@ -176,7 +176,7 @@ for engine in threads mock; do
 done
 start
 
-# With a client that has sent half a line: the end does not wait for the rest
+# A client has sent half a line: mlid ends without waiting for the rest of the line
 "$call" "$sock" --half '{"jsonrpc":' &
 half=$!
 sleep 0.2
@@ -184,7 +184,7 @@ kill -TERM "$pid"
 check "half a line does not delay the end" ends_with 0
 wait "$half" || true
 
-# A second signal does not wait for anything, not even for a client that does not read
+# After a second signal mlid waits for nothing, not even for a client that does not read
 start
 "$call" "$sock" --deaf '{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}' >"$dir/deaf" &
 deaf=$!
@@ -201,7 +201,7 @@ kill -TERM "$pid"
 check "the second one ends it at once" ends_with 1
 wait "$deaf" || true
 
-# A log without a reader
+# Standard error is closed: nothing can read the log
 "$mlid" --socket "$sock" --log-level debug 2>&- &
 pid=$!
 tries=0

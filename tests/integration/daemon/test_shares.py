@@ -34,8 +34,8 @@ class Connections(Shares):
         self.connect_as(OTHER, service).ping()
 
     def test_later_users_get_their_shares(self):
-        """Each user takes as many connections as possible: at most three times the number that
-        remains free, and never the last one, which the next user gets."""
+        """Each user opens as many connections as possible: at most three times the number
+        that remains free, and never the last connection, which the next user gets."""
         service = self.service(config={"socket_mode": "0666"})
         held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
         self.assertEqual([len(links) for links in held], [45, 11, 3, 1])

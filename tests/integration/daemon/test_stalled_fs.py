@@ -22,7 +22,7 @@ MANY = 64  # descriptors: as many as mlid takes from a user while none of them c
 
 
 def prepare():
-    """Returns whether this is root of the machine, and why no file system can be mounted, or None."""
+    """Returns whether the test runs as root of the machine, and why no file system can be mounted, or None."""
     try:
         root = stalled_fs.private_mounts()
         with tempfile.TemporaryDirectory() as directory:
@@ -36,7 +36,7 @@ IS_ROOT, UNAVAILABLE = prepare()
 
 
 class Pings:
-    """Pings from a thread of its own, as long as the `with` block runs and for WATCHED seconds at least."""
+    """Sends pings from a thread of its own, as long as the `with` block runs and for WATCHED seconds at least."""
 
     def __init__(self, test, service):
         self.test = test
