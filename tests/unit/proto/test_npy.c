@@ -178,7 +178,7 @@ static void test_bad_shapes(void **state)
     } cases[] = {
         {"()", "npy header, byte 51: the shape has no dimension; 1 to 4 are required"},
         {"(1, 2, 3, 4, 5)", "npy header, byte 63: the shape has more than 4 dimensions"},
-        {"(2)", "npy header, byte 52: "},
+        {"(2)", "npy header, byte 52: a shape of one dimension needs a comma: (3,)"},
         {"2", "npy header, byte 50: '(' is expected"},
         {"[2, 3]", "npy header, byte 50: '(' is expected"},
         {"(2 3)", "npy header, byte 53: ',' or ')' is expected"},
