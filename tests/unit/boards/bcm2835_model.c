@@ -183,7 +183,7 @@ static void step(uint32_t number)
 
     if (bcm2835_model.hung)
         return;
-    /* Responses are late, but they come to a channel that is paused, too. */
+    /* Responses are late, and also come to a paused channel. */
     if (c->outstanding == WRITES_MAX || c->responding || !c->active) {
         if (c->outstanding > 0)
             respond(c);

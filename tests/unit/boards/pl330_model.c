@@ -17,9 +17,9 @@ enum {
     FAULT_READ = 1 << 18,
 };
 
-/* A load or store of which the end is not known yet. */
+/* A load or store whose result, success or a bus error, is not known yet. */
 struct access {
-    uint32_t age; /* instructions since then */
+    uint32_t age; /* instructions since the access began */
     uint32_t address, bytes;
     bool store;
     uint8_t data[BURST_MAX];

@@ -78,7 +78,7 @@ static uint32_t execute(const char *spec, uint32_t budget)
     return pieces;
 }
 
-/* A poll completes at most `budget` pieces, with those of the processor. */
+/* A poll completes at most `budget` pieces, including those that the processor moves. */
 static void test_budget(void **state)
 {
     (void)state;

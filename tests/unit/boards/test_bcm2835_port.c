@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the control blocks of the port with those of the target's encoder, byte by byte: both
- * were written for themselves. Fills differ: the port reads the same zeros again and again.
+ * Compares the control blocks of the port with those of the target's encoder, byte by byte: they
+ * were written independently. Fills differ: the port reads the same zeros again and again.
  */
 #include "tests/unit/target/encoding.h"
 

@@ -203,7 +203,7 @@ static void test_all_chains(void **state)
     }
 }
 
-/* The first item of a row that fails is no row: its piece has not ended. */
+/* If the first item of a row fails, the row does not count as written: its piece has not ended. */
 static void test_error_in_every_row(void **state)
 {
     (void)state;

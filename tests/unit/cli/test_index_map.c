@@ -16,7 +16,7 @@
 
 enum { SIZE = 8192, ROUNDS = 60000, ELEM = 2, BASE = 1024 };
 
-/* Each byte after the writer: nothing, the first byte of an element, another byte of an element. */
+/* A byte after the first move: not written, first byte of a zero, later byte of any element. */
 enum { NOTHING = -1, ZERO = -2, REST = -3 };
 
 struct shape {

@@ -202,7 +202,7 @@ static void test_random_movements(void **state)
         assert_true(kinds[kind] > ROUNDS / 20);
 }
 
-/* A movement of too many moves is refused without making them. */
+/* A movement that needs too many moves is refused before the moves are made. */
 static void test_limit(void **state)
 {
     struct movement_source source = {.shape = {1, 1, 3}};

@@ -41,7 +41,7 @@ static int count_lines(const char *text)
     return lines;
 }
 
-/* In a process without privileges, which have no limit. */
+/* Runs in a process without privileges: privileged processes have no such limit. */
 static void child(void)
 {
     const struct rlimit limit = {LIMIT, LIMIT};

@@ -75,7 +75,7 @@ static void test_reserve(void **state)
     (void)state;
     assert_true(channels_reserve(&channels, 2));
     assert_int_equal(channels.reserved, 0xc0);
-    assert_true(channels_reserve(&channels, 4)); /* only two of these are busy */
+    assert_true(channels_reserve(&channels, 4)); /* only two of the four are busy */
     assert_int_equal(channels.reserved, 0x78);
     channels.quarantined = 0x80;
     assert_true(channels_reserve(&channels, 4));

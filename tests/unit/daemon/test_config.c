@@ -254,7 +254,7 @@ static void test_quota_replaces_share(void **state)
     (void)state;
     assert_true(quota_allows(5, 4, 9, 10));
     assert_false(quota_allows(5, 5, 5, 10));
-    assert_false(quota_allows(5, 0, 10, 10)); /* but not the limit */
+    assert_false(quota_allows(5, 0, 10, 10)); /* all of the limit is used */
 }
 
 static void test_access(void **state)

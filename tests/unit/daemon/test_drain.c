@@ -114,7 +114,7 @@ static void test_jobs_of_a_user(void **state)
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
     peer_expect_alive(&peer);
-    peer_submit(&other, 3, src, dst, COPY); /* this and the next line wait in the socket */
+    peer_submit(&other, 3, src, dst, COPY); /* this and the next request wait in the socket */
     scene_call(&other, 4, "daemon.info", "");
     assert_int_equal(peer_info(&peer).jobs_queued, 1);
     gate_release(&gate);

@@ -37,7 +37,7 @@ WRAP('s', mli_abi_mov_start,
 static atomic_ulong on_disk;
 static int (*real_seals)(int fd);
 
-/* A file without seals is on a disk. */
+/* A file without seals counts as a file on a disk. */
 static int fake_seals(int fd)
 {
     struct stat st;

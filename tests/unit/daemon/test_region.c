@@ -199,7 +199,8 @@ static void test_sealing(void **state)
         close(fds[i]);
 }
 
-/* Both running transfers fail, not only the one that accessed the lost page, and all later ones. */
+/* Both running transfers fail, not only the transfer that accessed the lost page; all later
+ * transfers fail too. */
 static void test_shrink_under_two_transfers(void **state)
 {
     const struct region_want want = want_of(true);

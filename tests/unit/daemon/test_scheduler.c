@@ -239,7 +239,7 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     }
     assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
-    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++) /* 2: in the class, and in the lane */
+    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++) /* 2: class and lane */
         assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_int_equal(scheduler.lengths[0], 0);
     assert_int_equal(scheduler.lengths[2], 0);
@@ -472,7 +472,7 @@ static void test_at_random(void **state)
             const size_t which = rng_below(&rng, (uint32_t)count);
 
             scheduler_remove(&scheduler, &queued[which]->queued);
-            scheduler_remove(&scheduler, &queued[which]->queued); /* or no effect */
+            scheduler_remove(&scheduler, &queued[which]->queued); /* no effect */
             free(queued[which]);
             queued[which] = queued[--count];
         } else {

@@ -114,12 +114,12 @@ static void check_origin(const struct differing_element *element)
 
     if (sscanf(element->origin, "from src[%" SCNu32 ", %" SCNu32 ", %" SCNu32 ", %" SCNu32, &at[0],
                &at[1], &at[2], &at[3]) < (int)source.elements.rank) {
-        assert_string_equal(element->a, "0"); /* of the padding */
+        assert_string_equal(element->a, "0"); /* a zero of the padding */
         return;
     }
     dtype_text(source.elements.dtype, elements_at(&source.elements, at), value);
     assert_string_equal(value, element->a);
-    if (strcmp(element->b, "0") != 0) /* a zero may be from several places */
+    if (strcmp(element->b, "0") != 0) /* a zero may come from several elements */
         assert_non_null(strstr(element->origin, ", not "));
 }
 
@@ -136,7 +136,7 @@ static void diagnose_round(uint64_t seed, uint64_t index)
     tensor_init(&got, source.elements.dtype, source.elements.rank, shape);
     move(&cfg, &wanted);
     move(&other, &got);
-    /* The job has either the mistake, or the move went wrong. */
+    /* Either the job has the mistake, or the job is right and its result is wrong. */
     const struct diagnose_move job = {.source = &source.elements,
                                       .cfg = rng_chance(&rng, 50) ? &other : &cfg,
                                       .result_shape = shape};

@@ -13,7 +13,7 @@ struct hand {
     uint32_t rank, elem;
     uint32_t shape[MLI_MAX_RANK]; /* shape of the source */
     uint32_t pre[MLI_MAX_RANK], post[MLI_MAX_RANK];
-    uint32_t offset[MLI_MAX_RANK], size[MLI_MAX_RANK]; /* of the window; size 0: up to the end */
+    uint32_t offset[MLI_MAX_RANK], size[MLI_MAX_RANK]; /* window; size 0: up to the end */
     uint32_t step[MLI_MAX_RANK];                       /* step of the subsampling; 0 means 1 */
     uint32_t perm[MLI_MAX_RANK];                       /* all 0: no permutation */
     uint32_t at[MLI_MAX_RANK];     /* first written coordinate of the destination (dst_offset) */

@@ -63,7 +63,7 @@ static bool is_real(const uint64_t *at)
     return true;
 }
 
-/* Moves the element at `at` of the padded source, unless the move does not take it. */
+/* Moves the element at `at` of the padded source, unless the move leaves it out. */
 static void move_one(const uint64_t *at)
 {
     uint64_t to[MLI_MAX_RANK] = {0}, in_src[MLI_MAX_RANK] = {0},

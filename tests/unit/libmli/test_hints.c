@@ -18,7 +18,7 @@
 enum { KIB = 1024, MIB = 1024 * KIB, FILE_BYTES = 12 * MIB, POPULATE_WRITE = 23 };
 
 static bool processor_moves;    /* true: the engine of this run moves on the processor */
-static bool engine_has_threads; /* true: ... in threads of its own */
+static bool engine_has_threads; /* true: this engine moves in threads of its own */
 
 /* The madvise() calls of all threads. */
 static struct {

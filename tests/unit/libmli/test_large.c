@@ -30,12 +30,12 @@ static const struct large moves[] = {
     {2, {3, 1201, 7, 24}, {0, 2, 1, 3}, {0}, {0}, 0, 2},
     {4, {1, 5003, 5, 15}, {2, 0, 1, 3}, {0}, {0}, 0, 4},
     {2, {40, 41, 9, 43}, {2, 0, 1, 3}, {0}, {0}, 3, 6},
-    /* moves of such rows across another dimension: the blocks of a row are not contiguous in the
-       source */
+    /* moves of rows that are beside other rows across another dimension: the blocks of a row are
+       not contiguous in the source */
     {1, {1501, 8, 3, 64}, {2, 1, 0, 3}, {0}, {0}, 0, 0},
     {2, {1201, 5, 7, 24}, {2, 1, 0, 3}, {0}, {0}, 0, 2},
     {4, {701, 11, 6, 15}, {2, 1, 0, 3}, {0}, {0}, 1, 4},
-    /* such moves with few rows, which are one block; two moves have zeros around the rows */
+    /* the same with few rows, which are one block; two moves have zeros around the rows */
     {1, {20, 300, 8, 64}, {2, 1, 0, 3}, {0}, {0}, 0, 11},
     {4, {9, 301, 16, 60}, {2, 1, 0, 3}, {0}, {1, 0, 0, 0}, 0, 4},
     {2, {19, 211, 12, 32}, {2, 1, 0, 3}, {0}, {2, 0, 0, 1}, 0, 2},

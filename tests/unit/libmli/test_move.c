@@ -220,7 +220,7 @@ static void test_exact_capacities_suffice(void **state)
     assert_ok(tile_sync(&t));
 }
 
-/* A stride of 0 in the cfg means the destination's own stride, or packed if that is 0, too. */
+/* A stride of 0 in the cfg means the destination's own stride, or packed if that is also 0. */
 static void test_where_strides_come_from(void **state)
 {
     struct tile t;

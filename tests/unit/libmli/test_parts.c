@@ -132,7 +132,7 @@ static void test_planes_of_zeros(void **state)
     assert_ok(mli_mov_set_engine("threads:tiny=0"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_ok(mli_mov_cfg_for_copy(&cfg));
-    cfg.padding_pre[0] = PLANES; /* planes that are not beside the rows of the source */
+    cfg.padding_pre[0] = PLANES; /* planes of zeros without rows of the source */
     compare_with_sync(planes, &cfg);
     cfg.size[0] = PLANES; /* zeros only */
     compare_with_sync(planes, &cfg);

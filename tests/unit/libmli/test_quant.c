@@ -155,7 +155,7 @@ static void test_arrays_may_touch_other_memory(void **state)
 
         tile_init(&t, MLI_EL_SA_8);
         tile_per_axis(&t, 2, TILE_OWN);
-        t.cfg.dst_offset[0] = 1;                /* writes bytes 12 to 35 or to 23 */
+        t.cfg.dst_offset[0] = 1;                /* writes bytes 12 to 35, or 12 to 23 */
         t.cfg.offset[0] = places[i].in ? 1 : 0; /* reads bytes 12 to 23 */
         t.dst.el_params.sa.scale.mem.pi16 =
             (int16_t *)(void *)((places[i].in ? t.in : t.out) + places[i].at);

@@ -59,8 +59,8 @@ static int unclaim(void **state)
 }
 
 /*
- * A refused prepare does not change the handle either: the handle still has no transfer, or still
- * its old transfer.
+ * A refused prepare does not change the handle either: the handle still has no transfer, or has its
+ * old transfer.
  */
 static void refused_by_prepare(void **state)
 {

@@ -133,7 +133,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Synchronous moves on a device's channels count in the statistics, too, but have no callback. */
+/* Synchronous moves on a device's channels also count in the statistics, but have no callback. */
 static void assert_adds_up(void)
 {
     uint64_t ended = 0, submitted = 0;

@@ -36,8 +36,7 @@ static void start(int which)
         abort();
 }
 
-/* The end of a transfer of the device starts a tiny one; the end of that one the next of the
- * device. */
+/* The end of a device transfer starts a tiny one, whose end starts the next device transfer. */
 static void on_done(int32_t which)
 {
     dones[which]++;

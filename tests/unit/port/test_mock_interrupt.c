@@ -321,8 +321,8 @@ static void test_strange_channels(void **state)
     mli_channel_again(UINT32_MAX);
 }
 
-/* A test calls submit and poll of a driver directly: what they ask for does not keep the channel.
- */
+/* Tests may call submit and poll of a driver directly: mli_channel_again() does not keep the
+ * channel. */
 static void test_again_outside_of_polls(void **state)
 {
     (void)state;

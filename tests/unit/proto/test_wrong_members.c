@@ -200,7 +200,7 @@ static int replace_all(reader *read, const char *text)
     int count = 0;
 
     assert_no_fault(read_text(read, text, &fault), &fault);
-    if (read != payload) /* whose function takes a member of the root */
+    if (read != payload) /* payload() reads a member of the root, not the root */
         replace(read, text, text, text + strlen(text), "", 0);
     for (const char *at = text; *at; at++) {
         if (*at == ':')

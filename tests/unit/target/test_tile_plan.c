@@ -182,7 +182,7 @@ static void test_a_convolution(void **state)
     assert_int_equal(tile_layer_window(&layer, &window, &fault), 0);
     assert_int_equal(tile_plan_find(&plan, &layer, &memory, &estimate, &fault), 0);
     assert_int_equal(plan.least_total, 224 * 224 * 32 * 2 + 9 * 32 * 32);
-    assert_int_equal(plan.buffers[1].count, 1); /* the weights are loaded once */
+    assert_int_equal(plan.buffers[1].count, 1); /* one buffer: the weights are loaded once */
     assert_true((double)plan.total < 1.05 * (double)plan.least_total);
     check_buffers(&plan);
 }

@@ -181,7 +181,7 @@ static void test_caches_of_a_machine(void **state)
     write_cache(1, "1\n", "Instruction\n", "64K\n");
     write_cache(2, "2\n", "Unified\n", "2M\n");
     write_cache(3, "3\n", "Unified\n", "266240K\n");
-    write_cache(4, "4\n", "Unified\n", "12Q\n"); /* another level, another unit */
+    write_cache(4, "4\n", "Unified\n", "12Q\n"); /* ignored: another level, another unit */
     machine_read(&machine, folder);
     assert_int_equal(machine.caches.l1d, 48 << 10);
     assert_int_equal(machine.caches.l2, 2 << 20);
