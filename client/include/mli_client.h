@@ -20,7 +20,7 @@
  *   buffer    memory that the service maps once; jobs refer to it by number.
  *   prepared  a job that the service has checked and planned once, to start it often.
  *   ticket    a request whose reply the program has not taken yet.
- *   inline    over a stream that carries no descriptors (ssh), the bytes of their files are sent.
+ *   inline    over a stream that carries no descriptors (ssh), file contents are sent instead.
  *
  * Returns. A function that returns int returns 0, or fills *error and returns a negative code: one
  * of enum mli_client_code, or one of the service (see the table in PROTOCOL.md). `error` may be
@@ -87,8 +87,8 @@ typedef struct mli_client_error {
     mli_status status; /**< libmli's status if code is REFUSED (-32000); else MLI_STATUS_OK */
     uint64_t job;      /**< number of the failed job if the call waited for several; else 0 */
     bool has_pointer;  /**< true: `pointer` is known; the pointer of the root is "" */
-    char name[32];     /**< name of the code, as "INVALID_PARAMS" or "LOST" */
-    char pointer[256]; /**< JSON pointer into the job or the request, as "/cfg/offset/1" */
+    char name[32];     /**< name of the code, like "INVALID_PARAMS" or "LOST" */
+    char pointer[256]; /**< JSON pointer into the job or the request, like "/cfg/offset/1" */
     char message[320]; /**< text: what was given and what is allowed */
 } mli_client_error;
 
@@ -130,8 +130,8 @@ int mli_client_adopt(int socket, unsigned flags, mli_client **client, mli_client
 /**
  * Starts the command argv[0] (searched in $PATH, without a shell) with a socket as its standard
  * input and output, and uses the inline form of the protocol over it; `mlictl proxy` is such a
- * command. It inherits standard error. mli_client_close() closes the socket and, after 2 s,
- * terminates the command.
+ * command. The command inherits standard error. mli_client_close() closes the socket,
+ * and terminates the command after 2 s.
  */
 int mli_client_spawn(char *const argv[], mli_client **client, mli_client_error *error);
 
@@ -164,7 +164,8 @@ void mli_client_set_interrupt(mli_client *client, int interrupt);
  */
 void mli_client_set_timeout(mli_client *client, int timeout_ms);
 
-/** The first line of the service; jobs .. prepared are limits of this connection. */
+/** The first line of the service. The members from `jobs` to `prepared` are limits of this
+ * connection. */
 typedef struct mli_client_greeting {
     uint32_t protocol;
     char version[32];
@@ -221,7 +222,7 @@ typedef struct mli_client_board_range {
 } mli_client_board_range;
 
 /**
- * Makes the service allocate a buffer in a memory of its board, as mli_client_buffer_alloc(). A
+ * Makes the service allocate a buffer in a memory of its board, like mli_client_buffer_alloc(). A
  * range that is in use is refused with the service's code NO_ROOM.
  */
 int mli_client_buffer_alloc_on(mli_client *client, uint64_t size, mli_client_board_range *range,
@@ -243,7 +244,8 @@ typedef struct mli_client_memory {
     bool fresh;      /**< true: the destination is all zeros; inline, its bytes are not sent */
 } mli_client_memory;
 
-/** Refers to a job: by its number, or by 0 and the name of this connection's latest such job. */
+/** Refers to a job by its number, or by the number 0 and a name: this connection's latest job with
+ * that name. */
 typedef struct mli_client_ref {
     uint64_t number;
     const char *name;
@@ -252,7 +254,7 @@ typedef struct mli_client_ref {
 enum mli_client_op { MLI_CLIENT_MOV, MLI_CLIENT_PERMUTE };
 enum { MLI_CLIENT_AFTER_MAX = 64 };
 
-/** One move or permute. The caller owns all that it points to. */
+/** One move or permute. The caller owns all memory that its members point to. */
 typedef struct mli_client_job {
     enum mli_client_op op;
     const char *name; /**< name of the job, or null */
@@ -320,14 +322,16 @@ typedef struct mli_client_prepared {
     void *owned;    /**< private */
 } mli_client_prepared;
 
-/** Checks and plans a job, which must have no `after` and no `timeout_ms`. IMPOSSIBLE inline. */
+/** Checks and plans a job, which must have no `after` and no `timeout_ms`. Returns IMPOSSIBLE if
+ * the connection is inline. */
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
                        mli_client_error *error);
 /** Releases a prepared job. Frees the parameters that *prepared owns, also on an error. */
 int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepared,
                                 mli_client_error *error);
 
-/** Memory for one start, if the prepared tensor is in a buffer; all zero: as prepared. */
+/** Memory for one start, if the prepared tensor is in a buffer; all zero: the memory of
+ * mli_client_prepare(). */
 typedef struct mli_client_other {
     uint32_t buffer; /**< number of the buffer; 0: the buffer of mli_client_prepare() */
     bool has_offset;
@@ -532,8 +536,9 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
                     char **line, size_t *length, mli_client_error *error);
 
 /**
- * Callback for a reply: `line` as of mli_client_call(), or null and `error`. The library owns both,
- * and frees them after the callback. The callback owns `fd`, the descriptor of the reply, or -1.
+ * Callback for a reply: `line` is the reply as in mli_client_call(); or `line` is null, and `error`
+ * is the reason. The library owns both, and frees them after the callback. The callback owns `fd`,
+ * the descriptor of the reply, or -1.
  */
 typedef void mli_client_reply_fn(mli_client *client, mli_client_ticket ticket, const char *line,
                                  size_t length, int fd, const mli_client_error *error, void *user);

@@ -88,7 +88,8 @@ static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
     return 0;
 }
 
-/* The reply has a descriptor. If none is free, the kernel drops it, and with it the connection. */
+/* The reply has a descriptor. If this process has no free descriptor number, the kernel drops the
+ * descriptor, and the connection is lost. */
 static int check_descriptor(const mli_client *client, mli_client_error *error)
 {
     const int spare = fcntl(client->socket, F_DUPFD_CLOEXEC, 0);

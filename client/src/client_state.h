@@ -7,10 +7,10 @@
  *     socket -> receive.c (lines, bytes) -> quick.c, or rpc_reply_parse() -> slot (client_table.c)
  *         -> callback, or the call that waits (request.c)
  *
- * To add a method, start here: declare it in mli_client.h, and write it as
- * mli_client_get_info() in service.c: write its params with proto's write function, call_begin(),
- * read the reply with proto's read function, call_finish(). Test it in
- * tests/unit/client/test_calls.c. proto/wire/rpc.h has proto's half.
+ * To add a method, start here: declare it in mli_client.h, and write it like mli_client_get_info()
+ * in service.c: write its params with proto's write function, call_begin(), read the reply with
+ * proto's read function, call_finish(). Test it in tests/unit/client/test_calls.c. proto/wire/rpc.h
+ * has proto's half.
  */
 #ifndef CLIENT_STATE_H
 #define CLIENT_STATE_H
@@ -73,7 +73,7 @@ struct slot {
     enum slot_kind kind;
     bool forgotten;    /* true: drop the reply when it arrives */
     bool suspect;      /* true: the source file became shorter while the library sent it */
-    int suspect_error; /* errno if it could not be read */
+    int suspect_error; /* errno if the source file could not be read */
     mli_client_done_fn *done;
     mli_client_reply_fn *reply_done; /* SLOT_LINE only */
     void *user;
@@ -223,7 +223,7 @@ enum { QUICK_START_MAX = 256 };
 size_t quick_write_start(char text[QUICK_START_MAX], uint64_t id,
                          const mli_client_start_args *args);
 
-/** Reads the reply to a start. Returns false, with *result undefined, for another line. */
+/** Reads the reply to a start. Returns false, with *result undefined, for any other line. */
 bool quick_read_result(const char *line, size_t length, uint64_t *id, mli_client_result *result);
 
 /*

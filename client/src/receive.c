@@ -25,8 +25,8 @@ _Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&
 
 /* Completes requests. */
 
-/* The callback may begin requests, and these can move slots: both functions release the slot before
- * the call. */
+/* The callback may begin requests, and these can move slots: the functions release the slot before
+ * they call it. */
 
 static void call_back(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
 {
@@ -162,7 +162,8 @@ static int lose(mli_client *client, const char *why)
 
 /* Lines. */
 
-/* Attaches the received descriptors to the line. Returns 0, or -1 if fewer have arrived. */
+/* Attaches the received descriptors to the line. Returns 0, or -1 if fewer descriptors have arrived
+ * than the reply announces. */
 static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
 {
     int fds[PROTO_FDS_MAX];

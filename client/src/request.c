@@ -264,7 +264,8 @@ static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
 
 /* Requests. */
 
-/* sendmsg() would fail, and the connection with it: whatever is queued behind is lost then. */
+/* sendmsg() would fail, and the connection would be lost with all requests that are queued after
+ * this one. */
 static int check_descriptors(const struct request *request, mli_client_error *error)
 {
     for (size_t i = 0; i < request->count; i++) {

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal that arrives just before poll(2) does not end it: Python sees it after this time. */
+/* A signal that arrives just before poll(2) does not interrupt poll(2): Python handles the signal
+ * after this time. */
 static const double SLICE = 0.1;
 
 double connection_clock(void)
@@ -60,7 +61,7 @@ void connection_send_quietly(struct connection *connection, const char *method, 
                           NULL);
 }
 
-/* Sends the releases that objects have left. They have no reply that matters. */
+/* Sends the releases of buffers and prepared jobs whose objects have died. Ignores the replies. */
 static void send_releases(struct connection *connection)
 {
     for (size_t i = 0; i < connection->unwanted_count; i++) {
@@ -166,7 +167,7 @@ int connection_dispatch(struct connection *connection)
     return connection_raise(connection);
 }
 
-/* Waits for the socket without the GIL. Returns whether something can be done. */
+/* Waits for the socket without the GIL. Returns whether the socket is ready. */
 static bool wait_for_socket(const struct connection *connection, int fd, double seconds)
 {
     struct pollfd polled = {.fd = fd, .events = mli_client_poll_events(connection->client)};
@@ -199,7 +200,7 @@ int connection_turn(struct connection *connection, double seconds)
     return connection_dispatch(connection);
 }
 
-/* Descriptors in the queue: each job whose arrays are not in buffers has up to two */
+/* A limit on descriptors in the queue: each job whose arrays are not in buffers has up to two */
 
 enum { CROWD_MAX = 64 };
 

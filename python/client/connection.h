@@ -37,7 +37,8 @@ struct idle {
     uint32_t buffer;
 };
 
-/* Buffers and prepared jobs that the service must release: an object died, on any thread. */
+/* Buffers and prepared jobs that the service must release, because their Python object died, on any
+ * thread. */
 struct unwanted {
     const char *method; /* static: "buffer.release" or "job.release" */
     uint32_t id;
@@ -48,7 +49,7 @@ struct connection {
     pid_t owner;                      /* the process that connected */
     unsigned long thread;             /* the thread inside a call; 0: none */
     unsigned depth;                   /* nested calls of that thread */
-    bool dispatching;                 /* callbacks may run */
+    bool dispatching;                 /* true: callbacks may run */
     bool inlined;     /* true: the stream carries no descriptors, so there is no shared memory */
     bool nonblocking; /* the connection is used by an event loop: start() must not wait for space */
     unsigned crowded; /* jobs with descriptors since the queue was last empty */
@@ -57,9 +58,10 @@ struct connection {
     uint32_t token;   /* random part of the names of its jobs */
     PyObject *greeting;              /* first line of the service, as bytes; null: not yet */
     struct py_request *first, *last; /* pending requests, in the order of their sending */
-    struct memory *memories;         /* all that live */
+    struct memory *memories;         /* all memories that exist */
     struct idle idle[POOL_MAX];
-    uint32_t idle_count, pooled; /* regions of the pool: idle; in total, registered or asked for */
+    uint32_t idle_count, pooled; /* numbers of regions of the pool: idle regions; all regions,
+                                    registered or requested */
     struct unwanted *unwanted;
     size_t unwanted_count, unwanted_room;
     PyObject *notify; /* called with each notification, as bytes; may be null */
@@ -103,13 +105,14 @@ void connection_crowd(struct connection *connection);
 /** Dispatches without waiting. Returns 0, or -1 with an exception of a callback. */
 int connection_dispatch(struct connection *connection);
 
-/** Returns the connection of a client, which it owns, also on failure; or null. */
+/** Creates the connection of a client. Takes ownership of the client, also on failure. Returns null
+ * with an exception. */
 PyObject *connection_new(PyTypeObject *type, mli_client *client, bool inlined);
 
 /** Keeps the current exception for the call that dispatches. */
 void connection_keep_exception(struct connection *connection);
 
-/** Raises the kept exception of a callback. Returns 0 if there is none, or -1. */
+/** Raises the kept exception of a callback. Returns 0 if no exception is kept, else -1. */
 int connection_raise(struct connection *connection);
 
 /** Sends a request whose reply is dropped. Ignores errors. */
@@ -132,7 +135,7 @@ void raise_service_error(const mli_client_error *error);
 /** Raises mli.ServiceTimeoutError: no reply within a number of seconds. */
 void raise_no_reply(double seconds);
 
-/** Raises mli.ServiceError with a code of the library, as MISUSE, and a text. */
+/** Raises mli.ServiceError with a code of the library, like MISUSE, and a text. */
 void raise_client_error(int code, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

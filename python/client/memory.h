@@ -17,7 +17,7 @@
 struct memory {
     PyObject_HEAD uint8_t *address;
     size_t size;
-    int fd; /* -1: none; owned */
+    int fd; /* descriptor, owned; -1: no descriptor */
     uint32_t buffer;
     bool writable, pooled;
     bool registering; /* true: a registration of this memory is pending, and holds a reference to it
@@ -30,8 +30,9 @@ struct memory {
 int memory_init(PyObject *module);
 
 /**
- * Checks that the process can take a descriptor, as of the reply to buffer.alloc: if none is free,
- * the kernel drops it, and with it the connection. Returns 0, or -1 with an exception.
+ * Checks that the process can receive a descriptor, like that in the reply to buffer.alloc: if no
+ * descriptor number is free, the kernel drops the descriptor, and the connection is lost. Returns
+ * 0, or -1 with an exception.
  */
 int memory_check_descriptor(void);
 
@@ -51,7 +52,7 @@ void memory_settle(struct memory *memory);
 /** Returns the memory of a connection that contains an address, borrowed; null: none. */
 struct memory *memory_at(const struct connection *connection, const void *address);
 
-/** Lets all memories of a connection go that is about to be closed: their mappings stay. */
+/** Detaches all memories from a connection that is about to be closed. Their mappings stay. */
 void memory_orphan_all(struct connection *connection);
 
 #endif /* PYTHON_CLIENT_MEMORY_H */

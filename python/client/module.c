@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The extension module mli._client: see connection.h. Package mli is its public face. */
+/* The extension module mli._client: see connection.h. The package mli is its public interface. */
 #include <Python.h>
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  *
  * Arrays in memory of the connection stay where they are: the job names the buffer and the offset.
  * The samples of any other source are copied into memory of the pool; a result for any other `out`
- * is written into memory of the pool, and lands in `out` when it has arrived.
+ * is written into memory of the pool, and is copied into `out` when the job has ended.
  */
 #ifndef PYTHON_CLIENT_PY_JOB_H
 #define PYTHON_CLIENT_PY_JOB_H
@@ -23,7 +23,8 @@ struct references {
     PyObject *owner;
 };
 
-/* Each reads an object that may be null or None (the default). Returns 0, or -1 with an exception.
+/* Each function reads an object that may be null or None (the default). Returns 0, or -1 with an
+ * exception.
  */
 int read_priority(PyObject *object, int32_t *priority);
 int read_limit_ms(PyObject *object, uint32_t *ms);
@@ -55,7 +56,7 @@ int py_job_open(struct py_job *job, struct connection *connection,
 /** Copies the samples of a source outside shared memory. Returns 0 or -1. */
 int py_job_pack(const struct py_job *job);
 
-/** Gives memory, value and landing of a job to a request. */
+/** Passes the memory, the value and the landing of a job to a request. */
 void py_job_hand_over(struct py_job *job, struct py_request *request);
 
 void py_job_close(struct py_job *job);

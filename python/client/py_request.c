@@ -98,7 +98,7 @@ static PyMemberDef weak[] = {
 
 static PyTypeObject *ticket_type;
 
-/* Returns the ticket of a new request, which it owns when the request has ended; or null. */
+/* Returns the ticket of a new request, or null. When the request has ended, the ticket owns it. */
 static PyObject *ticket_new(struct connection *connection, struct py_request *request)
 {
     struct ticket *ticket = PyObject_GC_New(struct ticket, ticket_type);
@@ -199,7 +199,7 @@ void py_request_end(struct py_request *request)
     end(request, REQUEST_DONE);
 }
 
-/* Keeps an error. Without memory for it the request fails with an empty one. */
+/* Keeps an error. If there is no memory for the error, the request fails without a message. */
 static void take_error(struct py_request *request, const mli_client_error *error)
 {
     request->error = malloc(sizeof(*error));
@@ -207,7 +207,8 @@ static void take_error(struct py_request *request, const mli_client_error *error
         *request->error = *error;
 }
 
-/* Copies the result into the program's array, unless it has given it up. Returns 0 or -1. */
+/* Copies the result into the program's array, unless the program has given the result up. Returns 0
+ * or -1. */
 static int land(struct py_request *request)
 {
     const struct landing *landing = request->landing;
@@ -250,7 +251,7 @@ void py_request_on_done(mli_client *Py_UNUSED(client), mli_client_ticket Py_UNUS
 
 /* Replies to other requests */
 
-/* Returns the number after a key of a reply, as "\"buffer\":", or 0. */
+/* Returns the number after a key of a reply, like "\"buffer\":", or 0. */
 static uint32_t find_number(const char *line, const char *key)
 {
     const char *found = strstr(line, key);
@@ -439,7 +440,8 @@ static PyObject *ticket_result(struct ticket *self, PyObject *const *values, Py_
 
 /* Cancelling. A name at the service means the latest job with that name. */
 
-/* Returns how many later pending requests have the name of this one, up to a serial number. */
+/* Returns how many later pending requests, up to the serial number `serial`, have the name of this
+ * request. */
 static long count_later(const struct py_request *request, uint64_t serial)
 {
     long count = 0;
@@ -467,7 +469,8 @@ static PyObject *ticket_later(struct ticket *self, PyObject *number)
 /* Returns whether the name means this job to the service, and not a later one. */
 static bool is_named(const struct py_request *request)
 {
-    if (strncmp(request->name, "py:", 3) != 0) /* the program's: it may use it again */
+    /* A name without "py:" is the program's, which may use it again. */
+    if (strncmp(request->name, "py:", 3) != 0)
         return false;
     return !request->keeper || request->keeper->latest == request->serial;
 }
@@ -496,7 +499,8 @@ static PyObject *ticket_cancel(struct ticket *self, PyObject *Py_UNUSED(unused))
                                  is_named(request) ? Py_True : Py_False);
 }
 
-/* Makes *value wrap(*value), and *stored `store` unless it is None. Returns 0 or -1. */
+/* Replaces *value by wrap(*value), and sets *stored to `store` unless `store` is None. Returns 0 or
+ * -1. */
 static int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObject **stored)
 {
     PyObject *result = PyObject_CallFunctionObjArgs(wrap, *value, NULL);

@@ -7,7 +7,7 @@
  *   landing   a result that the service writes into memory of the pool, and that is copied from
  *             there into the program's array when it has arrived
  *
- * The connection owns the pending requests; a ticket owns its request when it has ended.
+ * The connection owns the pending requests; a ticket owns its request when the request has ended.
  */
 #ifndef PYTHON_CLIENT_PY_REQUEST_H
 #define PYTHON_CLIENT_PY_REQUEST_H
@@ -48,7 +48,7 @@ struct py_request {
     PyObject *store; /* called before the first result is returned; null: nothing to store */
     struct memory *kept[2];
     const struct landing *landing; /* null: none */
-    bool owns_landing;             /* else the prepared job owns it, which `keeper` keeps */
+    bool owns_landing;             /* false: the prepared job `keeper` owns the landing */
     struct prepared_state *keeper; /* strong; null: no start of a prepared job */
     PyObject *ticket;              /* strong while there are callbacks */
     PyObject *callbacks;           /* list; null: none */

@@ -22,7 +22,7 @@ static void run_child(char *const *argv, char *const *environment, int output, p
     setpgid(0, 0); /* ^C at the terminal is for the parent */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL); /* Python ignores these */
+    signal(SIGPIPE, SIG_DFL); /* Python ignores these signals */
     signal(SIGXFSZ, SIG_DFL);
     input = open("/dev/null", O_RDONLY);
     if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&

@@ -131,7 +131,7 @@ static PyObject *dtype_given(struct view *view)
     return dtype;
 }
 
-/* Returns the element type of a view, which has the size that the view has. */
+/* Returns the element type of a view. Its size is the element size of the view. */
 static PyObject *dtype_of_view(struct view *view)
 {
     PyObject *dtype = dtype_given(view);

@@ -14,9 +14,9 @@
 int array_init(void);
 
 /**
- * Returns an array with the memory, the shape and the element type of an object, which it keeps
- * alive; a NumPy array itself. `name` is the argument's, for errors. A new reference, or null with
- * an exception.
+ * Returns an array with the memory, the shape and the element type of an object, and keeps the
+ * object alive. Returns a NumPy array unchanged. `name` is the name of the argument, for errors. A
+ * new reference, or null with an exception.
  */
 PyObject *array_of(PyObject *object, const char *name);
 

@@ -27,7 +27,7 @@ void raise_refused(mli_status status, const char *field, PyObject *given, const 
 /** Like raise_refused(), for a number. */
 void raise_number(mli_status status, const char *field, long long given, const char *allowed, ...);
 
-/** Raises mli.Error with a reason; null: as raise_last_error(). */
+/** Raises mli.Error with a reason. If the reason is null, does what raise_last_error() does. */
 void raise_reason(mli_status status, const char *why);
 
 /** Raises mli.Error for the last call of libmli on this thread, which returned `status`. */

@@ -9,8 +9,9 @@
 enum { CHANNELS_DEFAULT_MAX = 4 };
 
 /*
- * The lock protects all of it, and the private members of flights. It is never held while a
- * transfer starts, because the callback of a short transfer runs at once, on the same thread.
+ * The lock protects all members of `pool`, and the private members of flights. It is never held
+ * while a transfer starts, because the callback of a short transfer runs at once, on the same
+ * thread.
  */
 static struct {
     pthread_mutex_t lock;
@@ -21,7 +22,7 @@ static struct {
     uint32_t channels; /* 0: not set yet */
     uint32_t count;    /* active flights */
     bool closed, fork_handlers;
-    bool configuring;      /* starts wait */
+    bool configuring;      /* true: new starts wait */
     bool without_channels; /* true in a forked child whose parent had transfers at the time */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -39,7 +40,7 @@ static void complete(struct flight *flight, mli_status status)
     flight->next = pool.done;
     pool.done = flight;
     if (flight->notify >= 0 && write(flight->notify, &one, sizeof(one)) < 0) {
-        /* Only a full counter fails, and its reader is awake then. */
+        /* write() fails only if the counter is full; then its reader is awake already. */
     }
     pthread_cond_broadcast(&pool.changed);
 }
@@ -129,7 +130,7 @@ static struct flight *take_ready(uint32_t *slot)
     return flight;
 }
 
-/* Launches queued flights, as long as there are channels for the first. */
+/* Launches queued flights, as long as there are free channels for the first flight in the queue. */
 static void pump(void)
 {
     struct flight *flight;
@@ -158,7 +159,7 @@ static void leave_to_parent(struct flight *flight)
     complete(flight, MLI_STATUS_CANCELLED);
 }
 
-/* The child has no threads that move, so no flight of the parent will end in it. */
+/* The child has no channel threads, so no flight of the parent will end in it. */
 static void after_fork_in_child(void)
 {
     struct flight *flight;
@@ -220,7 +221,8 @@ static mli_status open_pool(void)
 
 static const char ENDING[] = "the interpreter is ending";
 
-/* Why the pool cannot be configured now; null: it can. Call it with the lock held. */
+/* Returns why the pool cannot be configured now; null: it can be configured. Call it with the lock
+ * held. */
 static const char *why_not_configurable(void)
 {
     if (pool.closed)
@@ -245,7 +247,7 @@ mli_status flight_configure(const char *engine, uint32_t channels, const char **
     pthread_mutex_unlock(&pool.lock);
     if (*why)
         return MLI_STATUS_ARGUMENT_ERROR;
-    /* Without the lock: this waits for threads that may have it to end. */
+    /* Called without the lock: this call waits for the end of threads that may hold the lock. */
     status = mli_mov_set_num_dma_ch(0, 0);
     pool.channels = 0;
     if (status == MLI_STATUS_OK && engine)
@@ -472,6 +474,6 @@ void flight_shutdown(void)
     while (pool.count > 0)
         pthread_cond_wait(&pool.changed, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
-    mli_mov_set_num_dma_ch(0, 0); /* without the lock: its threads may have it */
+    mli_mov_set_num_dma_ch(0, 0); /* without the lock: the engine's threads may hold it */
     pool.channels = 0;
 }

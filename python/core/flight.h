@@ -20,7 +20,7 @@ struct flight {
     /* The nest; it and the memory must stay valid until the flight is done. */
     const struct nest *nest;
     uint32_t channels;
-    void *user; /* of the caller */
+    void *user; /* for the caller's use */
     /* Private: */
     struct move_iterator moves;
     mli_mov_handle_t handle;
@@ -34,8 +34,8 @@ struct flight {
 
 /**
  * Starts the moves of flight->nest, or queues them until channels are free. Sets every member but
- * nest, channels and user. Returns MLI_STATUS_OK, or another status: *why is the reason, or null
- * for that of mli_last_error().
+ * nest, channels and user. Returns MLI_STATUS_OK, or another status: *why is the reason, or null if
+ * mli_last_error() has the reason.
  */
 mli_status flight_start(struct flight *flight, const char **why);
 
@@ -51,15 +51,16 @@ bool flight_is_of_parent(const struct flight *flight);
 /** Requests that a flight end early. */
 void flight_cancel(struct flight *flight);
 
-/** Writes 1 to an eventfd when the flight is done, or now if it is done; -1: never. */
+/** Writes 1 to an eventfd when the flight is done, or now if the flight is done. eventfd -1: writes
+ * nothing. */
 void flight_notify(struct flight *flight, int eventfd);
 
 /** Removes a flight from the list of flights that are done; null if the list is empty. */
 struct flight *flight_take_done(void);
 
 /**
- * Chooses the engine (null: stays) and the number of channels (0: the default). Refused with
- * MLI_STATUS_ARGUMENT_ERROR while a flight runs. *why is as for flight_start().
+ * Chooses the engine (null: the same engine) and the number of channels (0: the default). Refused
+ * with MLI_STATUS_ARGUMENT_ERROR while a flight runs. *why is as for flight_start().
  */
 mli_status flight_configure(const char *engine, uint32_t channels, const char **why);
 

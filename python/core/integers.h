@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Integers and sequences of integers in arguments. `field` and `index` (-1: none) name the place
- * of an object in errors, as "pad" or "pad[1]".
+ * Integers and sequences of integers in arguments. `field` and `index` (-1: none) name the place of
+ * an object in errors, like "pad" or "pad[1]".
  *
  * Everything needs the GIL. A function that returns int returns 0, or -1 with a Python exception.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The extension module mli._core: moves of arrays over libmli. Package mli is its public face. */
+/* The extension module mli._core: moves of arrays over libmli. The package mli is its public
+ * interface. */
 
 #include "python/core/module.h"
 #include "mli_helpers_api.h"

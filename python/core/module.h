@@ -35,7 +35,7 @@ PyObject *plan_run_on_channels(struct operation *operation, uint32_t channels);
 /** Reads the argument `channels`; null: 1. */
 int plan_read_channels(PyObject *object, uint32_t *channels);
 
-/* Descriptions of moves as Python objects, for what is written in Python. */
+/* Descriptions of moves as Python objects, for the modules that are written in Python. */
 
 /**
  * Returns (shape, strides, itemsize, dimensions, order, shape of the result), with a dictionary for
@@ -58,7 +58,7 @@ PyObject *extension_move(const struct arguments *arguments);
 
 /** What a plan for a source of the registered type moves, and what it returns. */
 struct extended {
-    PyObject *parts;        /* owns the others; null: the source is an array */
+    PyObject *parts;        /* owns the other members; null: the source is an array */
     PyObject *wrap, *store; /* wrap(array) is the result; store(), or None, follows each move */
 };
 

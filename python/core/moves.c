@@ -84,8 +84,8 @@ static const struct nest *current(const struct move_iterator *iterator)
 
 /*
  * Starts the next copy within the result. It doubles the written part of a repeated axis: the
- * written indices are the source, the indices behind them the destination. Returns false after the
- * last copy.
+ * written indices are the source, the following indices are the destination. Returns false after
+ * the last copy.
  */
 static bool start_copy(struct move_iterator *iterator)
 {

@@ -6,12 +6,12 @@
  *   nest      the axes of a result, folded: in the order of memory, as few as possible
  *   segment   a part of an axis that one move of libmli writes
  *   move      one segment of each axis: source, configuration and destination for libmli
- *   repeat    an axis that repeats one sample, as the axes of a broadcast array
+ *   repeat    an axis that repeats one sample, like the axes of a broadcast array
  *
  * libmli moves tensors of up to four dimensions, with elements of 1, 2 or 4 bytes, at most 255
  * zeros on each side, and at most 4 GiB between the first and the last byte. Nearly every nest fits
- * into one move. The others take a move for each combination of segments. Repeated axes are written
- * by copies within the result: each doubles the indices that are written.
+ * into one move. The other nests take a move for each combination of segments. Repeated axes are
+ * written by copies within the result: each doubles the indices that are written.
  */
 #ifndef CORE_NEST_H
 #define CORE_NEST_H
@@ -50,10 +50,11 @@ struct nest {
     uint32_t unit;      /* size of the elements that libmli moves: 1, 2 or 4 bytes */
     uint32_t rank;
     struct axis axis[NEST_AXES_MAX];
-    int64_t longest[NEST_AXES_MAX]; /* elements of a segment, at most */
-    bool looped[NEST_AXES_MAX];     /* segments have one element: not a dimension of the moves */
+    int64_t longest[NEST_AXES_MAX]; /* maximum number of elements of a segment */
+    bool looped[NEST_AXES_MAX]; /* true: segments have one element, and the axis is no dimension of
+                                   the moves */
     uint32_t repeats;
-    /* Loops by their steps, the smallest step first; without `axis`. */
+    /* Repeated axes, the smallest step first. `axis` does not contain them. */
     struct repeat repeat[NEST_RANK_MAX];
 };
 
@@ -70,7 +71,8 @@ struct move_iterator {
     int64_t zeros_at;          /* start of the zeros, for segments of zeros only: see moves.c */
     bool ended;
     uint32_t repeat; /* the repeated axis that is being written, after the nest's own segments */
-    int64_t written; /* its indices that are written; 0: the nest's own segments are being moved */
+    int64_t written; /* number of its indices that are written; 0: the nest's own segments are being
+                        moved */
     struct nest copy;
 };
 
@@ -92,8 +94,9 @@ bool nest_is_single(const struct nest *nest);
 bool nest_is_disjoint(const struct nest *nest);
 
 /**
- * Lists the axes of the result, with the first `repeats` of the repeated axes at the end, without
- * those of one index. Their source is the result itself. Returns their number.
+ * Lists the axes of the result, with the first `repeats` of the repeated axes at the end. Leaves
+ * out axes of one index. The source of the axes is the result itself. Returns the number of listed
+ * axes.
  */
 uint32_t nest_result_axes(const struct nest *nest, uint32_t repeats,
                           struct axis axis[NEST_AXES_MAX]);

@@ -71,7 +71,7 @@ static int refuse_types(struct operation *operation, PyObject *src, PyObject *ou
     return -1;
 }
 
-/* Checks `out` without its shape. */
+/* Checks all properties of `out` but its shape. */
 static int check_out(struct operation *operation, PyObject *src, PyObject *out)
 {
     if (operation->dst.readonly)
@@ -118,7 +118,7 @@ enum {
     ENTRIES = 16,
     OPTIONS = 5,   /* pad, slice, step, perm, at */
     DEPTH_MAX = 2, /* limit on nested tuples in an argument: pad is a tuple of pairs */
-    BY_OTHERS = 2, /* references to an object that not only this call has */
+    BY_OTHERS = 2, /* minimum of references to an object that others than this call refer to */
     NEW_ARRAY = NEST_RANK_MAX + 1, /* value that replaces the rank of a missing `out` */
     WORDS_OF_VIEW = 1 + 2 * NEST_RANK_MAX,
 };
@@ -389,7 +389,8 @@ static bool is_constant(PyObject *object, unsigned depth)
     return true;
 }
 
-/* An object that only this call has, as a tuple that was made for it, will not come again. */
+/* An object that only this call refers to, like a tuple that was made for the call, is not passed
+ * again. */
 static bool may_come_again(PyObject *const option[OPTIONS])
 {
     for (size_t i = 0; i < OPTIONS; i++) {
@@ -401,7 +402,7 @@ static bool may_come_again(PyObject *const option[OPTIONS])
 
 /*
  * Keeps a layout that is a single move, and references to its arguments, if the caller may use the
- * same arguments again. `dst` is the array, even if recent_find() had null.
+ * same arguments again. `dst` is the destination array, even if recent_find() was called with null.
  */
 static void recent_keep(const struct layout *layout, const struct arguments *arguments,
                         const struct view *src, const struct view *dst)

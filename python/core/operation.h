@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A checked move of arrays: the arguments of mli.move() and the like become a layout.
+ * A checked move of arrays: the arguments of mli.move() and similar functions become a layout.
  *
  * Everything needs the GIL.
  */
@@ -12,8 +12,8 @@
 #include "python/core/window.h"
 
 /**
- * A layout is plain data. Its addresses are in the memory of the views. What layout_copy_move()
- * copies is in neighbouring lines of the cache.
+ * A layout is plain data. Its addresses are in the memory of the views. The members that
+ * layout_copy_move() copies are in neighbouring cache lines.
  */
 struct layout {
     int64_t bytes; /* bytes that the move writes; 0: nothing to do, and no nest */
@@ -40,7 +40,7 @@ struct arguments {
 
 /**
  * Checks a move, and creates the result if `out` is not given. Returns 0, or -1 with an exception.
- * The caller closes *operation, not after an error.
+ * The caller closes *operation, but not after an error.
  */
 int operation_open(struct operation *operation, const struct arguments *arguments);
 
@@ -71,7 +71,7 @@ int operation_run(const struct operation *operation);
 /** Moves `count` times without the GIL. Returns the nanoseconds, or -1 with an exception. */
 int64_t operation_time(const struct operation *operation, uint32_t count);
 
-/* The arguments of mli.move() and the like. Everything needs the GIL. */
+/* The arguments of mli.move() and similar functions. Everything needs the GIL. */
 
 /** Reads arguments of METH_FASTCALL | METH_KEYWORDS. Returns 0, or -1 with an exception. */
 int arguments_read(struct arguments *arguments, const char *function, PyObject *const *values,

@@ -75,7 +75,7 @@ static struct plan *create(struct operation *operation, uint32_t channels)
     return self;
 }
 
-/* Makes the result of a plan what it is for the type of the source. Returns 0 or -1. */
+/* Adapts the result of a plan to the registered type of the source. Returns 0 or -1. */
 static int extend(struct plan *self, const struct extended *extended)
 {
     PyObject *result = PyObject_CallFunctionObjArgs(extended->wrap, self->operation.result, NULL);

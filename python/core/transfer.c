@@ -7,7 +7,7 @@
  *     +------ keeps alive until reaped ----+
  *
  * A flight has its own memory and keeps its plan, so that a program may drop the Transfer and the
- * Plan while it runs. When it is done, the next call into the module reaps it.
+ * Plan while the flight runs. When the flight is done, the next call into the module reaps it.
  */
 #include "python/core/module.h"
 
@@ -23,7 +23,7 @@
 struct transfer_state {
     struct flight flight;
     PyObject *owner; /* until reaped */
-    bool *running;   /* of the owner */
+    bool *running;   /* flag of the owner */
     bool has_object, reaped;
 };
 
@@ -63,7 +63,7 @@ void transfer_reap(void)
 
 /* Transfers */
 
-/* Returns a transfer of nothing, which is done. */
+/* Returns a transfer of no bytes, which is done. */
 static struct transfer *transfer_new(PyObject *result, PyObject *store)
 {
     struct transfer *transfer = PyObject_GC_New(struct transfer, transfer_type);

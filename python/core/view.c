@@ -92,7 +92,7 @@ static void copy_format(char out[VIEW_FORMAT_MAX], const char *format)
     if (strlen(format) >= VIEW_FORMAT_MAX)
         return;
     strcpy(out, format);
-    /* Of two types of one size, as long and long long, NumPy takes either. */
+    /* Of two types of one size, like long and long long, NumPy takes either. */
     if (out[0] && !out[1] && strchr("bhilqn", out[0]))
         out[0] = 'i';
     else if (out[0] && !out[1] && strchr("BHILQN", out[0]))
@@ -147,7 +147,7 @@ static int open_buffer(struct view *view, PyObject *object, const char *name)
         view->buffer.obj = NULL;
         if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
             return -1;
-        return 1; /* NumPy has no buffers for some types, as datetime64 and bfloat16 */
+        return 1; /* NumPy has no buffers for some types, like datetime64 and bfloat16 */
     }
     const Py_buffer *buffer = &view->buffer;
     if (check_rank(buffer->ndim, name) || read_format(view, name))
@@ -299,7 +299,7 @@ static PyObject *capsule_of(PyObject *object)
 
 enum { DEVICE_PROCESSOR = 1 }; /* kDLCPU */
 
-/* Code of other libraries, as deleters in Python, must not run with an exception set. */
+/* Code of other libraries, like deleters in Python, must not run with an exception set. */
 struct pending {
     PyObject *type, *value, *trace;
 };
@@ -386,7 +386,8 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
     return -1;
 }
 
-/* Raises the exception for an object without memory. `reason`: of the buffer protocol, or null. */
+/* Raises the exception for an object without memory. `reason` is the error of the buffer protocol,
+ * or null. */
 static void refuse_object(PyObject *object, const char *name, PyObject *reason)
 {
     PyObject *module = PyImport_ImportModule("mli._arrays");
@@ -504,7 +505,7 @@ static bool ndarray_read(struct view *view, PyObject *object)
 
 /*
  * Opens a scalar of NumPy as an array of rank 0 that cannot be written. The buffers of some
- * scalars, as dates, are plain bytes.
+ * scalars, like dates, are plain bytes.
  */
 static int open_scalar(struct view *view, PyObject *scalar, const char *name)
 {
@@ -520,7 +521,7 @@ static int open_scalar(struct view *view, PyObject *scalar, const char *name)
 
 static PyTypeObject *scalar_type, *boolean_type; /* numpy.generic, numpy.bool_ */
 
-/* Returns whether an object is a scalar of NumPy, as numpy.float32(1). */
+/* Returns whether an object is a scalar of NumPy, like numpy.float32(1). */
 static bool ndarray_is_scalar(PyObject *object)
 {
     return PyObject_TypeCheck(object, scalar_type);

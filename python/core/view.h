@@ -36,13 +36,13 @@ struct view {
     Py_buffer buffer;            /* valid if buffer.obj is not null */
 };
 
-/** Opens the memory of an object. `name` is the argument's, for errors. */
+/** Opens the memory of an object. `name` is the name of the argument, for errors. */
 int view_open(struct view *view, PyObject *object, const char *name);
 
 /** Visits the references of a view, for tp_traverse. */
 int view_traverse(const struct view *view, visitproc visit, void *arg);
 
-/** Lets the memory go. Does nothing for a view that is all zeros or released. */
+/** Releases the memory. Does nothing for a view that is all zeros or released. */
 void view_release(struct view *view);
 
 /*

@@ -9,7 +9,7 @@ static bool is_given(PyObject *object)
     return object && object != Py_None;
 }
 
-/* Pad: as pad_width of numpy.pad */
+/* Pad: like pad_width of numpy.pad */
 
 static const char PAD_FORMS[] =
     "an integer, a pair (before, after), or such a pair for each dimension";
@@ -79,7 +79,7 @@ static int read_pad(struct window *window, PyObject *pad)
     return status;
 }
 
-/* Slice: as the index of a NumPy array */
+/* Slice: like the index of a NumPy array */
 
 /* A sample outside the window is an error, as in NumPy; a slice beyond the end is cut. */
 static int choose_sample(struct window_dim *dim, PyObject *index, Py_ssize_t at)
@@ -136,7 +136,7 @@ static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
     return 0;
 }
 
-/* Checks the types of indices. Returns how many choose from a dimension, or -1. */
+/* Checks the types of indices. Returns how many indices choose from a dimension, or -1. */
 static Py_ssize_t count_indices(const struct window *window, PyObject *tuple)
 {
     const Py_ssize_t count = PyTuple_Size(tuple);
@@ -189,7 +189,7 @@ static int read_indices(struct window *window, PyObject *tuple)
     return status;
 }
 
-/* Returns the indices of a text as "1:9,::2" as a tuple. */
+/* Returns the indices in a text like "1:9,::2" as a tuple. */
 static PyObject *parse_text(PyObject *text)
 {
     PyObject *module = PyImport_ImportModule("mli._slices"), *tuple;
@@ -246,7 +246,7 @@ static int read_step(struct window *window, PyObject *step)
     return status;
 }
 
-/* Perm: as the axes of numpy.transpose */
+/* Perm: like the axes of numpy.transpose */
 
 static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
 {

@@ -9,7 +9,7 @@
 
 #include "python/core/view.h"
 
-/** One dimension of the source. Samples count in the padded source. */
+/** One dimension of the source. Sample numbers are positions in the padded source. */
 struct window_dim {
     int64_t pre, post;    /* zero samples before and after the source */
     int64_t offset, size; /* the window; size may be 0 */
@@ -19,9 +19,9 @@ struct window_dim {
 
 struct window {
     uint32_t result_rank;
-    int64_t shape[NEST_RANK_MAX]; /* of the result */
+    int64_t shape[NEST_RANK_MAX]; /* shape of the result */
     bool empty;                   /* the result has no elements */
-    uint32_t rank;                /* of the source */
+    uint32_t rank;                /* rank of the source */
     struct window_dim dim[NEST_RANK_MAX];
     uint32_t order[NEST_RANK_MAX]; /* source dimension of each dimension of the result */
 };
@@ -32,8 +32,8 @@ int window_read(struct window *window, const struct view *src, PyObject *pad, Py
 
 /**
  * Returns the axes of the result, by result dimension and without destination steps, and adds to
- * *offset the bytes from the first element of the source to the first sample. Dropped dimensions
- * that chose a zero follow as axes. Returns the number of axes.
+ * *offset the bytes from the first element of the source to the first sample. Dropped dimensions of
+ * which `slice` chose a zero of the padding follow as axes. Returns the number of axes.
  */
 uint32_t window_axes(const struct window *window, const struct view *src,
                      struct axis axis[NEST_RANK_MAX], int64_t *offset);
