@@ -63,7 +63,7 @@ class Text:
         return self.starts[line - 1] + column - 1
 
     def part(self, begin_line, begin_column, end_line, end_column):
-        """Returns the text of a place, or to the end of the line if the place ends in a macro."""
+        """Returns the text of a place; if the place ends in a macro, the text up to the end of the line."""
         begin, end = self.offset(begin_line, begin_column), self.offset(end_line, end_column)
         if end <= begin:
             end = self.text.index("\n", begin)

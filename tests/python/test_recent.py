@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves with the same argument objects: mli keeps how it read them."""
+"""Moves with the same argument objects: mli remembers how it has read them."""
 import gc
 import os
 import random

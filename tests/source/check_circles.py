@@ -96,7 +96,7 @@ def circles(edges):
 
 
 def shortest(edges, group):
-    """Returns a shortest way round from the first file of the group: [(file, reason, next file)]."""
+    """Returns a shortest circle through the first file of the group: [(file, reason, next file)]."""
     start = min(group)
     before, queue = {}, [start]
     for file in queue:

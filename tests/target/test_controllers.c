@@ -97,7 +97,7 @@ static bool give(struct bench *b, const struct controller_descriptor *descriptor
 }
 
 /*
- * Makes the list. The core moves its pieces on the way, and so does a controller without chains.
+ * Makes the list. The core moves its pieces meanwhile, and so does a controller without chains.
  */
 static bool execute_list(struct bench *b, const struct board_case *c, const struct mutant *mutant,
                          struct outcome *o)

@@ -277,7 +277,7 @@ def enqueue_and_run(ctl):
 
 
 def check_queue(ctl):
-    """Whatever a run left: enqueue, a worker and collect then report each case once."""
+    """After any run, enqueue, a worker and collect report each case once."""
     enqueue_and_run(ctl)
     report = ctl("batch", "collect", *QUEUE, "--json", "--remove").stdout.decode()
     events = [json.loads(line) for line in report.splitlines()]

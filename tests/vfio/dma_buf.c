@@ -203,7 +203,7 @@ static void refuse_wrong_buffers(mli_client *client, int card, const struct shar
     job.dst_memory.fd = dst->fd;
     job.src_memory.offset = SIZE - ROWS * COLUMNS + 1;
     refuse("source beyond the end of its dma-buf", client, &job);
-    compare("refused jobs", src, dst, false); /* as the job before has left them */
+    compare("refused jobs", src, dst, false); /* as the last successful job has left both */
 }
 
 int main(int argc, char **argv)
