@@ -10,7 +10,7 @@
 struct zip_member {
     const char *name;
     const uint8_t *bytes; /* the data in the archive, compressed or not */
-    uint32_t size;        /* of `bytes` */
+    uint32_t size;        /* number of bytes */
     uint32_t unpacked;    /* unpacked size, as the archive states it */
     uint32_t crc;         /* CRC-32 of the unpacked bytes */
     uint16_t method;      /* 0: stored, 8: deflated */

@@ -9,7 +9,7 @@
 #include "tests/sim/server.h"
 #include "tests/sim/world.h"
 
-enum { RETRY_US = 500, LONG_THINKS = 100 /* in 10 000 */, LONG_FACTOR = 500 };
+enum { RETRY_US = 500, LONG_THINKS = 100 /* chances in 10 000 */, LONG_FACTOR = 500 };
 
 struct tally tally;
 static bool stopping;

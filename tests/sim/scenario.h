@@ -8,7 +8,7 @@
 
 struct scenario_result {
     uint64_t step, steps; /* the current step; all steps of the run */
-    uint64_t checksum;    /* of all events */
+    uint64_t checksum;    /* checksum of all events */
     uint32_t actors;
     char name[16];
     uint64_t jobs_done, jobs_failed, connections, kills;

@@ -29,8 +29,8 @@ struct bcm2835_model {
     uint32_t step_bytes; /* bytes of a step */
     uint32_t handled;    /* number of interrupts */
     uint32_t chains;     /* number of chains started */
-    uint32_t blocks;     /* number of control blocks loaded, */
-    uint32_t rectangles; /* and those in 2-D mode */
+    uint32_t blocks;     /* number of control blocks loaded */
+    uint32_t rectangles; /* number of control blocks loaded in 2-D mode */
 };
 
 /** The settings and counters of the model. Tests change it while the controller is idle. */

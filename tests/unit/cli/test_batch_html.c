@@ -139,7 +139,7 @@ static void test_limits(void **state)
     }
     char *page = finish(report, &summary);
     assert_int_equal(count_of(page, "<tr class="), CASES);
-    assert_in_range(count_of(page, "<p>evidence"), 40, 60); /* of 64 KiB each, 3 MiB */
+    assert_in_range(count_of(page, "<p>evidence"), 40, 60); /* 64 KiB each: about 3 MiB */
     assert_in_range(strlen(page), 4 << 20, 6 << 20);
     assert_non_null(strstr(page, "further failures are in the table only"));
     assert_non_null(strstr(page, "Pictures and elements are of "));

@@ -57,7 +57,7 @@ static void test_nothing_fits(void **state)
     (void)state;
     iova_space_init(&space, PAGE, BITS);
     assert_null(iova_space_add(&space, 0x10000, 1, true)); /* no window */
-    iova_space_allow(&space, 0x1001, 0x2ffe);              /* no whole page */
+    iova_space_allow(&space, 0x1001, 0x2ffe);              /* contains no whole page */
     assert_int_equal(space.count, 0);
     iova_space_allow(&space, 0, UINT64_MAX);
     assert_null(iova_space_add(&space, 0x10000, 0, true));

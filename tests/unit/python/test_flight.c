@@ -13,7 +13,7 @@
 
 #include "python/core/flight.h"
 
-static const char *why; /* of the latest refusal; not checked by several threads */
+static const char *why; /* reason of the latest refusal; not checked by several threads */
 
 enum { ROWS = 37, COLUMNS = 113, THREADS = 5, ROUNDS = 60, BATCH = 7 };
 
