@@ -465,7 +465,7 @@ static bool open_channel(uint32_t channel)
 /* The next action of poll for a work item. */
 enum outcome {
     WAIT,     /* no action: the thread executes the program */
-    CONTINUE, /* the thread is idle: pieces that the processor moves or the end */
+    CONTINUE, /* the thread is idle: the processor moves pieces, or the work item ends */
     END       /* *end is set */
 };
 

@@ -82,7 +82,7 @@ enum zdma_register {
 #define ZDMA_DATA_ATTR_RESET 0x0483d20fu
 #define ZDMA_LINKED          (1u << 1)
 #define ZDMA_INTR            (1u << 2)
-/* Commands of a source element, after its bytes; 0: go on with the next element. */
+/* Commands that a source element executes after its bytes; 0: continue with the next element. */
 #define ZDMA_PAUSE (1u << 3)
 #define ZDMA_STOP  (2u << 3)
 

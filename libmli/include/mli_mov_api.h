@@ -434,9 +434,10 @@ typedef struct _mli_mov_channel_stats {
     uint64_t failed;    /**< work items that ended with an error */
     uint64_t cancelled; /**< work items that were cancelled, by a call or because another part
                            failed */
-    uint64_t bytes;     /**< bytes of completed work items, and bytes that others certainly wrote */
-    uint64_t rows;      /**< contiguous runs of bytes in completed work items */
-    uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
+    uint64_t bytes;   /**< bytes of completed work items, and bytes that other work items certainly
+                         wrote */
+    uint64_t rows;    /**< contiguous runs of bytes in completed work items */
+    uint64_t busy_ns; /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< maximum number of descriptors queued at a time */
     uint64_t cpu_pieces;       /**< pieces of these work items that the processor moved, because the
                                   device could not or was not faster; */

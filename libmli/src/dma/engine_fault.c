@@ -153,7 +153,7 @@ static bool pieces_next(struct pieces *pieces, const struct mli_plan *plan,
 
 enum {
     PERCENT = 100,
-    SLICE_NS = 1000 * 1000 /* time of a delay between two checks for a cancel */
+    SLICE_NS = 1000 * 1000 /* part of a delay between two checks for a cancel */
 };
 
 #define DELAY_MAX_US UINT64_C(3600000000)

@@ -18,7 +18,7 @@ static const struct mli_engine *const own[] = {
 };
 enum { OWN = sizeof(own) / sizeof(*own) };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
-static uint32_t count = OWN; /* number of own and added engines */
+static uint32_t count = OWN; /* number of the library's own engines and of added engines */
 
 /* The argument of the last mli_mov_set_engine(); "" before the first call. */
 static char chosen[SPEC_MAX];

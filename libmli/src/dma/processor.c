@@ -383,7 +383,8 @@ void processor_run(struct mli_work *work)
     do {
         drain();
         set_draining(false);
-        /* An interrupt that arrived before the last statement has queued its work items only. */
+        /* Work items of an interrupt that arrived before set_draining(false) are queued, but not
+           moved yet. */
         if (!any_waits())
             return;
         set_draining(true);

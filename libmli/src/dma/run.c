@@ -362,9 +362,9 @@ void run_cancel(const struct claim *claim, struct slot *slot)
         const uint32_t work = work_number(&channel_at(i)->work);
 
         /*
-         * The last part may complete at any time, also inside channel_cancel(), and its callback
-         * may release the claim. If the claim is valid after the number was read, the number is
-         * not of another claim's work item.
+         * The last part may complete at any time, even inside channel_cancel(), and its callback
+         * may release the claim. If the claim is still valid after the number is read, the number
+         * belongs to a work item of this claim.
          */
         if (run_slot_of(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;
