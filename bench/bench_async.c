@@ -355,7 +355,8 @@ static void rate(void)
     rate_of("threads:tiny=0", 1000);
 }
 
-/* Compares the time inside start: moving the data itself against waking a sleeping channel. */
+/* Compares the time inside start when it moves the data itself and when it wakes a sleeping
+ * channel. */
 static void tiny_of(uint32_t bytes)
 {
     static double by_itself[ROUNDS], handed_over[ROUNDS];

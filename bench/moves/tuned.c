@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The calibrated library may take this much longer than the defaults, and than the best peer. */
+/* Factors by which the calibrated library may be slower than the defaults, and than the best peer.
+ */
 #define TOLERANCE 1.03
 
 #ifdef BENCH_TUNING

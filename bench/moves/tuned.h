@@ -7,8 +7,8 @@
 #include "mli_tuning.h"
 
 struct tuned {
-    mli_tuning defaults; /* those for the caches of this machine */
-    mli_tuning values;   /* those of the file */
+    mli_tuning defaults; /* default values for the caches of this machine */
+    mli_tuning values;   /* values of the file */
 };
 
 /* Reads a file. Returns 0, or -1 after a message. */

@@ -29,7 +29,7 @@ struct flow {
  *  Skips lines that are not replies. */
 const char *flow_call(int socket, const char *line, const int *fds, size_t fd_count);
 
-/** Lines are taken from `format` by the caller's snprintf; this sets the lengths. */
+/** Initialises a flow whose line the caller has written to flow->line; sets the lengths. */
 void flow_init(struct flow *flow, int socket, unsigned depth);
 
 /** Sends requests until `depth` requests are under way. */

@@ -8,7 +8,7 @@ array([[0, 0, 0],
        [0, 1, 5],
        [0, 3, 7]], dtype=int8)
 
-Ask for one name, as in help(mli.move): this page has all of them. The guide is docs/python.md.
+Ask for one name, like help(mli.move): this page has all names. The guide is docs/python.md.
 
 In this process
     move, permute, concatenate      move arrays

@@ -115,7 +115,10 @@ class Loop:
 
     async def references(self, jobs: AnyJob | Iterable[AnyJob],
                          seconds: float | None = None) -> list[int | str]:
-        """Return numbers and names of jobs, which may take a look at the service's list."""
+        """Return numbers or names that mean the jobs.
+
+        Asks the service for its list of jobs if a later job has the same name.
+        """
         found: list[int | str] = []
         for job in as_sequence(jobs):  # type: ignore[arg-type]
             known = reference(job)
@@ -129,7 +132,7 @@ class Loop:
 
 
 def known(jobs: AnyJob | Iterable[AnyJob] | None) -> list[int | str] | None:
-    """Return numbers and names of jobs without waiting; None for None."""
+    """Return numbers or names that mean the jobs, without waiting; None for None."""
     if jobs is None:
         return None
     found: list[int | str] = []

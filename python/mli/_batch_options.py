@@ -61,7 +61,7 @@ class BatchOptions(NamedTuple):
 
     @property
     def of_place(self) -> list[str]:
-        """Options that say where the jobs run, in words; they exclude a service."""
+        """The given options that choose where the jobs run; they cannot be used with a service."""
         return sorted(f"--{name}" for name in self.names if _OPTIONS[name].of_place)
 
 

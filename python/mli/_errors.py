@@ -12,9 +12,9 @@ class Error(ValueError):
     Attributes
     ----------
     status : str
-        Name of the status of libmli, as "BAD_FUNC_CFG".
+        Name of the status of libmli, like "BAD_FUNC_CFG".
     field : str
-        The argument, as "pad[1]".
+        The argument, like "pad[1]".
     given
         The value that was given, or None.
     allowed : str
@@ -35,7 +35,7 @@ class Error(ValueError):
 
 
 def from_sentence(status: str, sentence: str) -> Error:
-    """Return the Error for a sentence of mli_last_error(), as "cfg.size[1]: 9 given; at most 8"."""
+    """Return the Error for a text of mli_last_error(), like "cfg.size[1]: 9 given; at most 8"."""
     found = re.match(r"([\w.\[\]]+): (?:(-?\d+) given; )?(.*)", sentence)
     if not found:
         return Error(status, "", None, sentence or "not possible now")

@@ -23,7 +23,7 @@ def subscription(kinds: Sequence[str], scope: str, interval: float) -> dict[str,
 
 
 def _appender(queue: weakref.ref[Queue]) -> Callable[[bytes], None]:
-    """Return a callback that drops what nobody can read any more."""
+    """Return a callback that queues notifications, and drops them if the queue has no reader."""
     def append(line: bytes) -> None:
         reader = queue()
         if reader is not None:

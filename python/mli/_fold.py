@@ -56,7 +56,7 @@ class Fold:
 
 
 def _read_window(src: Source, arguments: dict[str, Any]) -> tuple[Fold, list[Axis]]:
-    """Return the axes, and those that an integer in `slice` chose a sample of."""
+    """Return all axes, and the axes of which an integer in `slice` chose one sample."""
     shape, strides, itemsize, dims, order, _ = _core.window(src, **arguments)
     axes = [Axis([str(d)], shape[d], strides[d], dim["pre"], dim["post"], dim["offset"],
                  dim["size"], dim["step"]) for d, dim in enumerate(dims)]
@@ -86,7 +86,7 @@ def _add_dropped(fold: Fold, dropped: list[Axis]) -> None:
 
 
 def _split_elements(fold: Fold) -> None:
-    """Make elements of 1, 2 or 4 bytes, of which all strides are multiples."""
+    """Split the elements into units of 1, 2 or 4 bytes that divide all strides."""
     size = fold.unit
     strides = [n for axis in fold.axes for n in (axis.stride, axis.dst_stride)]
     fold.unit = math.gcd(4, size, *strides)

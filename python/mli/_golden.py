@@ -48,7 +48,7 @@ def _check_start(start: bytes) -> None:
 def read(path: Path, like: AnyArray) -> AnyArray:
     """Return the array of a golden file. Raises OSError or ValueError.
 
-    A .npy file has no name for the types of other packages, as bfloat16: elements of plain bytes
+    A .npy file has no name for the types of other packages, like bfloat16: elements of plain bytes
     get the dtype of `like`, if that has such a type and the size is equal.
     """
     with open(path, "rb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command that reaches a service on another host: as `mlictl -H ssh://...`."""
+"""The command that reaches a service on another host, like `mlictl -H ssh://...`."""
 from __future__ import annotations
 
 import os

@@ -33,7 +33,7 @@ _MOVING = "Nanoseconds from the start to the end."
         ns_queued=_QUEUED,
         ns_moving=_MOVING)
 class JobCost(NamedTuple):
-    """What a job that has ended took."""
+    """The cost of a job that has ended."""
     bytes: int
     channels: int
     engine: str
@@ -94,7 +94,7 @@ def read_job(reply: dict[str, Any]) -> JobInfo:
 
 
 def read_event(line: bytes) -> Event | None:
-    """Return the Event of a notification; None if it is another one."""
+    """Return the Event of a notification; None for other notifications."""
     notification = json.loads(line)
     if notification.get("method") != "event":
         return None
@@ -176,7 +176,7 @@ def seconds_of(timeout: SupportsFloat | None) -> float | None:
 
 
 def silence_after(seconds: float | None) -> float | None:
-    """Return the seconds after which a service that has a time limit to keep is silent."""
+    """Return the seconds to wait for a service that itself keeps a time limit of `seconds`."""
     return None if seconds is None else seconds + _GRACE
 
 
@@ -198,7 +198,10 @@ def client_number(connection: Connection) -> int:
 
 def references(connection: Connection, jobs: Job | Iterable[Job],
                seconds: float | None = None) -> tuple[int | str, ...]:
-    """Return numbers and names of jobs. May wait for the service's list, each time `seconds`."""
+    """Return numbers or names that mean the jobs.
+
+    May ask the service for its list of jobs, and then waits at most `seconds` for each reply.
+    """
     found: list[int | str] = []
     for job in as_sequence(jobs):
         known = reference(job)
@@ -219,7 +222,7 @@ def as_sequence(jobs: Job | Iterable[Job]) -> Sequence[Job]:
 
 
 def cancel(connection: Connection, ticket: Ticket[Any], is_latest: bool) -> None:
-    """Cancel the job of a ticket without waiting: by its name, or after a look at the list."""
+    """Cancel the job of a ticket without waiting: by its name or number."""
     if is_latest:
         connection.send("job.cancel", json.dumps({"job": ticket.name}))
         return

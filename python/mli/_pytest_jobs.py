@@ -35,7 +35,9 @@ def _are_jobs(value: Any) -> bool:
 
 
 def is_job_text(text: str) -> bool:
-    """Return whether a JSON text is meant as a job file. Broken JSON is if it has all members.
+    """Return whether a JSON text is meant as a job file.
+
+    Broken JSON counts as a job file if it has all members.
 
     >>> is_job_text('{"op": "mov", "src": {}}'), is_job_text('{"src": "a.js"}')
     (True, False)
@@ -83,7 +85,7 @@ class Batch(NamedTuple):
     folder: Path  # working directory
 
     def run(self, path: Path, service: str | None) -> dict[str, Any]:
-        """Run a job file, on a service if there is one; return its object of the case.
+        """Run a job file, on a service if there is one; return the object of its case.
 
         Raises JobFailure, or mli.Error if there is no mlictl. Writes no outputs.
         """
@@ -151,7 +153,7 @@ def has_option(config: pytest.Config, name: str) -> bool:
 
 
 class JobItem(pytest.Function):
-    """A job file as a test. As a function, it may use fixtures."""
+    """A job file as a test. Like a test function, it may use fixtures."""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a failure: the message of mlictl."""

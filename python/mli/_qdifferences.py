@@ -7,7 +7,7 @@ from typing import Any, Iterator
 from ._differences import SHOWN, compare
 from ._qtensor import QTensor
 
-# Values of parameters that a JSON file does not have, as in job files.
+# Values of parameters that a JSON file leaves out, as in job files.
 _NEUTRAL = {"scale": 1, "scale_frac_bits": 0, "zero_point": 0}
 _MEMBERS = {"type", "axis", *_NEUTRAL}
 _NOTHING = "nothing"  # the value of a missing member, in words

@@ -52,7 +52,7 @@ def _moved(src: QTensor, arguments: dict[str, Any]) -> _Moved:
 
 
 def check(src: QTensor, arguments: dict[str, Any]) -> QLayout:
-    """Return the layout of a move, as mli.check()."""
+    """Return the layout of a move, like mli.check()."""
     shape, axis, parameters = _moved(src, arguments)
     size = int(numpy.prod(shape, dtype=object)) * src.data.itemsize
     return QLayout(shape, src.data.dtype, size, axis, parameters["scale"],
@@ -103,8 +103,8 @@ def extended(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any,
     """Return (elements, array for the result or None, wrap, store) of the move of a QTensor.
 
     `wrap(array)` is the result of a move of the elements into the array. If `store` is not None, a
-    call of it after the move stores the parameters. The arguments are those of mli.move(), which
-    are checked here but for those of the elements.
+    call of it after the move stores the parameters. The arguments are those of mli.move(). This
+    function checks the parameters and offsets; the move of the elements checks the rest.
     """
     moved = _moved(src, {"pad": pad, "slice": slice, "step": step, "perm": perm})
     if not isinstance(out, QTensor):
@@ -126,7 +126,7 @@ def extended(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any,
 
 def move(src: QTensor, pad: Any, slice: Any, step: Any, perm: Any, out: Any, at: Any,
          channels: Any) -> QTensor:
-    """Move a quantised tensor, as mli.move()."""
+    """Move a quantised tensor, like mli.move()."""
     plan = _core.Plan(src, pad=pad, slice=slice, step=step, perm=perm, out=out, at=at,
                       channels=1 if channels is None else channels)
     return plan.run()

@@ -167,7 +167,7 @@ class QTensor:
 
     @classmethod
     def from_params(cls, data: Any, params: dict[str, Any]) -> QTensor:
-        """Return a QTensor with the members of `params`: see there.
+        """Return a QTensor with parameters in the form of the property `params`.
 
         `scale` is required; the others are neutral if they are missing. Raises mli.Error for
         members with other names.
@@ -221,7 +221,7 @@ class QTensor:
 
     @property
     def zero_point(self) -> NDArray[numpy.int16]:
-        """Zero points, as `scale`."""
+        """Zero points, an array with the shape of `scale`."""
         return self._parameters["zero_point"]
 
     @zero_point.setter
@@ -230,7 +230,7 @@ class QTensor:
 
     @property
     def scale_frac_bits(self) -> NDArray[numpy.int8]:
-        """Fractional bits of the scales, as `scale`."""
+        """Fractional bits of the scales, an array with the shape of `scale`."""
         return self._parameters["scale_frac_bits"]
 
     @scale_frac_bits.setter
@@ -267,7 +267,7 @@ class QTensor:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Type and parameters as in job files, which also `params` of a job's destination has."""
+        """Type and parameters, as in job files and in the file that `dst.params` of a job names."""
         named = {} if self.axis is None else {"axis": self.axis}
         return {"type": self.type, **named, "scale": self.scale.tolist(),
                 "scale_frac_bits": self.scale_frac_bits.tolist(),

@@ -87,7 +87,7 @@ class Client:
 
     @classmethod
     def spawn(cls, command: Sequence[str]) -> Client:
-        """Start a command, as ["ssh", "board", "mlictl", "proxy"], and talk over its streams."""
+        """Start a command, like ["ssh", "board", "mlictl", "proxy"], and talk over its streams."""
         return cls._of(spawn_connection(command))
 
     @classmethod
@@ -112,7 +112,7 @@ class Client:
 
     @property
     def server(self) -> Server | None:
-        """The mli.Server that made the client; None for a service of others."""
+        """The mli.Server that made the client; None if this program did not start the service."""
         return self._server
 
     @property
@@ -193,8 +193,8 @@ class Client:
         after : tickets, numbers or names, optional
             Jobs that must succeed before this one starts; at most 64.
         name : str, optional
-            For the service's log and lists: 1 to 128 of A-Z a-z 0-9 _ . : - that do not begin
-            with "py:", as the names do that jobs get otherwise.
+            Name in the service's log and lists: 1 to 128 characters of A-Z a-z 0-9 _ . : -
+            that do not begin with "py:". Default: a generated name, which begins with "py:".
 
         Raises
         ------
@@ -247,7 +247,7 @@ class Client:
         return self._finish(ticket, timeout)
 
     def _finish(self, ticket: Ticket[Any], timeout: SupportsFloat | None) -> Any:
-        """Return the result of a ticket that nobody else has: an interrupted wait cancels it."""
+        """Return the result of a ticket that nothing else uses: an interrupted wait cancels it."""
         try:
             return ticket.result(None if timeout is None else silence_after(float(timeout)))
         except BaseException as error:
@@ -345,7 +345,7 @@ class Client:
 
         A client has one subscription at a time: close it, or make another client for a second.
 
-        `kinds`: of "queued", "started", "progress", "done". `scope`: "connection", "user" or
+        `kinds`: any of "queued", "started", "progress", "done". `scope`: "connection", "user" or
         "all". `interval`: seconds between two progress events of a job.
         """
         events = Events(self._connection)  # refuses a second subscription

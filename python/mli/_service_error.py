@@ -21,11 +21,11 @@ class ServiceError(Error):
     code : int
         Negative number of the error: see PROTOCOL.md; -1 to -10 are those of the client itself.
     name : str
-        Name of the code, as "TIMED_OUT", "CANCELLED", "LOST".
+        Name of the code, such as "TIMED_OUT", "CANCELLED", "LOST".
     message : str
         What was given and what is allowed.
     pointer : str or None
-        JSON pointer to the member at fault, as "/src/shape/1".
+        JSON pointer to the member at fault, like "/src/shape/1".
     job : int or None
         Number of the failed job, if a call waited for several.
     status, field, given, allowed
@@ -69,7 +69,7 @@ def no_reply(seconds: float) -> ServiceTimeoutError:
 
 
 def timed_out(seconds: float) -> ServiceTimeoutError:
-    """Return the exception for a time limit that the service should have kept, but is silent."""
+    """Return the exception for a service that should have kept a time limit but is silent."""
     return ServiceTimeoutError(-32003, "TIMED_OUT", f"timeout: {seconds:g} s are over, and the "
                                "service is silent")
 

@@ -20,7 +20,7 @@ class HasArrayInterface(Protocol):
 
 
 class HasDLPack(Protocol):
-    """An object with __dlpack__ whose memory the processor can read, as a tensor of PyTorch."""
+    """An object with __dlpack__ whose memory the processor can read, like a tensor of PyTorch."""
 
     def __dlpack__(self) -> Any: ...
 

@@ -63,7 +63,7 @@ class Ticket(Generic[_Result_co]):
 
     @property
     def cost(self) -> JobCost | None:
-        """What the job took; None before its end."""
+        """The cost of the job; None before its end."""
         return self._ticket.cost
 
     def done(self) -> bool:
@@ -154,7 +154,7 @@ class Events:
 
 
 class Client:
-    """A connection to a service, in an event loop: as mli.Client, with coroutines.
+    """A connection to a service, in an event loop: like mli.Client, with coroutines.
 
     Made by `await mli.aio.connect()`. No call blocks the loop, but for copies of arrays that are not
     in shared memory: use buffers for large ones.

@@ -9,7 +9,7 @@ import stage
 import tidy
 import trees
 
-# Integration tests of some seconds: each part of mlid and mlictl once.
+# Integration tests that take some seconds and use each part of mlid and mlictl once.
 INTEGRATION = ["mlictl_batch", "mlictl_commands", "mlictl_engines", "mlictl_man", "mlictl_messages", "mlid_bad_input", "mlid_close",
                "mlid_history", "mlid_lifecycle", "mlid_protocol"]
 PERCENT = 10  # of the random cases

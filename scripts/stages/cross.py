@@ -33,7 +33,7 @@ NOT_IN_QEMU = {
 NO_SIGBUS = {name: "QEMU gives programs a wrong address with SIGBUS" for name in (
     "daemon buffers", "daemon engines", "daemon life", "daemon prepared", "daemon region",
     "daemon sigbus")}
-# Tests that need more than minutes under QEMU, and depend little on the processor: models of boards and of tiles.
+# Tests that need many minutes under QEMU and depend little on the processor: models of boards and tiles.
 TOO_SLOW = re.compile(r"controller .*|target (box_cutter|decoders|encoders|tile_layers|tile_plan)")
 LINUX = "linux"
 BARE = "bare"
@@ -189,7 +189,7 @@ class Build:
             self.step("configure", ["meson", "setup", self.tree, "--cross-file", self.file.path, "--cross-file", local,
                                     "-Dbuildtype=release", "-Doptimization=2", "-Dwerror=true", "-Dman=disabled",
                                     *options])
-        # The list of tests must be that of the meson.build files of now.
+        # The list of tests must be that of the current meson.build files.
         self.step("configure", ["ninja", "-C", self.tree, "build.ninja"])
 
     def compile(self, *files):

@@ -40,7 +40,7 @@ def fuzz_seconds():
 
 
 def fuzzers(this):
-    """Builds the fuzz targets with clang and runs each: in half of the time of all on two processors.
+    """Builds the fuzz targets with clang and runs each, in parallel on the processors.
 
     One seed, so that two runs of one commit try about the same inputs; scripts/fuzz draws others.
     """
@@ -74,13 +74,13 @@ def style(this):
 
 
 def turn(name=""):
-    """Returns a number that the commit chooses for the name: each commit has others."""
+    """Returns a number that depends only on the commit and the name."""
     head = git("rev-parse", "HEAD")[0]
     return int(hashlib.sha256(f"{head} {name}".encode()).hexdigest(), 16)
 
 
 def sample(names, part):
-    """Returns one of `part` names."""
+    """Returns about one in `part` of the names, chosen by the commit."""
     return [name for name in names if turn(name) % part == 0]
 
 
@@ -107,12 +107,12 @@ def memcheck(this, suites, soak):
 
 
 def debug_modes(this):
-    """The unit tests run libmli in each mode; this compiles it as -Ddebug_mode does, ports included."""
+    """Compiles libmli and its ports with each -Ddebug_mode. The unit tests run libmli in each mode."""
     return all(trees.build(this, f"mode-{mode}", nice=NICE) for mode in ("release", "assert", "debug", "full"))
 
 
 def without_boards(this, suites):
-    """mlictl without its optional part for boards: nothing of it is left, and messages say so."""
+    """mlictl without its optional part for boards: no part of it is left, and messages say so."""
     return trees.build(this, "no-boards", ("boards",), NICE) and \
         suites.test(this, "no-boards", "tests", "--suite", "boards", multiplier=PATIENCE)
 
@@ -127,7 +127,7 @@ def bare_targets(this):
 
 
 def mutants(this, soak):
-    """Changed sources that a test must notice: a sample, or all of them in a soak."""
+    """Changes sources, each of which a test must notice: a sample, or all changes in a soak."""
     this.log = stage.TREES / "mutants.log"
     passed = this.run(["scripts/mutants", "--tree", "release", *([] if soak else ["--sample", MUTANTS])]) == 0
     stage.say(this.log.read_text().strip())
@@ -135,7 +135,7 @@ def mutants(this, soak):
 
 
 def torture(this):
-    """Each call of mlictl, libmli_client and mlid fails once; the tests of the build trees fail a sample."""
+    """Makes each call of mlictl, libmli_client and mlid fail once; the build trees' tests do so with a sample."""
     this.log = stage.TREES / "torture.log"
     passed = this.run(["scripts/torture", "--all"]) == 0
     stage.say("\n".join(this.log.read_text().splitlines()[-8:] if passed else [this.log.read_text()]))

@@ -174,8 +174,10 @@ def choose(files, most):
 
 
 def minimise(target):
-    """Replaces the corpus in the tree by the files of it and of found/ that cover most. Files with other names than
-    those of libFuzzer stay."""
+    """Replaces the corpus in the tree by those files of the corpus and of found/ that cover the most edges.
+
+    Files with other names than those of libFuzzer stay.
+    """
     if target == "profile":
         return [f"{target:12}its corpus are the built-in profiles"], True
     work = TREE / "merge" / target
