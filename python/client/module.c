@@ -494,8 +494,9 @@ static PyObject *set_notify(struct connection *self, PyObject *callback)
     return Py_NewRef(Py_None);
 }
 
-PyDoc_STRVAR(exit_code_doc, "exit_code($self, /)\n--\n\n"
-                            "Return the exit code of the command of spawn(); None: it runs.");
+PyDoc_STRVAR(exit_code_doc,
+             "exit_code($self, /)\n--\n\n"
+             "Return the exit code of the command of spawn(); None: the command runs.");
 
 static PyObject *exit_code(struct connection *self, PyObject *Py_UNUSED(unused))
 {

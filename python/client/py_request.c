@@ -487,7 +487,7 @@ PyDoc_STRVAR(
     cancel_doc,
     "cancel($self, /)\n--\n\n"
     "Request that the job end early. It ends a little later, with the error CANCELLED, or\n"
-    "with its own end if that is faster. Does not wait.");
+    "normally, if the job is done before. Does not wait.");
 
 static PyObject *ticket_cancel(struct ticket *self, PyObject *Py_UNUSED(unused))
 {
@@ -513,10 +513,11 @@ static int wrap_result(PyObject *wrap, PyObject *store, PyObject **value, PyObje
     return 0;
 }
 
-PyDoc_STRVAR(wrap_doc,
-             "_wrap($self, wrap, store, /)\n--\n\n"
-             "Make wrap(array) the result, of a prepared job that of its starts. store(),\n"
-             "or None, is called before the result is returned.");
+PyDoc_STRVAR(
+    wrap_doc,
+    "_wrap($self, wrap, store, /)\n--\n\n"
+    "Make wrap(array) the result, or the result of each start of a prepared job. store(),\n"
+    "or None, is called before the result is returned.");
 
 static PyObject *ticket_wrap(struct ticket *self, PyObject *args)
 {

@@ -28,7 +28,7 @@
     "pad : int, (before, after), or [(before, after), ...]\n" \
     "    Zero samples around `src`: the same for all dimensions, or a pair for each dimension.\n" \
     "slice : int, slice, ..., a tuple of these, or str\n" \
-    "    Index of the padded array in NumPy's notation, as ``np.s_[1:9, ::2]``, or the same as\n" \
+    "    Index of the padded array in NumPy's notation, like ``np.s_[1:9, ::2]``, or the same as\n" \
     "    text, ``\"1:9, ::2\"``. Indices count from 0; negative ones count from the end. An\n" \
     "    integer removes its dimension. Steps are 1 or more.\n" \
     "step : int, or a sequence with one for each dimension of `src`\n" \
@@ -41,11 +41,11 @@
     "    the move reads. Without `at` it has the shape of the result. Default: a new NumPy array\n" \
     "    in C order. Memory of `out` outside the result does not change.\n" \
     "at : int, or a sequence with one for each dimension of the result\n" \
-    "    Offsets of the result in `out`, from 0 on; an integer is that of all dimensions.\n" \
+    "    Offsets of the result in `out`, from 0 on; an integer is the offset in all dimensions.\n" \
     "    Default: 0.\n" \
     "channels : int\n" \
-    "    DMA channels that share the move, 1 to 16. More than `mli.engine()` counts are taken as\n" \
-    "    all of them: see `mli.configure()`. With 1, the calling thread moves the data.\n" \
+    "    DMA channels that share the move, 1 to 16, but at most all channels that the engine has:\n" \
+    "    see `mli.configure()`. With 1, the calling thread moves the data.\n" \
     "\n" \
     "Returns\n" \
     "-------\n" \
@@ -94,7 +94,7 @@ PyDoc_STRVAR(move_doc, MOVE_DOC);
 PyDoc_STRVAR(
     register_doc,
     "register($module, type, move, plan, /)\n--\n\n"
-    "Let move(src, pad, slice, step, perm, out, at, channels) move what is of a type, and\n"
+    "Let move(src, pad, slice, step, perm, out, at, channels) move objects of a type, and\n"
     "plan(src, pad, slice, step, perm, out, at) return (array, array for the result or None,\n"
     "wrap, store or None): see python/core/extension.c. Arguments that are not given are None.");
 
@@ -125,9 +125,10 @@ static PyObject *module_move(PyObject *Py_UNUSED(module), PyObject *const *value
     return result;
 }
 
-PyDoc_STRVAR(as_array_doc, "as_array($module, array, name, /)\n--\n\n"
-                           "Return a NumPy array with the memory of any array. `name` is that of\n"
-                           "the argument, for errors.");
+PyDoc_STRVAR(as_array_doc,
+             "as_array($module, array, name, /)\n--\n\n"
+             "Return a NumPy array with the memory of any array. `name` is the name of\n"
+             "the argument, for errors.");
 
 static PyObject *module_as_array(PyObject *Py_UNUSED(module), PyObject *args)
 {

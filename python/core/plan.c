@@ -254,7 +254,7 @@ static PyObject *plan_get_moves(struct plan *self, void *Py_UNUSED(unused))
     return PyLong_FromSize_t(count);
 }
 
-PyDoc_STRVAR(generic_doc, "For annotations, as Plan[NDArray[int8]]: the type of the result.");
+PyDoc_STRVAR(generic_doc, "For annotations, like Plan[NDArray[int8]]: the type of the result.");
 
 static PyObject *plan_get_window(struct plan *self, void *Py_UNUSED(unused))
 {

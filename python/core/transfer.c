@@ -198,7 +198,7 @@ PyDoc_STRVAR(
     transfer_result_doc,
     "result($self, /, timeout=None)\n--\n\n"
     "Wait until the transfer has ended, at most `timeout` seconds, and return the array\n"
-    "that holds the result. An exception of a signal handler, as KeyboardInterrupt, cancels\n"
+    "that holds the result. An exception of a signal handler, like KeyboardInterrupt, cancels\n"
     "the transfer.\n\n"
     "Raises TimeoutError; mli.Error with the status CANCELLED or DMA_ERROR.");
 
@@ -232,7 +232,7 @@ static PyObject *transfer_result(struct transfer *self, PyObject *args, PyObject
 PyDoc_STRVAR(transfer_cancel_doc,
              "cancel($self, /)\n--\n\n"
              "Request that the transfer end early. It ends a little later, with the status\n"
-             "CANCELLED, or with its own if it is faster.");
+             "CANCELLED, or with its own status if the transfer is faster.");
 
 static PyObject *transfer_cancel(struct transfer *self, PyObject *Py_UNUSED(unused))
 {
@@ -255,7 +255,7 @@ static PyObject *transfer_notify(struct transfer *self, PyObject *eventfd)
     return Py_NewRef(Py_None);
 }
 
-PyDoc_STRVAR(generic_doc, "For annotations, as Plan[NDArray[int8]]: the type of the result.");
+PyDoc_STRVAR(generic_doc, "For annotations, like Plan[NDArray[int8]]: the type of the result.");
 
 /* The asyncio part is in Python. */
 static PyObject *transfer_await(PyObject *self)
