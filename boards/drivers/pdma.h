@@ -43,7 +43,7 @@ enum {
 };
 
 /* Control */
-#define PDMA_CLAIM    (1u << 0) /* setting it clears the Next registers; set as long as RUN is set */
+#define PDMA_CLAIM    (1u << 0) /* setting it clears the Next registers; stays set during RUN */
 #define PDMA_RUN      (1u << 1) /* set: start; the channel clears it at the end */
 #define PDMA_DONE_IE  (1u << 14)
 #define PDMA_ERROR_IE (1u << 15)
