@@ -169,7 +169,7 @@ static bool hopeless(const struct race *r, struct contender *c)
     return c->once > limit;
 }
 
-/* Runs each contender once and keeps those that have a chance. */
+/* Runs each contender once and drops the contenders that are much slower. */
 static void qualify(struct race *r)
 {
     memory_expect(r->memory, r->job, r->spoil);

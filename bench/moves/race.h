@@ -28,8 +28,8 @@ struct contender {
     /* results */
     enum outcome outcome;
     struct figure ratio;  /* in times of memcpy; count 0: dropped out because it was much slower */
-    double against_first; /* median of its times divided by those of the first contender in the
-                             same rounds; 0: dropped out */
+    double against_first; /* median of its times divided by the first contender's times in the same
+                             rounds; 0: dropped out */
     double ns;            /* nanoseconds of the fastest sample */
     int64_t differs_at;   /* offset of the first wrong byte in the destination */
     uint8_t values[2];    /* the value found and the value expected at that offset */

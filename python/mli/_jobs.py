@@ -152,7 +152,7 @@ def ask_for(connection: Connection, ticket: Ticket[Any]) -> tuple[Ticket[bytes],
 
 
 def _unless_lost(callback: Callable[[Ticket[bytes]], None]) -> Callable[[Ticket[bytes]], None]:
-    """Return a callback that ignores errors of the service: whoever waits gets them."""
+    """Return a callback that ignores errors of the service: calls that wait raise them."""
     def guarded(ticket: Ticket[bytes]) -> None:
         try:
             callback(ticket)

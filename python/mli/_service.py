@@ -332,7 +332,7 @@ class Client:
     def jobs(self, states: Sequence[str] | None = None, *, client: int | None = None,
              name: str | None = None, before: int | None = None,
              limit: int = 100) -> list[JobInfo]:
-        """Return descriptions of jobs, the latest first: those of the user, for root all jobs."""
+        """Return descriptions of jobs, the latest first: jobs of the user; all jobs for root."""
         params = {"states": states, "client": client, "name": name, "before": before,
                   "limit": limit}
         reply = self.call("job.list", {key: value for key, value in params.items()

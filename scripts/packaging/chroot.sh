@@ -3,7 +3,7 @@
 # Debian in a folder, for scripts/package and scripts/test-packages, which source it and set $work. Needs root. The
 # mounts of a chroot are in a namespace of their own, which ends with the command.
 
-# Makes a chroot with the Debian release of this machine, as a copy of one that is made once.
+# Makes a chroot with the Debian release of this machine, as a copy of a chroot that is made once.
 chroot_make() { # FOLDER
     base=$work/chroot-base
     [ -e "$base/made" ] || chroot_make_base || return 1

@@ -42,7 +42,7 @@ BOARD = "board"
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """One processor. `architecture` is Debian's name of it if this release has its packages."""
+    """One processor. `architecture` is Debian's name of the processor if this release has packages for it."""
     name: str
     what: str
     compiler: str  # package of the cross compiler

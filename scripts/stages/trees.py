@@ -35,8 +35,8 @@ def configure(name):
     if "CC" not in env and shutil.which("ccache"):
         env["CC"] = "ccache gcc"
     if "-Db_pie=false" in OPTIONS[name]:
-        # Not in c_link_args, where it comes after -shared and undoes it. An instrumented program has 400 000 addresses
-        # to relocate in each start, and starts in three quarters of the time without them.
+        # -no-pie is not in c_link_args: there it comes after -shared, and undoes -shared. An instrumented program has
+        # 400 000 addresses to relocate in each start, and starts in three quarters of the time without relocations.
         env["CC"] = f"{env.get('CC', 'cc')} -no-pie"
     done = subprocess.run(["meson", "setup", TREES / name, "-Dwerror=true", *OPTIONS[name]],
                           cwd=ROOT, env=env, capture_output=True, text=True)
