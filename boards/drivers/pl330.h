@@ -20,8 +20,8 @@
 
 #include <stdint.h>
 
-#include "target/controller/pl330_program.h"
 #include "mli_engine.h"
+#include "target/controller/pl330_program.h"
 
 /*
  * Registers of the Arm PL330 (CoreLink DMA-330), as offsets from its base. Source: Arm DDI 0424,
