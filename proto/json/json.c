@@ -722,7 +722,7 @@ static ssize_t read_all(const char *path, char *text, size_t size, uint64_t *who
 
 int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault)
 {
-    uint64_t whole;
+    uint64_t whole = 0;
     ssize_t got;
 
     *text = malloc(max + 1);

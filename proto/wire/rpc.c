@@ -164,7 +164,7 @@ static int check_params(struct rpc_request *request)
 
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request)
 {
-    request->id.kind = RPC_ID_NULL;
+    request->id = (struct rpc_id){0};
     request->fds = UINT32_MAX;
     request->params = (struct json){0};
     if (json_parse(line, length, &rpc_request_limits, &request->root, &request->fault) < 0)
