@@ -12,8 +12,8 @@
 #include "target/cost/measured_cost.h"
 
 #define MAX_BYTES    (UINT64_C(32) << 20)
-#define CHECK_SEED   UINT64_C(0x636865636b) /* the check's moves differ from those of the sweep */
-#define MEMORY_SHARE 8                      /* part of a board's memory for a tensor */
+#define CHECK_SEED   UINT64_C(0x636865636b) /* seed of the check: other moves than in the sweep */
+#define MEMORY_SHARE 8 /* a tensor takes at most an eighth of a board's memory */
 enum { LEAST_BYTES = 2048, LINES = 5 };
 
 static bool passes(const struct error_filter *filter, const struct checked_move *move)
@@ -107,7 +107,7 @@ static void add_source(struct target_profile *profile, const char *pointer, cons
     struct profile_source *source;
 
     if (profile->source_count == PROFILE_SOURCES_MAX)
-        return; /* a shorter pointer covers the figure */
+        return; /* a source with a shorter JSON pointer covers the figure */
     source = &profile->sources[profile->source_count++];
     snprintf(source->pointer, sizeof source->pointer, "%s", pointer);
     snprintf(source->text, sizeof source->text, "%s", text);
@@ -189,7 +189,7 @@ void calibration_write(struct jsonw *w, const struct calibration *calibration)
     jsonw_newline(w);
 }
 
-/* Replaces the profile by what a reader of its text gets. */
+/* Replaces the profile by the profile that a reader of its text gets. */
 static int read_back(struct calibration *c, struct fault *fault)
 {
     struct jsonw w;
@@ -251,7 +251,7 @@ static int check(struct calibration *c, const struct sweep *sweep, struct fault 
     return 0;
 }
 
-/* A sweep with a word for the progress line. */
+/* The rules of a sweep, and the word for it in the progress line. */
 struct step {
     const struct calibration_rules *rules;
     const char *word;
@@ -265,7 +265,10 @@ static void show_progress(void *context, double done, size_t moves)
         step->rules->progress(step->rules->context, step->word, done, moves);
 }
 
-/* Measures moves for the rules of both sweeps. `step` has the word for the progress line. */
+/*
+ * Runs a sweep by `rules` and by the rules that both sweeps have. `step` has the word for the
+ * progress line.
+ */
 static int run_sweep(struct sweep *sweep, struct measure *measure, const struct calibration *c,
                      struct step *step, struct sweep_rules rules, struct fault *fault)
 {
@@ -277,7 +280,10 @@ static int run_sweep(struct sweep *sweep, struct measure *measure, const struct 
     return sweep_run(sweep, measure, &rules, fault);
 }
 
-/* Measures, fits and reads the profile back. Returns 0, 1 if stopped, or -1. */
+/*
+ * Measures moves, fits the profile to them, writes its text and reads the text back. Returns 0, 1
+ * if stopped, or -1.
+ */
 static int learn(struct calibration *c, struct measure *measure,
                  const struct calibration_rules *rules, uint64_t max_bytes, struct fault *fault)
 {

@@ -28,7 +28,7 @@
  *   elements  1, 2 or 4 bytes
  *   size      1 KiB to max_bytes, all magnitudes with equal probability
  *   shape     rank 1 to 4; half of the tensors have a usual number of channels (3, 16, 32, ..)
- *   kind      copy, slice, concat, subsample, permute, pad, or a combination, each as often
+ *   kind      copy, slice, concat, subsample, permute, pad, or a combination: equally probable
  *   strides   packed; a quarter of the tensors have a gap after each row of one dimension
  *   address   75 % of the tensors begin at a cache line, 25 % at any element
  */
@@ -66,7 +66,7 @@ const char *sweep_kind_name(enum sweep_kind kind);
 struct measure {
     uint8_t *src, *dst; /* buffers of `bytes` bytes, in pages of 4096 bytes */
     size_t bytes;
-    uint64_t src_address, dst_address; /* addresses of the buffers in plans */
+    uint64_t src_address, dst_address; /* addresses of the buffers in the plans of moves */
     bool by_thread;                    /* true: the calling thread moves the bytes */
     double probe_ns;                   /* shortest time of the probe */
     uint64_t (*now_ns)(void);          /* clock_ns(), or a simulated clock */
@@ -87,9 +87,10 @@ void measure_finish(struct measure *measure);
  */
 struct sweep_rules {
     uint64_t seed, max_bytes;
-    size_t count;       /* number of moves; 0: no limit */
-    uint64_t time_ns;   /* the sweep ends after the batch in which this time passes; 0: no limit */
-    bool dense;         /* true: few copies of one run and few large moves, more of all others */
+    size_t count;     /* number of moves; 0: no limit */
+    uint64_t time_ns; /* the sweep ends after the batch in which this time passes; 0: no limit */
+    bool dense; /* true: leaves out most copies of one run and most large moves, to have more of the
+                   other moves */
     double clock_hz;    /* for cycles */
     bool (*stop)(void); /* returns true to stop early; or null */
     void (*progress)(void *context, double done, size_t moves); /* done: 0 to 1; or null */
@@ -100,8 +101,8 @@ struct sweep {
     struct measured_move *moves;
     uint8_t *kinds; /* enum sweep_kind of each move */
     size_t count, capacity;
-    double repeat;   /* median of second shortest / shortest round - 1 */
-    size_t left_out; /* moves with measurements that differ too much */
+    double repeat;   /* median of: second shortest time / shortest time - 1 */
+    size_t left_out; /* dropped moves: their measurements differ too much */
     bool stopped;    /* `stop` returned true */
 };
 
@@ -117,8 +118,8 @@ struct calibration_rules {
     const char *engine; /* specification for mli_mov_set_engine() */
     uint64_t seed;
     uint64_t time_ns; /* time of the sweep */
-    size_t check;     /* most moves of the check, which takes at most time_ns too */
-    const char *date; /* for the sources of figures */
+    size_t check;     /* maximum number of moves of the check, which also takes at most time_ns */
+    const char *date; /* date in the sources of the figures */
     bool (*stop)(void);
     /* `step` is a word for the progress line */
     void (*progress)(void *context, const char *step, double done, size_t moves);
@@ -136,7 +137,7 @@ struct error_summary {
 struct checked_move {
     enum move_class class;
     enum sweep_kind kind;
-    double formula, predicted, measured; /* cycles; formula: without trees */
+    double formula, predicted, measured; /* in cycles; formula: predicted without trees */
 };
 
 struct calibration {
@@ -147,9 +148,10 @@ struct calibration {
     size_t left_out;               /* moves that the check left out, because they were disturbed */
     double seconds;                /* time of the sweep */
     double repeat;                 /* median difference of two rounds of one move */
-    double error[FORMULA_FIGURES]; /* not a processor: standard errors of the figures in cycles */
+    double error[FORMULA_FIGURES]; /* standard errors of the figures in cycles; unused for a
+                                      processor */
     struct checked_move *checked;
-    double *errors; /* room for an error of each checked move */
+    double *errors; /* array with space for the error of each checked move */
     size_t checked_count;
     struct error_summary formula, all, class[MOVE_CLASSES], kind[SWEEP_KIND_COUNT];
     bool stopped;
@@ -163,10 +165,10 @@ void calibration_finish(struct calibration *calibration);
 /** Writes the text of the fitted profile. */
 void calibration_write(struct jsonw *w, const struct calibration *calibration);
 
-/* A choice of checked moves. */
+/* Selects checked moves. */
 struct error_filter {
-    int class, kind; /* enum move_class, enum sweep_kind; -1: all */
-    double from, to; /* measured cycles; to 0: no limit */
+    int class, kind; /* enum move_class, enum sweep_kind; -1: all classes or kinds */
+    double from, to; /* range of measured cycles; `to` is 0: no upper limit */
     bool formula;    /* true: errors of the formula without trees */
 };
 

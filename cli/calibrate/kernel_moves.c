@@ -77,7 +77,7 @@ int kernel_memory_init(struct kernel_memory *memory, size_t src_bytes, size_t ds
         kernel_memory_finish(memory);
         return -1;
     }
-    /* All pages that were never written are one page of zeros. */
+    /* Write all pages: pages that were never written are all the same page of zeros. */
     memset(memory->src, 0x35, memory->src_size);
     memset(memory->dst, 0x53, memory->dst_size);
     return 0;

@@ -13,19 +13,19 @@
 struct kernel_shape {
     const char *name;
     uint32_t rank;
-    uint32_t shape[MLI_MAX_RANK]; /* 0: the extent that gives the wanted size */
+    uint32_t shape[MLI_MAX_RANK]; /* 0: the extent is computed from the wanted size */
     uint8_t perm[MLI_MAX_RANK];   /* all 0: no permutation */
     uint8_t pad[MLI_MAX_RANK];    /* zeros on both sides */
     uint32_t step[MLI_MAX_RANK];  /* subsampling; 0 means 1 */
     uint32_t size[MLI_MAX_RANK];  /* window; 0: the whole extent */
     uint32_t gap;                 /* elements of the source between rows of the last dimension */
-    bool odd;                     /* the extent that follows from the size is odd */
+    bool odd;                     /* true: the extent that is computed from the size is made odd */
 };
 
 /** All kinds; the last has a null name. */
 extern const struct kernel_shape kernel_shapes[];
 
-/** Returns the kind with that name, or null. */
+/** Returns the kind with this name, or null. */
 const struct kernel_shape *kernel_shape_named(const char *name);
 
 /* A kind at one element size and one size of the destination. */
@@ -34,7 +34,7 @@ struct kernel_move {
     uint32_t elem;              /* 1, 2 or 4 bytes */
     size_t bytes;               /* bytes that the move writes */
     size_t src_bytes;           /* bytes of the source with its gaps */
-    mli_tensor src, dst, again; /* `again`: the destination before the move */
+    mli_tensor src, dst, again; /* again: the value of `dst` before the move */
     mli_mov_cfg_t cfg;
 };
 
@@ -42,7 +42,7 @@ struct kernel_move {
 struct kernel_memory {
     uint8_t *src, *dst;
     size_t src_size, dst_size;
-    uint64_t random; /* state of the generator of places */
+    uint64_t random; /* state of the random generator that chooses the addresses */
 };
 
 /** Maps and writes the memory. Returns 0, or -1 if there is not enough. */
@@ -52,7 +52,7 @@ void kernel_memory_finish(struct kernel_memory *memory);
 /** Returns the next random number. */
 uint64_t kernel_memory_random(struct kernel_memory *memory);
 
-/** Sets *move to a kind with about `bytes` bytes of destination. It has no memory yet. */
+/** Sets *move to a kind with about `bytes` bytes of destination. The move has no addresses yet. */
 void kernel_move_init(struct kernel_move *move, const struct kernel_shape *shape, uint32_t elem,
                       size_t bytes);
 

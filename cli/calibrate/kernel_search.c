@@ -17,16 +17,17 @@ enum { KERNEL_VARIANTS = 8, KERNEL_PASSES_MIN = 3 };
 struct kernel_cell {
     struct kernel_move move;
     size_t variants;
-    uint64_t least_ns[KERNEL_VARIANTS]; /* for `repeat` moves */
+    uint64_t least_ns[KERNEL_VARIANTS]; /* time of `repeat` moves */
     uint32_t repeat;                    /* moves in a sample; 0: not measured yet */
     uint32_t passes;                    /* samples of each variant */
 };
 
 enum {
-    SAMPLE_NS = 100 * 1000, /* duration of the shortest sample */
+    SAMPLE_NS = 100 * 1000, /* minimum duration of a sample */
     REPEAT_MAX = 4096,
     TRIES = 3,            /* attempts to take a sample that no other program interrupts */
-    WARM_IN_ONE = 1 << 20 /* bytes that one move brings into the caches; more take two moves */
+    WARM_IN_ONE = 1 << 20 /* maximum bytes of a move that fills the caches when it runs once; a
+                             larger move runs twice */
 };
 
 /* Returns how often other programs have taken the processor from this thread. */
@@ -37,7 +38,10 @@ static long interruptions(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* Moves until the caches are as this move leaves them. Returns 0, or -1 if a move is refused. */
+/*
+ * Runs the move until the caches have the state in which the move leaves them. Returns 0, or -1 if
+ * the move is refused.
+ */
 static int warm_up(struct kernel_cell *cell)
 {
     const int moves = cell->move.bytes > WARM_IN_ONE ? 2 : 1;
@@ -48,7 +52,7 @@ static int warm_up(struct kernel_cell *cell)
     return 0;
 }
 
-/* Moves as often as a sample needs. Returns the nanoseconds. */
+/* Runs the move as often as a sample needs. Returns the nanoseconds. */
 static uint64_t sample(struct kernel_cell *cell)
 {
     const uint64_t begin = clock_ns();
@@ -58,7 +62,7 @@ static uint64_t sample(struct kernel_cell *cell)
     return clock_ns() - begin + 1;
 }
 
-/* Chooses the number of moves in a sample by the time of one. */
+/* Chooses the number of moves in a sample from the time of one move. */
 static int choose_repeat(struct kernel_cell *cell)
 {
     uint64_t ns;
@@ -74,8 +78,8 @@ static int choose_repeat(struct kernel_cell *cell)
 }
 
 /*
- * Takes a sample again if another program interrupts it. Returns the shortest time, or 0 if the
- * move is refused.
+ * Takes a sample, and repeats it if another program interrupts it. Returns the shortest time, or 0
+ * if the move is refused.
  */
 static uint64_t undisturbed_sample(struct kernel_cell *cell)
 {
@@ -96,8 +100,8 @@ static uint64_t undisturbed_sample(struct kernel_cell *cell)
 }
 
 /*
- * Takes a sample of each variant at another place. Returns 0, or -1 if a move or a tuning is
- * refused (mli_last_error()).
+ * Takes a sample of each variant, with the move at new addresses. Returns 0, or -1 if a move or a
+ * tuning is refused (mli_last_error()).
  */
 static int kernel_cell_pass(struct kernel_cell *cell, const mli_tuning *variants,
                             struct kernel_memory *memory)
@@ -204,7 +208,10 @@ static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst
 /* A candidate is found if at most one move in LOSSES_OF loses, which may be a disturbance. */
 enum { LOSSES_OF = 8 };
 
-/* The sizes at which moves are timed with and without streaming; each twice the one before. */
+/*
+ * The sizes at which moves are timed with and without streaming: each size is twice the size
+ * before it.
+ */
 enum { LADDER_FIRST_KIB = 256, LADDER = 7, ELEMS = 3, SHAPES_MAX = 32 };
 enum { CELLS_MAX = SHAPES_MAX * ELEMS * LADDER, GROUPS_MAX = CELLS_MAX };
 enum { PLAIN, STREAMED, WAYS };
@@ -225,7 +232,7 @@ struct work {
     struct kernel_cell *cells;
     struct group *groups;
     size_t cell_count, group_count;
-    uint64_t begin, end; /* of the whole search */
+    uint64_t begin, end; /* times at which the whole search begins and ends */
 };
 
 static size_t ladder_bytes(size_t step)
@@ -288,9 +295,9 @@ static int pass(struct work *work, const struct group *group, struct kernel_cell
 }
 
 /*
- * Takes samples of all cells in turns until the time is over. After some passes, half of the passes
- * are only for cells that lose with variant 1, if `losers`: more samples show whether that
- * was a disturbance.
+ * Takes samples of all cells in turns until the time is over. With `losers`, after the first
+ * passes every second pass is only for cells that lose with variant 1: more samples show whether a
+ * disturbance caused the loss.
  */
 static int measure(struct work *work, const char *what, bool losers, uint64_t until)
 {
@@ -363,7 +370,7 @@ static struct summary summary_of(const struct work *work, const struct group *gr
 
 /* Part 1: sizes. */
 
-/* The stage has room for fewer rows if they are wider. */
+/* Limits the rows of the stage: the wider they are, the fewer fit into the stage. */
 static void fit_stage(mli_tuning *tuning)
 {
     const uint64_t most =
@@ -437,7 +444,7 @@ static int search_sizes(struct work *work, uint64_t until)
     return 0;
 }
 
-/* Part 2: thresholds. Each group has one size of one threshold's moves. */
+/* Part 2: thresholds. Each group has the moves of one size for which one threshold decides. */
 
 /*
  * Thresholds are a sixteenth below a size of the ladder, because a move of about this size should
@@ -466,8 +473,8 @@ static bool matters(const struct work *work, size_t field, size_t step)
     return bytes < most_threshold(work) || bytes < tuning_field_get(&work->search->defaults, field);
 }
 
-/* Adds the moves of a size of the ladder that the group's threshold decides about, of `from` to
- * `to` - 1 bytes. */
+/* Adds the moves of a size of the ladder for which the group's threshold decides, if they write
+ * from `from` to `to` - 1 bytes. */
 static void add_moves(struct work *work, struct group *group, size_t step, uint64_t from,
                       uint64_t to)
 {

@@ -31,8 +31,8 @@ enum { KERNEL_CANDIDATES = 5, KERNEL_PROBES = 4 };
 /* A size with its candidates and the moves that depend on it. */
 struct kernel_size {
     const char *field;
-    const char *level;                      /* the only level that has it; null: every level */
-    bool streamed;                          /* true: measured while every move streams */
+    const char *level; /* the only level of kernels with this field; null: every level has it */
+    bool streamed;     /* true: is measured while every move streams */
     uint32_t candidates[KERNEL_CANDIDATES]; /* 0 ends the list */
     struct {
         const char *shape;
@@ -47,17 +47,18 @@ extern const struct kernel_size kernel_sizes[];
 enum kernel_verdict {
     KERNEL_KEPT,       /* measured; no candidate was better */
     KERNEL_CHANGED,    /* measured and confirmed */
-    KERNEL_UNSURE,     /* a candidate was better, but the confirmation was not */
+    KERNEL_UNSURE,     /* a candidate was better, but the confirmation did not find it better */
     KERNEL_UNMEASURED, /* the time was too short */
-    KERNEL_ABSENT,     /* no kernel of this level depends on it */
+    KERNEL_ABSENT,     /* no kernel of this level depends on the value */
 };
 
 /* The result of a search. */
 struct kernel_search {
     mli_tuning tuning, defaults;
     enum kernel_verdict verdict[TUNING_FIELDS];
-    double gain[TUNING_FIELDS]; /* share of the time saved, by the confirmation; changed fields */
-    bool incomplete;            /* the time was too short for a value that this level has */
+    double gain[TUNING_FIELDS]; /* KERNEL_CHANGED: share of the time that the new value saves in the
+                                   confirmation */
+    bool incomplete; /* the time was too short for a value that this level of kernels has */
 };
 
 /* A callback for the progress of the search: `done` is between 0 and 1. */

@@ -15,7 +15,10 @@
 
 enum { SECONDS = 60, VALUE_TEXT = 32 };
 
-/* Shows the progress at most ten times a second; *context is the time of the last line. */
+/*
+ * Shows the progress at most ten times a second; *context is the time at which it showed the last
+ * line.
+ */
 static void show(void *context, const char *what, double done)
 {
     char line[PRINT_TEXT_MAX];

@@ -25,7 +25,8 @@ struct sweep_move {
 /* The time of a move. */
 struct measured_ns {
     double ns;  /* the shortest of several runs */
-    bool quiet; /* true: the processor was as fast as ever before and after the runs */
+    bool quiet; /* true: before and after the runs the processor was as fast as in its fastest
+                   measurement */
 };
 
 enum { MIN_BITS = 10, LINE = 64, PAD_MAX = 8, STEP_MAX = 4 };
@@ -179,7 +180,10 @@ static uint32_t draw_offset(struct draw *draw, uint32_t element)
     return LINE * draw_below(draw, SWEEP_SLACK / LINE);
 }
 
-/* Returns the number of bytes from the first to the last element of a tensor; stride 0: packed. */
+/*
+ * Returns the number of bytes from the first to the last element of a tensor; a stride of 0 means
+ * packed.
+ */
 static uint64_t span(const uint32_t *shape, const int32_t *stride, uint32_t rank, uint32_t element)
 {
     uint64_t last = 0, packed = 1;
@@ -203,8 +207,8 @@ static bool fits(const struct sweep_move *m, uint32_t element, uint64_t bytes)
            span(shape, m->dst.mem_stride, m->src.rank, element) <= bytes;
 }
 
-/* Makes move `index` of `seed`. Each tensor has at most 2 * max_bytes with its gaps. max_bytes is
- * at least 2 KiB. */
+/* Makes move `index` of `seed`. Each tensor takes at most 2 * max_bytes, gaps included. max_bytes
+ * is at least 2 KiB. */
 static void sweep_move_draw(struct sweep_move *move, uint64_t seed, uint64_t index,
                             uint64_t max_bytes)
 {
@@ -228,10 +232,10 @@ static void sweep_move_draw(struct sweep_move *move, uint64_t seed, uint64_t ind
 }
 
 enum { GROUPS = 3, PROBE_BYTES = 8 * 1024, PROBE_COPIES = 16 };
-#define QUIET       1.1              /* the probe is at most a tenth slower than ever */
-#define GROUP_NS    10000.0          /* shortest time of a group of runs */
-#define LONG_NS     100000.0         /* longer moves run once unmeasured, others twice */
-#define ENOUGH_NS   UINT64_C(100000) /* no other group begins after this time */
+#define QUIET       1.1      /* a quiet probe takes at most a tenth longer than the shortest one */
+#define GROUP_NS    10000.0  /* shortest time of a group of runs */
+#define LONG_NS     100000.0 /* longer moves run once before the measurement, others twice */
+#define ENOUGH_NS   UINT64_C(100000) /* no further group begins after this time */
 #define SRC_ADDRESS (UINT64_C(1) << 32)
 #define DST_ADDRESS (UINT64_C(1) << 33)
 
@@ -242,7 +246,7 @@ static uint8_t *allocate(size_t bytes)
 
     if (at == MAP_FAILED)
         return NULL;
-    madvise(at, bytes, MADV_NOHUGEPAGE); /* where a file or a memfd has small pages, too */
+    madvise(at, bytes, MADV_NOHUGEPAGE); /* small pages, like those of a file or a memfd */
     memset(at, 1, bytes);
     return at;
 }
@@ -278,7 +282,7 @@ static void place(mli_tensor *tensor, uint8_t *at, size_t bytes)
     tensor->data.capacity = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
 }
 
-/* Replaces an address of a buffer by that of plans. */
+/* Converts an address in a buffer to the address in plans. */
 static uint8_t *moved(const uint8_t *at, const uint8_t *buffer, uint64_t address)
 {
     return (uint8_t *)(uintptr_t)((uintptr_t)at - (uintptr_t)buffer + address);
@@ -339,7 +343,7 @@ static double shortest_run(const struct measure *measure, mli_mov_handle_t *hand
 
         if (ns < 0)
             return -1;
-        best = i == 0 || ns < best ? ns : best; /* the first runs were not measured */
+        best = i == 0 || ns < best ? ns : best; /* ignores the unmeasured first runs */
     }
     return best;
 }
@@ -353,7 +357,7 @@ static bool is_quiet(struct measure *measure)
 
     for (int i = 0; i < PROBE_COPIES; i++) {
         memcpy(to, from, sizeof to);
-        __asm__ volatile("" : : "r"(to), "r"(from) : "memory"); /* keeps every copy */
+        __asm__ volatile("" : : "r"(to), "r"(from) : "memory"); /* prevents the removal of copies */
     }
     ns = (double)(measure->now_ns() - begin);
     if (measure->probe_ns == 0 || ns < measure->probe_ns)
@@ -400,7 +404,7 @@ enum {
 #define NS_LEAST 1e-3
 #define EQUAL    0.02 /* relative difference of two times that are regarded as equal */
 #define DISTURBED                                                                                  \
-    0.05 /* relative difference of the two shortest times of a move that is left out */
+    0.05 /* relative difference of the two shortest times above which a move is left out */
 
 /* A batch: indices of moves, and their shortest times. */
 struct batch {
@@ -486,7 +490,7 @@ static void note(struct batch *batch, size_t i, const struct measured_ns *time)
     }
 }
 
-/* Returns whether a move needs no other round. */
+/* Returns whether a move needs no further round. */
 static bool is_certain(const struct batch *batch, size_t i)
 {
     return batch->quiet[i] > 0 && batch->second[i] < (1 + EQUAL) * batch->best[i];
@@ -559,7 +563,9 @@ static double repeat_of(const struct batch *batch)
     return gap[batch->count / 2];
 }
 
-/* Returns the done part of the sweep, 0 to 1. A sweep of many disturbed moves ends early. */
+/*
+ * Returns the share of the sweep that is done, 0 to 1. A sweep of many disturbed moves ends early.
+ */
 static double done(const struct sweep *sweep, const struct sweep_rules *rules, uint64_t ns)
 {
     const double moves = fmax((double)sweep->count, (double)sweep->left_out / LEFT_OUT_MOST);
