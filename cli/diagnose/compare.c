@@ -70,7 +70,7 @@ static void compare_row(const struct row *row, const struct elements elements[2]
 
 static void compare_rows(const struct elements elements[2], struct difference *difference)
 {
-    struct elements rows = elements[0]; /* the coordinates of the rows */
+    struct elements rows = elements[0]; /* iterates over the coordinates of the rows */
     uint32_t at[MLI_MAX_RANK] = {0};
     uint32_t last = rows.rank - 1;
     int64_t size = rows.dtype->size;
@@ -172,7 +172,7 @@ static void coordinate_text(const struct difference *difference, char out[PRINT_
     out[strlen(out) - 1] = ']';
 }
 
-/* Returns whether two shapes have the same extents in another order. */
+/* Returns whether two shapes have the same extents in a different order. */
 static bool is_reordered(const struct npy_header *a, const struct npy_header *b)
 {
     uint32_t found = 0;
@@ -191,7 +191,7 @@ static bool is_reordered(const struct npy_header *a, const struct npy_header *b)
     return true;
 }
 
-/* Returns the end of a sentence about two shapes. */
+/* Returns the end of the sentence about a difference of two shapes. */
 static const char *shape_cause(const struct difference *difference)
 {
     return is_reordered(&difference->a, &difference->b)

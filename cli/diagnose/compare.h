@@ -28,12 +28,12 @@ struct difference {
         DIFFERENCE_BYTES,
         DIFFERENCE_DIGEST
     } kind;
-    uint64_t a_bytes, b_bytes; /* sizes for DIFFERENCE_SIZE; equal for DIFFERENCE_BYTES */
+    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE: the sizes; DIFFERENCE_BYTES: the equal size */
     struct npy_header a, b;
     /* For DIFFERENCE_VALUES: */
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
-    uint64_t count, elements; /* different elements (or bytes), and all */
+    uint64_t count, elements; /* count: different elements (or bytes); elements: all of them */
     struct differing differing;
     struct diagnosis diagnosis; /* after compare_diagnose() */
     /* For DIFFERENCE_BYTES: position and values of the first different byte */
@@ -48,13 +48,13 @@ void compare_headers(const struct npy_header *a, const struct npy_header *b,
                      struct difference *difference);
 
 /**
- * Compares two tensors without reading elements: DIFFERENCE_NONE, _DTYPE or _SHAPE. If `b` is a raw
- * file without a description (its rank is 0): DIFFERENCE_SIZE, as its size is not that of `a`.
+ * Compares two tensors without reading elements: DIFFERENCE_NONE, _DTYPE or _SHAPE. If `b` is a
+ * raw file without a description (its rank is 0): DIFFERENCE_SIZE, because the sizes differ.
  */
 void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
                       struct difference *difference);
 
-/* Elements of a difference that reports keep. */
+/* Maximum number of differing elements that a report lists. */
 enum { COMPARE_FIRST = 10 };
 
 /**
@@ -69,7 +69,7 @@ struct elements compare_elements(const struct tensor_file *file);
 
 /* Names of the tensors in a diagnosis. */
 struct compare_names {
-    const char *got, *wanted; /* got: null in "every value is expected[j, i]" */
+    const char *got, *wanted; /* got: null for sentences such as "every value is expected[j, i]" */
 };
 
 /**

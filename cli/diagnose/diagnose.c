@@ -49,8 +49,8 @@ static bool subject_moves(const struct subject *subject, const struct diagnose_m
     return is_written(move, at) && map_word(&subject->move, subject->source, at, word);
 }
 
-/* Returns whether nearly all sampled differing elements of the result are as the move makes them.
- */
+/* Returns whether nearly all sampled differing elements of the result have the values that the
+ * move gives them. */
 static bool is_as_planned(const struct subject *subject, const struct diagnose_move *move)
 {
     const struct differing *differing = subject->differing;
@@ -73,7 +73,7 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* Estimates the information of a value from the number of equal pairs in a sample of `wanted`.
- * Leaves out zeros: they are often those of a padding, and no evidence. */
+ * Leaves out zeros: they often come from a padding, and are no evidence. */
 static double find_bits(const struct subject *subject)
 {
     const uint64_t count = elements_count(subject->wanted);
@@ -97,7 +97,10 @@ static double find_bits(const struct subject *subject)
     return fmin(bits, log2((double)count));
 }
 
-/* Describes a difference; borrows everything. Leaves the source out if it is of another kind. */
+/*
+ * Describes a difference; borrows everything. Leaves the source out if its rank or dtype is not
+ * that of the result.
+ */
 static void subject_init(struct subject *subject, const struct diagnose_request *request,
                          const struct differing *differing)
 {
@@ -122,18 +125,18 @@ static void subject_init(struct subject *subject, const struct diagnose_request 
 }
 
 enum {
-    EQUAL_SAMPLE = 64,      /* equal elements that a sample has at most */
-    CANCEL_EVERY = 1 << 16, /* elements between two looks for ^C */
-    EVIDENCE_BITS = 18,     /* information that a diagnosis needs */
-    MISSES_ALLOWED = 4      /* wrong predictions in a sample that never refuse a candidate */
+    EQUAL_SAMPLE = 64,      /* elements of a sample that looks for contradictions */
+    CANCEL_EVERY = 1 << 16, /* elements between two checks for ^C */
+    EVIDENCE_BITS = 18,     /* bits of information that a diagnosis needs */
+    MISSES_ALLOWED = 4      /* wrong predictions in a sample that are always accepted */
 };
 
 /* The result of a candidate's predictions. */
 struct tally {
     uint64_t differing;    /* elements that differ */
     uint64_t predicted;    /* of these, elements with a prediction */
-    uint64_t explained;    /* of these, elements with the predicted value, */
-    uint64_t informative;  /* which is not 0 */
+    uint64_t explained;    /* of these, elements with the predicted value */
+    uint64_t informative;  /* of these, elements that are not 0 */
     uint64_t contradicted; /* equal elements for which another value was predicted */
     uint64_t silent;       /* elements without a prediction */
 };
@@ -174,7 +177,10 @@ static uint64_t misses_of(const struct tally *tally)
     return tally->predicted - tally->explained + tally->contradicted;
 }
 
-/* Checks the predictions on the sample. Returns whether the candidate is worth a full check. */
+/*
+ * Checks the predictions of a candidate on the sample. Returns whether the candidate is worth a
+ * full check.
+ */
 static bool trial_sample(const struct subject *subject, const struct candidate *candidate,
                          struct tally *tally)
 {
@@ -252,8 +258,8 @@ static void add_moved(struct phrase *phrase, const struct subject *subject, cons
         phrase_add(phrase, "a zero of the padding");
 }
 
-/* Adds the origin of a value: that of the move if it gives this value, else its only place in the
- * source. Returns false if the origin is not known. */
+/* Adds the origin of a value: the element from which the move takes this value, else the only
+ * element of the source with this value. Returns false if the origin is not known. */
 static bool add_origin(struct phrase *phrase, const struct subject *subject,
                        const struct diagnose_move *move, const uint32_t *at, uint32_t word,
                        const struct lookup *lookup, uint32_t found)
@@ -308,7 +314,7 @@ void diagnose_origins(const struct diagnose_request *request, struct differing *
 
 enum {
     SURVIVORS_MAX = 12,     /* candidates that are checked on all elements */
-    SURVIVORS_OF_LARGE = 4, /* of tensors with more elements than LARGE */
+    SURVIVORS_OF_LARGE = 4, /* the same for tensors with more elements than LARGE */
     LARGE = 1 << 24
 };
 
@@ -317,7 +323,10 @@ struct survivor {
     struct tally tally;
 };
 
-/* Keeps the survivors sorted by explained elements of the sample, equal ones in order. */
+/*
+ * Adds a survivor. The list stays sorted by explained elements of the sample; survivors with equal
+ * numbers stay in order.
+ */
 static size_t insert(struct survivor *survivors, size_t count, size_t max,
                      const struct survivor *added)
 {
@@ -362,8 +371,8 @@ static bool is_better(const struct survivor *a, const struct survivor *b)
     return a->tally.contradicted < b->tally.contradicted;
 }
 
-/* Checks the survivors on all elements. Returns the best one, or null; *rival: another order of
- * dimensions that explains the difference as well, or null. */
+/* Checks the survivors on all elements. Returns the best one, or null. Sets *rival to a survivor
+ * with another order of dimensions that explains the difference equally well, or to null. */
 static const struct survivor *choose(const struct subject *subject, struct survivor *survivors,
                                      size_t count, const struct survivor **rival)
 {

@@ -35,15 +35,16 @@ struct diagnosis {
 /* The move that made the result. */
 struct diagnose_move {
     const struct elements *source; /* rank 0: unknown */
-    const struct elements *before; /* the output before the move, with its shape; or rank 0 */
-    const mli_mov_cfg_t *cfg;      /* of the source's rank, with neutral values filled in */
-    const uint32_t *result_shape;  /* shape that the move writes, offsets included */
+    const struct elements *before; /* output before the move; rank 0: it did not exist */
+    const mli_mov_cfg_t *cfg; /* cfg of the job, with an entry for each dimension of the source and
+                                 with neutral values filled in */
+    const uint32_t *result_shape; /* shape that the move writes, offsets included */
 };
 
 struct diagnose_request {
-    const struct elements *got, *wanted; /* of one dtype and shape */
+    const struct elements *got, *wanted; /* tensors of one dtype and shape */
     const char *got_name,
-        *wanted_name;                 /* names in the sentence: null and "expected", or "A", "B" */
+        *wanted_name; /* names in the sentence: null and "expected", or "A" and "B" */
     const struct diagnose_move *move; /* null: unknown */
 };
 
@@ -52,8 +53,8 @@ int diagnose(const struct diagnose_request *request, const struct differing *dif
              struct diagnosis *diagnosis);
 
 /**
- * Sets the origins of differing->first: the place in the source of the value that each element has,
- * if the move or the value determines it, and the place of the wanted value.
+ * Sets the origin of each element in differing->first: the coordinate in the source from which its
+ * value comes, if the move or the value determines it, and the coordinate of the wanted value.
  */
 void diagnose_origins(const struct diagnose_request *request, struct differing *differing);
 

@@ -26,8 +26,8 @@ struct differing_element {
     char origin[DIFFERING_ORIGIN_MAX]; /* "from src[0, 1], not src[1, 0]"; empty: unknown */
 };
 
-/* Consecutive planes with equal numbers of differing elements. A plane is the last two dimensions;
- * of a tensor of rank 2, a row. */
+/* Consecutive planes with equal numbers of differing elements. A plane has the last two dimensions
+ * of the tensor; in a tensor of rank 2 it is a row. */
 struct differing_run {
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first plane, in the leading dimensions */
     uint32_t planes;
@@ -45,16 +45,17 @@ struct differing {
     bool has_largest;
     uint32_t largest_at[MLI_MAX_RANK];
     double largest;
-    double relative; /* floats: the same difference divided by the magnitude of b; 0: b is 0 */
-    uint64_t ulps;   /* floats: representable numbers from a to b */
+    double relative; /* floats: the largest difference divided by the magnitude of b there; 0: b is
+                        0 */
+    uint64_t ulps;   /* floats: number of representable numbers from a to b */
 
-    uint32_t leading; /* dimensions before those of a plane; 0: no planes */
+    uint32_t leading; /* number of dimensions before those of a plane; 0: there are no planes */
     uint64_t planes, planes_differ;
-    struct differing_run runs[DIFFERING_RUNS_MAX]; /* the first ones */
+    struct differing_run runs[DIFFERING_RUNS_MAX]; /* the first runs */
     uint32_t run_count;
-    bool runs_cut; /* further planes differ */
+    bool runs_cut; /* further planes differ, but are not in `runs` */
 
-    uint32_t first_max; /* at most DIFFERING_FIRST_MAX */
+    uint32_t first_max; /* maximum number of elements in `first`, at most DIFFERING_FIRST_MAX */
     uint32_t first_count;
     struct differing_element first[DIFFERING_FIRST_MAX];
 

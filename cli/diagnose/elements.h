@@ -10,7 +10,7 @@
 #include "mli_types.h"
 
 struct elements {
-    const uint8_t *data; /* the first element, little-endian */
+    const uint8_t *data; /* address of the first element; elements are little-endian */
     const struct dtype *dtype;
     uint32_t rank; /* 0: there is no tensor */
     uint32_t shape[MLI_MAX_RANK];
@@ -32,7 +32,9 @@ uint64_t elements_index(const struct elements *elements, const uint32_t *at);
 /** Computes the coordinate of an index in C order; dimensions beyond the rank become 0. */
 void elements_place(const struct elements *elements, uint64_t index, uint32_t at[MLI_MAX_RANK]);
 
-/** Advances a coordinate in C order. Returns false after the last one, and sets it to 0. */
+/**
+ * Advances a coordinate in C order. After the last coordinate, sets it to zeros and returns false.
+ */
 bool elements_next(const struct elements *elements, uint32_t *at);
 
 /**

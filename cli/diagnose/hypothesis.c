@@ -5,9 +5,10 @@
 #include "cli/diagnose/hypothesis.h"
 
 /*
- * Adds a candidate for all elements and returns it; the caller changes its map. With `source` the
- * reference is the source and the map is that of the move; else the reference is `wanted` and the
- * map the identity. When the list is full, returns a candidate that is dropped.
+ * Adds a candidate for all elements and returns it; the caller changes its map. With `source`, the
+ * reference is the source of the move, and the map is the map of the move; else the reference is
+ * `wanted`, and the map is the identity. If the list is full, returns a candidate that is not in
+ * the list.
  */
 static struct candidate *proposals_add(struct proposals *proposals,
                                        const struct hypothesis *hypothesis, bool source)
@@ -27,7 +28,10 @@ static struct candidate *proposals_add(struct proposals *proposals,
     return candidate;
 }
 
-/* Returns whether the subject has a source: the number of the last reference. */
+/*
+ * Returns the number of the last reference: 1, the source, if the subject has one; else 0,
+ * `wanted`.
+ */
 static int proposals_last_reference(const struct proposals *proposals)
 {
     return proposals->subject->source ? 1 : 0;
@@ -88,8 +92,7 @@ static bool mapped_predict(const struct subject *subject, const struct candidate
     return map_word(&candidate->map, candidate->reference, element->at, word);
 }
 
-/* Returns whether the elements of `wanted` are 0 that a shift along a dimension pushes over its
- * edge. */
+/* Returns whether a shift along a dimension pushes only zeros over the edge of `wanted`. */
 static bool pushes_zeros_out(const struct elements *wanted, uint32_t dimension, int64_t first)
 {
     struct elements slab = *wanted;
@@ -107,7 +110,10 @@ static bool pushes_zeros_out(const struct elements *wanted, uint32_t dimension, 
     return true;
 }
 
-/* Adds a question about an offset that differs by `delta` source elements in a source dimension. */
+/*
+ * Adds a question about a wrong offset: it differs by `delta` source elements in source dimension
+ * `d`.
+ */
 static void ask_about_offset(const struct subject *subject, uint32_t d, int64_t delta,
                              struct phrase *phrase)
 {
@@ -140,7 +146,10 @@ static bool other_axis(const struct map *a, const struct map *b, uint32_t d, con
     return a->axis[d] != b->axis[d] && (shape[a->axis[d]] > 1 || shape[b->axis[d]] > 1);
 }
 
-/* Adds a question about the member of the job that makes the difference of two maps. */
+/*
+ * Adds a question about the member of the job that may be wrong, from the difference between two
+ * maps.
+ */
 static void ask(const struct subject *subject, const struct candidate *candidate,
                 const struct map *right, struct phrase *phrase)
 {
@@ -197,12 +206,12 @@ static void mapped_describe(const struct subject *subject, const struct candidat
 /* The dimensions are in another order: a transpose, also inside planes. */
 
 /*
- * Sets `order` to the next permutation of the numbers below `rank` but the identity; *number, first
- * 0, is its number. Returns false after the last one.
+ * Sets `order` to the next permutation of the numbers below `rank`, except the identity. *number,
+ * 0 before the first call, is the number of the permutation. Returns false after the last one.
  */
 static bool next_permutation(uint32_t rank, uint32_t *number, uint8_t order[MLI_MAX_RANK])
 {
-    /* Counts through all numbers with `rank` digits below `rank`; the identity is 0, 1, 2, 3. */
+    /* Goes through all sequences of `rank` digits below `rank`; 0, 1, 2, 3 is the identity. */
     while (*number < 256) {
         uint32_t used = 0, same = 0, rest = (*number)++;
 
@@ -217,7 +226,7 @@ static bool next_permutation(uint32_t rank, uint32_t *number, uint8_t order[MLI_
     return false;
 }
 
-/* Returns whether a tensor keeps its shape in another order of its dimensions. */
+/* Returns whether a tensor keeps its shape if its dimensions are reordered. */
 static bool keeps_shape(const struct elements *elements, const uint8_t *order)
 {
     for (uint32_t d = 0; d < elements->rank; d++) {
@@ -243,7 +252,10 @@ static void propose_permuted(const struct hypothesis *self, struct proposals *pr
     }
 }
 
-/* The dimensions are in another order, and the elements follow one another in the wanted shape. */
+/*
+ * The dimensions are reordered, and the elements follow one another in the wanted shape: a
+ * transposed tensor under a wrong shape.
+ */
 
 static void propose_relaid(const struct hypothesis *self, struct proposals *proposals)
 {
@@ -251,7 +263,7 @@ static void propose_relaid(const struct hypothesis *self, struct proposals *prop
     uint8_t order[MLI_MAX_RANK] = {0};
 
     for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
-        if (keeps_shape(wanted, order)) /* then it is a permutation */
+        if (keeps_shape(wanted, order)) /* the hypothesis of a permutation covers this order */
             continue;
         struct candidate *candidate = proposals_add(proposals, self, false);
         for (uint32_t d = 0; d < wanted->rank; d++)
@@ -328,7 +340,9 @@ static void propose_reversed(const struct hypothesis *self, struct proposals *pr
 
 enum { SHIFTED_SHIFT_MAX = 4 };
 
-/* Adds candidates with a map; the values beyond the edge of `wanted` may be of each kind. */
+/*
+ * Adds candidates with a map; for `wanted`, one candidate for each kind of value beyond its edge.
+ */
 static void propose_map(const struct hypothesis *self, struct proposals *proposals, bool source,
                         const struct map *map, uint32_t cost)
 {
@@ -373,12 +387,15 @@ static void propose_shifted(const struct hypothesis *self, struct proposals *pro
     }
 }
 
-/* A row (an index of any dimension) is repeated or missing: later rows come late or early. */
+/*
+ * A row (an index of any dimension) is repeated or missing: the rows after it come one row too
+ * late or too early.
+ */
 
 enum { REPEATED_SHIFT_MAX = 2, DIMENSION = 0, SHIFT, COPY };
 
-/* `copy`: only the differing rows are copies of others; else all rows from the first one on moved.
- */
+/* `copy`: only the differing rows are wrong, as copies of other rows; else all rows from the first
+ * differing row on are shifted. */
 static void propose_rows(const struct hypothesis *self, struct proposals *proposals, uint32_t d,
                          int64_t shift, bool copy)
 {
@@ -439,7 +456,7 @@ static void describe_repeated(const struct subject *subject, const struct candid
         phrase_add(phrase, "index %" PRIu32 " of dimension %" PRIu32 " is missing", low, d);
 }
 
-/* Rows slide: a stride is wrong by a few elements, or the first element is. */
+/* Rows slide: a stride, or the address of the first element, is wrong by a few elements. */
 
 enum { SLIDE_MAX = 8, FIRST = MLI_MAX_RANK, SLIDE };
 
@@ -461,7 +478,7 @@ static void propose_slid(const struct hypothesis *self, struct proposals *propos
 {
     const struct elements *wanted = proposals->subject->wanted;
 
-    if (elements_count(wanted) > INT64_MAX / UINT32_MAX) /* no overflow in predict_slid() */
+    if (elements_count(wanted) > INT64_MAX / UINT32_MAX) /* against overflow in predict_slid() */
         return;
     for (int64_t slide = -SLIDE_MAX; slide <= SLIDE_MAX; slide++) {
         if (slide == 0)
@@ -470,7 +487,7 @@ static void propose_slid(const struct hypothesis *self, struct proposals *propos
             if (wanted->shape[d] > 1)
                 propose_packed(self, proposals, slide)->number[d] += slide;
         }
-        if (wanted->rank > 1) /* of rank 1 it is a shift */
+        if (wanted->rank > 1) /* with rank 1, a shift covers this case */
             propose_packed(self, proposals, slide)->number[FIRST] = slide;
     }
 }
@@ -522,12 +539,13 @@ static void describe_slid(const struct subject *subject, const struct candidate 
 enum { BASES = 12, FITTED_COST = 8 };
 #define FITTED_BITS_MIN 4.0
 
-/* An element of the wrong tensor and one neighbour in each dimension. */
+/* An element of the wrong tensor and one neighbour along each dimension. */
 struct base {
     uint32_t at[MLI_MAX_RANK];
     uint32_t found;                   /* index of its value in the lookup */
-    uint32_t neighbour[MLI_MAX_RANK]; /* of the neighbours' values */
-    int side[MLI_MAX_RANK]; /* 1 or -1: the neighbour is after or before; 0: there is none */
+    uint32_t neighbour[MLI_MAX_RANK]; /* indices of the neighbours' values in the lookup */
+    int side[MLI_MAX_RANK]; /* 1: the neighbour is after the element; -1: before; 0: there is no
+                               neighbour */
 };
 
 static void look_around(struct base *base, const struct elements *wrong, uint64_t index,
@@ -547,8 +565,9 @@ static void look_around(struct base *base, const struct elements *wrong, uint64_
 }
 
 /*
- * Lets the map follow dimension `a` of the wrong tensor, as the neighbour there does. Returns false
- * unless the neighbour's place differs in exactly one dimension.
+ * Lets the map follow dimension `a` of the wrong tensor in the direction in which the neighbour
+ * along `a` moves in the reference. Returns false unless the neighbour is displaced along exactly
+ * one dimension of the reference.
  */
 static bool follow(struct map *map, const struct base *base, const struct lookup *lookup,
                    uint32_t a)
@@ -569,7 +588,10 @@ static bool follow(struct map *map, const struct base *base, const struct lookup
     return moved == 1;
 }
 
-/* Computes the map from the places of a base and its neighbours. Returns false if there is none. */
+/*
+ * Computes the map from the coordinates of a base and its neighbours in the reference. Returns
+ * false if no map fits.
+ */
 static bool fit(struct map *map, const struct base *base, const struct lookup *lookup)
 {
     if (!lookup_unique(lookup, base->found))
@@ -625,7 +647,10 @@ static void propose_fitted(const struct hypothesis *self, struct proposals *prop
 
 enum { VALUE = 0, STALE_COST = 8 };
 
-/* One value for all wrong elements is no evidence among elements with two values. */
+/*
+ * Proposes nothing for bool: an element has one of two values only, so equal wrong elements are no
+ * evidence.
+ */
 static void propose_stale(const struct hypothesis *self, struct proposals *proposals)
 {
     const struct subject *subject = proposals->subject;
@@ -831,7 +856,7 @@ static void describe_recoded(const struct subject *subject, const struct candida
         phrase_add(phrase, "%" PRId64 ": wrong frac_bits or scale?", (int64_t)1 << amount);
 }
 
-/* The output has the elements of the source, or of the output before the job, as they were. */
+/* The output has unchanged elements: those of the source, or those of the output before the job. */
 
 enum { BEFORE = 0 };
 
@@ -853,7 +878,7 @@ static bool predict_unmoved(const struct subject *subject, const struct candidat
     if (candidate->number[BEFORE]) {
         *word = elements_word(subject->before, element->at);
         return elements_word(subject->got, element->at) !=
-               element->wanted; /* a right element was written */
+               element->wanted; /* no prediction for elements that are right */
     }
     if (element->index >= elements_count(subject->source))
         return false;
@@ -884,18 +909,21 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
     {"stale", propose_stale, predict_stale, describe_stale, .zero_is_value = true},
 };
 
-/* Wrong elements at regular places along a dimension: the boundaries of tiles. */
+/* Wrong elements repeat at a regular distance along a dimension, as at the boundaries of tiles. */
 
 enum { PERIOD_MIN = 4, PERIOD_MAX = 64, STRIPES_MIN = 3, SHOWN = 3 };
 #define STRIPED_BITS_MIN 20
 
-/* Wrong elements of dimension d have coordinates of which the remainder by `period` is from `first`
- * to `first` + `width` - 1. */
+/* A pattern of wrong elements: their coordinates in dimension d, modulo `period`, are in the
+ * circular range of `width` remainders from `first` on. */
 struct stripes {
     uint32_t d, period, first, width;
 };
 
-/* Finds the shortest circular run of remainders that has all samples. Returns its width. */
+/*
+ * Finds the shortest circular run of remainders that contains the remainders of all samples.
+ * Returns its width.
+ */
 static uint32_t narrow(const bool *used, uint32_t period, uint32_t *first)
 {
     uint32_t gap = 0, gap_end = 0, run = 0;
@@ -948,7 +976,7 @@ static bool holds(const struct subject *subject, const struct stripes *stripes)
     return true;
 }
 
-/* Returns whether the sample cannot be inside the stripes by accident. */
+/* Returns whether it is unlikely that the sample is inside the stripes by accident. */
 static bool is_evident(const struct subject *subject, const struct stripes *stripes)
 {
     const struct differing *differing = subject->differing;
@@ -966,7 +994,7 @@ static bool find_striped(const struct subject *subject, struct stripes *stripes)
     for (uint32_t d = 0; d < subject->got->rank; d++) {
         const uint32_t most = (differing->high[d] - differing->low[d]) / (STRIPES_MIN - 1);
 
-        /* Try the longest period first: half of a period holds for the same elements. */
+        /* Try the longest period first: half of a period that fits would fit, too. */
         for (uint32_t period = most < PERIOD_MAX ? most : PERIOD_MAX; period >= PERIOD_MIN;
              period--) {
             if (find_period(subject, d, period, stripes) && is_evident(subject, stripes) &&

@@ -21,17 +21,22 @@
 #include "cli/diagnose/phrase.h"
 #include "mli_mov_api.h"
 
-/* Two tensors that differ, and the source and the earlier output if a job made the result. */
+/*
+ * Two tensors that differ; if a job made the result, also its source and the output before the
+ * job.
+ */
 struct subject {
     const struct elements *got, *wanted;
-    const char *got_name, *wanted_name; /* "expected", or "A" and "B" */
+    const char *got_name, *wanted_name; /* names, such as "A" and "B" */
     const struct elements *source;      /* null: unknown */
-    const struct elements *before;      /* null: the output did not exist; else it has its shape */
-    struct map move;                    /* from the output to the source, with a source */
-    const mli_mov_cfg_t *cfg;           /* of the job, with a source */
-    bool moved_as_planned; /* `got` has the values of `move`: then `wanted` is another move */
+    const struct elements *before;      /* output before the job; null: it did not exist */
+    struct map move;          /* map from the output to the source; only if `source` is known */
+    const mli_mov_cfg_t *cfg; /* cfg of the job; only if `source` is known */
+    bool moved_as_planned; /* `got` has the values that `move` gives: then `wanted` is the result of
+                              another move */
     const struct differing *differing;
-    double bits; /* information of a value: -log2 of the chance that two values but 0 are equal */
+    double bits; /* bits of information of a value: -log2 of the chance that two values other than 0
+                    are equal */
 };
 
 struct hypothesis;
@@ -40,16 +45,20 @@ enum { CANDIDATE_NUMBERS = 6 };
 
 struct candidate {
     const struct hypothesis *hypothesis;
-    const struct elements *reference; /* of `map`: `wanted`, or the source */
-    bool predicts_wanted;             /* predicts `wanted` instead of `got` */
+    const struct elements *reference; /* `map` gives coordinates of this tensor */
+    bool predicts_wanted;             /* true: predicts the values of `wanted` instead of `got` */
     struct map map;
     int64_t number[CANDIDATE_NUMBERS]; /* meaning depends on the hypothesis */
-    /* Region of the tensor in which the candidate predicts values; both coordinates included. */
+    /*
+     * The region in which the candidate predicts values, from coordinate `low` to `high`,
+     * included.
+     */
     uint32_t low[MLI_MAX_RANK], high[MLI_MAX_RANK];
-    uint32_t cost; /* bits of information that it took from the data when it was proposed */
+    uint32_t cost; /* bits of information that the hypothesis took from the data to propose the
+                      candidate */
 };
 
-/* Proposed candidates; further ones are dropped when it is full. */
+/* The list of proposed candidates: further candidates are dropped when it is full. */
 enum { PROPOSALS_MAX = 512 };
 
 struct proposals {
@@ -61,8 +70,8 @@ struct proposals {
 /* The element for which a candidate predicts a value. */
 struct element_at {
     const uint32_t *at;
-    uint64_t index;  /* in C order */
-    uint32_t wanted; /* its bits in `wanted` */
+    uint64_t index;  /* index of the element in C order */
+    uint32_t wanted; /* bits of the element in `wanted` */
 };
 
 struct hypothesis {
@@ -75,19 +84,19 @@ struct hypothesis {
     /** Adds the rest of a sentence that begins with "every value is". */
     void (*describe)(const struct subject *subject, const struct candidate *candidate,
                      struct phrase *phrase);
-    bool has_rivals;    /* another candidate of the same reference may explain as much */
-    bool zero_is_value; /* explained zeros are evidence, too */
+    bool has_rivals; /* another candidate of the same reference may explain equally many elements */
+    bool zero_is_value; /* explained zeros are evidence, like other values */
 };
 
-/* All hypotheses. Of two that explain equally much, the first one is the diagnosis. */
+/* All hypotheses. If two of them explain equally many elements, the first one is the diagnosis. */
 enum { HYPOTHESES = 10 };
 extern const struct hypothesis hypotheses[HYPOTHESES];
 
-/** Adds a sentence about the places of the wrong elements: "; all of them at ...". Adds nothing if
- * the places have no pattern. */
+/** Adds a sentence about the coordinates of the wrong elements: "; all of them at ...". Adds
+ * nothing if they have no pattern. */
 void striped_add(const struct subject *subject, struct phrase *phrase);
 
-/* The places of several values in a tensor, which one pass finds. */
+/* The coordinates of several values in a tensor, which one pass over the tensor finds. */
 enum { LOOKUP_MAX = 64 };
 
 struct lookup {
@@ -95,14 +104,14 @@ struct lookup {
     struct {
         uint32_t word;
         uint64_t times;
-        uint32_t at[MLI_MAX_RANK]; /* place of the first element with these bits */
+        uint32_t at[MLI_MAX_RANK]; /* coordinate of the first element with these bits */
     } value[LOOKUP_MAX];
 };
 
 /** Adds the bits of a value and returns its index; LOOKUP_MAX: there is no room. */
 uint32_t lookup_add(struct lookup *lookup, uint32_t word);
 
-/** Looks for all values. */
+/** Finds the coordinates of all values of a lookup. */
 void lookup_run(struct lookup *lookup, const struct elements *elements);
 
 /** Returns whether the tensor has exactly one element with these bits. */

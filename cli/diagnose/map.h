@@ -13,12 +13,12 @@
 #include "cli/diagnose/elements.h"
 #include "cli/diagnose/phrase.h"
 
-/* The value of coordinates outside the reference. */
+/* The value that a map gives for coordinates outside the reference. */
 enum map_outside { MAP_UNKNOWN, MAP_ZERO, MAP_WRAP, MAP_EDGE };
 
 /* Coordinate d of the reference is first[d] + step[d] * at[axis[d]]. */
 struct map {
-    uint32_t rank; /* of the reference */
+    uint32_t rank; /* rank of the reference */
     uint8_t axis[MLI_MAX_RANK];
     int64_t first[MLI_MAX_RANK], step[MLI_MAX_RANK];
     enum map_outside outside;
@@ -41,7 +41,10 @@ bool map_word(const struct map *map, const struct elements *reference, const uin
 /** Returns whether both maps give equal coordinates to all coordinates below `shape`. */
 bool map_same(const struct map *a, const struct map *b, const uint32_t *shape);
 
-/** Adds "src[j, i + 1]": the reference at the map of [i, j, ...], coordinates below `shape`. */
+/**
+ * Adds "src[j, i + 1]": the element of the reference that the map gives for [i, j, ...]; the
+ * coordinates are below `shape`.
+ */
 void map_add(struct phrase *phrase, const struct map *map, const char *reference,
              const uint32_t *shape);
 
