@@ -14,13 +14,13 @@
 struct c_file {
     const char *name; /* borrowed */
     uint64_t base;    /* lowest offset of a tensor in the file */
-    size_t use;       /* number of its first use; later, its number */
+    size_t use; /* before c_files_sort(): number of its first use; afterwards: its own number */
 };
 
 /* All files, in the order of their first use. */
 struct c_files {
     struct c_file *sorted;   /* the files; sorted by name after c_files_sort() */
-    struct c_file **ordered; /* by first use */
+    struct c_file **ordered; /* the files by their first use */
     size_t count;
     bool failed; /* true: out of memory */
 };
@@ -51,7 +51,7 @@ static void c_files_add(struct c_files *files, const char *name, uint64_t offset
     files->count += !files->failed;
 }
 
-/* Sorts by name, and uses of one file by their order. */
+/* Orders entries by file name, and uses of one file by their number. */
 static int compare_names(const void *a, const void *b)
 {
     const struct c_file *x = a, *y = b;
@@ -185,7 +185,7 @@ static void put_head(struct textw *w, const struct explained *e, const char *nam
     textw_printf(w, "mli_status %s(const void *src, void *dst)\n{\n", name);
 }
 
-/* Writes ".member = {1, 2, 3}," for the first `rank` of unsigned numbers. */
+/* Writes ".member = {1, 2, 3}," with the first `rank` entries of an unsigned array. */
 #define PUT_ARRAY(w, member, rank, array)                                                          \
     do {                                                                                           \
         textw_printf(w, "        ." member " = {");                                                \
@@ -371,7 +371,7 @@ struct c_operand {
     uint64_t size;      /* bytes of the buffer */
     bool placed;        /* the buffer is in a memory of the board */
     uint64_t address;   /* address of a placed buffer */
-    uint64_t offset;    /* bytes to the first element */
+    uint64_t offset;    /* bytes from the start of the buffer or file to the first element */
 };
 
 struct c_call {

@@ -25,8 +25,8 @@ void c_function_begin(struct textw *w, const char *command);
 
 /**
  * Writes the function of a job. `number` is its number in the output, from 0, for the names of
- * functions: "move_tile0", or "move_3" without a name. A name with other characters than letters,
- * digits and '_' gets the number at its end.
+ * functions: "move_tile0" for the job "tile0", or "move_3" for a job without a name. If the name
+ * has other characters than letters, digits and '_', the number is appended.
  */
 void c_function(struct textw *w, const struct explained *explained, const struct resolved *resolved,
                 size_t number);
@@ -34,15 +34,16 @@ void c_function(struct textw *w, const struct explained *explained, const struct
 struct c_sequence {
     struct c_call *calls;
     size_t count, capacity;
-    bool failed; /* out of memory */
+    bool failed; /* true: out of memory */
 };
 
-/** Frees the calls; legal for zeros. The sequence is empty then. */
+/** Frees the calls; accepts zeros. Afterwards the sequence is empty. */
 void c_sequence_finish(struct c_sequence *sequence);
 
 /**
- * Adds the call of the function that c_function() wrote with this number. `file` has the buffers of
- * the job, `buffers` their places, or null places without a profile. Borrows strings of both.
+ * Adds the call of the function that c_function() wrote with this number. `file` has the buffers
+ * of the job, `buffers` has their places in memory; without a profile, these are null. Borrows
+ * strings of both.
  */
 void c_sequence_add(struct c_sequence *sequence, const struct explained *explained,
                     const struct resolved *resolved, const struct job_file *file,

@@ -226,7 +226,7 @@ static void write_steps(struct jsonw *w, const mli_explanation *move)
 struct touched {
     uint64_t bytes;
     const mli_byte_range *range;
-    bool any; /* false: no element, so `first` and `last` are not set */
+    bool any; /* false: no elements, so `first` and `last` are not set */
     uint64_t first[MLI_MAX_RANK], last[MLI_MAX_RANK];
 };
 
@@ -265,7 +265,9 @@ static void write_sides(struct jsonw *w, const struct explained *e)
     write_side(w, "dst", &e->dst, &written, move->rank);
 }
 
-/* Writes descriptor `index` of the plan. A box of zeros has no source. */
+/*
+ * Writes descriptor `index` of the plan. The box of a descriptor that writes zeros has no source.
+ */
 static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index,
                              const struct mli_copy_box *box)
 {

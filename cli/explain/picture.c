@@ -145,7 +145,7 @@ static struct picture_slot break_slot(uint64_t from, uint64_t to)
     return (struct picture_slot){.kind = SLOT_BREAK, .at = from, .left_out = to - from};
 }
 
-/* Returns the slot of coordinate `at` of the padded source. */
+/* Returns the slot of coordinate `at` of the source, padding included. */
 static struct picture_slot src_slot(const mli_explained_axis *a, uint64_t at)
 {
     struct picture_slot slot = {.at = at};

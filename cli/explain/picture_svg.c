@@ -225,7 +225,7 @@ static void dots(struct textw *w, int x, int y, int dx, int dy)
         svgw_circle(w, x + i * dx, y + i * dy, 2, faint);
 }
 
-/* Draw dots and the number of omitted planes, or of omitted lines, in place of these. */
+/* Draws dots, and the number of omitted planes or lines, at their position. */
 static void svg_axis_planes_left_out(struct textw *w, const struct picture_block *block,
                                      size_t line, size_t plane)
 {
@@ -250,7 +250,7 @@ static void svg_axis_lines_left_out(struct textw *w, const struct picture_block 
 /* A cell that is large enough shows its element's coordinate in the source. */
 enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24 };
 
-/* The class of a state's cells, and their attributes unless each cell has its own colour. */
+/* The class of the cells of a state, and their attributes unless each cell has its own colour. */
 static const struct look {
     const char *name, *attributes;
 } looks[PICTURE_STATES] = {
@@ -482,7 +482,10 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
     }
 }
 
-/* Puts items on lines of at most `width`; null w: only measures them. */
+/*
+ * Puts items on lines of at most `width`. If `w` is null, nothing is drawn: only the height is
+ * measured.
+ */
 struct flow {
     struct textw *w;
     int left, width;
@@ -572,7 +575,10 @@ enum {
 
 static const char ink[] = "#27303f", grey[] = "#98a1ae", small[] = "#5b6575";
 
-/* The position of the next line; null w: only measures the height. */
+/*
+ * The position of the next line. If `w` is null, nothing is drawn, and only the height is
+ * measured.
+ */
 struct pen {
     struct textw *w;
     int x, y;
@@ -618,7 +624,10 @@ static bool fits(const struct drawing *drawing)
            dst->height <= SIDE_HEIGHT;
 }
 
-/* Returns the number of bytes of `text` for one line: up to the last ", " that fits, or all. */
+/*
+ * Returns the number of bytes of `text` that fit on one line: all, or up to the last ", " that
+ * fits.
+ */
 static size_t cut(const char *text, int size, int room)
 {
     size_t fits = 0;

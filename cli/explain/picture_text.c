@@ -367,8 +367,8 @@ static void moved_words(char out[LEGEND_MAX], const struct picture *picture, con
              picture_coordinate(picture, d, last[d]), d);
 }
 
-/* Puts the items of the legend on lines of at most `width`. Null canvas: only counts the lines.
- * Returns the number of lines. */
+/* Puts the items of the legend on lines of at most `width`. With a null canvas, only counts the
+ * lines. Returns the number of lines. */
 static int put_legend(struct canvas *canvas, const struct picture *picture, int width, bool utf8)
 {
     int x = 0, y = 0;

@@ -29,7 +29,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Returns the length of the number at the beginning of a text; *fraction: it has a point. */
+/*
+ * Returns the length of the number at the beginning of a text. Sets *fraction if it has a decimal
+ * point.
+ */
 static size_t number_length(const char *text, size_t left, bool *fraction)
 {
     size_t length = 0;
@@ -42,7 +45,7 @@ static size_t number_length(const char *text, size_t left, bool *fraction)
     return length;
 }
 
-/* Returns the length of the string at the beginning of a text, with its quotes. */
+/* Returns the length of the string at the beginning of a text, quotes included. */
 static size_t string_length(const char *text, size_t left)
 {
     size_t length = 1;
@@ -190,7 +193,7 @@ static int compare_names(const void *a, const void *b)
     return x->start_ns < y->start_ns ? -1 : 1;
 }
 
-/* Counts times from the first transfer, and sorts the slots by name. */
+/* Makes times count from the start of the first transfer, and sorts the slots by name. */
 static void arrange(struct measured *measured)
 {
     uint64_t first = UINT64_MAX;
@@ -266,7 +269,7 @@ static int compare_key(const void *key, const void *element)
     return strcmp(key, (*(const struct timeline_slot *const *)element)->name);
 }
 
-/* Returns the place of the first transfer with this name in by_name, or null. */
+/* Returns the entry of by_name for the first transfer with this name, or null. */
 static const struct timeline_slot **first_of(const struct measured *measured, const char *name)
 {
     const struct timeline_slot **found =
@@ -369,7 +372,7 @@ void timeline_end(struct timeline *timeline)
         end_life(timeline, &timeline->lives[i]);
 }
 
-/* Begins the jobs of another file. Returns 0, or -1 if out of memory. */
+/* Begins the jobs of the next file. Returns 0, or -1 if out of memory. */
 static int change_file(struct timeline *timeline, const struct job_file *file)
 {
     const size_t count = timeline->file_count;
@@ -390,7 +393,7 @@ static int change_file(struct timeline *timeline, const struct job_file *file)
     return 0;
 }
 
-/* Returns when the predecessors of a job have ended. */
+/* Returns the time at which all predecessors of a job have ended. */
 static profile_cost ready_at(const struct timeline *timeline, const struct job_file *file,
                              size_t index)
 {
@@ -460,7 +463,10 @@ static void use_buffer(struct timeline *timeline, struct buffer_life *life,
     life->read |= !writes;
 }
 
-/* Adds the use of a place. `spec`: the tensor there, or null for the buffers of a staged job. */
+/*
+ * Adds the use of a board place by a slot. `spec`: the tensor at the place, or null for the
+ * buffers of a staged job.
+ */
 static void add_use(struct timeline *timeline, const struct job_file *file,
                     const struct tensor_spec *spec, const struct board_place *place,
                     const struct timeline_slot *slot, bool writes)
@@ -590,7 +596,7 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
     return timeline_chart_save(&chart, path, fault);
 }
 
-/* The trace's time of cycle 0, in ns: a trace event has no time 0. */
+/* The trace's time of cycle 0, in ns: no event of a trace may have time 0. */
 #define ORIGIN_NS UINT64_C(1)
 
 /* Writes a slot as a transfer that has ended. */

@@ -42,13 +42,14 @@ struct measured {
 
 /**
  * Reads a trace. Returns 0, or -1 with the fault: the file cannot be read, is not a trace, is the
- * trace of a model, or has no transfer. measured_finish() is legal after both, and for zeros.
+ * trace of a model, or has no transfer. measured_finish() may be called in both cases, and for
+ * zeros.
  */
 int measured_load(struct measured *measured, const char *path, struct fault *fault);
 void measured_finish(struct measured *measured);
 
-/** Gives the transfers the kinds of the jobs with equal names, and counts them. Until then, and
- * without such a job, they are of TIMELINE_OTHER. */
+/** Gives the transfers with the name of a job the kind of this job, and counts them. All other
+ * transfers keep the kind TIMELINE_OTHER. */
 void measured_match(struct measured *measured, const struct timeline_slot *jobs, size_t count);
 
 /* Sums over the jobs of one file, or over all jobs. */
@@ -82,14 +83,14 @@ struct timeline {
     size_t slot_count, slot_capacity;
     struct timeline_use *uses; /* uses of buffers */
     size_t use_count, use_capacity;
-    size_t *slot_of; /* slots of the jobs of the latest file by their index, or SIZE_MAX */
+    size_t *slot_of; /* by index of a job of the latest file: its slot, or SIZE_MAX */
     profile_cost *ends;
-    struct buffer_life *lives;       /* lives of the buffers of the latest file */
+    struct buffer_life *lives;       /* for each buffer of the latest file: its current use */
     const struct measured *measured; /* a measured timeline, or null; borrowed */
     bool failed;                     /* out of memory */
 };
 
-/** Begins an empty timeline. Finish it with timeline_finish(), which is legal for zeros too. */
+/** Begins an empty timeline. Finish it with timeline_finish(), which also accepts zeros. */
 void timeline_init(struct timeline *timeline, const struct target_profile *profile);
 void timeline_finish(struct timeline *timeline);
 
@@ -98,7 +99,7 @@ void timeline_finish(struct timeline *timeline);
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);
 
-/** Adds a job that was resolved, unless it cannot be on the board. */
+/** Adds a resolved job, unless it cannot run on the board. */
 void timeline_predict(struct timeline *timeline, const struct job_board_context *context,
                       const struct resolved *resolved);
 

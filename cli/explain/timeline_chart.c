@@ -10,11 +10,11 @@
 
 /* The position of a panel's time axis in the drawing. */
 struct timeline_scale {
-    int x, width;     /* pixels of time 0, and from there to `span_ns` */
+    int x, width;     /* pixel of time 0, and pixels from there to `span_ns` */
     uint64_t span_ns; /* at least 1 */
 };
 
-/* Returns the x of a time; a time after the span is at its end. */
+/* Returns the x of a time. A time after the span gets the x of the end of the span. */
 static int timeline_x(const struct timeline_scale *scale, uint64_t ns)
 {
     if (ns >= scale->span_ns)
@@ -69,8 +69,8 @@ struct plot {
     struct timeline_scale scale;
     int y;         /* top of the first lane */
     size_t *order; /* indices of the slots, by start; owned */
-    bool groups;   /* true: there is a group */
-    bool arrows;   /* true: there are arrows, which would hide names */
+    bool groups;   /* true: some slots are drawn as groups */
+    bool arrows;   /* true: arrows are drawn; they would hide the names of jobs */
 };
 
 /* Returns the height of a panel's lanes. */
@@ -84,7 +84,7 @@ static int lane_y(const struct plot *plot, uint32_t lane)
     return plot->y + (int)lane * (LANE + LANE_GAP);
 }
 
-/* Returns the number of lanes of a slot that exist. */
+/* Returns the number of lanes of a slot that the panel has. */
 static uint32_t lanes_of(const struct timeline_panel *panel, const struct timeline_slot *slot)
 {
     const uint32_t left = slot->lane < panel->lane_count ? panel->lane_count - slot->lane : 0;
@@ -288,8 +288,8 @@ static void draw_lanes(struct plot *plot)
 
 /* Arrows. */
 
-/* Returns whether an arrow is drawn: neither slot is in a group. On one lane, slots are in order
- * anyway. */
+/* Returns whether an arrow is drawn between two slots: only if neither is in a group and they are
+ * on different lanes. Slots on one lane are in order anyway. */
 static bool has_arrow(const struct plot *plot, const struct timeline_slot *from,
                       const struct timeline_slot *to)
 {
@@ -335,7 +335,7 @@ static uint64_t after(const struct edge *edge, uint64_t bytes)
     return bytes > edge->bytes ? bytes - edge->bytes : 0;
 }
 
-/* Calls draw_arrow() for all dependencies if `draw`. Returns the number of arrows. */
+/* If `draw`, calls draw_arrow() for all dependencies. Returns the number of arrows. */
 static size_t each_arrow(const struct plot *plot, bool draw)
 {
     const struct timeline_panel *panel = plot->panel;
@@ -536,7 +536,7 @@ static void draw_memory_heading(struct textw *w, const struct timeline_memory *m
               peak > memory->size ? ", which does not fit" : "");
 }
 
-/* Returns the bytes at the upper edge: the capacity, or the peak if the capacity dwarfs it. */
+/* Returns the bytes at the upper edge: the capacity, or the peak if the capacity is much larger. */
 static uint64_t top_of(const struct timeline_memory *memory, uint64_t peak)
 {
     if (peak > memory->size || memory->size / 16 > peak)
@@ -614,7 +614,10 @@ static uint64_t tick_step(uint64_t span_ns)
     }
 }
 
-/* Writes the time of a tick, and its unit at time 0: milliseconds if they need 1 digit at most. */
+/*
+ * Writes the time of a tick. The tick at time 0 also has the unit: milliseconds if one digit after
+ * the point is enough, else microseconds.
+ */
 static void tick_text(char out[TIMELINE_TIME_MAX], uint64_t at, uint64_t step_ns)
 {
     const bool millis = step_ns % 100000 == 0;

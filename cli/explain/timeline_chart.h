@@ -49,7 +49,7 @@ struct timeline_slot {
     const char *name;    /* or null */
     const size_t *after; /* indices of the slots that this slot waits for */
     size_t after_count;
-    uint64_t bytes; /* that the slot writes, for traces */
+    uint64_t bytes; /* bytes that the slot writes, for traces */
 };
 
 /* Bytes of a memory that are in use from `start_ns` until `end_ns`. */
@@ -85,9 +85,9 @@ struct timeline_chart {
 };
 
 /**
- * Writes the drawing. Out of memory: sets w->failed. Panels have one scale, so that lengths
- * compare; a panel that would be shorter than an eighth of the width gets a scale of its own, and
- * says so.
+ * Writes the drawing. Out of memory: sets w->failed. All panels have one scale, so that lengths
+ * can be compared; a panel that would be shorter than an eighth of the width gets a scale of its
+ * own, and says so.
  */
 void timeline_chart(struct textw *w, const struct timeline_chart *chart);
 
