@@ -78,7 +78,9 @@ static int predict(uint64_t *ns, const struct job_file *file, const struct targe
     return status;
 }
 
-/* Rounds in which jobs are kept because others would wait for too many jobs. */
+/*
+ * Maximum number of rewrites. Each round keeps jobs, so that no job has to wait for too many jobs.
+ */
 enum { ROUNDS_MAX = 8 };
 
 /* Maximum number of jobs that are split in separate attempts. */
@@ -131,7 +133,7 @@ static int write_near(struct program *p, bool raw, struct jsonw *text, struct fa
         if (!again)
             return 0;
         jsonw_finish(text);
-        /* Without an end in sight, all jobs stay. */
+        /* After ROUNDS_MAX rounds, all jobs stay: so the loop ends. */
         for (size_t i = 0; i < p->count && round >= ROUNDS_MAX; i++) {
             if (p->steps[i].needed == NOT_KEPT)
                 p->steps[i].needed = KEPT_AFTER;
@@ -155,8 +157,8 @@ static size_t jobs_of(const struct program_step *step)
     return !step->alive ? 0 : step->part_count > 0 ? step->part_count : 1;
 }
 
-/* Adds the origins of the jobs that stay to those of the program's own jobs (null: the old file).
- */
+/* Returns for each job that stays its job in the old file. `jobs` has these for the program's own
+ * jobs; null: the program is the old file. */
 static struct optimised_job *follow(const struct program *p, const struct optimised_job *jobs)
 {
     struct optimised_job *followed;
@@ -178,8 +180,8 @@ static struct optimised_job *follow(const struct program *p, const struct optimi
     return followed;
 }
 
-/* Replaces the program by the one of the text that was made of it. A removed job overwrites
- * nothing, so that further jobs may be fused. */
+/* Replaces the program by the program of its rewritten text. Removed jobs no longer overwrite
+ * anything there, so further jobs may be fused. */
 static int advance(struct optimised *result, const struct optimise_request *request,
                    struct fault *fault)
 {
@@ -200,7 +202,7 @@ static int advance(struct optimised *result, const struct optimise_request *requ
     return begin(&result->last, &result->file, request, &result->text, fault);
 }
 
-/* Replaces the program until nothing can be saved. */
+/* Replaces the program by its rewritten text until that saves no more jobs. */
 static int settle(struct optimised *result, const struct optimise_request *request,
                   struct fault *fault)
 {
@@ -211,7 +213,7 @@ static int settle(struct optimised *result, const struct optimise_request *reque
     return 0;
 }
 
-/* Releases everything but the old file. */
+/* Releases the newest program and text, but not the old file. */
 static void drop_last(struct optimised *result)
 {
     jsonw_finish(&result->text);
@@ -220,8 +222,8 @@ static void drop_last(struct optimised *result)
     job_file_finish(&result->file);
 }
 
-/* Splits jobs (as split_mark()), and keeps the result if it has fewer jobs. Sets *found if there
- * was a job to split, and *better. */
+/* Splits jobs as split_mark() does, and keeps the result if it has fewer jobs. Sets *found to
+ * whether there was a job to split, and *better to whether the result is kept. */
 static int try_split(struct optimised *result, const struct optimise_request *request, size_t which,
                      bool *found, bool *better, struct fault *fault)
 {
@@ -274,7 +276,7 @@ static int split(struct optimised *result, const struct optimise_request *reques
         if (try_split(result, request, i, &found, &better, fault))
             return -1;
         if (better)
-            i = SIZE_MAX; /* counts from the first one again */
+            i = SIZE_MAX; /* starts again with candidate 0 */
     }
     return 0;
 }
@@ -290,7 +292,7 @@ static int check_proof(const struct proof *proof, struct fault *fault)
         proof->different, proof->different_at);
 }
 
-/* Writes the text for the place of the new job file. */
+/* Writes the text with names relative to the path of the new job file. */
 static int write_text(struct optimised *result, const struct optimise_request *request,
                       struct fault *fault)
 {

@@ -26,41 +26,41 @@
 
 struct optimise_request {
     struct program_intermediates intermediates;
-    bool raw;         /* a .npy source may become a raw file with the offset of its elements */
+    bool raw;         /* true: a .npy source may become a raw file with an offset to its elements */
     const char *path; /* the new job file: its relative names are relative to its directory; "-":
                          to the working directory; null: to the directory of the old one */
-    const struct options *options;        /* of the service inside this process, for the proof */
-    const struct target_profile *profile; /* of the predicted times; or null */
+    const struct options *options;        /* options of the service that runs the proof */
+    const struct target_profile *profile; /* profile for the predicted times, or null */
 };
 
 /* What the jobs of a file cost. */
 struct optimise_totals {
     size_t jobs;
     uint64_t read, written;      /* bytes of elements */
-    size_t intermediates;        /* buffers and files that are written and that nobody needs */
-    uint64_t intermediate_bytes; /* their sizes */
+    size_t intermediates;        /* number of written buffers and files that nobody needs */
+    uint64_t intermediate_bytes; /* their bytes */
     uint64_t ns;                 /* predicted time; 0: unknown */
 };
 
 /* A job of the new file. */
 struct optimised_job {
     size_t origin; /* index of the job in the old file */
-    bool fused;    /* it reads another source than in the old file */
+    bool fused;    /* true: it reads another source than in the old file */
 };
 
 struct proof {
     bool equal;
     unsigned passes;
     size_t outputs;        /* number of compared files and buffers */
-    uint64_t bytes;        /* their bytes */
+    uint64_t bytes;        /* total bytes of these files and buffers */
     char different[160];   /* the first output that differs; or empty */
-    uint64_t different_at; /* its first byte that differs */
+    uint64_t different_at; /* offset of the first byte that differs */
 };
 
 struct optimised {
     struct program first; /* the old file, which is borrowed */
     struct job_file file; /* the new file, if jobs were saved */
-    struct program last; /* the jobs of the new file; without savings empty: see optimised_last() */
+    struct program last; /* the jobs of the new file; empty without savings: see optimised_last() */
     struct optimised_job *jobs; /* by index in the new file */
     struct optimise_totals before, after;
     struct proof proof;
@@ -71,7 +71,7 @@ struct optimised {
  * Finds a job file that writes the same outputs with fewer jobs, and proves it. Reads the headers
  * of all sources, which must exist. The text of a file without savings has the same jobs, in the
  * order of execution. Returns 0 or -1 with the fault (FAULT_INTERNAL if the proof fails);
- * optimised_finish() is legal after both.
+ * optimised_finish() may be called in both cases.
  */
 int optimise(struct optimised *result, const struct job_file *file,
              const struct optimise_request *request, struct fault *fault);

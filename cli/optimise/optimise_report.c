@@ -52,7 +52,10 @@ static void write_table(struct textw *w, const struct optimised *result)
     figures_of(result, figures);
     for (size_t i = 0; i < FIGURES; i++) {
         const struct figure *figure = &figures[i];
-        /* A fused move may read more than its parts: what one of them cropped twice. */
+        /*
+         * A fused move may read more bytes than the moves that it replaces, so the saving may be
+         * negative.
+         */
         const double saved =
             figure->before ? 100 - 100 * (double)figure->after / (double)figure->before : 0;
 
@@ -66,7 +69,7 @@ static void write_table(struct textw *w, const struct optimised *result)
     grid_write(&grid, "  ", w);
 }
 
-/* Returns the job of the old file that a job of the new file was. */
+/* Returns the job of the old file that became this job of the new file. */
 static const struct job_spec *origin_of(const struct optimised *result,
                                         const struct program_step *step)
 {
@@ -136,7 +139,10 @@ static bool *find_staying(const struct optimised *result)
     return stays;
 }
 
-/* Counts the lines of one kind; says how many are left out after the last. */
+/*
+ * Counts a line of one kind. Returns whether the line is shown; write_rest() tells the number of
+ * others.
+ */
 static bool shows(size_t *count)
 {
     return ++*count <= SHOWN_MAX;

@@ -34,9 +34,9 @@ const char *kept_text(enum kept kept)
 
 /* Stores */
 
-/* Finds the store of a place by its hash. */
+/* Finds the store of a file by the hash of its place. */
 struct store_table {
-    size_t *slots; /* store + 1, or 0 */
+    size_t *slots; /* 1 + index of the store, or 0 */
     size_t size;   /* a power of 2 */
 };
 
@@ -49,7 +49,7 @@ static size_t hash(const struct place *place)
     return (size_t)(value ^ value >> 32);
 }
 
-/* Makes the stores of all buffers, and room for the files of all jobs. */
+/* Makes the stores of all buffers, and allocates stores for the files of all jobs. */
 static int begin_stores(struct program *p, struct store_table *table, struct fault *fault)
 {
     const struct job_list *list = &p->file->list;
@@ -104,8 +104,8 @@ static int add_write(struct store *store, const struct write *write, struct faul
     return 0;
 }
 
-/* Finds and marks the store of a file that is neither source nor destination of a move; NONE
- * without a path. */
+/* Finds the store of a file that is neither source nor destination of a move, and marks the store
+ * as fixed. Without a path, *store is NONE. */
 static int fix(struct program *p, struct store_table *table, const char *path, size_t *store,
                struct fault *fault)
 {
@@ -186,7 +186,7 @@ static int take_resolved(struct program *p, struct store_table *table, struct pr
     memcpy(step->dst_strides, r->result.mem_stride, sizeof(step->dst_strides));
     take_source(step, &explained.src, explained.move.elem);
     p->stores[step->src].read = true;
-    /* Addresses in an archive are not addresses in the file. */
+    /* Offsets in an unpacked archive member are not offsets in the file. */
     if (file_format_is_archive(tensor_spec_format(&job->src)))
         p->stores[step->src].fixed = true;
     const struct write write = {(size_t)(step - p->steps), index_map_written(&step->map)};
@@ -207,7 +207,10 @@ static int take_job(struct program *p, struct store_table *table, struct program
     return status;
 }
 
-/* A job that must fail writes nothing, but its error may depend on the files that it names. */
+/*
+ * Takes a job that must fail: it writes nothing, but its error may depend on the files that it
+ * names.
+ */
 static int take_failing_job(struct program *p, struct store_table *table, struct program_step *step,
                             struct fault *fault)
 {
@@ -264,7 +267,10 @@ static bool matches(const char *const *patterns, size_t count, const char *name)
     return false;
 }
 
-/* Returns the name of a store as a user writes it: of a file, as its first writer names it. */
+/*
+ * Returns the name of a store for messages; the name of a file is the name that its first writer
+ * gives.
+ */
 static const char *name_of(const struct program *p, const struct store *store)
 {
     if (store->is_buffer)

@@ -36,7 +36,10 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/wire_limits.h"
 
-/* X(name, text): why a job or an intermediate result stays. A text with %s has another job. */
+/*
+ * X(name, text): why a job or an intermediate result stays. A %s in a text stands for the name of
+ * another job.
+ */
 #define KEPT_TABLE(X)                                                                              \
     X(NOT_KEPT, "")                                                                                \
     X(KEPT_OUTPUT, "its destination is an output: give --intermediate or --all-intermediates if "  \
@@ -71,13 +74,13 @@ enum kept {
 #undef KEPT_ENUM
 };
 
-/* Comparisons of a read with a write in one search: a second or two. */
+/* Maximum number of comparisons of a read with a write in one search: they take a second or two. */
 #define PROGRAM_BUDGET UINT64_C(100000000)
 
 /* No step, store or route. */
 #define NONE SIZE_MAX
 
-/* A move that writes a store, in the order of the writes. */
+/* A move that writes a store. Writes are in the order of execution. */
 struct write {
     size_t step;
     struct byte_set bytes;
@@ -87,7 +90,7 @@ struct write {
 struct store {
     bool is_buffer;
     size_t buffer;      /* index of the buffer in the job file */
-    struct place place; /* of the file */
+    struct place place; /* place of the file */
     bool intermediate;  /* nobody needs its content after the last job */
     bool read;          /* a job reads it */
     bool fixed;         /* another member than src and dst names the file */
@@ -95,44 +98,45 @@ struct store {
     size_t write_count, write_capacity;
 };
 
-/* The sources from which a step can make its result. */
+/* A source from which a step can make its result, and the map from there. */
 enum { ROUTES_MAX = 8 };
 struct route {
-    struct index_map map; /* from the source of step `base` to the destination of the step */
-    size_t base;          /* the step whose source is read, at the time of that step */
-    uint32_t cost;        /* jobs that are needed for that source */
-    bool possible;        /* a job can have this move */
-    bool open; /* the writer of the source could not be composed with this map, or not all of its
-                  routes; with a map that reads less it may be */
+    struct index_map map; /* map from the source of step `base` to the destination of this step */
+    size_t base;   /* index of the step whose source is read, as its content is at the time of step
+                      `base` */
+    uint32_t cost; /* number of jobs that are needed to make that source */
+    bool possible; /* true: a job can have this move */
+    bool open; /* the map could not be composed with all routes of the writer of the source; a map
+                  that reads less may be possible */
 };
 
 /* A job, in the order of execution. */
 struct program_step {
     const struct job_spec *job;
-    size_t index;             /* of the job in the file */
-    size_t src, dst;          /* stores; NONE for a job that expects an error */
-    size_t params;            /* store of the file of parameters that the job writes; or NONE */
-    bool creates;             /* creates its file: nothing of its former content stays */
+    size_t index;             /* index of the job in the file */
+    size_t src, dst;          /* indices of stores; NONE for a job that expects an error */
+    size_t params;            /* store of the parameters file that the job writes, or NONE */
+    bool creates;             /* the job creates its file: no former content stays */
     bool raw_src;             /* the job describes its source: a raw file or a buffer */
-    bool frozen;              /* its move must not change */
+    bool frozen;              /* the move of the job must not change */
     enum kept needed;         /* the reason why the job stays in any case; or NOT_KEPT */
-    struct npy_header header; /* of the source */
+    struct npy_header header; /* header of the source */
     struct move_source source;
-    uint64_t dst_data; /* offset of the first element in the destination: the size of a header */
+    uint64_t dst_data; /* offset of the first element in the destination: after the header */
     struct index_map map;
-    uint32_t dst_shape[MLI_MAX_RANK];  /* of the result, with cfg.dst_offset */
+    uint32_t dst_shape[MLI_MAX_RANK];  /* shape of the result, cfg.dst_offset included */
     int32_t dst_strides[MLI_MAX_RANK]; /* in elements */
     /* Source coordinate of sample `lo` of each axis of `map`, and of the sample after it. */
     uint64_t first[MLI_MAX_RANK], step[MLI_MAX_RANK];
-    struct index_box *parts; /* of job_parts.c: the job is written as these parts of its samples */
+    struct index_box *parts; /* parts of the samples that become jobs (job_parts.c); or null */
     size_t part_count;
-    /* Of routes.c and fusion.c. */
-    struct route *routes; /* routes[0]: the job as it is; null: it writes nothing */
+    /* Members of routes.c and fusion.c: */
+    struct route *routes; /* routes[0]: the job as it is; null: the job writes nothing */
     size_t route_count, chosen;
-    uint32_t cost; /* jobs that are needed for its result, with its own */
+    uint32_t cost; /* number of jobs that are needed for the result, this job included */
     bool alive;
-    enum kept obstacle; /* the last reason why the step cannot read a source further up */
-    size_t reader;      /* of a step that is alive: a step that needs its result; or NONE */
+    enum kept obstacle; /* the last reason why the step cannot read an earlier source */
+    size_t reader;      /* of an alive step: another step that needs its result; or NONE */
 };
 
 struct program {
@@ -141,28 +145,28 @@ struct program {
     size_t count;
     struct store *stores;
     size_t store_count;
-    uint64_t budget; /* of comparisons of a read with a write */
+    uint64_t budget; /* comparisons of a read with a write that are left in this search */
 };
 
-/* Files that nobody needs, besides buffers without a memory. */
+/* Files and buffers that nobody needs after the last job, besides buffers without a memory. */
 struct program_intermediates {
-    bool all;                    /* every file that one job creates and another one reads */
-    const char *const *patterns; /* or those with a name that one of these patterns matches */
+    bool all;                    /* true: every file that one job creates and another job reads */
+    const char *const *patterns; /* else: files with a name that one of these patterns matches */
     size_t pattern_count;
-    const char *const *dropped; /* buffers and files that no job reads, and that nobody needs */
+    const char *const *dropped; /* names of buffers and files that no job reads, and nobody needs */
     size_t dropped_count;
 };
 
 /**
- * Resolves all jobs of a file; their sources must exist, or earlier jobs must write them. Returns 0
- * or -1 with the fault, whose pointer is relative to the file; program_finish() is legal after
- * both.
+ * Resolves all jobs of a file; their sources must exist, or earlier jobs must write them. Returns
+ * 0 or -1 with the fault, whose pointer is relative to the file; program_finish() may be called in
+ * both cases.
  */
 int program_init(struct program *program, const struct job_file *file,
                  const struct program_intermediates *intermediates, struct fault *fault);
 void program_finish(struct program *program);
 
-/** Reads the text of a job file that is beside the job file of `p`. Returns 0 or -1. */
+/** Parses the text `w` as a job file in the directory of the job file of `p`. Returns 0 or -1. */
 int program_reload(struct job_file *file, const struct program *p, const struct jsonw *w,
                    struct fault *fault);
 
@@ -179,42 +183,43 @@ const char *kept_text(enum kept kept);
  * reads any longer are not needed.
  */
 
-/** Sets chosen, alive, obstacle and reader of all steps, also again after a change of `needed`.
- * `raw`: reads .npy files as raw files if a move needs it. Returns 0 or -1 (out of memory, or a
- * cancel). */
+/** Sets the members `chosen`, `alive`, `obstacle` and `reader` of all steps. May be called again
+ * after a change of `needed`. `raw`: a move may read a .npy file as a raw file. Returns 0, or -1
+ * with the fault: out of memory, or cancelled. */
 int fusion_find(struct program *p, bool raw, struct fault *fault);
 
 /**
  * Writes the jobs that are alive, in the order of execution, with the sources that fusion_find()
  * chose, and the buffers that they use. `path`: the job file for which relative names are
  * rewritten; null: that of the program. Returns 0, or -1 with the fault. If a job would need too
- * many names in "after", sets `needed` of the removed jobs before it, and *again: the caller
- * chooses again.
+ * many names in "after", sets `needed` of the removed jobs before it, and sets *again: the caller
+ * calls fusion_find() again.
  */
 int rewrite(struct program *p, bool raw, const char *path, struct jsonw *w, bool *again,
             struct fault *fault);
 
 enum { PIECES_MAX = 64 };
 
-/* Samples of a map that one step wrote. */
+/* Samples of a map that were written by one step. */
 struct piece {
     size_t step;
     struct index_box given;
 };
 
 struct reach {
-    enum kept why; /* NOT_KEPT; or why the writers are unknown: the rest is then not filled */
+    enum kept why; /* NOT_KEPT, or the reason why the writers are unknown: then the members below
+                      are not set */
     size_t count;
-    struct piece pieces[PIECES_MAX]; /* the newest first; disjoint */
-    bool all; /* the pieces have all samples; otherwise the others are zeros or older than all steps
-               */
+    struct piece pieces[PIECES_MAX]; /* from the newest write to the oldest; disjoint */
+    bool all; /* the pieces cover all samples; else the other samples are zeros, or older than all
+                 steps */
 };
 
-/** Finds the steps before `before` that wrote what `map` reads of `store`. */
+/** Finds the steps before step `before` that wrote the bytes of `store` that `map` reads. */
 void reach_find(struct program *p, const struct index_map *map, size_t store, size_t before,
                 struct reach *reach);
 
-/** Returns whether no step in [from, to) writes what `map` reads of `store`. */
+/** Returns whether no step in [from, to) writes a byte of `store` that `map` reads. */
 bool reach_is_unchanged(struct program *p, const struct index_map *map, size_t store, size_t from,
                         size_t to);
 
@@ -222,17 +227,17 @@ bool reach_is_unchanged(struct program *p, const struct index_map *map, size_t s
 size_t reach_first_write(const struct store *store, size_t step);
 
 /**
- * Finds the routes of a step; those of the earlier steps are known. Sets also the cost and the
- * obstacle. `raw`: reads .npy files as raw files if a move needs it. Returns 0 or -1 (out of
+ * Finds the routes of a step; those of the earlier steps are known. Also sets the cost and the
+ * obstacle of the step. `raw`: a move may read a .npy file as a raw file. Returns 0 or -1 (out of
  * memory).
  */
 int routes_find(struct program *p, struct program_step *step, bool raw);
 
-/* The source and the cfg of a step that reads a route. */
+/* The source and the cfg of a step that uses a route. */
 struct fused_move {
     struct move_source source;
-    struct job_common common; /* cfg and lengths but for the placement */
-    bool free;                /* shape, strides and offset are those of `source` */
+    struct job_common common; /* cfg and its lengths, except the placement */
+    bool free; /* true: the job must describe its source by shape, strides and offset of `source` */
 };
 
 /** Finds the move of a route. Returns NOT_KEPT, or the reason why no job can have it. */

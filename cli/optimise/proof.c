@@ -14,17 +14,17 @@
 #include "cli/term/cancel.h"
 #include "daemon/service.h"
 
-/* A tensor of an archive or a model, which a .npy file replaces in the proof. */
+/* A tensor of an archive or a model. In the proof, a .npy file replaces it. */
 struct proof_tensor {
-    const char *file, *tensor; /* as jobs name them; borrowed; tensor: null for the only one */
-    char name[32];             /* of the .npy file, beside the job file */
+    const char *file, *tensor; /* as in jobs; borrowed; tensor: null for the only one */
+    char name[32];             /* name of the .npy file, which is beside the job file */
 };
 
 struct proof_inputs {
     const struct program *p;
     struct coded_input *list;
     size_t count;
-    uint64_t bytes; /* of all inputs */
+    uint64_t bytes; /* total bytes of all inputs */
     struct proof_tensor *tensors;
     size_t tensor_count;
 };
@@ -34,7 +34,10 @@ static bool is_archived(const struct tensor_spec *spec)
     return !spec->buffer && file_format_is_archive(tensor_spec_format(spec));
 }
 
-/* Adds a file whose content is from before the first job. `npy`: a job reads it as a .npy file. */
+/*
+ * Adds a file that exists before the first job, and that jobs use. `npy`: a job reads it as a .npy
+ * file.
+ */
 static int add_file(struct proof_inputs *b, const char *name, bool npy, struct fault *fault)
 {
     char *path = job_file_path(b->p->file, name);
@@ -109,7 +112,7 @@ static int proof_inputs_replace(const struct proof_inputs *b, struct job_spec *j
     return job->src.file ? 0 : fault_no_memory(fault);
 }
 
-/* What is known of a store while the steps are visited. */
+/* What is known about a store while the steps are visited. */
 enum { STORE_KNOWN = 1, STORE_NPY = 2 };
 
 /* Marks the files that a step reads or updates as .npy files. */
@@ -128,7 +131,7 @@ static void mark_npy(const struct program *p, uint8_t *known)
     }
 }
 
-/* Adds the files that a step reads or updates before another step creates them. */
+/* Adds the files that a step reads or updates, unless an earlier step creates them. */
 static int add_step(struct proof_inputs *b, const struct program_step *step, uint8_t *known,
                     struct fault *fault)
 {
@@ -148,8 +151,8 @@ static int add_step(struct proof_inputs *b, const struct program_step *step, uin
 }
 
 /*
- * Copies the files that a step reads or updates before another step creates them. Returns 0, or -1
- * with the fault; proof_inputs_finish() is legal after both.
+ * Makes copies of the files that a step reads or updates and no earlier step creates. Returns 0,
+ * or -1 with the fault; proof_inputs_finish() may be called in both cases.
  */
 static int proof_inputs_find(struct proof_inputs *b, const struct program *p, struct fault *fault)
 {
@@ -211,11 +214,11 @@ static void proof_inputs_finish(struct proof_inputs *b)
 
 enum { BLOCK = 1 << 16 };
 
-/* One of the two job files, and what it left. */
+/* One of the two job files, and the files and buffers that its jobs wrote. */
 struct side {
     struct job_file file;
     struct produced produced;
-    int *buffers; /* by buffer of the program: a descriptor of its bytes, or -1 */
+    int *buffers; /* by index of a buffer of the program: a descriptor of its content, or -1 */
 };
 
 struct bench {
@@ -229,7 +232,7 @@ struct bench {
 
 /* Job files */
 
-/* Leaves out what does not change the bytes that a job writes. */
+/* Removes members of a job that do not change the bytes that it writes. */
 static void simplify(struct job_spec *job)
 {
     if (job->expect.kind != EXPECT_ERROR) {
@@ -259,7 +262,7 @@ static int load(struct side *side, const struct program *p, const struct jsonw *
     return 0;
 }
 
-/* Writes the jobs of the program as they are. */
+/* Writes the text of the program's jobs without changes. */
 static int load_old(struct bench *b, struct fault *fault)
 {
     const struct job_list *list = &b->p->file->list;
@@ -295,7 +298,7 @@ static void side_finish(struct side *side, size_t buffers)
     job_file_finish(&side->file);
 }
 
-/* Refuses data that exceed the limit: inputs once, outputs and buffers of both files. */
+/* Refuses data that exceed the limit: the inputs, and outputs and buffers of both job files. */
 static int check_size(const struct bench *b, uint64_t limit, const struct options *options,
                       struct fault *fault)
 {
@@ -345,7 +348,7 @@ static int run_jobs(struct execution *execution, const struct side *side, struct
     return status;
 }
 
-/* Keeps the buffers that are outputs. */
+/* Opens the buffers of the job file, to compare their contents later. */
 static int keep_buffers(const struct bench *b, struct side *side, const struct job_buffers *buffers,
                         struct fault *fault)
 {
@@ -391,7 +394,7 @@ static void differ(struct proof *proof, const char *kind, const char *name, uint
     proof->equal = false;
 }
 
-/* Compares two files whole. */
+/* Compares all bytes of two files. */
 static int compare(struct proof *proof, const char *kind, const char *name, int old, int new,
                    struct fault *fault)
 {
@@ -440,7 +443,7 @@ static int compare_file(struct bench *b, const char *name, struct fault *fault)
     return status;
 }
 
-/* Compares each output once: with its last writer. */
+/* Compares each output once, after its last writer. */
 static int compare_outputs(struct bench *b, struct fault *fault)
 {
     const struct program *p = b->p;
@@ -482,7 +485,7 @@ static int run_pass(struct bench *b, unsigned pass, struct fault *fault)
     if (status == 0 && run_side(b, &b->new, fault)) {
         const struct fault bare = *fault;
 
-        /* The old file ran: the new one is at fault, and so is this program. */
+        /* The jobs of the old file succeeded, so the new file is wrong: an internal error. */
         status = bare.code == FAULT_CANCELLED ? -1
                                               : fault_set(fault, FAULT_INTERNAL, NULL,
                                                           "the new job file fails: %s", bare.text);

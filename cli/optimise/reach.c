@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/optimise/program.h"
 
-/* Steps of one comparison of two byte sets. */
+/* Maximum number of steps of one comparison of two byte sets. */
 enum { MEET_BUDGET = 10000 };
 
 size_t reach_first_write(const struct store *store, size_t step)
@@ -49,8 +49,8 @@ static bool is_inside(const struct index_box *a, const struct index_box *b, uint
     return true;
 }
 
-/* Adds a piece behind the newer ones. A piece that newer steps have overwritten in part is unknown,
- * because the rest may be no box. Returns the number of new samples. */
+/* Adds a piece after the newer ones. If newer steps have overwritten a part of the piece, sets
+ * reach->why: the rest of it may not be a box. Returns the number of samples that were added. */
 static uint64_t add_piece(struct reach *reach, const struct piece *piece, uint32_t rank)
 {
     for (size_t i = 0; i < reach->count; i++) {
@@ -67,7 +67,7 @@ static uint64_t add_piece(struct reach *reach, const struct piece *piece, uint32
     return index_box_samples(&piece->given, rank);
 }
 
-/* Adds what one step wrote. Returns the number of samples. */
+/* Adds the samples that one step wrote. Returns their number. */
 static uint64_t add_step(struct program *p, struct reach *reach, const struct index_map *map,
                          const struct byte_set *read, const struct write *write)
 {

@@ -12,9 +12,9 @@
 #include "proto/grow.h"
 
 /*
- * "after" of the jobs that stay. A job that waited for a removed job waits for the predecessors of
- * the removed job; and a job that overwrites the source of a fused move waits for this move, which
- * may read it later than the removed job did.
+ * The member "after" of the jobs that stay. A job that waited for a removed job waits for the
+ * predecessors of the removed job; and a job that overwrites the source of a fused move waits for
+ * this move, which may read it later than the removed job did.
  */
 
 struct predecessors {
@@ -39,7 +39,7 @@ static int add(struct predecessors *to, size_t step)
     return 0;
 }
 
-/* Adds step `before`, or the predecessors of a removed one. */
+/* Adds step `before`, or, if it was removed, its predecessors. */
 static int add_or_inherit(const struct program *p, const struct predecessors *found,
                           struct predecessors *to, size_t before)
 {
@@ -52,7 +52,7 @@ static int add_or_inherit(const struct program *p, const struct predecessors *fo
     return 0;
 }
 
-/* Makes the later steps that overwrite the source of a fused move wait for it. */
+/* Makes later steps that overwrite the source of a fused move wait for this move. */
 static int protect(struct program *p, struct predecessors *found, size_t fused)
 {
     const struct route *route = &p->steps[fused].routes[p->steps[fused].chosen];
@@ -99,9 +99,9 @@ static int find_all(struct program *p, struct predecessors *found, const size_t 
 }
 
 /*
- * Finds the predecessors of each step of the program: (*found)[i] are those of step i, also of a
- * removed one. Returns 0, or -1 without memory. If a step would have more than JOB_AFTER_MAX, sets
- * *full to it, else to NONE.
+ * Finds the predecessors of each step of the program: (*found)[i] are those of step i, also if
+ * step i is removed. Returns 0, or -1 without memory. If a step would have more than
+ * JOB_AFTER_MAX, sets *full to it, else to NONE.
  */
 static int predecessors_find(struct program *p, struct predecessors **found, size_t *full)
 {
@@ -167,8 +167,8 @@ static void describe_source(struct tensor_spec *src, const struct program_step *
 
 /*
  * Gives *spec, a borrowed copy of the job of step `number`, the source and the cfg of a route.
- * `raw` as for fusion_find(). *quant: parameters of the source for the caller to free, or
- * unchanged. Returns 0 or -1 (out of memory).
+ * `raw`: as in fusion_find(). Sets *quant to parameters of the source that the caller frees, or
+ * leaves it unchanged. Returns 0 or -1 (out of memory).
  */
 static int fused_job_take(const struct program *p, bool raw, size_t number,
                           const struct route *route, struct job_spec *spec, struct quant *quant)
@@ -198,7 +198,7 @@ static int fused_job_take(const struct program *p, bool raw, size_t number,
 }
 
 /* Gives *spec a part of the step. Its destination becomes a tensor with the shape of the whole
- * result. Otherwise as fused_job_take(). */
+ * result. Otherwise like fused_job_take(). */
 static int fused_job_take_part(const struct program *p, bool raw, size_t number, size_t part,
                                struct job_spec *spec, struct quant *quant)
 {
@@ -223,11 +223,11 @@ static int fused_job_take_part(const struct program *p, bool raw, size_t number,
 struct writer {
     struct program *p;
     bool raw;
-    bool moved;       /* the names of files change */
+    bool moved;       /* true: the names of files become relative to another directory */
     const char *path; /* the new job file; null or "-": names relative to the working directory */
     struct predecessors *after;
-    char **names;  /* of steps: invented names, or null */
-    size_t number; /* of the next invented name */
+    char **names;  /* by step: the invented name of its job, or null */
+    size_t number; /* number for the next invented name */
 };
 
 enum { INVENTED_NAME_MAX = 32 };
@@ -377,7 +377,7 @@ static int write_step(struct writer *writer, size_t number, struct jsonw *w, str
 {
     const struct program_step *step = &writer->p->steps[number];
     const struct predecessors *after = &writer->after[number];
-    struct job_spec spec = *step->job; /* borrows everything but the names of files */
+    struct job_spec spec = *step->job; /* borrows all members except the names of files */
     char *names[JOB_AFTER_MAX + SPLIT_PARTS_MAX];
     struct quant quant = {0};
     int status;
@@ -397,7 +397,10 @@ static int write_step(struct writer *writer, size_t number, struct jsonw *w, str
     return status;
 }
 
-/* Copies the buffers without those that only removed jobs used. Returns null without memory. */
+/*
+ * Returns a copy of the list of buffers, without the buffers that only removed jobs used. Returns
+ * null without memory.
+ */
 static struct buffer_spec *kept_buffers(const struct program *p, size_t *count)
 {
     const struct job_list *list = &p->file->list;
@@ -458,7 +461,7 @@ static int write_all(struct writer *writer, struct jsonw *w, struct fault *fault
     return status;
 }
 
-/* Keeps the removed jobs that a job waits for. */
+/* Keeps the removed jobs up to step `full`, which would have to wait for too many jobs. */
 static void keep_before(struct program *p, size_t full)
 {
     for (size_t i = 0; i <= full; i++) {

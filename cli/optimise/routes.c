@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open routes of writers that one step expands further. */
+/* Maximum number of open routes that are expanded for one step. */
 enum { EXPANSIONS_MAX = 8 };
 
-/* Larger costs are not distinguished. */
+/* Costs above this limit are not distinguished. */
 enum { COST_MAX = 1 << 20 };
 
 static enum kept kept_of_form(enum move_form form)
@@ -28,14 +28,17 @@ static enum kept kept_of_form(enum move_form form)
     }
 }
 
-/* Returns whether a job may describe the source of `base` itself. */
+/* Returns whether a job may describe the source of step `base` by shape and strides. */
 static bool is_describable(const struct program_step *base, bool raw)
 {
     return base->raw_src || (raw && tensor_spec_format(&base->job->src) == FILE_FORMAT_NPY &&
                              !base->header.big_endian);
 }
 
-/* Returns the axis of a step's map along which the parameters of its source are, or its rank. */
+/*
+ * Returns the axis of a step's map along which the parameters of its source vary, or the rank of
+ * the map if there is none.
+ */
 static uint32_t axis_of_quant(const struct program_step *step)
 {
     const struct quant *quant = &step->job->src.desc.quant;
@@ -48,7 +51,7 @@ static uint32_t axis_of_quant(const struct program_step *step)
     return d;
 }
 
-/* Returns whether a map pads entries of the parameters that the step itself reads. */
+/* Returns whether a map pads the axis of the parameters in another way than the step itself. */
 static bool has_other_border(const struct program_step *step, const struct index_map *map)
 {
     const uint32_t d = axis_of_quant(step);
@@ -116,9 +119,10 @@ struct routes {
 };
 
 /*
- * Makes room for a route: removes one of those with equal cost that read furthest up, else the one
- * with the highest cost. Routes with a low cost save most jobs, and of equal ones the nearest can
- * be composed longest.
+ * Makes room for a route: if several routes have equal costs, removes the one of them that reads
+ * the earliest source; else removes the route with the highest cost. Routes with a low cost save
+ * most jobs; of routes with equal cost, the one with the later source can be composed with more
+ * steps.
  */
 static void make_room(struct routes *routes)
 {
@@ -228,8 +232,7 @@ static void expand(struct routes *routes, const struct route *route)
         compose_with(routes, route, writer);
 }
 
-/* Returns the number of jobs that are needed for all steps that wrote a part of what a step reads.
- */
+/* Returns the number of jobs that are needed for all steps that wrote bytes that a step reads. */
 static uint32_t cost_of_writes(struct program *p, const struct program_step *step)
 {
     const struct store *store = &p->stores[step->src];
