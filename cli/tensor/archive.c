@@ -25,16 +25,16 @@ enum {
 };
 
 struct archive {
-    struct archive *older; /* next in the cache, by time of use */
+    struct archive *older; /* the next archive in the cache: it was used before this one */
     unsigned users;
     struct stat stat;
     enum file_format format;
     struct tensor_list list;
     struct npz *npz;      /* null unless the format is .npz */
     struct model model;   /* of a model (.onnx, .tflite, .pb): without its bytes; never changes */
-    size_t *constants;    /* of a model: index of the tensor of each entry; else null */
+    size_t *constants;    /* model: index of the tensor for each entry of the list; else null */
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
-    int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
+    int *unpacked;        /* by entry: descriptor of the unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
     unsigned count;       /* number of unpacked members */
     size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
@@ -53,7 +53,7 @@ static const char *descr_of(const struct model_dtype *dtype)
 
     if (!dtype)
         return NULL;
-    if (dtype->id == MODEL_BFLOAT16) /* .npy files have no name for these types */
+    if (dtype->id == MODEL_BFLOAT16) /* .npy files have no name for this type */
         return "<u2";
     if (dtype->id == MODEL_FLOAT8)
         return "|u1";
@@ -88,7 +88,7 @@ static int judge(struct tensor_entry *entry, const struct model_tensor *tensor)
     return tensor_entry_refuse(entry, &why);
 }
 
-/* Adds the constant `index` of the model to the list. */
+/* Adds the constant with index `index` in the model to the list. */
 static int add(struct archive *archive, size_t index, struct fault *fault)
 {
     const struct model_tensor *tensor = &archive->model.tensors[index];
@@ -279,7 +279,7 @@ static struct archive *create(int fd, const struct stat *stat, enum file_format 
     return NULL;
 }
 
-/* Moves the archive to the front of the cache. */
+/* Moves the archive to the front of the cache: it is the last to be dropped. */
 static void put_first(struct archive *archive)
 {
     struct archive **link = &newest;
@@ -355,7 +355,7 @@ int archive_outline(struct archive *archive, struct tensor_entry *entry, struct 
     return result;
 }
 
-/* Puts a duplicate of the descriptor into the cache; empties a full cache before. */
+/* Puts a duplicate of the descriptor into the cache; empties the cache before if it is full. */
 static void keep(struct archive *archive, size_t index, int fd, uint64_t bytes)
 {
     if (bytes > ARCHIVE_BYTES_KEPT)
@@ -387,7 +387,7 @@ int archive_unpack(struct archive *archive, const struct tensor_entry *entry, in
                    struct fault *fault)
 {
     *fd = -1;
-    if (archive->constants) /* never changed after create(): no lock is needed */
+    if (archive->constants) /* `constants` never changes after create(), so no lock is needed */
         return extract_constant(archive, (size_t)(entry - archive->list.entries), fd, fault);
     if (archive->format != FILE_FORMAT_NPZ)
         return 0;

@@ -16,9 +16,9 @@
 struct archive;
 
 /**
- * Opens the archive in a regular file, or takes it from the cache. `stat` is the file's fstat();
- * the caller keeps the descriptor. Returns null with a fault that does not name the file, or an
- * archive for archive_release().
+ * Opens the archive in a regular file, or takes it from the cache. `stat` is the result of fstat()
+ * for the file; the caller keeps the descriptor. Returns null with a fault that does not name the
+ * file, or an archive for archive_release().
  */
 struct archive *archive_acquire(int fd, const struct stat *stat, enum file_format format,
                                 struct fault *fault);

@@ -62,7 +62,7 @@ static uint64_t total_bytes(const struct tensor_list *list)
     return total;
 }
 
-/* Prints a table. Very long names and shapes do not widen their columns. */
+/* Prints a table. Very long names and shapes may exceed the width of their columns. */
 static void print_entries(const struct print_style *style, const struct tensor_list *list)
 {
     char name[NAME_SHOWN_MAX], shape[ARCHIVE_LISTING_SHAPE_MAX], bytes[PRINT_TEXT_MAX];

@@ -39,7 +39,7 @@ static const struct dtype *find(char kind, uint32_t size)
         if (dtypes[i].kind == kind && dtypes[i].size == size)
             return &dtypes[i];
     }
-    return &dtypes[1]; /* uint8; not reached for an accepted header */
+    return &dtypes[1]; /* uint8; npy_parse() accepts no header that leads here */
 }
 
 const struct dtype *dtype_of_header(const struct npy_header *header)
@@ -74,7 +74,7 @@ static double half_to_double(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-/* Rounds to the nearest float16, ties to even; large values become infinity. */
+/* Rounds to the nearest float16, ties to even; values that are too large become infinity. */
 static uint16_t half_from_double(double value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -90,7 +90,7 @@ static uint16_t half_from_double(double value)
     if (exponent < -13)
         exponent = -13; /* subnormal numbers have the step of the smallest normal numbers */
     uint16_t steps = (uint16_t)rint(ldexp(magnitude, 11 - exponent));
-    /* A carry out of the fraction correctly increments the exponent. */
+    /* If rounding carries out of the fraction, the sum correctly increments the exponent. */
     return sign | (uint16_t)(((uint16_t)(exponent + 13) << 10) + steps);
 }
 

@@ -15,7 +15,7 @@ struct dtype {
     const char *descr;  /* word of the dtype in a .npy header: "<i2" */
     char kind;          /* 'b', 'i', 'u' or 'f' */
     uint32_t size;      /* bytes */
-    uint64_t exact_max; /* the dtype represents all integers from 0 to exact_max */
+    uint64_t exact_max; /* all integers from 0 to exact_max are exact in the dtype */
 };
 
 /** The names of all dtypes, for options. */
@@ -37,7 +37,9 @@ const char *dtype_text(const struct dtype *dtype, const void *element, char out[
 /** Returns the value of an element; exact, because no integer has more than 32 bits. */
 double dtype_number(const struct dtype *dtype, const void *element);
 
-/** Writes a text of dtype_text() as member `key`: integers as numbers, floats as strings. */
+/**
+ * Writes the text that dtype_text() made as member `key`: integers as numbers, floats as strings.
+ */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 
 /** Stores `value` as an element: a float type rounds it, an integer type keeps its low bits, bool

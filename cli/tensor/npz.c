@@ -39,13 +39,13 @@ static bool zip_begins(const unsigned char *bytes, const char signature[4])
 
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8, ZIP_ENCRYPTED = 1 };
 
-/* An entry of the directory, unchecked. */
+/* An entry of the archive's directory, before it is checked. */
 struct zip_entry {
     uint64_t packed, unpacked; /* sizes in bytes */
-    uint64_t at;               /* the member's own header in the file */
+    uint64_t at;               /* offset of the member's own header in the file */
     uint32_t crc;              /* CRC-32 of the unpacked bytes */
-    uint16_t method;           /* ZIP_STORED, ZIP_DEFLATED, or another */
-    uint16_t flags;            /* ZIP_ENCRYPTED, and others */
+    uint16_t method;           /* ZIP_STORED, ZIP_DEFLATED, or an unsupported method */
+    uint16_t flags;            /* ZIP_ENCRYPTED and other flags */
 };
 
 /*
@@ -55,9 +55,9 @@ struct zip_entry {
  */
 struct zip_directory {
     int fd;
-    uint64_t count;       /* members */
-    uint64_t next;        /* the member that zip_directory_next() reads */
-    uint64_t at, end;     /* the remaining part of the directory in the file */
+    uint64_t count;   /* number of members */
+    uint64_t next;    /* number of the member that zip_directory_next() reads next */
+    uint64_t at, end; /* offsets of the part of the directory that is not read yet, in the file */
     unsigned char *chunk; /* bytes of the file from `chunk_at` on; owned */
     uint64_t chunk_at;
     size_t chunk_size;
@@ -65,15 +65,15 @@ struct zip_directory {
 };
 
 enum {
-    END_BYTES = 22, /* the record at the end of an archive, without its comment */
+    END_BYTES = 22, /* bytes of the record at the end of an archive, without its comment */
     COMMENT_MAX = 0xffff,
-    END64_BYTES = 56,   /* the ZIP64 record at the end */
-    LOCATOR_BYTES = 20, /* the locator of the ZIP64 record, in front of the end record */
-    ENTRY_BYTES = 46,   /* a member, without name, extra fields and comment */
-    /* Maximum size of an entry, with its name and extra fields. */
+    END64_BYTES = 56,   /* bytes of the ZIP64 record at the end */
+    LOCATOR_BYTES = 20, /* bytes of the locator of the ZIP64 record, before the end record */
+    ENTRY_BYTES = 46,   /* bytes of a member's entry, without name, extra fields and comment */
+    /* Maximum bytes of an entry, with name and extra fields. */
     ENTRY_MAX = ENTRY_BYTES + 2 * 0xffff,
     CHUNK_BYTES = 256 * 1024,
-    EXTRA_BYTES = 4, /* id and size of an extra field */
+    EXTRA_BYTES = 4, /* bytes of id and size of an extra field */
     EXTRA_ZIP64 = 1,
 };
 _Static_assert(CHUNK_BYTES >= ENTRY_MAX && CHUNK_BYTES >= END_BYTES + COMMENT_MAX,
@@ -99,9 +99,8 @@ static int read_exactly(int fd, void *bytes, size_t size, uint64_t at, const cha
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s shrank while it was read", what);
 }
 
-/* Fills the members of *directory from a record at the end. `limit`: offset at which the directory
- * must end.
- */
+/* Fills the members of *directory from the record at the end of an archive. `limit`: offset at
+ * which the directory must end. */
 static int locate(struct zip_directory *directory, uint64_t count, uint64_t at, uint64_t size,
                   uint64_t limit, struct fault *fault)
 {
@@ -132,8 +131,8 @@ static int locate_64(struct zip_directory *directory, const unsigned char *locat
     return locate(directory, zip_u64(end + 32), zip_u64(end + 48), zip_u64(end + 40), at, fault);
 }
 
-/* Returns the last record with a comment up to the end of the bytes; without `exact`, even with a
- * shorter comment. Null: there is no record. */
+/* Returns the last end record whose comment ends where the bytes end; without `exact`, even if the
+ * comment ends earlier. Returns null if there is no record. */
 static const unsigned char *last_end(const unsigned char *bytes, size_t size, bool exact)
 {
     for (size_t at = size < END_BYTES ? 0 : size - END_BYTES + 1; at-- > 0;) {
@@ -146,7 +145,10 @@ static const unsigned char *last_end(const unsigned char *bytes, size_t size, bo
     return NULL;
 }
 
-/* Returns the record at the end: a comment may look like one, and other bytes may follow. */
+/*
+ * Returns the end record. It is searched for, because a comment may look like a record, and
+ * because other bytes may follow.
+ */
 static const unsigned char *find_end(const unsigned char *bytes, size_t size)
 {
     const unsigned char *end = last_end(bytes, size, true);
@@ -312,7 +314,7 @@ static int zip_directory_next(struct zip_directory *directory, struct zip_entry 
 /* A member of a zip archive that is being unpacked, stored or deflated. */
 
 enum {
-    HEADER_BYTES = 30, /* a member's own header, without name and extra fields */
+    HEADER_BYTES = 30, /* bytes of a member's own header, without name and extra fields */
     INPUT_FIRST = 512, /* bytes of the first read, enough for the headers of tensors; each further
                           read is twice as large */
     INPUT_BYTES = 64 * 1024 /* maximum number of bytes that are read at once */
@@ -320,7 +322,7 @@ enum {
 
 struct zip_member {
     int fd;
-    uint64_t at, left; /* the packed bytes in the file that were not read */
+    uint64_t at, left; /* offset and number of the packed bytes that were not read yet */
     uint32_t crc, crc_wanted;
     bool deflated, ended;
     size_t input_size; /* bytes of the next read */
@@ -416,7 +418,7 @@ static int fill_input(struct zip_member *member, struct fault *fault)
     return 0;
 }
 
-/* Unpacks until the buffer is full or the data end. `size` fits a uInt. */
+/* Unpacks until the buffer is full or the data end. `size` must fit into a uInt. */
 static int64_t unpack(struct zip_member *member, void *buffer, size_t size, struct fault *fault)
 {
     z_stream *stream = &member->stream;
@@ -452,8 +454,9 @@ static int64_t copy(struct zip_member *member, void *buffer, size_t size, struct
 }
 
 /*
- * Unpacks the next `size` bytes, or fewer at the member's end, whatever size its directory states;
- * the end is an error if the CRC is wrong. Returns the number of bytes, or -1 with the fault.
+ * Unpacks the next `size` bytes, or fewer at the member's end. The size in the directory does not
+ * matter; the end is an error if the CRC is wrong. Returns the number of bytes, or -1 with the
+ * fault.
  */
 static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t size,
                                struct fault *fault)
@@ -488,14 +491,14 @@ enum {
 
 struct npz_member {
     struct zip_entry zip;
-    bool paid; /* true: the header was counted in `headers_left`, and may be read again */
+    bool paid; /* true: the header was subtracted from `headers_left`, so it may be read again */
 };
 
 struct npz {
     int fd;
-    uint64_t size;              /* of the file */
+    uint64_t size;              /* bytes of the file */
     uint64_t packed;            /* sum of the members' packed bytes */
-    struct npz_member *members; /* members, by `place` of the tensor */
+    struct npz_member *members; /* members, in the order of `place` in the list of tensors */
     uint64_t headers_left;      /* bytes of headers that may still be unpacked */
 };
 
@@ -725,7 +728,7 @@ static void seal(int fd)
 {
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
     if (fcntl(fd, F_ADD_SEALS, fixed | F_SEAL_FUTURE_WRITE))
-        (void)fcntl(fd, F_ADD_SEALS, fixed); /* ignores the failure of kernels before 5.1 */
+        (void)fcntl(fd, F_ADD_SEALS, fixed); /* kernels before 5.1 refuse F_SEAL_FUTURE_WRITE */
 }
 
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault)

@@ -7,7 +7,7 @@ const char *const pattern_words[] = {
 #undef PATTERN_WORD
         NULL};
 
-/* Sets weights that yield an element's position in the order of the coordinates. */
+/* Sets weights that yield the index of an element in C order. */
 static void set_flat_weights(struct pattern *pattern)
 {
     uint64_t weight = 1;
@@ -18,8 +18,8 @@ static void set_flat_weights(struct pattern *pattern)
 }
 
 /*
- * Sets weights that give each coordinate its own decimal digits: in (4, 6, 8), the element at
- * [1, 2, 3] is 123. Returns false if the largest value exceeds the dtype.
+ * Sets weights that give each coordinate its own decimal digits: in the shape (4, 6, 8), the
+ * element at [1, 2, 3] is 123. Returns false if the largest value exceeds the dtype.
  */
 static bool set_decimal_weights(struct pattern *pattern)
 {
@@ -89,7 +89,10 @@ void pattern_store(const struct pattern *pattern, const uint32_t *at, void *elem
         break;
     case PATTERN_index:
     case PATTERN_ramp:
-        /* Integers wrap when they are stored; floats wrap in their range of exact integers. */
+        /*
+         * Integers wrap when they are stored; floats wrap at the end of their range of exact
+         * integers.
+         */
         if (pattern->dtype->kind == 'f')
             value %= pattern->dtype->exact_max + 1;
         break;

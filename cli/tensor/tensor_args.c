@@ -56,7 +56,7 @@ int tensor_args_format(const struct options *options, const char *path, enum fil
     return 0;
 }
 
-/* Refuses options that describe raw files if the file has a header. */
+/* Refuses the options for raw files if the file has a header. */
 static int check_raw_only(const struct options *options, const char *path, enum file_format format)
 {
     static const char *const raw_only[] = {"shape", "dtype", "offset"};
@@ -84,7 +84,7 @@ int tensor_args_formats(const struct options *options, enum file_format *formats
                          file_format_word(formats[0]));
 }
 
-/* Describes a raw file by the options. */
+/* Describes a raw file by the values of the options. */
 static int describe_raw(const struct options *options, struct tensor_file *file)
 {
     struct print_style style = options_style(options);

@@ -159,7 +159,7 @@ static int enter_archive(struct tensor_file *file, const char *name, struct faul
     archive_release(archive);
     if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
         fault_set(fault, fault->code, "/tensor", "%s",
-                  fault->text); /* point to /tensor: the user can choose another tensor */
+                  fault->text); /* sets the pointer: the user can choose another tensor */
     return result;
 }
 
@@ -314,7 +314,7 @@ int tensor_file_map(struct tensor_file *file, struct fault *fault)
     uint64_t before = file->header.data_offset % (uint64_t)sysconf(_SC_PAGESIZE);
     if (before + file->header.data_size > SIZE_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);
-    /* Map only the pages of the tensor: a whole archive may be too large for the address space. */
+    /* Map only the pages of the tensor: a whole archive may exceed the address space. */
     struct file_map *map = malloc(sizeof(*map));
     int error = map ? file_map_init(map, file->fd, file->header.data_offset - before,
                                     before + file->header.data_size)
@@ -335,7 +335,7 @@ int tensor_file_check(const struct tensor_file *file, struct fault *fault)
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, shrank);
 }
 
-enum { CHUNK_BYTES = 256 * 1024 }; /* a multiple of every element's size */
+enum { CHUNK_BYTES = 256 * 1024 }; /* a multiple of the size of every element */
 
 _Static_assert((int)CHUNK_BYTES >= (int)NPY_HEADER_MAX, "a chunk holds every header");
 

@@ -43,7 +43,7 @@ enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 struct tensor_file {
     const char *path;                  /* borrowed */
     char shown[TENSOR_FILE_SHOWN_MAX]; /* name in messages: the path, or "path[tensor]" */
-    int fd;                            /* descriptor; -1: a file that does not exist yet */
+    int fd;                            /* descriptor; -1: the file does not exist yet */
     struct stat stat;                  /* fstat() of the descriptor when it was opened */
     enum file_format format;           /* never FILE_FORMAT_AUTO */
     struct npy_header header; /* header of the tensor; raw files: all members but fortran_order */
@@ -54,9 +54,9 @@ struct tensor_file {
 
 /**
  * Opens a regular file for reading, without blocking, and reads its header; a raw file needs
- * tensor_file_set_raw() next. `tensor`: name of a tensor in an archive, or null for the only one. A
- * tensor of a .npz is unpacked, and the descriptor is that of the copy. Faults have the pointer
- * "/tensor" if the name is wrong, else no pointer. Returns 0, or -1 with nothing to close.
+ * tensor_file_set_raw() next. `tensor`: name of a tensor in an archive, or null for the only
+ * tensor. A tensor of a .npz is unpacked, and the descriptor is that of the copy. Faults have the
+ * pointer "/tensor" if the name is wrong, else no pointer. Returns 0, or -1 with nothing to close.
  */
 int tensor_file_open(struct tensor_file *file, const char *path, enum file_format format,
                      const char *tensor, struct fault *fault);
@@ -81,9 +81,9 @@ int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct 
 void tensor_file_close(struct tensor_file *file);
 
 /**
- * Describes a raw file: dtype, rank, shape and data_offset from `header`, `strides` in elements
- * (null or 0: see tensor_strides()). Refuses a description that exceeds the file. Returns 0, or -1
- * with the fault.
+ * Describes a raw file: dtype, rank, shape and data_offset from `header`, and `strides` in
+ * elements (null, or entries of 0: see tensor_strides()). Refuses a description that exceeds the
+ * file. Returns 0, or -1 with the fault.
  */
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
@@ -138,7 +138,7 @@ int little_endian_copy(const struct tensor_file *file, struct fault *fault);
  */
 int little_endian_replace(struct tensor_file *file, struct fault *fault);
 
-/* Tensor files on the command line, and the options that describe raw files. */
+/* Names of tensor files on the command line, and the options that describe raw files. */
 
 extern const struct value file_format_value;
 

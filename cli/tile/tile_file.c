@@ -12,7 +12,7 @@
 #include "proto/file/job_spec.h"
 #include "target/tile/tile_transfer.h"
 
-/* The bytes of the output in host memory, through which tiles become one tensor. */
+/* Name of the buffer in host memory in which the tiles become one output tensor. */
 #define HOST_BUFFER "out"
 
 /* A job file that is being written. */
@@ -20,7 +20,7 @@ struct writer {
     const struct tile_result *result;
     const char *path;
     struct jsonw w;
-    /* File names relative to the job file; or null: */
+    /* File names relative to the job file, or null: */
     char *in, *second, *weights, *out, *golden, *directory;
     const struct tile_jobs *jobs;
     uint64_t host_bytes;
@@ -88,7 +88,7 @@ static void writer_finish(struct writer *writer)
     jsonw_finish(&writer->w);
 }
 
-/* Hands over the text. */
+/* Appends the finished job file to `text`. */
 static int take(struct writer *writer, struct textw *text, struct fault *fault)
 {
     const char *job_file;
@@ -103,7 +103,7 @@ static int take(struct writer *writer, struct textw *text, struct fault *fault)
     return 0;
 }
 
-/* Writes the buffers of the plan, at their addresses, and the host's buffer. */
+/* Writes the buffers of the plan, at their addresses, and the buffer in host memory. */
 static void write_buffers(struct writer *writer, bool host)
 {
     const struct tile_plan *plan = &writer->result->plan;
@@ -150,7 +150,7 @@ static const char *dtype_of(const struct writer *writer, uint32_t operand)
     return dtype && strcmp(dtype, dtype_of_type(r->type)->name) != 0 ? dtype : NULL;
 }
 
-/* Sets a tensor in a buffer. `name` is borrowed. */
+/* Describes a tensor in a buffer. `name` is borrowed. */
 static void set_buffer(const struct writer *writer, struct tensor_spec *spec, char *name,
                        uint32_t rank, const uint32_t *shape)
 {
@@ -160,7 +160,7 @@ static void set_buffer(const struct writer *writer, struct tensor_spec *spec, ch
     set_shape(&spec->desc, rank, shape);
 }
 
-/* Sets a source that is a file. `file` is borrowed. */
+/* Describes a source in a file. `file` is borrowed. */
 static void set_source(const struct writer *writer, struct tensor_spec *spec, char *file,
                        bool first)
 {
@@ -220,7 +220,10 @@ static void write_job(struct writer *writer, const struct tile_job *job)
     job_file_write(&writer->w, NULL, &spec); /* all strings are borrowed: the job is not finished */
 }
 
-/* Writes the job that saves the host's buffer. It waits for all jobs that write the buffer. */
+/*
+ * Writes the job that saves the buffer in host memory. It waits for all jobs that write the
+ * buffer.
+ */
 static void write_save(struct writer *writer, char *const *after, size_t after_count)
 {
     const struct tile_layer *layer = writer->result->plan.layer;
@@ -240,7 +243,7 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
     set_buffer(writer, &spec.src, host, rank, shape);
-    if (writer->jobs) /* else the results of the tiles have dtypes of their own */
+    if (writer->jobs) /* when stitching, the results of the tiles have dtypes of their own */
         spec.src.dtype = dtype_of(writer, 0);
     spec.dst.file = writer->out;
     spec.expect = writer->result->request->job.expect;
@@ -251,7 +254,7 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     free(names);
 }
 
-/* Copies the names of the last stores, which follow all earlier stores. */
+/* Copies the names of the last stores, which wait for all earlier stores. */
 static size_t last_stores(const struct writer *writer, char names[][TILE_NAME_MAX], uint32_t wanted)
 {
     const struct tile_jobs *jobs = writer->jobs;
@@ -279,7 +282,10 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
         for (size_t i = 0; i < result->file.count && !cancel_requested(); i++)
             write_job(&writer, &result->file.job[i]);
         if (saves) {
-            /* Stores from one buffer follow one another. */
+            /*
+             * Stores from one buffer wait for one another, so it is enough to wait for the last
+             * ones.
+             */
             char names[TILE_BUFFERS_MAX][TILE_NAME_MAX], *after[TILE_BUFFERS_MAX];
             const size_t count = last_stores(&writer, names, result->plan.buffers[0].count);
 
@@ -295,7 +301,7 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
     return status;
 }
 
-/* Stitches run at most this many at a time, so that the last job can wait for all of them. */
+/* Maximum number of stitches that run at a time, so that the last job can wait for all of them. */
 enum { STITCHES = 32 };
 
 static void write_stitch(struct writer *writer, const struct tile_job *job)
@@ -331,7 +337,7 @@ int tile_file_stitch(struct textw *text, const struct tile_result *result, const
     struct writer writer;
     int status = writer_init(&writer, result, path, fault);
 
-    writer.jobs = NULL; /* no buffers of the plan */
+    writer.jobs = NULL; /* the job file has no buffers of the plan */
     if (status == 0) {
         jsonw_object_begin(&writer.w, NULL);
         write_buffers(&writer, true);

@@ -50,7 +50,7 @@ static int check_stdout(const struct options *options, struct fault *fault)
     return 0;
 }
 
-/* A file that this program or the jobs use. */
+/* A file that this program or the jobs read or write. */
 struct use {
     const char *what, *path;
     bool written;
@@ -58,7 +58,7 @@ struct use {
 
 enum { USES_MAX = TILE_FILES_MAX + 5 };
 
-/* Lists the files that are given. Returns their number. */
+/* Lists all files that the command line names. Returns their number. */
 static size_t list_uses(const struct tile_request *r, struct use uses[USES_MAX])
 {
     const struct use of_jobs[] = {{"IN", r->in, false},
@@ -86,7 +86,10 @@ static size_t list_uses(const struct tile_request *r, struct use uses[USES_MAX])
     return count;
 }
 
-/* Returns whether the name is that of a tile's file: "in_3.npy" if the input has 4 tiles. */
+/*
+ * Returns whether the name is the name of a tile's file, such as "in_3.npy" if the input has 4
+ * tiles or more.
+ */
 static bool is_tile(const struct tile_result *result, const char *name)
 {
     const struct tile_layer *layer = &result->request->layer;
@@ -161,7 +164,7 @@ static int make_directory(struct tile_outputs *outputs, struct fault *fault)
                  : 0;
 }
 
-/* Creates a file without its name, if what exists there may be replaced. */
+/* Creates a file that has no name yet, if an existing file with its name may be replaced. */
 static int create(struct tile_outputs *outputs, enum tile_file i, struct fault *fault)
 {
     struct output *file = &outputs->file[i];

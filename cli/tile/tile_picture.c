@@ -10,27 +10,27 @@
 
 enum {
     MARGIN = 24,
-    TOP = 92,         /* title and lines above the plane */
+    TOP = 92,         /* height of the title and of the lines above the plane */
     PLANE = 560,      /* pixels of the longer side of the plane */
-    SHORT_MIN = 150,  /* pixels of the shorter side at least: its name is upright */
-    TILE_MIN = 16,    /* pixels of a tile's side for its number, if PLANE has room */
+    SHORT_MIN = 150,  /* minimum pixels of the shorter side: it has to fit its name */
+    TILE_MIN = 16,    /* wanted pixels of a tile's side, as far as PLANE allows */
     TITLE = 15,       /* size of the title */
     STRIP = 44,       /* width of a strip */
-    STRIP_GAP = 70,   /* from strip to strip, with room for its name */
-    LABEL = 11,       /* size of numbers */
+    STRIP_GAP = 70,   /* distance of two strips, with space for a name */
+    LABEL = 11,       /* font size of numbers */
     LABEL_ROOM = 14,  /* a tile with a smaller side has no number */
-    TILES_DRAWN = 400 /* tiles along one axis that are drawn; of more, every n-th */
+    TILES_DRAWN = 400 /* maximum tiles of an axis that are drawn; of more, every n-th is drawn */
 };
 
-/* One direction of the plane: an axis of tiles, or a dimension of 1. */
+/* One direction of the plane: an axis of tiles, or, without an axis, a dimension of 1. */
 struct side {
     bool used;
     uint32_t axis;
-    const struct tile_span *span; /* of the first input; of a move, of the result */
+    const struct tile_span *span; /* span of the first input; for a move, of the result */
     const struct tile_cut *cut;
     uint64_t extent; /* coordinates with padding */
     double scale;    /* pixels of a coordinate */
-    int origin;      /* pixels of padded coordinate 0 */
+    int origin;      /* pixel of padded coordinate 0 */
 };
 
 struct picture_of_tiles {
@@ -40,7 +40,7 @@ struct picture_of_tiles {
     uint32_t others; /* bits of the axes that become strips */
 };
 
-/* Returns the coordinates of all tiles, with padding on both sides. */
+/* Returns the number of coordinates that all tiles cover, with padding on both sides. */
 static uint64_t padded_extent(const struct tile_span *span, const struct tile_cut *cut)
 {
     const uint64_t read = tile_span_extent(span, cut->extent), whole = span->pad + span->extent;
@@ -103,13 +103,13 @@ static int at(const struct side *side, uint64_t coordinate)
     return side->origin + (int)((double)coordinate * side->scale + 0.5);
 }
 
-/* Returns n if every n-th tile is drawn. */
+/* Returns n; every n-th tile is drawn. */
 static uint64_t stride_of(const struct side *side)
 {
     return (side->cut->count + TILES_DRAWN - 1) / TILES_DRAWN;
 }
 
-/* Sets the padded coordinates that a tile loads. */
+/* Sets *from and *to to the range of padded coordinates that a tile loads. */
 static void loaded(const struct side *side, uint64_t index, uint64_t *from, uint64_t *to)
 {
     uint64_t begin, size;
@@ -129,7 +129,10 @@ static struct svgw_box box_between(const struct picture_of_tiles *p, const uint6
     return box;
 }
 
-/* Fills what each tile loads: coordinates of two tiles are filled twice, and so darker. */
+/*
+ * Fills the coordinates that each tile loads. Coordinates of two tiles are filled twice, and so
+ * become darker.
+ */
 static void draw_loads(const struct picture_of_tiles *p)
 {
     uint64_t rows[2], columns[2];
@@ -152,7 +155,7 @@ static bool has_halo(const struct side *side)
     return side->span->reach > side->span->step;
 }
 
-/* Draws lines between tiles without a halo; with a halo the tiles are visible by its colour. */
+/* Draws lines between tiles without a halo; with a halo, its colour shows the tiles. */
 static void draw_cuts(const struct picture_of_tiles *p)
 {
     static const char style[] = "stroke=\"#fff\" stroke-width=\"1\"";
@@ -173,7 +176,7 @@ static void draw_cuts(const struct picture_of_tiles *p)
     }
 }
 
-/* Outlines what one tile in the middle loads. */
+/* Outlines the coordinates that one tile in the middle loads. */
 static void draw_example(const struct picture_of_tiles *p)
 {
     uint64_t rows[2], columns[2];
@@ -230,7 +233,7 @@ static bool has_zeros(const struct side *side)
     return side->extent > side->span->extent;
 }
 
-/* Fills the padding, which is loaded from nowhere. */
+/* Fills the padding, which no tile loads from memory. */
 static void draw_zeros(const struct picture_of_tiles *p)
 {
     static const char style[] = "fill=\"#f2c14e\"";
@@ -250,7 +253,7 @@ static void draw_zeros(const struct picture_of_tiles *p)
     }
 }
 
-/* Draws the frame of the tensor without padding, and its extents. */
+/* Draws the frame of the tensor without padding, and writes its extents. */
 static void draw_frame(const struct picture_of_tiles *p)
 {
     static const struct svgw_font across = {12, SVGW_MIDDLE, "#333", false, false};

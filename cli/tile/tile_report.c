@@ -17,7 +17,7 @@ static const char *shape_of(const struct tile_layer *layer, uint32_t operand,
     return print_shape(out, rank, shape);
 }
 
-/* Writes "3x3", and "/2x2" behind it if the second pair is not 1. */
+/* Writes `before` and a pair: " stride 2x2"; nothing for a pair of 1 and 1. */
 static void pair_text(char *out, size_t size, const char *before, const uint32_t pair[2])
 {
     if (pair[0] == 1 && pair[1] == 1)
@@ -127,7 +127,10 @@ static void traffic_text(struct textw *w, const struct tile_result *result)
 enum limit { LIMIT_CHANNELS, LIMIT_BUS, LIMIT_KERNELS, LIMIT_WAITS };
 static const char *const limit_words[] = {"channels", "bus", "kernels", "waits"};
 
-/* Returns what is busy for most of the time. Of equal times, the channels come first. */
+/*
+ * Returns the part of the board that is busy for the longest time. Of equal times, the channels
+ * come first.
+ */
 static enum limit limit_of(const struct cost_times *times)
 {
     const profile_cost busy[] = {times->busy, times->bus, times->kernels};

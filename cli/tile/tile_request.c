@@ -19,7 +19,7 @@
 #define SRC_ADDRESS ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
 #define DST_ADDRESS (SRC_ADDRESS | SRC_ADDRESS >> 1)
 
-/* Options of one or two kinds of layers. */
+/* Options that only one or two kinds of layers have. */
 static const struct {
     const char *option;
     bool move, window, elementwise;
@@ -348,10 +348,10 @@ static int tile_request_layer(struct tile_request *r, enum tile_kind kind, struc
 }
 
 enum {
-    ALIGNMENT_DEFAULT = 16, /* bytes, without a profile */
+    ALIGNMENT_DEFAULT = 16, /* bytes; with a profile, the memory has an alignment */
     BURST_DEFAULT = 256,
     SLACK_DEFAULT = 5,    /* percent */
-    ELEMENT_ALIGNMENT = 4 /* addresses of mlid's buffers are multiples */
+    ELEMENT_ALIGNMENT = 4 /* addresses of mlid's buffers are multiples of this */
 };
 
 /* Reads a size such as 65536, 256KiB or 1MiB. */
@@ -379,8 +379,8 @@ static int read_budget(const struct tile_request *r, uint64_t *bytes)
                          text);
 }
 
-/* Reads cycles with up to six digits after the point, as "0.125". Keeps *cost without the option.
- */
+/* Reads cycles with up to six digits after the point, such as "0.125". Without the option, *cost
+ * is unchanged. */
 static int read_cycles(const struct tile_request *r, const char *option, const char *each,
                        profile_cost *cost)
 {
@@ -541,7 +541,7 @@ static int tile_request_memory(struct tile_request *r)
     return 0;
 }
 
-/* Sets r->board for the schedule of the plan. Call it after the other functions. */
+/* Sets r->board, which the schedule of the plan needs. Call it after the other functions. */
 static void tile_request_finish_board(struct tile_request *r)
 {
     if (!r->has_board)
@@ -554,7 +554,7 @@ static void tile_request_finish_board(struct tile_request *r)
                                    .compute = r->estimate.compute};
 }
 
-/* In the order of enum tile_objective. */
+/* The words of --least, in the order of enum tile_objective. */
 static const char *const least_words[] = {"time", "traffic", NULL};
 const struct value tile_least_value = {VALUE_WORD, least_words};
 
@@ -606,7 +606,9 @@ enum exit_code tile_request_init(struct tile_request *r, const struct options *o
     if (tile_request_layer(r, kind, &fault) < 0)
         return fault.code == FAULT_NONE ? EXIT_CODE_INVALID : print_failure(&style, NULL, &fault);
     tile_request_finish_board(r);
-    /* After tile_request_layer(), which explains the job as if it expected nothing. */
+    /*
+     * Read --expect after tile_request_layer(), which explains the job as if it expected nothing.
+     */
     return make_job_expect(options, &r->job) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
 }
 

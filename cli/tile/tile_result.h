@@ -24,13 +24,13 @@
 
 struct tile_request {
     const struct options *options;
-    struct job_spec job;                     /* the source; of a move, the whole job */
-    const char *in, *out;                    /* files, or null */
+    struct job_spec job;                     /* job with the source; for a move, the whole job */
+    const char *in, *out;                    /* paths of IN and OUT, or null */
     const char *second, *weights;            /* files of --with and --weights, or null */
     const char *output, *directory, *stitch; /* --output, --tiles, --stitch, or null */
     mli_element_type type;
-    const char *dtype[TILE_OPERANDS]; /* dtypes of the files of inputs; or null */
-    struct tile_window window;        /* TILE_WINDOW */
+    const char *dtype[TILE_OPERANDS]; /* dtypes of the files of inputs, or null */
+    struct tile_window window;        /* for TILE_WINDOW */
     struct tile_layer layer;
     struct tile_memory memory;
     enum tile_objective objective; /* --least */
@@ -61,8 +61,8 @@ struct tile_result {
     struct tile_plan plan;
     struct tile_timed other;   /* the best plan by the other objective; only with a board */
     struct tile_jobs firmware; /* loads, kernels and stores as firmware makes them */
-    struct tile_use *uses;     /* of the firmware's jobs */
-    struct cost_times times;   /* of the firmware's jobs; only with a board */
+    struct tile_use *uses;     /* uses of the firmware's jobs */
+    struct cost_times times;   /* times of the firmware's jobs; only with a board */
     struct tile_jobs file;     /* the jobs of the job file */
     uint64_t plan_ns;          /* processor time of the search */
 };
@@ -76,7 +76,7 @@ int tile_result_init(struct tile_result *result, const struct tile_request *requ
                      struct fault *fault);
 void tile_result_finish(struct tile_result *result);
 
-/** Returns whether there is another plan, which is better by the other objective. */
+/** Returns whether the best plan by the other objective is another plan. */
 bool tile_result_has_other(const struct tile_result *result);
 
 /** Returns the number of transfers of an operand: loads, or stores of the output. */
@@ -95,13 +95,13 @@ const char *tile_axis_name(const struct tile_layer *layer, uint32_t axis, char o
 /* Writes the job file that moves the tiles of a plan, and the job file that stitches results. */
 
 /**
- * Writes the text of the job file that moves the tiles. File names become relative to `path`, the
- * job file; if it is "-", they stay as they are. Returns 0, or -1 with the fault.
+ * Writes the text of the job file that moves the tiles. File names become relative to the job file
+ * `path`; if it is "-", they stay unchanged. Returns 0, or -1 with the fault.
  */
 int tile_file_jobs(struct textw *text, const struct tile_result *result, const char *path,
                    struct fault *fault);
 
-/** Writes the text of the job file that stitches results, likewise. */
+/** Writes the text of the job file that stitches results, with file names and a result as above. */
 int tile_file_stitch(struct textw *text, const struct tile_result *result, const char *path,
                      struct fault *fault);
 
@@ -132,14 +132,14 @@ enum tile_file {
 
 struct tile_outputs {
     const struct tile_result *result;
-    const char *path[TILE_FILES_MAX]; /* or null; "-": standard output */
+    const char *path[TILE_FILES_MAX]; /* path, or null; "-": standard output */
     struct output file[TILE_FILES_MAX];
     struct textw text[TILE_FILES_MAX];
-    bool made;            /* the directory of --tiles is new */
+    bool made;            /* true: tile_outputs created the directory of --tiles */
     const char *at_fault; /* the file that the fault is about, or null */
 };
 
-/** Returns whether an output is "-": then nothing else is printed. */
+/** Returns whether an output goes to standard output ("-"): then nothing else is printed. */
 bool tile_outputs_on_stdout(const struct options *options);
 
 /**
@@ -153,15 +153,15 @@ int tile_outputs_init(struct tile_outputs *outputs, const struct tile_result *re
 /** Gives all files their names, and prints the output that is "-". Returns 0 or -1. */
 int tile_outputs_commit(struct tile_outputs *outputs, struct fault *fault);
 
-/** Removes what has no name yet. */
+/** Removes the files that have no name yet. */
 void tile_outputs_finish(struct tile_outputs *outputs);
 
 /* All tiles of a plan on the tensor, as SVG. */
 
 /**
- * Draws the plane of rows and columns of the first input with its tiles: what each tile loads is
- * filled, so a halo that several tiles load is darker, and the padding is outside the tensor's
- * frame. Ranges of further axes are strips beside the plane.
+ * Draws the plane of rows and columns of the first input with its tiles: the coordinates that each
+ * tile loads are filled, so a halo that several tiles load is darker. The padding is outside the
+ * tensor's frame. Ranges of further axes are strips beside the plane.
  */
 void tile_picture(struct textw *w, const struct tile_result *result);
 
@@ -181,7 +181,7 @@ void tile_report_layer(struct textw *w, const struct tile_result *result);
 /** Draws the schedule as SVG. The request has a board. Returns 0, or -1 with the fault. */
 int tile_timeline_draw(struct textw *w, const struct tile_result *result, struct fault *fault);
 
-/** Writes the schedule as a trace for Perfetto, likewise. */
+/** Writes the schedule as a trace for Perfetto. Returns as tile_timeline_draw() does. */
 int tile_timeline_trace(struct textw *w, const struct tile_result *result, struct fault *fault);
 
 #endif /* CLI_TILE_RESULT_H */

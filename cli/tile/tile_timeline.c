@@ -10,7 +10,7 @@
 
 enum { BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
 
-/* The arrays of a timeline. */
+/* The arrays from which a timeline is drawn. */
 struct drawing {
     const struct tile_result *result;
     bool kernels; /* false: the time of kernels is unknown, and they are left out */
@@ -18,7 +18,8 @@ struct drawing {
     size_t slot_count;
     size_t (*after)[TILE_AFTER_MAX];
     char (*names)[TILE_NAME_MAX];  /* names of the jobs, for the trace */
-    char (*labels)[TILE_NAME_MAX]; /* short names: boxes of the drawing are narrow */
+    char (*labels)[TILE_NAME_MAX]; /* short names of the jobs, because boxes of the drawing are
+                                      narrow */
     struct timeline_use *uses;
     size_t use_count;
 };
@@ -51,7 +52,7 @@ static void add_slot(struct drawing *d, size_t at)
              job->kind == TILE_JOB_LOAD && job->operand > 0 ? "w" : "", job->number);
     if (!kernel)
         d->slots[n].bytes = tile_job_bytes(jobs->plan, job);
-    /* Without kernels the slots have other indices than the jobs. */
+    /* If kernels are left out, the slots have other indices than the jobs. */
     for (uint32_t i = 0; i < job->after_count && d->kernels; i++)
         d->after[n][d->slots[n].after_count++] = job->after[i];
     d->slots[n].after = d->after[n];
@@ -60,7 +61,7 @@ static void add_slot(struct drawing *d, size_t at)
 
 /* The content of a buffer, from the job that begins to write it to the last job that uses it. */
 struct content {
-    uint64_t begin; /* of the buffer in the memory */
+    uint64_t begin; /* offset of the buffer in the memory */
     uint64_t start_ns, end_ns, bytes;
 };
 
@@ -95,7 +96,10 @@ static bool begins(const struct drawing *d, const struct tile_job *job)
            (job->step == 0 || tile_plan_changes(plan, output, job->step));
 }
 
-/* Returns the size of the buffer at this offset in bytes. A tile at the edge may be smaller. */
+/*
+ * Returns the size of the buffer at this offset in bytes. A tile at the edge may be smaller than
+ * its buffer.
+ */
 static uint64_t buffer_bytes(const struct tile_plan *plan, uint64_t begin)
 {
     for (uint32_t i = 0; i < plan->layer->operands; i++) {
