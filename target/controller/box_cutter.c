@@ -47,13 +47,13 @@ static uint64_t cut_within_reach(const struct cut_limits *limits, const struct m
     return step > 0 ? cut_step_limit(limits, run) / step : UINT64_MAX;
 }
 
-/* A way to split the runs of a part. */
+/* One way to split the runs of a part. */
 struct cut_runs {
-    uint64_t run; /* maximum bytes of one piece of a run */
-    bool loops;   /* descriptors may have loops */
+    uint64_t run; /* maximum bytes of a run in a piece */
+    bool loops;   /* true: descriptors may have loops */
 };
 
-enum { DIVISORS = 4096 }; /* candidates for the factor of a count or run */
+enum { DIVISORS = 4096 }; /* maximum candidates for the factor of a count or run */
 
 /* Returns the distance between the places at which a run may be cut, in bytes. */
 static uint32_t unit_of(const struct cut_limits *limits)
@@ -78,7 +78,7 @@ static bool gap_fits(const struct cut_limits *limits, uint64_t step, uint64_t ru
     return (step > run ? step - run : run - step) <= limits->gap_max;
 }
 
-/* Returns whether a loop is legal in a descriptor, around pieces of a run. */
+/* Returns whether a descriptor can have a loop around runs of `run` bytes. */
 static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *axis, uint64_t run)
 {
     return cut_steps_fit(limits, axis->src_step, axis->dst_step) &&
@@ -86,9 +86,9 @@ static bool loop_fits(const struct cut_limits *limits, const struct cut_axis *ax
 }
 
 /*
- * Chooses the takes if bytes_max limits the product of the counts. Tries all orders of axes, and
- * takes as many iterations of each axis as fit into the rest of `rows` runs. There are at most
- * CUT_AXES_MAX axes.
+ * Chooses the iterations that each axis takes, if bytes_max limits their product. Tries all orders
+ * of axes, and takes as many iterations of each axis as fit into the rest of `rows` runs. There
+ * are at most CUT_AXES_MAX axes.
  */
 static void search(struct cut_block *block, const struct cut_limits *limits, uint32_t loops,
                    uint64_t rows, uint64_t pieces, uint64_t take[CUT_AXES_MAX], uint64_t *best)
@@ -112,7 +112,7 @@ static void search(struct cut_block *block, const struct cut_limits *limits, uin
     }
 }
 
-/* Returns the index of the axis that shortens the list most, or the number of axes. */
+/* Returns the index of the axis that reduces the number of pieces most, or the number of axes. */
 static uint32_t largest(const struct cut_block *block, const struct cut_limits *limits)
 {
     uint32_t found = block->axes;
@@ -172,8 +172,8 @@ static void add_axis(struct cut_block *block, uint64_t count, struct mli_copy_lo
 }
 
 /*
- * Sets *block to a part with whole runs. Bit i of `part` chooses the remainder of loop i. Returns
- * false if the part is empty.
+ * Sets *block to a part with whole runs. If bit i of `part` is set, the part has the remainder of
+ * loop i. Returns false if the part is empty.
  */
 static bool begin_part(const struct box_cutter *cutter, uint32_t part, struct cut_block *block)
 {
@@ -224,7 +224,7 @@ static bool split_runs(struct cut_block *block, bool copies, uint64_t run, bool 
     return block->run > 0;
 }
 
-/* Returns the number of pieces of a part with its runs split in this way. */
+/* Returns the number of pieces of a part if its runs are split in the way `runs`. */
 static uint64_t count_runs(const struct box_cutter *cutter, const struct cut_block *part,
                            struct cut_runs runs)
 {
@@ -268,7 +268,7 @@ static void try_runs(const struct box_cutter *cutter, const struct cut_block *pa
         *best = (struct best_runs){runs, pieces};
 }
 
-/* Returns the best split of the runs of a part, and its number of pieces in *pieces. */
+/* Returns the best way to split the runs of a part. Sets *pieces to its number of pieces. */
 static struct cut_runs choose_runs(const struct box_cutter *cutter, const struct cut_block *part,
                                    uint64_t *pieces)
 {
@@ -324,8 +324,10 @@ static void try_inner(struct box_cutter *cutter, size_t i, uint64_t inner, uint6
 }
 
 /*
- * Splits loop `i`, which has too many iterations: with a remainder, in two loops without remainder,
- * or not at all, if bytes_max is tighter than count_max.
+ * Splits loop `i`, which has too many iterations, in the way that makes the fewest pieces: into
+ * parts of count_max or `reach` iterations and a remainder, or into two loops without a remainder.
+ * The loop stays whole if every split makes more pieces, which is possible if bytes_max limits more
+ * than count_max.
  */
 static void choose_inner(struct box_cutter *cutter, size_t i)
 {
@@ -408,7 +410,7 @@ static void make_piece(const struct box_cutter *cutter, struct mli_descriptor *p
     piece->box.dst = (uint8_t *)(uintptr_t)dst;
 }
 
-/* Moves to the next piece of the block; false after the last. */
+/* Moves to the next piece of the block. Returns false after the last piece. */
 static bool advance(struct cut_block *block)
 {
     for (uint32_t i = block->axes; i-- > 0;) {
@@ -435,7 +437,7 @@ bool cutter_next(struct box_cutter *cutter, struct mli_descriptor *piece)
 
 /* The lower bound of the number of pieces; cutter_least() in box_cutter.h has the proof. */
 
-/* The weights of the run or of a loop, for the proof at cutter_least(). */
+/* The weights of one dimension, the run or a loop, for the proof at cutter_least(). */
 struct dimension {
     uint64_t weight;                     /* weight of the whole dimension */
     uint64_t by_loops[MLI_MAX_RANK + 1]; /* maximum weight of a range that n loops make */
@@ -445,7 +447,7 @@ struct dimension {
 static struct dimension weigh_run(const struct box_cutter *cutter, uint64_t run)
 {
     struct dimension d = {.weight = cut_divided_up(cutter->whole.box.run, run)};
-    uint64_t length = run; /* length of a range that n loops make */
+    uint64_t length = run; /* maximum length of a range that n loops make */
 
     d.by_loops[0] = 1;
     for (uint32_t n = 1; n <= MLI_MAX_RANK; n++) {
@@ -470,7 +472,7 @@ static struct dimension weigh_loop(const struct box_cutter *cutter,
     const uint64_t t = cut_lesser(loop->count, cutter->limits.count_max);
     const uint64_t gap_max = cutter->limits.gap_max;
     const uint64_t reach = cut_within_reach(&cutter->limits, loop, run);
-    uint64_t periods = 1; /* periods of t iterations in a range that n loops make */
+    uint64_t periods = 1; /* maximum periods of t iterations in a range that n loops make */
     struct dimension d;
 
     if (!cut_steps_fit(&cutter->limits, loop->src_step, loop->dst_step) ||
@@ -505,7 +507,7 @@ static void combine(uint64_t most[MLI_MAX_RANK + 1], const struct dimension *d, 
     }
 }
 
-/* Returns the lower bound that the weights prove for one choice of k. */
+/* Returns the lower bound that the weights prove for one value of k. */
 static uint64_t bound(const struct box_cutter *cutter, uint64_t run, uint64_t linear, uint64_t k)
 {
     const struct mli_copy_box *box = &cutter->whole.box;

@@ -23,9 +23,9 @@
 #include "mli_engine.h"
 #include "mli_plan.h"
 
-/* The limits of a descriptor, and the checked arithmetic with them (box_cutter.h). */
+/* The limits of a descriptor, and arithmetic with them that checks for overflow. */
 
-/* Limits of a descriptor. No limit: UINT64_MAX. */
+/* Limits of a descriptor. UINT64_MAX: no limit. */
 struct cut_limits {
     uint32_t loops;          /* at most MLI_MAX_RANK */
     uint64_t count_max;      /* iterations of a loop, at least 2 */
@@ -33,25 +33,26 @@ struct cut_limits {
     uint64_t linear_run_max; /* bytes of a run in a descriptor without loops; at least run_max */
     uint64_t step_max;       /* bytes of a step */
     uint64_t gap_max;        /* bytes from the end of a run to the next run, or back */
-    uint64_t bytes_max;      /* bytes of a descriptor */
+    uint64_t bytes_max;      /* bytes that a descriptor moves */
     uint32_t granularity;    /* runs and steps are multiples of this power of two */
     uint32_t alignment;      /* addresses are multiples of this power of two */
 };
 
 enum { CUT_AXES_MAX = 2 * MLI_MAX_RANK + 1 };
 
-/* A loop of a part, or the loop over the pieces of its run. */
+/* A loop of a part, or the loop over the pieces of one run. */
 struct cut_axis {
     uint64_t count, src_step, dst_step;
-    uint64_t row_step; /* rows of the plan in one step */
-    uint64_t take;     /* iterations in one piece */
+    uint64_t row_step; /* number of rows of the plan in one step */
+    uint64_t take;     /* number of iterations in one piece */
     uint64_t at;       /* first iteration of the next piece */
-    bool outer;        /* the outer one of two loops; the next axis is the inner one */
+    bool outer; /* true: this is the outer one of two loops that one loop was split into; the next
+                   axis is the inner one */
 };
 
-/* A part of the box with runs of one length (step 2 above). */
+/* A part of the box whose runs have one length (step 2 above). */
 struct cut_block {
-    uint64_t src_offset, dst_offset; /* from the addresses of the box */
+    uint64_t src_offset, dst_offset; /* offsets from the addresses of the box */
     uint64_t row, run;
     uint32_t axes;
     struct cut_axis axis[CUT_AXES_MAX];
@@ -62,19 +63,20 @@ struct box_cutter {
     struct mli_descriptor whole; /* the box; its source address is valid if `copies` */
     bool copies;
     struct cut_limits limits;
-    uint64_t inner[MLI_MAX_RANK]; /* iterations of the inner loop of two; the remainder is left */
+    uint64_t inner[MLI_MAX_RANK]; /* iterations of the inner loop if loop i is split into two; the
+                                     remainder is another part */
     /* Progress, private: */
-    uint32_t part; /* bit i: the remainder of loop i */
-    bool rest;     /* the remainder of the runs */
-    bool making;   /* pieces of `block` are left */
+    uint32_t part; /* bit i is set: the part has the remainder of loop i */
+    bool rest;     /* true: the block has the remainders of the runs */
+    bool making;   /* true: `block` has more pieces */
     struct cut_block block;
 };
 
 /**
- * Begins to cut the box of *whole, which has `whole->row` 0 or the number of its first row, and
- * `whole->index`. The box has a run that is a multiple of the granularity and addresses and steps
- * that are multiples of the alignment. `copies`: the box has a source. A limit of runs that is less
- * than the run is at least the granularity and the alignment.
+ * Begins to cut the box of *whole. whole->row is the number of its first row, or 0; all pieces get
+ * whole->index. The run of the box is a multiple of the granularity; its addresses and steps are
+ * multiples of the alignment. `copies`: the box has a source. A limit of runs that is less than the
+ * run is at least the granularity and the alignment.
  */
 void cutter_init(struct box_cutter *cutter, const struct mli_descriptor *whole, bool copies,
                  const struct cut_limits *limits);

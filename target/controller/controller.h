@@ -28,9 +28,9 @@
 #include "target/profile/target_profile.h"
 
 enum {
-    CONTROLLER_FIELDS_MAX = 32, /* most fields of one descriptor */
+    CONTROLLER_FIELDS_MAX = 32, /* maximum fields of one descriptor */
     CONTROLLER_FIELD_NAME_MAX = 32,
-    CONTROLLER_BYTES_MAX = 256 /* most bytes of one descriptor in memory */
+    CONTROLLER_BYTES_MAX = 256 /* maximum bytes of one descriptor in memory */
 };
 
 /* A field, register or instruction, by the name that the controller's manual gives it. */
@@ -49,7 +49,7 @@ struct controller_descriptor {
     size_t field_count;
     struct controller_field field[CONTROLLER_FIELDS_MAX];
     size_t size;
-    uint8_t bytes[CONTROLLER_BYTES_MAX]; /* the descriptor as in the board's memory */
+    uint8_t bytes[CONTROLLER_BYTES_MAX]; /* the bytes of the descriptor in the board's memory */
 };
 
 /* Returns whether the piece writes zeros. (The src of a copy from address 0 is null, too.) */
@@ -58,7 +58,7 @@ static inline bool controller_fills(const struct mli_descriptor *piece)
     return piece->index > 0;
 }
 
-/* The input of an encoder besides the piece. */
+/* The input of an encoder, in addition to the piece. */
 struct controller_place {
     const struct target_profile *profile;
     uint64_t address; /* address of the descriptor */
@@ -74,8 +74,8 @@ enum { CONTROLLER_ZEROS_SIZE = 4096 };
 
 struct controller {
     enum profile_controller kind;
-    const char *name;              /* name, as in profile_controller_words */
-    const char *title;             /* title for people */
+    const char *name;              /* name of the controller, as in profile_controller_words */
+    const char *title;             /* name of the controller for people */
     const char *manual;            /* title of the document that the encoder follows */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
     size_t descriptor_bytes;       /* bytes of every descriptor; 0: size() returns them */
@@ -99,16 +99,20 @@ struct controller {
        most the bytes of the block of zeros. */
     bool distinct_rows;
     /**
-     * Returns why the controller cannot move a piece that is within the limits (a sentence without
-     * a full stop), or null if it can. Null function: it can move every such piece.
+     * Returns the reason why the controller cannot move a piece that is within the limits (a
+     * sentence without a full stop), or null if it can. If the function is null, the controller
+     * can move every piece within the limits.
      */
     const char *(*refuses)(const struct target_profile *profile,
                            const struct mli_descriptor *piece);
-    /** Returns the number of bytes that encode() will produce for the piece, if they differ. */
+    /**
+     * Returns the number of bytes that encode() will produce for the piece. Used if
+     * descriptor_bytes is 0.
+     */
     size_t (*size)(const struct target_profile *profile, const struct mli_descriptor *piece);
     /**
-     * Encodes a piece. piece->box has board addresses in the place of pointers. Its loops are in
-     * any order; in a fill (controller_fills()) src is null and source steps are 0.
+     * Encodes a piece. piece->box has board addresses instead of pointers. Its loops are in any
+     * order; in a fill (controller_fills()) src is null and source steps are 0.
      */
     void (*encode)(const struct controller_place *place, const struct mli_descriptor *piece,
                    struct controller_descriptor *out);
@@ -134,8 +138,8 @@ enum mover { MOVER_CONTROLLER, MOVER_CORE };
 /* One entry of the list that executes a plan. Entries are disjoint, so their order is free. */
 struct list_entry {
     enum mover mover;
-    const char *why; /* for MOVER_CORE: the reason why the controller cannot move the piece */
-    struct mli_descriptor piece; /* with addresses of the board; MOVER_CORE: of any size */
+    const char *why; /* MOVER_CORE: the reason why the controller cannot move the piece */
+    struct mli_descriptor piece; /* has board addresses; MOVER_CORE: may have any size */
     /* Members for MOVER_CONTROLLER, if the profile's controller is known: */
     struct controller_descriptor descriptor;
 };
@@ -143,15 +147,15 @@ struct list_entry {
 /* The list of entries that execute a plan on a board. Plain data; list_init() sets it up. */
 struct descriptor_list {
     const struct target_profile *profile;
-    const struct controller *controller; /* null: unknown, so pieces have no descriptors */
+    const struct controller *controller; /* null: not known, so pieces have no descriptors */
     const struct mli_plan *plan;
-    uint64_t address, zeros; /* addresses of the descriptors and the block of zeros */
+    uint64_t address, zeros; /* addresses of the first descriptor and the block of zeros */
     /* Private members, for the progress: */
-    uint32_t index;                 /* next descriptor of the plan */
+    uint32_t index;                 /* index of the next descriptor of the plan */
     const char *why;                /* the reason why the core moves `core` */
-    uint32_t core_next, core_count; /* index of the next box in `core`; number of boxes */
+    uint32_t core_next, core_count; /* index of the next box in `core`, and number of boxes there */
     struct mli_descriptor core[2];  /* a box, or its head and tail */
-    bool cutting;                   /* `cutter` may have more pieces */
+    bool cutting;                   /* true: `cutter` may have more pieces */
     struct box_cutter cutter;       /* cuts the rest of the box */
 };
 
@@ -177,10 +181,10 @@ enum { LIST_WALKED = 65536 };
 /* The number of descriptors of a plan, and its lower bound (box_cutter.h has the proof). */
 struct list_count {
     uint64_t descriptors; /* number of descriptors of the controller */
-    uint64_t fills;       /* those that write zeros and read nothing */
+    uint64_t fills;       /* number of these descriptors that write zeros and read nothing */
     uint64_t core;        /* number of pieces that the core moves */
     uint64_t core_bytes;
-    uint64_t least; /* lower bound of `descriptors` in every list for the same bytes */
+    uint64_t least; /* lower bound of `descriptors` for every list that moves the same bytes */
 };
 
 /**

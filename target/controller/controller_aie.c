@@ -17,20 +17,23 @@
 enum {
     WORD = 4,            /* bytes */
     DIMENSIONS = 4,      /* the run and three loops */
-    WRAP_MAX = 1023,     /* D0_Wrap .. D2_Wrap */
-    STEP_MAX = 131071,   /* words; drivers do not use the largest value of the field */
-    LENGTH_MAX = 131071, /* Buffer_Length */
+    WRAP_MAX = 1023,     /* maximum of D0_Wrap .. D2_Wrap */
+    STEP_MAX = 131071,   /* in words; drivers do not use the largest value of the field */
+    LENGTH_MAX = 131071, /* maximum of Buffer_Length */
     SIDE_SIZE = 32       /* bytes of one buffer descriptor */
 };
 
-/* One side of a move. Words of 32 bits; a wrap of 0: the dimension does not wrap. */
+/* One side of a move. Words of 32 bits; a wrap of 0 means that the dimension does not wrap. */
 struct side {
-    const char *name; /* name of the direction */
+    const char *name; /* name of the direction: MM2S or S2MM */
     uint64_t length, base;
     uint64_t step[DIMENSIONS], wrap[DIMENSIONS - 1];
 };
 
-/* Returns the bits in which a piece is not a multiple of words. */
+/*
+ * Returns the bits below a word that a size, step or address of a piece has: 0 if all are
+ * multiples of words.
+ */
 static uint64_t odd_bits(const struct mli_copy_box *box)
 {
     uint64_t bits = (uintptr_t)box->src | (uintptr_t)box->dst | box->run;
@@ -61,7 +64,7 @@ static struct side contiguous(const char *name, uint64_t address,
         .name = name, .length = piece->bytes / WORD, .base = address / WORD, .step = {1, 1, 1, 1}};
 }
 
-/* Loop i of a box counted from the innermost one is dimension i + 1. */
+/* Loop i of a box, counted from the innermost loop, is dimension i + 1. */
 static void add_dimensions(struct side *side, const struct mli_copy_box *box, bool source)
 {
     for (size_t i = 0; i < box->loops; i++) {

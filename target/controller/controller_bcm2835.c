@@ -14,7 +14,7 @@ enum {
     ROWS_MAX = 0x4000,       /* YLENGTH + 1: 14 bits */
     STRIDE_MAX = 0x7fff,     /* signed, 16 bits */
     STRIDE_MASK = 0xffff,
-    WIDE = 16 /* bytes of a wide access */
+    WIDE = 16 /* bytes of a wide access to memory */
 };
 
 /* Bits of the transfer information. */
@@ -34,7 +34,7 @@ enum {
 struct block {
     uint32_t ti;
     uint64_t src, dst, next;
-    uint64_t length; /* bytes of a row */
+    uint64_t length; /* bytes of a row, or of a linear block */
     uint64_t rows;
     uint32_t src_stride, dst_stride; /* two's complement */
 };

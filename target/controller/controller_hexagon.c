@@ -8,11 +8,11 @@
 #include "target/controller/encoder.h"
 
 enum {
-    LENGTH_MAX = 0xffffff, /* bytes of a linear descriptor */
-    FIELD_MAX = 0xffff,    /* width, height and strides of a 2-D descriptor */
-    LINEAR_SIZE = 16,      /* bytes of a linear descriptor */
-    ROWS_SIZE = 32,        /* bytes of a 2-D descriptor */
-    SIZE_SHIFT = 24        /* place of desc_size in the second word */
+    LENGTH_MAX = 0xffffff, /* maximum bytes of a linear descriptor's data */
+    FIELD_MAX = 0xffff,    /* maximum of width, height and strides of a 2-D descriptor */
+    LINEAR_SIZE = 16,      /* size of a linear descriptor */
+    ROWS_SIZE = 32,        /* size of a 2-D descriptor */
+    SIZE_SHIFT = 24        /* position of desc_size in the second word */
 };
 
 static bool has_rows(const struct mli_copy_box *box)

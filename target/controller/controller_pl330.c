@@ -14,16 +14,16 @@
 #include "target/controller/pl330_program.h"
 
 enum {
-    BEAT_MAX = 16, /* bytes of the widest bus */
+    BEAT_MAX = 16, /* maximum width of the bus, in bytes */
     EVENT = 0      /* the event that the last part sends; stored at bit 3 of its operand */
 };
 
-/* The operand of an instruction, and how people see it. */
+/* The operand of an instruction, and how it is shown to people. */
 enum operand {
-    REPEATED,   /* there is no operand: the number of repetitions */
+    REPEATED,   /* no operand: the field shows the number of repetitions */
     NUMBER,     /* a number */
-    ITERATIONS, /* a number that is stored as one less */
-    BITS        /* a hexadecimal number */
+    ITERATIONS, /* a number that the instruction stores as one less */
+    BITS        /* a number in hexadecimal */
 };
 
 static const struct instruction {

@@ -34,7 +34,7 @@ static uint64_t or_no_limit(uint64_t limit)
     return limit > 0 ? limit : UINT64_MAX;
 }
 
-/* Lowers a limit, of which 0 is none. */
+/* Lowers a limit to `most`. A limit of 0 means no limit. */
 static void tighten(size_t *limit, size_t most)
 {
     if (most > 0 && (*limit == 0 || *limit > most))
@@ -72,7 +72,7 @@ static bool writes_zeros(const struct target_profile *profile, const struct cont
     return profile->dma.fills && !(controller && controller->reads_zeros);
 }
 
-/* Returns the limits of copies or fills. */
+/* Returns the limits of a descriptor for copies or for fills. */
 static struct cut_limits limits_of(const struct target_profile *profile,
                                    const struct controller *controller, bool fill)
 {
@@ -189,7 +189,7 @@ static const char *refuses_zeros(const struct target_profile *profile, uint64_t 
     return reaches(profile, zeros, CONTROLLER_ZEROS_SIZE) ? far_zeros : NULL;
 }
 
-/* Returns whether every piece of a run can begin at an aligned address. */
+/* Returns whether every piece of a run can begin at an aligned address, if the run is split. */
 static bool splits_runs(const struct cut_limits *limits, uint64_t run)
 {
     const uint64_t most = limits->run_max < limits->bytes_max ? limits->run_max : limits->bytes_max;
@@ -197,12 +197,12 @@ static bool splits_runs(const struct cut_limits *limits, uint64_t run)
     return most >= run || (most >= limits->granularity && most >= limits->alignment);
 }
 
-/* A descriptor of the plan, divided between the controller and the core. */
+/* A descriptor of the plan, divided into boxes for the core and a box for the controller. */
 struct division {
     const char *why; /* the reason why the core moves the boxes in `core` */
     uint32_t count;  /* number of boxes in `core` */
     struct mli_descriptor core[2];
-    bool controlled; /* the controller moves `rest` */
+    bool controlled; /* true: the controller moves `rest` */
     struct mli_descriptor rest;
 };
 
@@ -387,7 +387,7 @@ static void count_refused(const struct target_profile *profile, const struct con
     }
     count->core += refused;
     count->descriptors -= refused;
-    /* Together with the refused pieces, any list of the other bytes has at least `least` pieces. */
+    /* A list of the other bytes and the refused pieces together have at least `least` pieces. */
     count->least -= refused < count->least ? refused : count->least;
 }
 

@@ -3,11 +3,11 @@
 
 enum {
     ITERATIONS_MAX = 256,
-    ADDITION_MAX = 65535, /* bytes that one DMAADDH adds */
-    BEATS_MAX = 16,       /* beats of a burst */
+    ADDITION_MAX = 65535, /* maximum number that one DMAADDH adds */
+    BEATS_MAX = 16,       /* maximum beats of a burst */
     PHASES_MAX = 5,
-    UNROLLED_MAX = 3, /* bursts that are repeated without a loop: no longer than with one */
-    UNDEFINED = 0xff  /* no instruction has this first byte */
+    UNROLLED_MAX = 3, /* maximum bursts without a loop: their code is not longer than a loop */
+    UNDEFINED = 0xff  /* a byte with which no instruction begins */
 };
 
 /* Bursts of one size: their number, the beats of each burst, and the bytes of each beat. */
@@ -25,7 +25,7 @@ struct row {
 struct writer {
     const struct pl330_bus *bus;
     const struct pl330_piece *piece;
-    uint8_t *at; /* the next byte */
+    uint8_t *at; /* address of the next byte */
 };
 
 static uint32_t lesser(uint32_t a, uint32_t b)

@@ -32,7 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Instructions: the first byte. */
+/* Instructions: their first bytes. */
 enum {
     DMAEND = 0x00,
     DMALD = 0x04,
@@ -54,27 +54,28 @@ enum { SAR = 0, CCR = 1, DAR = 2 };
 
 /* Limits of a part, and sizes. */
 enum {
-    PL330_ROWS_MAX = 256,                /* iterations of a loop: 8 bits */
-    PL330_RUN_MAX = 64 * PL330_ROWS_MAX, /* 64 bursts of a byte in the loop of a row */
+    PL330_ROWS_MAX = 256, /* maximum iterations of a loop, whose counter has 8 bits */
+    PL330_RUN_MAX = 64 * PL330_ROWS_MAX, /* maximum bytes of a run: 64 bursts of a byte in each
+                                            iteration of a row's loop */
     PL330_LINEAR_MAX = 32 * PL330_ROWS_MAX * PL330_ROWS_MAX, /* run of a piece of one row */
-    PL330_GAP_MAX = 4 * 65535, /* bytes between two rows: four additions of 16 bits */
-    PL330_PART_MAX = 256,      /* bytes of a part, at most */
+    PL330_GAP_MAX = 4 * 65535, /* maximum bytes between two rows: four additions of 16 bits */
+    PL330_PART_MAX = 256,      /* maximum bytes of a part */
     PL330_END_BYTES = 4,
-    PL330_INJECTION_BYTES = 3, /* maximum size of the code of pl330_program_wait() */
+    PL330_INJECTION_BYTES = 3, /* maximum bytes of the code of pl330_program_wait() */
 };
 
 /* The properties of the controller and its channel that programs depend on. */
 struct pl330_bus {
     uint32_t bytes;       /* width of the bus: 4, 8 or 16 */
     uint32_t burst_bytes; /* longest burst: a power of two, at most 16 beats */
-    uint32_t control;     /* bits of the channel control register that all bursts have */
-    bool zero_barriers;   /* each burst of zeros is written before the next instruction */
+    uint32_t control;   /* bits of the channel control register that are the same for all bursts */
+    bool zero_barriers; /* each burst of zeros is written before the next instruction */
 };
 
 /* A piece: rows of `run` bytes each, with addresses of the bus. */
 struct pl330_piece {
     bool copies;   /* false: writes zeros */
-    bool barriers; /* each row waits until it is written; else rows overlap */
+    bool barriers; /* true: the next row begins after the row is written; false: rows overlap */
     uint32_t src, dst, run;
     uint32_t rows;               /* 1 to PL330_ROWS_MAX */
     uint32_t src_step, dst_step; /* bytes from the start of a row to the start of the next, at most
@@ -107,9 +108,9 @@ uint32_t pl330_program_rows(const struct pl330_piece *piece, const struct pl330_
  */
 uint32_t pl330_program_end(uint32_t event, uint8_t *code);
 
-/* For tests. Return a number of bytes, at most PL330_INJECTION_BYTES. */
+/* Programs for tests. The functions return a number of bytes, at most PL330_INJECTION_BYTES. */
 
-/** Waits until all bursts are written, then for an event. */
+/** Writes code that waits until all bursts are written, then for an event. */
 uint32_t pl330_program_wait(uint32_t event, uint8_t *code);
 
 /** Writes an undefined instruction, at which a thread has a fault. */

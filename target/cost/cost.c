@@ -6,7 +6,7 @@
 #include "target/cost/measured_cost.h"
 #include "target/cost/side.h"
 
-#define MEASURED_CYCLES_MAX 1e12 /* costs of longer times do not fit */
+#define MEASURED_CYCLES_MAX 1e12 /* longer times do not fit into a profile_cost */
 
 const struct cost_part_word cost_part_words[COST_PARTS] = {
 #define COST_PART_WORD(name, key, words) {key, words},
@@ -19,7 +19,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-enum { UNIT_MAX = 4096 }; /* the largest burst of a profile */
+enum { UNIT_MAX = 4096 }; /* the largest burst that a profile can have, in bytes */
 
 /* Returns the position of the lowest bit that is set; the number is not 0. */
 static unsigned lowest_bit(uint64_t number)
@@ -173,7 +173,7 @@ static void cost_of_channel(profile_cost part[COST_PARTS], struct traffic *read,
     part[COST_WRITTEN] = on_bus(costs, written);
 }
 
-/* The time of a channel that is a processor: all parts add up. */
+/* Computes the time of a channel that is a processor: the times of all parts add up. */
 static enum move_class cost_of_processor(profile_cost part[COST_PARTS], struct traffic *read,
                                          struct traffic *written,
                                          const struct target_profile *profile,
@@ -242,7 +242,10 @@ static profile_cost memcpy_time(const struct target_profile *profile, uint64_t b
                      cost_times(bytes / bus + (bytes % bus != 0), profile->costs.core_beat));
 }
 
-/* Reading and writing overlap: returns true for the shorter of the two, which adds no time. */
+/*
+ * Reading and writing overlap: returns whether `which` is the shorter one of them, which adds no
+ * time.
+ */
 static bool is_hidden(const profile_cost part[COST_PARTS], enum cost_part which)
 {
     return (which == COST_READ && part[COST_READ] < part[COST_WRITTEN]) ||

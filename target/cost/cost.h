@@ -74,12 +74,12 @@ struct traffic {
 
 struct move_cost {
     struct traffic read, written;
-    uint64_t descriptors;          /* descriptors of all channels */
+    uint64_t descriptors;          /* number of descriptors of all channels */
     uint32_t channels;             /* number of channels that share the move */
     profile_cost part[COST_PARTS]; /* times of the slowest channel; READ and WRITTEN overlap */
-    enum cost_part dominant;       /* the largest part that counts */
+    enum cost_part dominant;       /* the largest part that adds to the total */
     profile_cost total;
-    profile_cost bus; /* part of the total in which the bus is busy; at most the total */
+    profile_cost bus; /* time of the total in which the bus is busy; at most the total */
     bool bus_bound;   /* true: the data of all channels on the bus takes longer than any channel */
     profile_cost memcpy_total; /* cost of a memcpy of all bytes by the core */
     enum move_class class;     /* measured costs: class of the slowest channel's move */
@@ -87,10 +87,10 @@ struct move_cost {
 
 /* The input of the model for one channel. */
 struct cost_channel {
-    const struct mli_plan *plan;      /* with board addresses */
-    uint64_t descriptors;             /* descriptors of the controller */
+    const struct mli_plan *plan;      /* plan of the channel, with board addresses */
+    uint64_t descriptors;             /* number of descriptors that the controller executes */
     uint64_t core_pieces, core_bytes; /* pieces and bytes that the core moves instead */
-    uint64_t fills; /* descriptors of `descriptors` that read nothing: no latency */
+    uint64_t fills; /* number of these descriptors that read nothing, and so have no latency */
 };
 
 /* The memories of source and destination. A null memory has no latency and no banks. */
@@ -108,13 +108,14 @@ void cost_of_move(struct move_cost *cost, const struct target_profile *profile,
 
 /* The work of a permute kernel. */
 struct kernel_work {
-    uint64_t vectors;  /* vectors that the kernel stores */
-    uint64_t gathered; /* elements that it gathers: runs are shorter than a vector */
+    uint64_t vectors;  /* number of vectors that the kernel stores */
+    uint64_t gathered; /* number of elements that the kernel gathers, because runs are shorter than
+                          a vector */
 };
 
 /**
- * Computes the cost of a permute kernel on the core, for elements of `element` bytes. A profile
- * without figures of kernels, or without a vector width: the time of a memcpy row by row.
+ * Computes the cost of a permute kernel on the core, for elements of `element` bytes. If the
+ * profile has no figures of kernels or no vector width, the cost is that of a memcpy for each row.
  */
 void cost_of_kernel(struct move_cost *cost, const struct target_profile *profile,
                     const struct cost_memories *memories, const struct mli_plan *plan,

@@ -10,7 +10,8 @@ enum {
     PAGE = 4096,
     SHORT_ROW = 16,
     MIDDLE_ROW = 64,
-    NARROW = 64, /* bytes: libmli merges narrower rows and columns of a transpose with a loop */
+    NARROW = 64, /* bytes: libmli merges rows and columns of a transpose that are narrower than this
+                    with a loop */
 };
 
 /* Estimates the number of lines that all rows touch, from the offsets at which rows can begin. */
@@ -44,7 +45,7 @@ static double blocks(double bytes, double size)
     return ceil(bytes / size);
 }
 
-/* Returns the number of bytes from the first to the last byte. */
+/* Returns the number of bytes from the first to the last byte of a side. */
 static double span_of(const struct side *side)
 {
     uint64_t span = side->run;
@@ -96,10 +97,10 @@ static struct side_numbers numbers_of(const struct side *side)
     return n;
 }
 
-/* The arguments of a kernel call, in loops of the box. */
+/* The arguments of the calls of a kernel, from the loops of the box. */
 struct kernel {
     double calls, planes, stores;
-    double rows, columns; /* of a call; transposes: in bytes */
+    double rows, columns; /* rows and columns of a call; transposes: in bytes */
     double merged_rows, merged_columns;
 };
 
@@ -109,7 +110,10 @@ static unsigned kernel_for(size_t run)
     return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
 }
 
-/* Returns the first loop with this source step, or the number of loops. */
+/*
+ * Returns the index of the first loop whose source step is the length of the run, or the number of
+ * loops.
+ */
 static size_t contiguous_loop(const struct mli_copy_box *box)
 {
     size_t i = 0;
@@ -119,7 +123,10 @@ static size_t contiguous_loop(const struct mli_copy_box *box)
     return i;
 }
 
-/* Returns the count of the first free loop with this step, and takes the loop; else 1. */
+/*
+ * Returns the count of the first free loop with this step, and marks the loop as used. Returns 1
+ * if there is none.
+ */
 static double take(const struct mli_copy_box *box, uint32_t *taken, double step, bool read)
 {
     for (size_t i = 0; i < box->loops; i++) {

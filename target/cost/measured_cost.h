@@ -35,9 +35,10 @@
 
 struct move_numbers {
     enum move_class class;
-    double figure[MEASURED_FIGURES]; /* factors of the figures; START: always 1 */
-    double level[MEASURED_LEVELS];   /* factors of the figures of a footprint */
-    double number[MOVE_NUMBERS];     /* for trees; FORMULA is 0 */
+    double figure[MEASURED_FIGURES]; /* by figure: the number that the figure is multiplied by;
+                                        START: always 1 */
+    double level[MEASURED_LEVELS];   /* the same for figures that depend on the footprint */
+    double number[MOVE_NUMBERS];     /* the numbers that trees ask for; FORMULA is 0 */
 };
 
 /** Computes the numbers of a plan. */
@@ -45,15 +46,15 @@ void move_numbers(struct move_numbers *numbers, const struct mli_plan *plan);
 
 /* The parts of a time, in cycles. */
 struct measured_time {
-    double start, calls, rows, read, written; /* the factor is included */
+    double start, calls, rows, read, written; /* parts of the time, factor included */
     double total;
-    double factor; /* of all trees */
+    double factor; /* product of the factors of all trees */
     enum move_class class;
 };
 
 /* The weights of two neighbouring footprints; the sum is 1. */
 struct footprint_weights {
-    uint32_t first; /* the second is first + 1 */
+    uint32_t first; /* index of the first footprint; the second is first + 1 */
     double of_first, of_second;
 };
 

@@ -7,11 +7,11 @@
 
 enum { SPANS_AT_FIRST = 256 };
 
-/* A span of time with one load of the bus; it ends where the next one begins, the last one never.
- */
+/* A span of time with one load of the bus; it ends where the next span begins; the last span has
+ * no end. */
 struct bus_span {
     profile_cost from;
-    double load; /* part of the bus that the jobs take, 0 to 1 */
+    double load; /* part of the bus that the jobs take in the span, 0 to 1 */
 };
 
 static profile_cost later(profile_cost a, profile_cost b)
@@ -30,7 +30,7 @@ void schedule_finish(struct schedule *schedule)
     schedule->spans = NULL;
 }
 
-/* Returns when the channels first .. first + count - 1 are free. */
+/* Returns the time at which all channels from `first` to `first` + `count` - 1 are free. */
 static profile_cost free_at(const struct schedule *schedule, uint32_t first, uint32_t count)
 {
     profile_cost at = 0;
@@ -40,7 +40,7 @@ static profile_cost free_at(const struct schedule *schedule, uint32_t first, uin
     return at;
 }
 
-/* Drops the spans that end before every channel is busy: no job begins there any more. */
+/* Drops the spans that end before any channel is free: no further job can begin there. */
 static void drop_past(struct schedule *schedule)
 {
     profile_cost first = schedule->free_at[0];
@@ -104,15 +104,15 @@ static size_t divide(struct schedule *schedule, profile_cost at)
 }
 
 /*
- * Runs a job from `start` on with the rest of the bus that earlier jobs leave. `demand` is the part
- * of the bus that it takes if it is alone. Returns its end.
+ * Runs a job from `start` on with the part of the bus that earlier jobs leave free. `demand` is
+ * the part of the bus that it takes if it is alone. Returns its end.
  */
 static profile_cost run_on_bus(struct schedule *schedule, profile_cost start, profile_cost cost,
                                double demand)
 {
     struct bus_span *spans = schedule->spans;
     const size_t first = divide(schedule, start);
-    double left = (double)cost; /* time that the job would need alone */
+    double left = (double)cost; /* time that the rest of the job would need alone */
     bool slowed = false;
 
     for (size_t i = first;; i++) {

@@ -22,17 +22,17 @@
 struct schedule {
     uint32_t channels;
     profile_cost free_at[MLI_MOV_MAX_CHANNELS]; /* end of the latest job of each channel */
-    profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* time in which each channel has jobs */
+    profile_cost busy[MLI_MOV_MAX_CHANNELS];    /* time during which each channel has jobs */
     profile_cost end;                           /* end of the last job */
-    profile_cost sum;                           /* sum of all jobs, each alone */
-    bool failed;                                /* out of memory: some jobs did not share the bus */
-    struct bus_span *spans;                     /* the load of the bus over time */
+    profile_cost sum;                           /* sum of the times of all jobs, each alone */
+    bool failed;            /* true: out of memory; some jobs did not share the bus */
+    struct bus_span *spans; /* the load of the bus over time */
     size_t span_count, span_capacity;
 };
 
 struct schedule_job {
     profile_cost cost; /* time of the job alone */
-    profile_cost bus;  /* part of that time in which the bus is busy */
+    profile_cost bus;  /* part of that time during which the bus is busy */
 };
 
 /* The place of a job in the schedule. */
@@ -44,7 +44,7 @@ struct schedule_slot {
 /** Begins a schedule on `channels` channels, 1 to MLI_MOV_MAX_CHANNELS. */
 void schedule_init(struct schedule *schedule, uint32_t channels);
 
-/** Frees the memory of a schedule; legal for zeros too. The times stay valid. */
+/** Frees the memory of a schedule; also accepts zeros. The times stay valid. */
 void schedule_finish(struct schedule *schedule);
 
 /**

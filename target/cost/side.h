@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One side of a plan as addresses: what a box reads or writes, or the zeros of a slab. */
+/*
+ * One side of a plan as addresses: the bytes that a copy box reads or writes, or the zeros that a
+ * slab writes.
+ */
 #ifndef TARGET_COST_SIDE_H
 #define TARGET_COST_SIDE_H
 
@@ -11,7 +14,7 @@ struct side_loop {
     uint64_t count, step;
 };
 
-/* The loops around a run, the outermost first. */
+/* The loops around a run, from the outermost to the innermost. */
 struct side {
     uint64_t address, run;
     size_t loops;
