@@ -14,7 +14,7 @@
 #include "mli_plan.h"
 #include "target/profile/target_profile.h"
 
-#define FIT_CYCLES_MAX 1e8 /* the largest figure of a fit */
+#define FIT_CYCLES_MAX 1e8 /* the largest value that a fit gives a figure, in cycles */
 
 /* A measured move. */
 struct measured_move {
@@ -44,7 +44,10 @@ enum formula_figure {
     FORMULA_FIGURES
 };
 
-/** Returns the cost of a plan on one channel by the cost model, from and to `memory`. */
+/**
+ * Returns the cost of a plan by the cost model, on one channel, with source and destination in
+ * `memory`.
+ */
 double formula_cycles(const struct target_profile *profile, const struct profile_memory *memory,
                       const struct mli_plan *plan);
 
@@ -56,21 +59,22 @@ int formula_fit(struct target_profile *profile, const struct profile_memory *mem
                 const struct measured_move *moves, size_t count, double error[FORMULA_FIGURES]);
 
 /*
- * Non-negative unknowns: value = sum of factor * unknown. The fit minimises the relative error of
- * each measurement. Outliers count less: their weight is reduced in several passes.
+ * Fits non-negative unknowns to measured values: value = sum of factor * unknown. The fit
+ * minimises the relative errors of the values. Outliers count less: their weight is reduced in
+ * several passes.
  */
 
 enum { RELATIVE_FIT_MAX = 64 }; /* largest number of unknowns */
 
 struct relative_fit {
     size_t unknowns, samples;
-    const double *factors; /* of sample i: factors[i * unknowns ..] */
-    const double *values;  /* positive; of sample i */
+    const double *factors; /* the factors of sample i are at factors[i * unknowns] */
+    const double *values;  /* positive value of each sample */
 };
 
 /**
- * Sets unknown[0 .. unknowns) of a fit. An unknown becomes 0 if all its factors are 0, or
- * without samples.
+ * Sets unknown[0 .. unknowns) of a fit. An unknown becomes 0 if all its factors are 0, or if there
+ * are no samples.
  */
 void relative_fit(const struct relative_fit *fit, double *unknown);
 

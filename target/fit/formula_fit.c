@@ -30,8 +30,8 @@ double formula_cycles(const struct target_profile *profile, const struct profile
 }
 
 /*
- * Sets the factors of the figures, and returns the rest of the cost. Of reading and writing the
- * longer one counts, as the figures of the profile have it.
+ * Sets the factors of the figures, and returns the rest of the cost. Only the longer one of
+ * reading and writing counts; the current figures of the profile decide which one that is.
  */
 static double set_factors(double factor[FORMULA_FIGURES], const struct target_profile *profile,
                           const struct profile_memory *memory, const struct mli_plan *plan)
@@ -53,7 +53,10 @@ static double set_factors(double factor[FORMULA_FIGURES], const struct target_pr
     return rest / (double)PROFILE_CYCLE;
 }
 
-/* Fits all moves but those of group `without`; without == GROUPS: all. */
+/*
+ * Fits the figures to all moves except those of group `without`. If `without` is GROUPS, to all
+ * moves.
+ */
 static void fit_group(const double *factors, const double *values, size_t count, size_t without,
                       double *space, double figure[FORMULA_FIGURES])
 {

@@ -7,22 +7,22 @@
 #include "target/fit/fit.h"
 
 /*
- * The trees grow by gradient boosting: each tree corrects a part of the error that the trees before
- * it have left. A tree grows at the end with the largest gain until it has enough ends. Large
- * errors count less, so that outliers do not bend the trees.
+ * The trees grow by gradient boosting: each tree corrects a part of the error that the trees
+ * before it have left. A tree grows by replacing the end with the largest gain by a question,
+ * until it has enough ends. Large errors count less, so that outliers do not bend the trees.
  */
 
 struct tree_samples {
     size_t count;
-    const float *numbers; /* of sample i: numbers[i * MOVE_NUMBERS ..] */
-    const float *errors;  /* logarithm of measured time / time by the formula; of sample i */
+    const float *numbers; /* the numbers of sample i are at numbers[i * MOVE_NUMBERS] */
+    const float *errors;  /* by sample: logarithm of measured time / time by the formula */
 };
 
 enum {
-    CLASS_LEAST = 20, /* fewest moves of a class */
+    CLASS_LEAST = 20, /* minimum number of moves of a class */
     TREES = 100,
-    ENDS = 60,     /* ends of each tree */
-    END_LEAST = 8, /* fewest samples of an end */
+    ENDS = 60,     /* maximum number of ends of each tree */
+    END_LEAST = 8, /* minimum number of samples of an end */
     UNKNOWNS = MEASURED_FIGURES + MEASURED_LEVELS * MEASURED_FOOTPRINTS_MAX,
 };
 _Static_assert((int)UNKNOWNS <= (int)RELATIVE_FIT_MAX, "RELATIVE_FIT_MAX");
@@ -96,9 +96,9 @@ static int fit_class(struct measured_costs *costs, enum move_class which,
 struct growth {
     const struct tree_samples *samples;
     uint8_t *bins;   /* [number][sample] */
-    float *cuts;     /* [number][bin]: least number of the bin */
-    float *rest;     /* [sample]: error that is left */
-    uint32_t *order; /* samples, those of each end together */
+    float *cuts;     /* [number][bin]: the smallest number in the bin */
+    float *rest;     /* [sample]: error that the trees before have left */
+    uint32_t *order; /* indices of samples; the samples of each end are together */
     uint32_t *spare; /* for sorting */
 };
 
@@ -170,18 +170,18 @@ static int growth_init(struct growth *g)
     return 0;
 }
 
-/* An end of the current tree with its best question. */
+/* An end of the current tree, with the best question to divide it. */
 struct end {
     uint32_t begin, count; /* in growth.order */
     uint16_t node;
     double mean, gain;
-    uint8_t number, bin; /* the question: the number is in a bin before this one */
+    uint8_t number, bin; /* the question: is the number in a bin before `bin`? */
 };
 
 struct sums {
     double error[BINS], weight[BINS];
 };
-#define LARGE_ERROR 0.3 /* logarithm; larger errors count as this one */
+#define LARGE_ERROR 0.3 /* a logarithm; larger errors count like this error */
 
 static void add_to_sums(struct sums *sums, const struct growth *g, const struct end *end,
                         size_t number)
@@ -199,9 +199,9 @@ static void add_to_sums(struct sums *sums, const struct growth *g, const struct 
     }
 }
 
-#define FEW 3.0 /* samples that are added to each end as if their error were 0 */
+#define FEW 3.0 /* number of samples with an error of 0 that are added to each end */
 
-/* Finds the best question about one number. */
+/* Finds the best question about one number for an end. */
 static void try_number(const struct growth *g, struct end *end, size_t number)
 {
     const double least = (double)END_LEAST;
@@ -238,7 +238,10 @@ static void find_question(const struct growth *g, struct end *end)
         try_number(g, end, number);
 }
 
-/* Groups the samples of an end by the answer to its question. Returns the number of "yes". */
+/*
+ * Groups the samples of an end by the answer to its question. Returns the number of samples with
+ * the answer "yes".
+ */
 static uint32_t divide(struct growth *g, const struct end *end)
 {
     const uint8_t *bin = g->bins + end->number * g->samples->count;
@@ -256,7 +259,7 @@ static uint32_t divide(struct growth *g, const struct end *end)
     return yes;
 }
 
-/* Replaces the end by a question with two ends. */
+/* Replaces an end by its question, with two new ends. */
 static void ask(struct growth *g, struct measured_costs *costs, struct end *end, struct end *other)
 {
     struct tree_node *node = &costs->node[end->node];
@@ -272,7 +275,7 @@ static void ask(struct growth *g, struct measured_costs *costs, struct end *end,
     find_question(g, other);
 }
 
-/* Writes the factor of an end and takes it from the errors of its samples. */
+/* Writes the factor of an end, and subtracts it from the errors of the end's samples. */
 static void finish_end(struct growth *g, struct measured_costs *costs, const struct end *end)
 {
     const float step = (float)(RATE * end->mean);

@@ -6,9 +6,9 @@
 
 enum { PASSES = 5, ROUNDS = 200, EXACT_ROUNDS = 4 };
 #define LARGE_ERROR 0.1  /* relative errors above this one reduce the weight of a sample */
-#define RIDGE       1e-6 /* relative increase of the diagonal, for factors that are alike */
+#define RIDGE       1e-6 /* relative increase of the diagonal, for factors that are similar */
 #define CONVERGED   1e-8
-#define SLACK       1.1 /* a value may be too low by a tenth */
+#define SLACK       1.1 /* an unknown may explain a tenth more than a measured value */
 
 /* The normal equations of the weighted samples. */
 struct equations {
@@ -40,8 +40,8 @@ static void add_sample(struct equations *e, const double *factor, double value, 
 }
 
 /*
- * Bounds each unknown: alone it explains no value more than once. Without bounds, factors that are
- * small in all samples would get absurd unknowns from noise.
+ * Bounds each unknown: alone, it may explain each value at most once. Without bounds, noise would
+ * give absurd unknowns to factors that are small in all samples.
  */
 static void set_bounds(struct equations *e, const struct relative_fit *fit)
 {
@@ -56,7 +56,10 @@ static void set_bounds(struct equations *e, const struct relative_fit *fit)
     }
 }
 
-/* An attempt: unknowns, the gradient there, and which unknowns are between their bounds. */
+/*
+ * An attempt: unknowns, the gradient at these values, and the unknowns that are between their
+ * bounds.
+ */
 struct attempt {
     double unknown[RELATIVE_FIT_MAX], gradient[RELATIVE_FIT_MAX];
     size_t free[RELATIVE_FIT_MAX], count; /* indices of the free unknowns */
@@ -68,7 +71,10 @@ static void set_gradient(struct attempt *a, const struct equations *e)
         a->gradient[i] = dot(e->matrix[i], a->unknown, e->count) - e->right[i];
 }
 
-/* Minimises over one unknown after another, within their bounds: slow if factors are alike. */
+/*
+ * Minimises over one unknown after another, within their bounds. This is slow if factors are
+ * similar.
+ */
 static void descend(struct attempt *a, const struct equations *e)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -99,8 +105,8 @@ static void find_free(struct attempt *a, const struct equations *e)
             a->free[a->count++] = i;
 }
 
-/* Sets step[] to the way to the minimum over the free unknowns. Returns false on a singular matrix.
- */
+/* Sets step[] to the difference to the minimum over the free unknowns. Returns false on a singular
+ * matrix. */
 static bool find_step(const struct attempt *a, const struct equations *e, double *step)
 {
     double factor[RELATIVE_FIT_MAX][RELATIVE_FIT_MAX]; /* lower triangle, by Cholesky */
@@ -124,7 +130,10 @@ static bool find_step(const struct attempt *a, const struct equations *e, double
     return true;
 }
 
-/* Goes along the step to the first bound. Returns whether the whole step was possible. */
+/*
+ * Adds the step to the unknowns, up to the first bound. Returns whether the whole step was
+ * possible.
+ */
 static bool go(struct attempt *a, const struct equations *e, const double *step)
 {
     double share = 1;
@@ -150,7 +159,10 @@ static bool go(struct attempt *a, const struct equations *e, const double *step)
     return first == a->count;
 }
 
-/* Minimises: descends, then goes to the exact minimum over the unknowns between their bounds. */
+/*
+ * Minimises: first descends, then steps to the exact minimum over the unknowns between their
+ * bounds.
+ */
 static void solve(const struct equations *e, double *unknown)
 {
     struct attempt a = {.count = 0};

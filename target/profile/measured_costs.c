@@ -64,7 +64,7 @@ static bool parse_byte(struct parser *p, char byte)
 }
 
 static bool parse_node(struct parser *p, int depth, uint16_t *index);
-/* Parses "name<number?node:node"; the name is not parsed yet. */
+/* Parses "name<number?node:node", from the name on. */
 static bool parse_question(struct parser *p, int depth, struct tree_node *node)
 {
     double value;

@@ -154,16 +154,16 @@ enum {
     MEASURED_FOOTPRINTS_MAX = 8,
     MEASURED_TREES_MAX = 256,
     MEASURED_NODES_MAX = 16384,
-    MEASURED_TREE_TEXT_MAX = 16 * 1024, /* bytes of the text of a tree */
+    MEASURED_TREE_TEXT_MAX = 16 * 1024, /* maximum bytes of the text of a tree */
     MEASURED_TREE_DEPTH_MAX = 64
 };
 
-/* A question of a tree, or its end. */
+/* A node of a tree: a question, or an end. */
 struct tree_node {
-    float value;      /* question: the number is less than this value; end: natural logarithm of
-                         the factor */
-    uint16_t yes, no; /* indices of the nodes for both answers */
-    uint8_t number;   /* enum move_number; TREE_END: no question */
+    float value;      /* question: is the number less than this value? end: natural logarithm of the
+                         factor */
+    uint16_t yes, no; /* indices of the next nodes after the answers yes and no */
+    uint8_t number;   /* enum move_number; TREE_END: the node is an end */
 };
 enum { TREE_END = 255 };
 
@@ -179,11 +179,11 @@ struct measured_class {
 /* Times are in cycles of the profile's clock. */
 struct measured_costs {
     bool present;
-    uint32_t footprints, trees, nodes;           /* counts of the arrays below */
+    uint32_t footprints, trees, nodes;           /* numbers of entries in the arrays below */
     uint64_t footprint[MEASURED_FOOTPRINTS_MAX]; /* bytes, ascending */
-    struct measured_class class[MOVE_CLASSES];   /* a move of an absent class costs as a move of
-                                                  class MOVE_CLASS_LONG_ROWS */
-    uint16_t tree[MEASURED_TREES_MAX];           /* index of the first node of each tree */
+    struct measured_class class[MOVE_CLASSES]; /* a move of an absent class costs the same as a move
+                                                  of class MOVE_CLASS_LONG_ROWS */
+    uint16_t tree[MEASURED_TREES_MAX];         /* index of the first node of each tree */
     struct tree_node node[MEASURED_NODES_MAX];
 };
 
@@ -207,11 +207,11 @@ void measured_tree_write(struct textw *w, const struct measured_costs *measured,
 
 /* A cost: a number of cycles with up to six digits after the point. */
 #define PROFILE_CYCLE    UINT64_C(1000000)
-#define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that do not fit */
+#define PROFILE_COST_MAX UINT64_MAX /* stands for all sums that exceed 64 bits */
 
 enum { PROFILE_COST_TEXT_MAX = 24 };
 
-/** Return a sum and a product, or UINT64_MAX if it does not fit. */
+/** Return a sum and a product, or UINT64_MAX if the result exceeds 64 bits. */
 static inline uint64_t cost_plus(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -223,13 +223,13 @@ static inline uint64_t cost_times(uint64_t a, uint64_t b)
 
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
-/** Returns cycles, at most `most`, as a cost. */
+/** Returns a number of cycles as a cost; more than `most` cycles count as `most`. */
 profile_cost profile_cost_rounded(double cycles, double most);
 
 /** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
 const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
 
-/** The same for people: writes PROFILE_COST_MAX as "> 18446744073709". */
+/** Like profile_cost_text(), for people: writes PROFILE_COST_MAX as "> 18446744073709". */
 const char *profile_cost_words(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
 
 /** Reads an integer or a string with a decimal fraction. Returns 0, or -1 with the fault filled. */

@@ -12,7 +12,7 @@ struct profile_text {
     size_t length;
 };
 
-/** The built-in profiles in the order of their names. The last has a null name. */
+/** The built-in profiles in the order of their names. The last entry has a null name. */
 extern const struct profile_text profile_built_in[];
 
 /** Returns the built-in profile of that name, or null. */

@@ -294,7 +294,7 @@ static int read_address(const struct json *object, const char *key, uint64_t *ou
     return address_read(&value, SIZE_TOP, out);
 }
 
-/* Reads cycles; 0 if the member is absent. */
+/* Reads a number of cycles. If the member is absent, the number is 0. */
 static int read_cost(const struct json *object, const char *key, profile_cost *out)
 {
     struct json value = json_member(object, key);
@@ -430,7 +430,10 @@ static int read_head(struct target_profile *profile, const struct json *root)
     return 0;
 }
 
-/* Extends the fault of a number with a fraction where a cost may be: the string form is allowed. */
+/*
+ * Extends the fault of a number with a fraction, if a cost is allowed there: it names the string
+ * form.
+ */
 static int complain_text(struct fault *fault)
 {
     static const char latency[] = "/latency";

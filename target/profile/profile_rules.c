@@ -142,7 +142,9 @@ static int check_reach(const struct profile_operand *operand, struct fault *faul
                     "the DMA controller does not reach memory %s", memory->name);
 }
 
-/* A buffer is in its memory already. */
+/*
+ * Checks that the tensor fits into its memory. A tensor in a buffer does, because the buffer does.
+ */
 static int check_capacity(const struct profile_operand *operand, struct fault *fault)
 {
     const struct profile_memory *memory = operand->memory;
@@ -157,7 +159,7 @@ static int check_capacity(const struct profile_operand *operand, struct fault *f
 static int check_element(const struct target_profile *profile,
                          const struct profile_operand *operand, struct fault *fault)
 {
-    /* The size of an element divides 2^64: an overflow of the sum changes nothing. */
+    /* An overflow of the sum changes nothing, because the size of an element divides 2^64. */
     const uint64_t at = operand->base + operand->offset;
 
     if (!profile->strict || at % operand->element == 0)

@@ -30,9 +30,9 @@ enum profile_rule {
 /* One tensor of a job, as the rules see it. */
 struct profile_operand {
     const char *side;                    /* "src" or "dst", for messages and JSON pointers */
-    const struct profile_memory *memory; /* null: in no memory of the board */
+    const struct profile_memory *memory; /* null: the tensor is in no memory of the board */
     bool in_buffer;                      /* the tensor is in a buffer of the service */
-    bool kernel;                         /* operand of a kernel (a permute) */
+    bool kernel;                         /* the tensor is an operand of a kernel (a permute) */
     uint32_t element;                    /* bytes of one element */
     uint64_t base;   /* address of the buffer on the board; 0: aligned, but not known yet */
     uint64_t offset; /* bytes from the beginning of the buffer or file to the first element */
@@ -47,8 +47,8 @@ const struct profile_memory *profile_find_memory(const struct target_profile *pr
                                                  const char *name, const char *member,
                                                  const char *pointer, struct fault *fault);
 
-/* Buffers and tensors in a memory begin at multiples of this, so that a tensor of any type can
- * begin where a buffer does. */
+/* Buffers and tensors in a memory begin at multiples of this number, so that a tensor of any type
+ * can begin where a buffer begins. */
 enum { PROFILE_RANGE_ALIGNMENT_MIN = 4 };
 
 /** Returns the alignment of ranges in a memory, a power of two. */
@@ -66,7 +66,7 @@ int profile_check_range(const struct profile_memory *memory, uint64_t address, u
                         struct fault *fault);
 
 /**
- * Checks the tensors of a job against all rules, also that two tensors in one memory fit into it
+ * Checks the tensors of a job against all rules, and that two tensors in one memory fit into it
  * together. Returns 0, or -1 with FAULT_REFUSED: the message ends with "(rule NAME)", and the
  * pointer is relative to the job.
  */

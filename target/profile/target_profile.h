@@ -27,12 +27,12 @@
 #include "target/profile/measured_costs.h"
 
 enum {
-    PROFILE_NAME_MAX = 32,        /* bytes of a name with the zero byte */
-    PROFILE_TITLE_MAX = 128,      /* bytes of a title with the zero byte */
-    PROFILE_SOURCE_MAX = 512,     /* bytes of a source with the zero byte */
-    PROFILE_MEMORIES_MAX = 16,    /* memories of a profile */
-    PROFILE_SOURCES_MAX = 64,     /* sources of a profile */
-    PROFILE_FILE_MAX = 512 * 1024 /* bytes of a file */
+    PROFILE_NAME_MAX = 32,        /* maximum bytes of a name, zero byte included */
+    PROFILE_TITLE_MAX = 128,      /* maximum bytes of a title, zero byte included */
+    PROFILE_SOURCE_MAX = 512,     /* maximum bytes of a source, zero byte included */
+    PROFILE_MEMORIES_MAX = 16,    /* maximum number of memories of a profile */
+    PROFILE_SOURCES_MAX = 64,     /* maximum number of sources of a profile */
+    PROFILE_FILE_MAX = 512 * 1024 /* maximum bytes of a file */
 };
 
 /* Bits of profile_memory.reached_by: the parts of the board that can access the memory. */
@@ -43,7 +43,7 @@ struct profile_memory {
     char name[PROFILE_NAME_MAX];
     uint64_t base, size; /* the memory is at addresses base .. base + size - 1 of the board */
     uint32_t banks;      /* number of banks; 1: no banks */
-    uint32_t bank_bytes; /* bytes that one bank has at a time (interleaved); 0 with one bank */
+    uint32_t bank_bytes; /* consecutive bytes in one bank (interleaved); 0 with one bank */
     uint32_t alignment;  /* alignment of buffers, a power of two */
     uint32_t reached_by; /* PROFILE_CORE, PROFILE_DMA and PROFILE_HOST bits */
     bool vector; /* true: operands of kernels must be in a vector memory if the profile is strict */
@@ -61,7 +61,7 @@ enum profile_controller {
     PROFILE_AIE
 };
 extern const char *const profile_controller_words[]; /* in the order of the enum; ends with null */
-extern const uint32_t profile_controller_loops[];    /* most loops around a run in a descriptor */
+extern const uint32_t profile_controller_loops[]; /* maximum loops around a run in a descriptor */
 
 /* The DMA controller. A limit of 0 means no limit. */
 struct profile_dma {
@@ -157,7 +157,7 @@ const struct profile_memory *profile_memory_named(const struct target_profile *p
 const struct profile_memory *profile_memory_at(const struct target_profile *profile,
                                                uint64_t address);
 
-/** Returns the largest memory but `but` that the DMA controller reaches, or null. */
+/** Returns the largest memory that the DMA controller reaches, except `but`, or null. */
 const struct profile_memory *profile_dma_memory(const struct target_profile *profile,
                                                 const struct profile_memory *but);
 

@@ -8,21 +8,21 @@
 
 #define NO_JOB UINT32_MAX
 
-/* The latest accesses to the bytes between two neighbouring bounds of ranges. */
+/* The latest accesses to the bytes between two neighbouring bounds. */
 struct segment {
-    uint32_t writer; /* last writer, or NO_JOB */
+    uint32_t writer; /* the last writer, or NO_JOB */
     uint32_t readers_count;
     size_t readers_capacity;
-    uint32_t *reader; /* readers since then that no later reader waits for */
+    uint32_t *reader; /* readers since the last write for which no later reader waits */
 };
 
 struct check {
     const struct tile_use *uses;
-    uint64_t *bound; /* bounds of all ranges, ascending */
+    uint64_t *bound; /* all bounds (begins and ends) of ranges, ascending */
     size_t bounds;
     struct segment *segment; /* segment i: bytes bound[i] .. bound[i + 1] - 1 */
     /* The search for the jobs that the job `from` waits for: */
-    uint32_t from, floor;   /* floor: all jobs from this one on that it waits for are found */
+    uint32_t from, floor;   /* floor: all jobs from this one on that `from` waits for are found */
     uint32_t *stack, *seen; /* seen[job] == mark: the search has reached the job */
     size_t depth;
     uint32_t mark;
@@ -51,7 +51,7 @@ static void begin_search(struct check *c, uint32_t job)
  */
 static void search(struct check *c, uint32_t earlier)
 {
-    size_t kept = 0; /* entries at the bottom of the stack that are not after `earlier` */
+    size_t kept = 0; /* entries at the bottom of the stack that do not come after `earlier` */
 
     while (kept < c->depth && c->seen[earlier] != c->mark) {
         const uint32_t at = c->stack[--c->depth];
@@ -98,7 +98,7 @@ static int complain(const struct check *c, size_t at, uint32_t earlier, bool ear
                      earlier_writes ? "writes" : "reads");
 }
 
-/* Adds a reader in place of the readers that it waits for. */
+/* Adds a reader to a segment, and removes the readers for which it waits. */
 static int add_reader(struct check *c, struct segment *segment, uint32_t job)
 {
     uint32_t kept = 0;
@@ -114,7 +114,7 @@ static int add_reader(struct check *c, struct segment *segment, uint32_t job)
     return 0;
 }
 
-/* A reader that follows another reader follows the writer, too. */
+/* Returns whether a job waits for a reader of the segment: then it also waits for the writer. */
 static bool follows_a_reader(struct check *c, const struct segment *segment, uint32_t job)
 {
     for (uint32_t i = 0; i < segment->readers_count; i++) {
@@ -186,7 +186,7 @@ static int check_use(const struct tile_use *uses, uint32_t job, uint64_t budget,
     return 0;
 }
 
-/* Collects the bounds of all ranges, each once. Returns 0, or -1 if out of memory. */
+/* Collects the bounds of all ranges, without duplicates. Returns 0, or -1 if out of memory. */
 static int init(struct check *c, const struct tile_use *uses, size_t count)
 {
     size_t bounds = 0;
@@ -238,7 +238,7 @@ int tile_check(const struct tile_use *uses, size_t count, uint64_t budget, struc
     }
     if (init(&c, uses, count) < 0)
         status = fault_no_memory(fault);
-    /* A job's reads come first: they see the bytes before its own writes. */
+    /* The reads of a job come first, because they see the bytes before its own writes. */
     for (size_t i = 0; i < count && status == 0; i++) {
         for (uint32_t writes = 0; writes < 2; writes++) {
             for (uint32_t r = 0; r < uses[i].access_count && status == 0; r++) {

@@ -10,9 +10,9 @@
 #include "target/tile/tile_transfer.h"
 
 enum {
-    CHOICE_SLOWER = 3,      /* percent of time that a plan near the least traffic may cost */
-    CHOICE_JOBS = 4 * 1000, /* jobs that are scheduled for one list of plans */
-    CHOICE_JOBS_ONE = 2 * CHOICE_JOBS /* jobs of the first plan of a list */
+    CHOICE_SLOWER = 3, /* percent of time by which a plan near the least traffic may be slower */
+    CHOICE_JOBS = 4 * 1000, /* maximum number of jobs that are scheduled for one list of plans */
+    CHOICE_JOBS_ONE = 2 * CHOICE_JOBS /* maximum number of jobs of the first plan of a list */
 };
 
 struct chooser {
@@ -42,7 +42,7 @@ static int schedule(const struct chooser *c, const struct tile_plan *plan, profi
 struct timer {
     const struct tile_board *board;
     const struct tile_plan *plan;
-    uint64_t operand[TILE_OPERANDS]; /* address of each operand outside */
+    uint64_t operand[TILE_OPERANDS]; /* address of each operand outside the buffers */
     struct schedule dma, core;
 };
 
@@ -183,8 +183,9 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job,
 }
 
 /*
- * Computes the cost of one transfer of an operand, in the middle of the layer: *total alone, *data
- * on the bus, and the *bytes that it moves. Returns 0, or -1 with the fault as tile_times_init().
+ * Computes the cost of one transfer of an operand in the middle of the layer. Sets *total to its
+ * time alone, *data to its time on the bus, and *bytes to the bytes that it moves. Returns 0, or
+ * -1 with the fault, like tile_times_init().
  */
 static int tile_time_sample(const struct tile_plan *plan, const struct tile_board *board,
                             uint32_t operand, profile_cost *total, profile_cost *data,
@@ -195,7 +196,7 @@ static int tile_time_sample(const struct tile_plan *plan, const struct tile_boar
     struct timer timer = {.board = board, .plan = plan};
     struct move_cost cost = {0};
 
-    /* The middle of each loop, away from the padding. */
+    /* Take the tile in the middle of each loop, away from the padding. */
     for (uint32_t i = 0; i < plan->layer->axes; i++) {
         const uint64_t count = plan->cut[plan->order[i]].count;
 
@@ -210,12 +211,12 @@ static int tile_time_sample(const struct tile_plan *plan, const struct tile_boar
     return 0;
 }
 
-/* A number as multiples of a divisor and the remainder. */
+/* A number as quotient and remainder of a division. */
 struct multiple {
     uint64_t quotient, rest;
 };
 
-/* Adds `rest`, which is less than the divisor. The sum of both rests may exceed 64 bits. */
+/* Adds `rest`, which is less than the divisor. The sum of both remainders may exceed 64 bits. */
 static void add_rest(struct multiple *number, uint64_t rest, uint64_t divisor)
 {
     const bool carry = number->rest >= divisor - rest;
@@ -335,13 +336,13 @@ void tile_times_finish(struct cost_times *times)
     times->slot = NULL;
 }
 
-/* A plan of a list, and its time by samples. */
+/* A plan of a list, and its time, extrapolated from samples. */
 struct sampled {
     const struct tile_plan *plan;
     profile_cost time;
 };
 
-/* Sets *time to the time of a plan by the cost of one transfer of each operand. */
+/* Sets *time to the time of a plan, extrapolated from one transfer of each operand. */
 static int sample(const struct chooser *c, const struct tile_plan *plan, profile_cost *time)
 {
     struct tile_moving moving[TILE_OPERANDS] = {0};
@@ -375,7 +376,7 @@ static uint64_t jobs_of(const struct tile_plan *plan)
     return jobs;
 }
 
-/* Orders plans by rounded time, jobs, and time. */
+/* Orders plans by rounded time, number of jobs, and exact time. */
 static int by_time(const void *a, const void *b)
 {
     const struct sampled *x = a, *y = b;
@@ -398,7 +399,7 @@ static bool is_better(const struct tile_timed *best, const struct tile_plan *pla
     return plan->total < best->plan.total;
 }
 
-/* Finds the plan with the shortest time of a list that is not empty. */
+/* Finds the plan with the shortest time in a list that is not empty. */
 static int choose(const struct chooser *c, const struct tile_list *list, struct tile_timed *best)
 {
     struct sampled sampled[TILE_CANDIDATES];
@@ -415,7 +416,10 @@ static int choose(const struct chooser *c, const struct tile_list *list, struct 
         const uint64_t more = jobs_of(sampled[i].plan);
         profile_cost time;
 
-        /* The first plan counts even if it has many jobs; times of two kinds do not compare. */
+        /*
+         * The first plan may have more than CHOICE_JOBS jobs. If it has too many, no plan is
+         * scheduled: scheduled times and sampled times cannot be compared.
+         */
         if (i == 0 && more > CHOICE_JOBS_ONE)
             return 0;
         if (i > 0 && jobs + more > CHOICE_JOBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The choice of a plan for a board. The search (tile_plan.h) lists plans by an estimated time; here
- * the listed plans are timed closer and closer:
+ * The choice of a plan for a board. The search (tile_plan.h) lists plans by an estimated time;
+ * here the listed plans are timed more and more exactly:
  *
  *     tile_candidates_find()   some 10 000 plans, by a formula of their rows
  *       -> sample              the listed plans: the cost model for one transfer of each tensor
@@ -34,15 +34,15 @@ struct tile_board {
 
 struct tile_slot {
     profile_cost start, end;
-    uint32_t channel; /* of a load or store */
+    uint32_t channel; /* channel of a load or store */
 };
 
 struct cost_times {
-    struct tile_slot *slot;              /* for each job */
+    struct tile_slot *slot;              /* by job */
     profile_cost end;                    /* end of the last job */
-    profile_cost loads, stores, kernels; /* sums */
-    profile_cost busy;                   /* loads and stores, divided by the channels */
-    profile_cost bus;                    /* time in which loads and stores need the whole bus */
+    profile_cost loads, stores, kernels; /* sums of the times of all loads, stores and kernels */
+    profile_cost busy; /* sum of loads and stores, divided by the number of channels */
+    profile_cost bus;  /* total time for which loads and stores would need the whole bus */
 };
 
 /** Returns the largest memory that the DMA controller reaches, besides `inside` if there is one. */
@@ -75,7 +75,7 @@ struct tile_timed {
 
 struct tile_choice {
     struct tile_timed best;
-    struct tile_timed other; /* the least traffic of all, or the shortest time of all */
+    struct tile_timed other; /* the best plan by the other objective */
 };
 
 /**

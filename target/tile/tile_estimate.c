@@ -46,19 +46,19 @@ struct tile_loops tile_loops_of(const struct tile_plan *plan, uint32_t at)
     return loops;
 }
 
-/* Rows of equal length. */
+/* Contiguous rows of equal length. */
 struct rows {
     uint64_t count, bytes; /* number of rows, and bytes of each */
-    double descriptors;    /* descriptors that move them */
+    double descriptors;    /* number of descriptors that move the rows */
 };
 
-/* The extents of the dimensions around the rows. */
+/* The extents of the dimensions outside the rows. */
 struct outer {
     uint32_t count;
     uint64_t extent[TILE_AXES + 1];
 };
 
-/* Returns a / b, rounded up; b 0: no limit, 1. */
+/* Returns a / b, rounded up. If b is 0, there is no limit, and the result is 1. */
 static double pieces(uint64_t a, uint64_t b)
 {
     const uint64_t whole = b == 0 || a <= b ? 1 : (a - 1) / b + 1;
@@ -66,7 +66,10 @@ static double pieces(uint64_t a, uint64_t b)
     return (double)whole;
 }
 
-/* Returns the descriptors for rows: the loops take the longest dimensions. */
+/*
+ * Returns the number of descriptors for the rows: the loops of a descriptor take the longest
+ * dimensions.
+ */
 static double descriptors_of(const struct tile_estimate *e, struct outer *outer, uint64_t bytes)
 {
     double descriptors = pieces(bytes, e->run_max);
@@ -86,7 +89,10 @@ static double descriptors_of(const struct tile_estimate *e, struct outer *outer,
     return descriptors;
 }
 
-/* Returns the contiguous rows of the largest tile of an operand in memory outside. */
+/*
+ * Returns the contiguous rows of the largest tile of an operand, in the memory outside the
+ * buffers.
+ */
 static struct rows rows_of(const struct tile_estimate *e, const struct tile_plan *plan,
                            const struct tile_operand *operand)
 {
@@ -123,8 +129,9 @@ static struct rows rows_of(const struct tile_estimate *e, const struct tile_plan
 }
 
 /*
- * Returns the aligned units that a row touches. Rows that divide a unit, or are a multiple, are
- * taken to be aligned; others begin anywhere in a unit, and the result is the mean.
+ * Returns the number of aligned units that a row touches. Rows that divide a unit, or are a
+ * multiple of it, are assumed to be aligned. Other rows begin anywhere in a unit: the result is
+ * the mean.
  */
 static double units_of(uint64_t bytes, uint32_t unit)
 {
@@ -137,7 +144,10 @@ static double units_of(uint64_t bytes, uint32_t unit)
     return (double)(bytes - 1) / unit + 1;
 }
 
-/* Returns the times of an operand: those of the largest tile, scaled to the bytes. */
+/*
+ * Returns the times of all transfers of an operand: the times of the largest tile, scaled to the
+ * bytes of all tiles.
+ */
 static struct tile_moving moving_of(const struct tile_estimate *e, const struct tile_plan *plan,
                                     uint32_t operand, const struct tile_loops *loops)
 {
@@ -158,12 +168,15 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Returns the time in which all kernels run and the buffers are used again and again. */
+/*
+ * Returns the time that kernels and buffers need: all kernels run, and transfers reuse the buffers
+ * of their operand.
+ */
 static double buffers_time(const struct tile_plan *plan, const struct tile_loops *loops,
                            const struct tile_moving *moving, double kernels, uint32_t channels)
 {
     const uint32_t output = plan->layer->operands - 1;
-    double alone = 0, longest = kernels; /* alone: transfers that no kernel overlaps */
+    double alone = 0, longest = kernels; /* alone: time of transfers that no kernel overlaps */
 
     for (uint32_t i = 0; i < plan->layer->operands; i++) {
         const uint32_t buffers = plan->buffers[i].count;

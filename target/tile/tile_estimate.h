@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The estimated time of a plan, with which plans are compared before their jobs are placed in a
+ * The estimated time of a plan. It serves to compare plans before their jobs are placed in a
  * schedule (tile_choice.h):
  *
  *     transfer = start + descriptors * (descriptor + latency) + rows * (row + bursts of a row *
@@ -20,17 +20,17 @@
 
 #include "target/tile/tile_plan.h"
 
-/* The loops of a plan: for an operand, how often its tile changes. */
+/* The number of transfers of an operand, as the loops of a plan determine it. */
 struct tile_loops {
-    uint64_t changes; /* tiles that are loaded or stored */
-    uint64_t reloads; /* times that each of its tiles is loaded */
+    uint64_t changes; /* number of tiles that are loaded or stored */
+    uint64_t reloads; /* number of times that each tile of the operand is loaded */
     bool held;        /* the innermost loop of more than one tile does not change the tile */
 };
 
-/* Times of all transfers of an operand, in PROFILE_CYCLE. */
+/* Times of all transfers of an operand together, in PROFILE_CYCLE. */
 struct tile_moving {
-    double time; /* all of it */
-    double data; /* on the bus, which the channels share */
+    double time; /* time on the channels */
+    double data; /* time on the bus, which the channels share */
 };
 
 /**

@@ -11,8 +11,8 @@
 struct tiles {
     uint32_t count;
     uint32_t *step; /* the first step that needs each tile */
-    uint32_t *load; /* job that loads each tile, once it is issued */
-    uint32_t *file; /* TILE_FILES: job that saves each tile */
+    uint32_t *load; /* the job that loads each tile, once it exists */
+    uint32_t *file; /* TILE_FILES: the job that saves each tile */
     uint32_t next;  /* next tile to load */
 };
 
@@ -22,10 +22,10 @@ struct builder {
     size_t capacity;
     uint32_t loaded;
     struct tiles tiles[TILE_OPERANDS];
-    uint32_t *end;   /* job that ends the use of each step's buffers */
-    uint32_t *store; /* job that stores each tile of the output */
-    uint32_t stores; /* stores that are issued */
-    uint32_t kernel; /* kernel of the step before */
+    uint32_t *end;   /* by step: the job that ends the use of the step's buffers */
+    uint32_t *store; /* by tile of the output: the job that stores it */
+    uint32_t stores; /* number of stores that exist */
+    uint32_t kernel; /* the kernel of the previous step */
 };
 
 static bool is_loaded(const struct builder *b, uint32_t operand)
@@ -38,7 +38,7 @@ static uint32_t output_of(const struct tile_plan *plan)
     return plan->layer->operands - 1;
 }
 
-/* Returns a job that is appended, or null if out of memory. */
+/* Appends a job, and returns it. Returns null if out of memory. */
 static struct tile_job *append(struct builder *b, enum tile_job_kind kind, uint32_t operand,
                                uint32_t number, uint32_t step)
 {
@@ -79,7 +79,7 @@ static uint32_t last_use(const struct builder *b, uint32_t operand, uint32_t num
     return (number + 1 < tiles->count ? tiles->step[number + 1] : (uint32_t)b->plan->steps) - 1;
 }
 
-/* Returns the step: the next tile of the operand is loaded before the kernel of this step. */
+/* Returns the step before whose kernel the next tile of the operand is loaded. */
 static uint32_t slot_of(const struct builder *b, uint32_t operand)
 {
     const struct tiles *tiles = &b->tiles[operand];
@@ -109,7 +109,10 @@ static int load(struct builder *b, uint32_t operand)
         const uint32_t last = last_use(b, operand, number - buffers);
 
         wait_for(job, b->end[last]);
-        /* A store follows the loads of its step, but a step without results has no store. */
+        /*
+         * A store waits for the loads of its step. A step without results has no store, so wait
+         * for its load.
+         */
         if (b->jobs->program == TILE_MOVES && !tile_plan_completes(b->plan, last))
             wait_for(job, tiles->load[number - buffers]);
     }
@@ -133,7 +136,10 @@ static int load_ahead(struct builder *b, uint32_t step)
     return 0;
 }
 
-/* Makes the job wait for the loads of a step's tiles: all of them, or those for this step first. */
+/*
+ * Makes the job wait for the loads of a step's tiles: all of them, or those that this step is the
+ * first to use.
+ */
 static void wait_for_loads(const struct builder *b, struct tile_job *job, uint32_t step, bool all)
 {
     for (uint32_t i = 0; i < b->plan->layer->operands; i++) {
@@ -282,7 +288,7 @@ const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *j
     static const char *const words[] = {"load", "kernel", "file", "store"};
     const char *word = words[job->kind], *before = "";
 
-    /* Each operand counts its own tiles, so the name contains the operand. */
+    /* Each operand has its own tile numbers, so the name contains the operand. */
     if (job->operand > 0 && (job->kind == TILE_JOB_LOAD || job->kind == TILE_JOB_FILE)) {
         before =
             jobs->plan->layer->operand[job->operand].role == TILE_WEIGHTS ? "weights" : "second";
@@ -316,7 +322,7 @@ static void add_access(struct tile_use *use, const struct tile_plan *plan, uint3
     use->access[use->access_count++] = (struct tile_access){begin, begin + bytes, writes};
 }
 
-/* Adds what a kernel uses: its inputs, and the output that it writes, or writes in place. */
+/* Adds the accesses of a kernel: its inputs, and the output, which may be in place of an input. */
 static void add_kernel_accesses(struct tile_use *use, const struct tile_plan *plan, uint32_t step,
                                 const uint32_t number[TILE_OPERANDS])
 {
@@ -336,7 +342,7 @@ struct tile_use *tile_jobs_uses(const struct tile_jobs *jobs)
 {
     const struct tile_plan *plan = jobs->plan;
     struct tile_use *uses = calloc(jobs->count + 1, sizeof *uses);
-    uint32_t number[TILE_OPERANDS] = {0}; /* tile of each operand at the kernel's step */
+    uint32_t number[TILE_OPERANDS] = {0}; /* number of each operand's tile at the kernel's step */
 
     for (size_t n = 0; uses && n < jobs->count; n++) {
         const struct tile_job *job = &jobs->job[n];

@@ -27,10 +27,10 @@ enum tile_job_kind {
     TILE_JOB_STORE
 };
 
-/* The jobs between the loads and the stores. */
+/* The kind of jobs between loads and stores. */
 enum tile_program {
     TILE_FIRMWARE, /* a kernel for each step */
-    TILE_MOVES,    /* no job: stores follow loads */
+    TILE_MOVES,    /* no jobs: stores wait for loads */
     TILE_FILES     /* the input tiles are saved to files, and nothing is stored */
 };
 
@@ -38,9 +38,9 @@ enum { TILE_NAME_MAX = 24, TILE_AFTER_MAX = 8, TILE_ACCESSES_MAX = 4 };
 
 struct tile_job {
     enum tile_job_kind kind;
-    uint32_t operand; /* of a load, file or store; kernels: 0 */
+    uint32_t operand; /* operand of a load, file or store; kernels: 0 */
     uint32_t number;  /* loads, files and stores: tile of the operand; kernels: step */
-    uint32_t step;    /* the step that needs the load, or makes the results */
+    uint32_t step;    /* the first step that needs the load, or that makes the results */
     uint32_t buffer;  /* buffer of the operand: number % count */
     uint32_t after_count;
     uint32_t after[TILE_AFTER_MAX]; /* indices of earlier jobs */
@@ -62,7 +62,7 @@ int tile_jobs_init(struct tile_jobs *jobs, const struct tile_plan *plan, enum ti
 void tile_jobs_finish(struct tile_jobs *jobs);
 
 /**
- * Writes the name of a job, which no other job of the program has: "load3", "second3", "weights3",
+ * Writes the name of a job, which is unique in the program: "load3", "second3", "weights3",
  * "kernel3", "file3", "second_file3", "weights_file3", "store3".
  */
 const char *tile_job_name(const struct tile_jobs *jobs, const struct tile_job *job,

@@ -6,8 +6,7 @@
  *       -> tile_plan.c      struct tile_layer: axes, and the operands that depend on them
  *       -> tile_search.c    struct tile_plan: counts of tiles, loop order, buffers with addresses
  *            -> tile_estimate.c the time of a plan by a formula
- *       -> tile_choice.c    the schedules on a board: the plan with the shortest time or least
- * traffic
+ *       -> tile_choice.c    the plan with the shortest time or the least traffic on a board
  *       -> tile_jobs.c      struct tile_jobs: loads, kernels and stores in the order of issue
  *            -> tile_check.c    proves that no buffer is overwritten while in use
  *            -> tile_transfer.c the move (mli_mov_api.h) that a load or a store makes
@@ -33,18 +32,18 @@
 #include "target/profile/target_profile.h"
 
 enum {
-    TILE_AXES = 4,         /* axes of a layer at most */
-    TILE_OPERANDS = 3,     /* operands of a layer at most */
-    TILE_PAD_MAX = 255,    /* zeros on one side, as in mli_mov_cfg_t */
-    TILE_KERNEL_MAX = 255, /* rows or columns of a kernel with dilation */
-    TILE_INPUTS = 2        /* input tensors of an elementwise layer at most */
+    TILE_AXES = 4,         /* maximum axes of a layer */
+    TILE_OPERANDS = 3,     /* maximum operands of a layer */
+    TILE_PAD_MAX = 255,    /* maximum zeros on one side, as in mli_mov_cfg_t */
+    TILE_KERNEL_MAX = 255, /* maximum rows or columns of a kernel, dilation included */
+    TILE_INPUTS = 2        /* maximum input tensors of an elementwise layer */
 };
 
 /* An axis that is cut into tiles. */
 struct tile_cut {
-    uint64_t extent; /* indices of the axis */
-    uint64_t count;  /* tiles */
-    uint64_t size;   /* indices of the largest tile */
+    uint64_t extent; /* number of indices of the axis */
+    uint64_t count;  /* number of tiles */
+    uint64_t size;   /* number of indices of the largest tile */
     bool even; /* true: the sizes differ by at most 1, the larger tiles are first; false: all tiles
                   but the last one have the largest size */
 };
@@ -56,26 +55,29 @@ enum tile_kind { TILE_MOVE, TILE_WINDOW, TILE_ELEMENTWISE };
 
 /* The coordinates of an operand that a range of an axis needs. */
 struct tile_span {
-    bool used;       /* the operand depends on the axis */
-    uint32_t step;   /* coordinates from one index of the axis to the next */
-    uint32_t reach;  /* coordinates that one index needs */
-    uint64_t pad;    /* zeros before the first element */
-    uint64_t extent; /* elements along this dimension */
+    bool used;       /* true: the operand depends on the axis */
+    uint32_t step;   /* number of coordinates from one index of the axis to the next */
+    uint32_t reach;  /* number of coordinates that one index needs */
+    uint64_t pad;    /* number of zeros before the first element */
+    uint64_t extent; /* number of elements along this dimension */
 };
 
 enum tile_role { TILE_INPUT, TILE_WEIGHTS, TILE_OUTPUT };
 
 struct tile_operand {
     enum tile_role role;
-    bool in_place;    /* an output without a buffer: the kernel writes over the first input */
+    bool in_place;    /* the output has no buffer: the kernel overwrites the first input
+                       */
     uint64_t unit;    /* bytes for each combination of coordinates */
-    uint64_t partial; /* bytes of a partial sum in its place; 0: the operand has none */
-    uint64_t repeats; /* outermost copies of the box in memory: rows * columns of a kernel, or 1 */
+    uint64_t partial; /* bytes of a partial sum, which takes the place of the element; 0: the
+                         operand has no partial sums */
+    uint64_t repeats; /* number of copies of the box in memory: rows * columns of a kernel, or 1 */
     struct tile_span span[TILE_AXES];
     /* Axes of the dimensions in memory, the outermost first. */
     uint32_t dimensions;
     uint8_t axis[TILE_AXES];
-    uint32_t merging; /* innermost dimensions that are ordered in the buffer as in memory */
+    uint32_t merging; /* number of innermost dimensions that have the same order in the buffer and
+                         in memory */
 };
 
 /* A layer with a kernel over rows and columns of an HWC tensor: a convolution or a pooling. */
@@ -83,24 +85,25 @@ struct tile_window {
     uint32_t shape[3]; /* rows, columns and channels of the input */
     uint32_t kernel[2], stride[2], dilation[2];
     uint32_t pad_pre[2], pad_post[2]; /* rows of zeros above and below; columns left and right */
-    uint32_t channels;                /* channels of the output; depthwise: those of the input */
-    bool depthwise;                   /* each output channel depends on one input channel */
-    bool weights;                     /* false: a pooling, without weights; needs `depthwise` */
-    uint32_t element;                 /* bytes of an element of all operands */
-    uint32_t partial; /* bytes of a partial sum; 0: each tile has all input channels */
+    uint32_t channels; /* channels of the output; depthwise: as many as in the input */
+    bool depthwise;    /* each output channel depends on one input channel */
+    bool weights;      /* false: a pooling, without weights; needs `depthwise` */
+    uint32_t element;  /* bytes of an element of all operands */
+    uint32_t partial;  /* bytes of a partial sum; 0: each tile has all input channels, so there are
+                          none */
 };
 
 struct tile_layer {
     enum tile_kind kind;
     uint32_t axes;
-    uint64_t extent[TILE_AXES]; /* indices of each axis, at least 1 */
+    uint64_t extent[TILE_AXES]; /* number of indices of each axis, at least 1 */
     /* true: the layer has the axis TILE_REDUCED. Tiles along this axis follow one another, because
        they add to one result. */
     bool reduces;
     uint32_t operands;
     struct tile_operand operand[TILE_OPERANDS]; /* inputs, weights, and last the output */
     uint32_t element;                           /* bytes of an element */
-    uint64_t results;                           /* elements of the output */
+    uint64_t results;                           /* number of elements of the output */
     /* For tile_transfer.c: */
     mli_explanation move;      /* TILE_MOVE: the whole move */
     struct tile_window window; /* TILE_WINDOW */
@@ -116,11 +119,11 @@ void tile_window_pad_same(struct tile_window *window);
 int tile_layer_window(struct tile_layer *layer, const struct tile_window *window,
                       struct fault *fault);
 
-/** Makes a layer of a move, of which each tile is a box of the region that it writes. */
+/** Makes a layer of a move: each tile is a box of the region that the move writes. */
 int tile_layer_move(struct tile_layer *layer, const mli_explanation *move, struct fault *fault);
 
-/** Makes a layer that combines the elements of 1 or 2 tensors of one shape, in place of the first.
- */
+/** Makes a layer that combines the elements of 1 or 2 tensors of one shape, and writes the result
+ * in place of the first. */
 int tile_layer_elementwise(struct tile_layer *layer, uint32_t rank, const uint32_t *shape,
                            uint32_t element, uint32_t inputs, struct fault *fault);
 
@@ -170,8 +173,8 @@ uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
  */
 
 enum {
-    TILE_BUFFERS_MAX = 4,      /* buffers of one operand */
-    TILE_STEPS_MAX = 64 * 1024 /* tiles of a plan */
+    TILE_BUFFERS_MAX = 4,      /* maximum buffers of one operand */
+    TILE_STEPS_MAX = 64 * 1024 /* maximum tiles of a plan */
 };
 
 /* Figures to estimate the time of a plan (tile_estimate.h), with which plans are compared. */
@@ -180,11 +183,11 @@ struct tile_estimate {
     profile_cost row, burst, beat;   /* costs of each row, burst and beat */
     uint32_t bus_bytes, burst_bytes; /* bytes of a beat and of a burst, at least 1 */
     uint32_t channels;               /* DMA channels, at least 1 */
-    uint32_t loops;                  /* dimensions of rows that a descriptor moves */
-    uint64_t run_max, count_max;     /* bytes of a row, iterations of a loop; 0: no limit */
-    profile_cost call;               /* cost of each call of the kernel */
-    profile_cost compute; /* cost of the kernel for each element of the output; 0: unknown */
-    uint32_t slack;       /* percent of traffic above the least of plans that are near the least */
+    uint32_t loops; /* number of dimensions around the rows that one descriptor moves */
+    uint64_t run_max, count_max; /* maximum bytes of a row and iterations of a loop; 0: no limit */
+    profile_cost call;           /* cost of each call of the kernel */
+    profile_cost compute;        /* cost of the kernel for each element of the output; 0: unknown */
+    uint32_t slack;              /* percent by which a plan near the least traffic may exceed it */
 };
 
 /* The memory for the buffers. */
@@ -199,9 +202,9 @@ struct tile_memory {
 /* The buffers of an operand. They have one size. */
 struct tile_buffers {
     uint32_t count;                    /* 0: the operand is in place of the first input */
-    bool held;                         /* the innermost loop does not change the tile */
-    uint64_t bytes;                    /* bytes of one buffer: of the largest tile */
-    uint64_t offset[TILE_BUFFERS_MAX]; /* from the base of the memory */
+    bool held;                         /* true: the innermost loop does not change the tile */
+    uint64_t bytes;                    /* bytes of one buffer: the size of the largest tile */
+    uint64_t offset[TILE_BUFFERS_MAX]; /* offset of each buffer from the base of the memory */
 };
 
 struct tile_plan {
@@ -209,12 +212,12 @@ struct tile_plan {
     struct tile_memory memory;
     struct tile_cut cut[TILE_AXES];
     uint8_t order[TILE_AXES]; /* axes of the loops, the outermost first */
-    uint64_t steps;           /* tiles: the product of the counts */
+    uint64_t steps;           /* number of steps: the product of the counts of tiles */
     struct tile_buffers buffers[TILE_OPERANDS];
     uint64_t used;                   /* bytes of the memory up to the end of the last buffer */
     uint64_t traffic[TILE_OPERANDS]; /* bytes that all tiles load from or store to the operand */
     uint64_t least[TILE_OPERANDS];   /* bytes of the operand that the layer needs */
-    uint64_t total, least_total;     /* sums of traffic and least */
+    uint64_t total, least_total;     /* sums of `traffic` and `least` */
     uint64_t least_found;            /* the least traffic of all plans that fit */
     profile_cost estimate;           /* estimated time of all steps */
     uint64_t candidates;             /* number of combinations of counts that were compared */
@@ -226,7 +229,7 @@ enum { TILE_CANDIDATES = 48 };
 /* The best plans of a search. */
 struct tile_list {
     uint32_t count;
-    uint8_t order[TILE_CANDIDATES]; /* places in `plan`, the shortest estimated time first */
+    uint8_t order[TILE_CANDIDATES]; /* indices in `plan`, the shortest estimated time first */
     struct tile_plan plan[TILE_CANDIDATES];
 };
 
@@ -238,12 +241,12 @@ static inline const struct tile_plan *tile_list_at(const struct tile_list *list,
 struct tile_candidates {
     struct tile_list least; /* plans with the least traffic; never empty */
     struct tile_list near;  /* plans with at most `slack` percent more traffic; never empty */
-    struct tile_list fast;  /* plans of any traffic */
+    struct tile_list fast;  /* plans with the shortest estimated time, whatever their traffic */
 };
 
 /**
- * Finds the plans that are worth a closer look. Borrows the layer. `fast` false: leaves the list of
- * any traffic empty. Fails as tile_plan_find() does.
+ * Finds the plans that are worth a closer look. Borrows the layer. If `fast` is false, leaves
+ * found->fast empty. Fails as tile_plan_find() does.
  */
 int tile_candidates_find(struct tile_candidates *found, const struct tile_layer *layer,
                          const struct tile_memory *memory, const struct tile_estimate *estimate,
@@ -272,7 +275,7 @@ int tile_plan_find(struct tile_plan *plan, const struct tile_layer *layer,
  */
 uint64_t tile_plan_smallest(const struct tile_layer *layer, const struct tile_memory *memory);
 
-/** Sets the range of each axis for the tile of a step, and the number of the range. */
+/** Sets the range of each axis for the tile of a step, and the index of the range. */
 void tile_plan_step(const struct tile_plan *plan, uint64_t step, uint64_t index[TILE_AXES]);
 
 /** Returns whether the tile of the operand at this step differs from that of the step before. */

@@ -15,18 +15,18 @@
 /* One way to divide an axis. */
 struct tile_division {
     struct tile_cut cut;
-    uint64_t elements[TILE_OPERANDS]; /* elements that all tiles need, added up */
+    uint64_t elements[TILE_OPERANDS]; /* by operand: sum of the elements that all tiles need */
 };
 
-/* The ways to divide an axis, those with the largest tiles first. */
+/* The ways to divide an axis, from the largest tiles to the smallest. */
 struct tile_divisions {
     struct tile_division *division; /* owned */
     size_t count, capacity;
 };
 
 enum {
-    COMBINATIONS_MAX = 150 * 1000, /* beyond, sizes are left out evenly */
-    UNEVEN_MAX = 64                /* indices of an axis that is cut unevenly, too */
+    COMBINATIONS_MAX = 150 * 1000, /* of more combinations, sizes are left out at even distances */
+    UNEVEN_MAX = 64                /* maximum indices of an axis that is also cut unevenly */
 };
 
 /* Returns whether an axis may have more than one tile. */
@@ -36,7 +36,7 @@ static bool is_divisible(const struct tile_layer *layer, uint32_t axis)
            layer->operand[layer->operands - 1].partial > 0;
 }
 
-/* Returns whether tiles of this size fit into the budget, if those of other axes have one index. */
+/* Returns whether tiles of this size fit into the budget, if tiles of other axes have one index. */
 static bool may_fit(const struct tile_layer *layer, uint64_t budget, uint32_t axis, uint64_t size)
 {
     for (uint32_t i = 0; i < layer->operands; i++) {
@@ -95,7 +95,10 @@ static int list_even(struct tile_divisions *list, const struct tile_layer *layer
     return 0;
 }
 
-/* Returns whether a division needs fewer elements than the listed divisions with its count. */
+/*
+ * Returns whether a division needs fewer elements than the first listed division with the same
+ * count.
+ */
 static bool saves_elements(const struct tile_layer *layer, const struct tile_divisions *list,
                            const struct tile_division *division)
 {
@@ -113,7 +116,7 @@ static bool saves_elements(const struct tile_layer *layer, const struct tile_div
 
 /*
  * Adds cuts of a short axis with a smaller last tile, if they save elements: a halo that reaches
- * into the padding is not loaded, so the places of the cuts matter.
+ * into the padding is not loaded, so the positions of the cuts matter.
  */
 static int list_uneven(struct tile_divisions *list, const struct tile_layer *layer, uint64_t budget,
                        uint32_t axis)
@@ -151,19 +154,20 @@ struct search {
     struct tile_memory memory;
     struct tile_estimate estimate;
     enum { LEAST_TRAFFIC, SHORTEST_TIME, LEAST_MEMORY } wanted;
-    uint64_t limit; /* traffic of a plan at most; SHORTEST_TIME: of those near the least */
+    uint64_t limit; /* maximum traffic of a plan; SHORTEST_TIME: maximum traffic of a plan near the
+                       least */
     uint64_t least; /* SHORTEST_TIME: the least traffic */
     struct tile_divisions axis[TILE_AXES];
-    struct tile_plan best;         /* steps 0: none yet */
+    struct tile_plan best;         /* best.steps is 0: no plan is found yet */
     struct tile_candidates *found; /* SHORTEST_TIME */
-    bool fast;                     /* plans of any traffic are wanted */
+    bool fast;                     /* true: plans with more traffic than `limit` are wanted, too */
     uint64_t candidates;
-    bool exhaustive; /* no size is left out */
+    bool exhaustive; /* true: no size was left out */
 };
 
 /*
- * Sets the bytes that each operand is needed once: boxes of all indices or, if the stride exceeds
- * the kernel, of single indices, which leave out the gaps.
+ * Sets the bytes of each operand that the layer needs: boxes of all indices or, if the stride
+ * exceeds the kernel, of single indices, which leave out the gaps.
  */
 static void find_least(struct tile_plan *plan)
 {
@@ -190,7 +194,7 @@ static void find_least(struct tile_plan *plan)
     }
 }
 
-/* Sets the members of the plans that are known after the search. */
+/* Sets the members of the plans that are only known after the search. */
 static void complete(const struct search *s, struct tile_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -201,7 +205,10 @@ static void complete(const struct search *s, struct tile_list *list)
     }
 }
 
-/* Leaves out sizes until few enough combinations remain. Returns whether none was left out. */
+/*
+ * Leaves out sizes until the number of combinations is within the limit. Returns whether no size
+ * was left out.
+ */
 static bool limit_combinations(struct tile_divisions axis[TILE_AXES], uint32_t axes)
 {
     bool complete = true;
@@ -246,7 +253,7 @@ static void tile_divisions_free(struct tile_divisions axis[TILE_AXES])
         free(axis[a].division);
 }
 
-/* A division of each axis, and what is known about it. */
+/* A division of each axis, and its sums. */
 struct combination {
     const struct tile_division *axis[TILE_AXES];
     uint64_t steps;
@@ -265,7 +272,10 @@ static bool uses_partial(const struct search *s, const struct tile_operand *oper
     return operand->partial > 0 && s->layer->reduces && reduced > 1;
 }
 
-/* Computes what does not depend on the order. Returns false if the combination cannot fit. */
+/*
+ * Computes the members that do not depend on the order of the loops. Returns false if the
+ * combination cannot fit.
+ */
 static bool combine(const struct search *s, struct combination *c)
 {
     const struct tile_layer *layer = s->layer;
@@ -295,7 +305,7 @@ static bool combine(const struct search *s, struct combination *c)
     return sum <= s->memory.bytes;
 }
 
-/* Places the buffers, each behind the one before. */
+/* Places the buffers one after another. */
 static void place_buffers(struct tile_plan *plan)
 {
     plan->used = 0;
@@ -310,8 +320,8 @@ static void place_buffers(struct tile_plan *plan)
 }
 
 /*
- * Gives each operand its buffers: all that are wanted, or only one for held operands if that is
- * needed to fit. Returns false if the buffers do not fit.
+ * Gives each operand its buffers: all wanted buffers, or only one for a held operand if the
+ * buffers do not fit otherwise. Returns false if the buffers do not fit.
  */
 static bool choose_buffers(const struct search *s, struct tile_plan *plan,
                            const struct tile_loops loops[TILE_OPERANDS])
@@ -319,7 +329,7 @@ static bool choose_buffers(const struct search *s, struct tile_plan *plan,
     const uint32_t operands = plan->layer->operands;
 
     for (uint32_t single = 0; single < UINT32_C(1) << operands; single++) {
-        /* In the smallest memory, each held operand has one buffer, if that is allowed. */
+        /* To need the least memory, each held operand has one buffer, if `hold` allows it. */
         const uint32_t mask =
             s->wanted == LEAST_MEMORY ? (UINT32_C(1) << operands) - 1 - single : single;
         bool wrong = false;
@@ -403,7 +413,7 @@ static void add_plan(struct tile_list *list, const struct tile_plan *plan)
     list->plan[place] = *plan;
 }
 
-/* Returns whether plans of this traffic are out of the question. */
+/* Returns whether plans with this traffic need no further look. */
 static bool is_excessive(const struct search *s, uint64_t traffic)
 {
     const struct tile_list *fast;
@@ -418,7 +428,10 @@ static bool is_excessive(const struct search *s, uint64_t traffic)
                (double)tile_list_at(fast, fast->count - 1)->estimate;
 }
 
-/* Takes the plan if it fits and is better than the best ones. Its counts and order are set. */
+/*
+ * Keeps the plan if it fits and is better than the best plans so far. Its counts and order are
+ * set.
+ */
 static void consider(struct search *s, const struct combination *c, struct tile_plan *plan)
 {
     struct tile_loops loops[TILE_OPERANDS] = {0};
@@ -515,7 +528,7 @@ static void try_combination(struct search *s, struct combination *c)
     if (layer->kind == TILE_WINDOW)
         try_orders(s, c, &plan, 0);
     else
-        consider(s, c, &plan); /* all operands depend on all axes: the order changes nothing */
+        consider(s, c, &plan); /* all operands depend on all axes, so the order changes nothing */
 }
 
 static uint64_t try_all(struct search *s)

@@ -169,7 +169,7 @@ void tile_transfer_init(struct tile_transfer *transfer, const struct tile_plan *
     }
     load(transfer, plan->layer, job->operand, &box);
     if (job->kind == TILE_JOB_FILE) {
-        /* The tile as it is in the buffer. */
+        /* The source is the packed tile in the buffer. */
         memcpy(transfer->src_shape, transfer->dst_shape, sizeof transfer->src_shape);
         memset(transfer->src_strides, 0, sizeof transfer->src_strides);
         mli_mov_cfg_for_copy(&transfer->cfg);

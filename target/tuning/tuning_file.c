@@ -34,7 +34,7 @@ static void trim(char *text)
             *c = '?';
 }
 
-/* Reads the first line of a file. Returns false without a line. */
+/* Reads the first line of a file. Returns false if there is no line. */
 static bool read_line(const char *path, char *line, size_t room)
 {
     FILE *file = fopen(path, "re");
@@ -51,7 +51,7 @@ static bool read_line(const char *path, char *line, size_t room)
 
 #if defined(__x86_64__) || defined(__i386__)
 
-/* Writes the processor's name for itself. */
+/* Writes the name that the processor itself reports. */
 static void read_brand(char brand[MACHINE_CPU_MAX])
 {
     unsigned words[12] = {0};
@@ -250,7 +250,7 @@ static int read_value(struct tuning_file *file, const struct json *values, size_
     return 0;
 }
 
-/* Rules between values, such as the size of the stage. */
+/* Checks rules between several values, such as the size of the stage. */
 static int check_stage(const mli_tuning *tuning, const struct json *values)
 {
     struct json rows = json_member(values, "stage_rows");

@@ -68,10 +68,10 @@ struct tuning_file {
     char level[TUNING_WORD_MAX];   /* mli_cpu_level() during the measurement */
     char library[TUNING_WORD_MAX]; /* mli_version() */
     char date[TUNING_WORD_MAX];    /* UTC, as in 2026-11-22T18:30:00Z */
-    uint64_t seconds;              /* time of the measurement */
-    mli_tuning tuning;             /* values to use */
+    uint64_t seconds;              /* duration of the measurement in seconds */
+    mli_tuning tuning;             /* values that the kernels use */
     mli_tuning defaults;           /* defaults of the machine */
-    uint64_t gain[TUNING_FIELDS];  /* how much less time than with the default, in thousandths */
+    uint64_t gain[TUNING_FIELDS];  /* share of the default's time that is saved, in thousandths */
 };
 
 /**
@@ -81,7 +81,9 @@ struct tuning_file {
 int tuning_file_parse(struct tuning_file *file, const char *text, size_t length,
                       struct fault *fault);
 
-/** Reads a file as tuning_file_parse() reads a text; the message names the file. */
+/**
+ * Reads a file in the way in which tuning_file_parse() reads a text; the message names the file.
+ */
 int tuning_file_load(struct tuning_file *file, const char *path, struct fault *fault);
 
 /** Writes the object of a tuning file. */
@@ -104,7 +106,7 @@ enum tuning_use {
  * of this machine. The environment variable MLI_STREAM_MIN, if set, keeps its effect on the
  * thresholds of streaming.
  *
- * @param use  out: what was done
+ * @param use  out: the origin of the tuning
  * @param note out: one line for the user if a file was ignored, else empty
  *
  * Returns 0, or -1 with *fault filled: the file cannot be read or has bad values, or the library

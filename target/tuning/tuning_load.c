@@ -9,7 +9,7 @@
 
 #include "mli_helpers_api.h"
 
-/* Keeps the thresholds that MLI_STREAM_MIN has set. */
+/* Leaves the thresholds unchanged that MLI_STREAM_MIN has set. */
 static void keep_environment(mli_tuning *tuning)
 {
     const char *text = getenv("MLI_STREAM_MIN");
@@ -22,7 +22,10 @@ static void keep_environment(mli_tuning *tuning)
             tuning_field_set(tuning, i, tuning_field_get(&now, i));
 }
 
-/* A library without tuning refuses mli_tuning_set(). That is no error if it has these values. */
+/*
+ * A library that was built without tuning refuses mli_tuning_set(). This is no error if its
+ * constants are these values.
+ */
 static int set(mli_tuning *tuning, struct fault *fault)
 {
     mli_tuning now = {.size = sizeof now};
