@@ -67,7 +67,7 @@ struct batch_run {
     struct daemon_link first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
-    /* The source of the cases: the settings choose one of these three. */
+    /* The settings choose which of these three sources delivers the cases. */
     struct source_list list;
     struct source_input input;
     struct source_queue queue;

@@ -600,9 +600,10 @@ static void handle_lines(struct client *client, uint64_t began)
 
         net->handle(client, line, length);
         progress = true;
-        /* A job that ended in this call has read the clock. */
+        /* If the line admitted or ended a job, that has read the clock already: the turn ends at
+         * most one line later. This time may be before `began`, if a channel ended the job. */
         now = net->jobs->clock != before ? net->jobs->clock : uv_hrtime();
-        if (client->state == CLIENT_READING && now - began > CHORE_TURN_NS)
+        if (client->state == CLIENT_READING && now > began + CHORE_TURN_NS)
             enter(client, CLIENT_TURN);
     }
     count_fds(client);

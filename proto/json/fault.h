@@ -62,6 +62,7 @@ struct fault {
 void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
 
+/* Returns -1. A function, because compilers warn of a constant that a statement does not use. */
 static inline int fault_failed(void)
 {
     return -1;

@@ -50,7 +50,7 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 /** Reads the params of daemon.drain. *wait becomes true if the reply must wait for the last job. */
 int daemon_drain_read(const struct json *params, bool *wait);
 
-/* Bucket i counts the values below 1024 << i ns that are not in bucket i - 1; the last bucket
+/* Bucket i counts the values below 1024 << i ns that are in no earlier bucket; the last bucket
  * counts all larger values. */
 enum { HISTOGRAM_BUCKETS = 24 };
 struct histogram {

@@ -18,7 +18,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    MERGED_MAX = 8,  /* maximum rows of a group whose rows are loaded one by one */
+    MERGED_MAX = 8,  /* maximum rows of a group, if it loads each row separately */
     WINDOWS_MAX = 4, /* consecutive loads of 64 bytes for a group that is permuted */
 };
 
