@@ -279,13 +279,14 @@ static bool same(const char *a, const char *b)
     return false;
 }
 
-static bool is_one_of(const char *key, const char *const *words)
+/* Returns the index of `key` in `words`, or the number of words. */
+static size_t index_of(const char *key, const char *const *words)
 {
-    for (; *words; words++) {
-        if (same(key, *words))
-            return true;
-    }
-    return false;
+    size_t i = 0;
+
+    while (words[i] && !same(key, words[i]))
+        i++;
+    return i;
 }
 
 /* Returns whether a member of `object` before `member` has the same key. */
@@ -300,7 +301,41 @@ static bool is_repeated(const cJSON *object, const cJSON *member)
     return false;
 }
 
-int json_object(const struct json *value, const char *const *allowed)
+static int complain_member(const struct json *object, const cJSON *node, bool repeated,
+                           const char *const *allowed)
+{
+    const struct json member = {
+        .node = node, .parent = object, .key = node->string, .fault = object->fault};
+    const char *near;
+
+    if (repeated)
+        return json_complain(&member, "given twice");
+    near = nearest_word(member.key, allowed);
+    return near ? json_complain(&member, "unknown member; did you mean \"%s\"?", near)
+                : json_complain(&member, "unknown member");
+}
+
+/* Checks the members of an object. Sets members[i].node to allowed[i] if `members` is not null. */
+static int check_members(const struct json *object, const char *const *allowed,
+                         struct json *members)
+{
+    uint64_t seen = 0; /* bit i: allowed[i] has occurred */
+
+    for (const cJSON *node = object->node->child; node; node = node->next) {
+        const size_t i = allowed ? index_of(node->string, allowed) : 0;
+        const bool known = !allowed || allowed[i];
+        const bool repeated = allowed ? known && seen >> i & 1 : is_repeated(object->node, node);
+
+        if (!known || repeated)
+            return complain_member(object, node, repeated, allowed);
+        seen |= UINT64_C(1) << i;
+        if (members)
+            members[i].node = node;
+    }
+    return 0;
+}
+
+static int check_object(const struct json *value, const char *const *allowed, struct json *members)
 {
     size_t count;
 
@@ -311,22 +346,19 @@ int json_object(const struct json *value, const char *const *allowed)
     if (count > JSON_KEYS_MAX)
         return json_complain(value, "%zu members given; at most %d are allowed", count,
                              JSON_KEYS_MAX);
-    for (const cJSON *node = value->node->child; node; node = node->next) {
-        struct json member;
-        const char *near;
-        bool repeated = is_repeated(value->node, node);
+    return check_members(value, allowed, members);
+}
 
-        if (!repeated && (!allowed || is_one_of(node->string, allowed)))
-            continue;
-        member = (struct json){
-            .node = node, .parent = value, .key = node->string, .fault = value->fault};
-        if (repeated)
-            return json_complain(&member, "given twice");
-        near = nearest_word(member.key, allowed);
-        return near ? json_complain(&member, "unknown member; did you mean \"%s\"?", near)
-                    : json_complain(&member, "unknown member");
-    }
-    return 0;
+int json_object(const struct json *value, const char *const *allowed)
+{
+    return check_object(value, allowed, NULL);
+}
+
+int json_members(const struct json *value, const char *const *keys, struct json *members)
+{
+    for (size_t i = 0; keys[i]; i++)
+        members[i] = (struct json){.parent = value, .key = keys[i], .fault = value->fault};
+    return json_present(value) ? check_object(value, keys, members) : 0;
 }
 
 struct json json_member(const struct json *object, const char *key)
@@ -380,6 +412,11 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
                              min, max);
     *out = number;
     return 0;
+}
+
+int present_int(const struct json *value, int64_t min, int64_t max, int64_t *number)
+{
+    return json_present(value) ? json_int(value, min, max, number) : 0;
 }
 
 int json_bool(const struct json *value, bool *out)
@@ -640,7 +677,7 @@ int optional_int(const struct json *object, const char *key, int64_t min, int64_
 {
     struct json value = json_member(object, key);
 
-    return json_present(&value) ? json_int(&value, min, max, number) : 0;
+    return present_int(&value, min, max, number);
 }
 
 int optional_u64(const struct json *object, const char *key, uint64_t *out)

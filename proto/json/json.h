@@ -86,11 +86,16 @@ void json_fault(const struct json *value, const char *format, ...)
 void json_pointer(const struct json *value, char *out, size_t size);
 
 /**
- * Requires an object with keys of `allowed` (null-terminated) only, without duplicates. The
- * fault of an unknown key suggests a similar allowed one. If `allowed` is null, any key may occur:
- * clients read replies of newer services so.
+ * Requires an object with keys of `allowed` (null-terminated, at most 64) only, without duplicates.
+ * The fault of an unknown key suggests a similar allowed one. If `allowed` is null, any key may
+ * occur: replies of newer services have members that a client does not know.
  */
 int json_object(const struct json *value, const char *const *allowed);
+/**
+ * Like json_object() with `keys` allowed; members[i] becomes the member keys[i] of the object, not
+ * of its `defaults`. A value that is absent has no members.
+ */
+int json_members(const struct json *value, const char *const *keys, struct json *members);
 
 /* The member of a file's root that names its JSON Schema. Only editors use its value. */
 #define JSON_SCHEMA_KEY "$schema"
@@ -167,9 +172,9 @@ int member_text(const struct json *object, const char *key, char *out, size_t si
 /** Requires member `key` of any type; the fault's message is "missing, <why>". */
 int member_require(const struct json *object, const char *key, const char *why);
 
-/** Read member `key`; leave *out and *number unchanged if it is absent. */
+/** Read a member; leave *out and *number unchanged if it is absent. */
 int optional_bool(const struct json *object, const char *key, bool *out);
-
+int present_int(const struct json *value, int64_t min, int64_t max, int64_t *number);
 int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
                  int64_t *number);
 /** Reads a whole number from 0; 0 if the member is absent. */

@@ -335,18 +335,15 @@ int buffer_info_read(const struct json *value, struct buffer_info *info)
 
 /* The method job.start. */
 
-static int read_start_memory(const struct json *params, const char *key,
-                             struct start_memory *memory)
+static int read_start_memory(const struct json *object, struct start_memory *memory)
 {
     static const char *const keys[] = {"buffer", "offset", NULL};
-    struct json object = json_member(params, key);
+    struct json members[2];
     int64_t buffer = 0, offset = -1;
 
-    if (!json_present(&object))
-        return 0;
-    if (json_object(&object, keys) < 0 ||
-        optional_int(&object, "buffer", 1, UINT32_MAX, &buffer) < 0 ||
-        optional_int(&object, "offset", 0, MEMBER_MAX, &offset) < 0)
+    if (json_members(object, keys, members) < 0 ||
+        present_int(&members[0], 1, UINT32_MAX, &buffer) < 0 ||
+        present_int(&members[1], 0, MEMBER_MAX, &offset) < 0)
         return -1;
     memory->has_buffer = buffer > 0;
     memory->buffer = (uint32_t)buffer;
@@ -355,37 +352,27 @@ static int read_start_memory(const struct json *params, const char *key,
     return 0;
 }
 
-static int read_timeout(const struct json *params, uint32_t *timeout_ms)
-{
-    int64_t number = 0;
-
-    if (optional_int(params, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, &number) < 0)
-        return -1;
-    *timeout_ms = (uint32_t)number;
-    return 0;
-}
-
 static int read_start(const struct json *params, struct job_start *start)
 {
+    enum { PREPARED, SRC, DST, PRIORITY, TIMEOUT, AFTER, DETACH, MEMBERS, NO_PRIORITY = 2 };
     static const char *const keys[] = {"prepared",   "src",   "dst",    "priority",
                                        "timeout_ms", "after", "detach", NULL};
-    struct json prepared = json_member(params, "prepared"), after;
+    struct json members[MEMBERS];
+    int64_t number, priority = NO_PRIORITY, timeout = 0;
 
-    enum { NO_PRIORITY = 2 };
-    int64_t number, priority = NO_PRIORITY;
-
-    if (params_object(params, keys) < 0 || json_int(&prepared, 1, UINT32_MAX, &number) < 0 ||
-        read_start_memory(params, "src", &start->src) < 0 ||
-        read_start_memory(params, "dst", &start->dst) < 0 ||
-        optional_int(params, "priority", -1, 1, &priority) < 0 ||
-        read_timeout(params, &start->timeout_ms) < 0 ||
-        optional_bool(params, "detach", &start->detach) < 0)
+    if (json_members(params, keys, members) < 0 ||
+        json_int(&members[PREPARED], 1, UINT32_MAX, &number) < 0 ||
+        read_start_memory(&members[SRC], &start->src) < 0 ||
+        read_start_memory(&members[DST], &start->dst) < 0 ||
+        present_int(&members[PRIORITY], -1, 1, &priority) < 0 ||
+        present_int(&members[TIMEOUT], 0, JOB_TIMEOUT_MAX_MS, &timeout) < 0 ||
+        (json_present(&members[DETACH]) && json_bool(&members[DETACH], &start->detach) < 0))
         return -1;
     start->prepared = (uint32_t)number;
     start->has_priority = priority != NO_PRIORITY;
     start->priority = start->has_priority ? (int32_t)priority : 0;
-    after = json_member(params, "after");
-    return job_refs_read(&after, JOB_AFTER_MAX, &start->after);
+    start->timeout_ms = (uint32_t)timeout;
+    return job_refs_read(&members[AFTER], JOB_AFTER_MAX, &start->after);
 }
 
 int job_start_read(const struct json *params, struct job_start *start)
@@ -432,44 +419,49 @@ void job_start_write(struct jsonw *w, const struct job_start *start)
 
 /* The method job.wait. */
 
-static int read_waited(const struct json *params, struct job_wait *wait)
+static int read_waited(const struct json *params, const struct json *members, struct job_wait *wait)
 {
-    struct json job = json_member(params, "job"), jobs = json_member(params, "jobs");
-    struct json all = json_member(params, "all");
+    const struct json *job = &members[0], *jobs = &members[1], *all = &members[2];
     bool yes;
 
-    if (json_present(&job) + json_present(&jobs) + json_present(&all) != 1)
+    if (json_present(job) + json_present(jobs) + json_present(all) != 1)
         return json_complain(params, "one of \"job\", \"jobs\" and \"all\" is required");
-    if (json_present(&all)) {
+    if (json_present(all)) {
         wait->what = JOB_WAIT_ALL;
-        if (json_bool(&all, &yes) < 0)
+        if (json_bool(all, &yes) < 0)
             return -1;
-        return yes ? 0 : json_complain(&all, "only true is allowed");
+        return yes ? 0 : json_complain(all, "only true is allowed");
     }
-    if (json_present(&jobs)) {
+    if (json_present(jobs)) {
         wait->what = JOB_WAIT_SEVERAL;
-        if (job_refs_read(&jobs, JOB_WAIT_MAX, &wait->jobs) < 0)
+        if (job_refs_read(jobs, JOB_WAIT_MAX, &wait->jobs) < 0)
             return -1;
         return wait->jobs.count > 0
                    ? 0
-                   : json_complain(&jobs, "0 entries given; 1 to %d are allowed", JOB_WAIT_MAX);
+                   : json_complain(jobs, "0 entries given; 1 to %d are allowed", JOB_WAIT_MAX);
     }
     wait->what = JOB_WAIT_ONE;
     wait->jobs.refs = calloc(1, sizeof *wait->jobs.refs);
     if (!wait->jobs.refs)
         return fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a job");
     wait->jobs.count = 1;
-    return job_ref_read(&job, &wait->jobs.refs[0]);
+    return job_ref_read(job, &wait->jobs.refs[0]);
 }
 
 int job_wait_read(const struct json *params, struct job_wait *wait)
 {
     static const char *const keys[] = {"job", "jobs", "all", "timeout_ms", NULL};
 
+    struct json members[4];
+    int64_t timeout = 0;
+
     *wait = (struct job_wait){0};
-    if (params_object(params, keys) == 0 && read_timeout(params, &wait->timeout_ms) == 0 &&
-        read_waited(params, wait) == 0)
+    if (json_members(params, keys, members) == 0 &&
+        present_int(&members[3], 0, JOB_TIMEOUT_MAX_MS, &timeout) == 0 &&
+        read_waited(params, members, wait) == 0) {
+        wait->timeout_ms = (uint32_t)timeout;
         return 0;
+    }
     job_wait_finish(wait);
     return -1;
 }

@@ -51,14 +51,13 @@ static void write_id(struct jsonw *w, const struct rpc_id *id)
     }
 }
 
-static int check_version(const struct json *root)
+static int check_version(const struct json *version)
 {
-    struct json version = json_member(root, "jsonrpc");
     const char *text;
 
-    if (json_string(&version, PROTO_NAME_MAX, &text) < 0)
+    if (json_string(version, PROTO_NAME_MAX, &text) < 0)
         return -1;
-    return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is required");
+    return strcmp(text, "2.0") == 0 ? 0 : json_complain(version, "\"2.0\" is required");
 }
 
 /* Requests: the service reads them. */
@@ -100,13 +99,12 @@ static int read_fds(struct rpc_request *request)
     return 0;
 }
 
-static int read_method(struct rpc_request *request)
+static int read_method(struct rpc_request *request, const struct json *method)
 {
-    struct json method = json_member(&request->root, "method");
     size_t index;
 
-    if (json_choice(&method, method_names, &index) < 0) {
-        if (json_is_string(&method))
+    if (json_choice(method, method_names, &index) < 0) {
+        if (json_is_string(method))
             request->fault.code = FAULT_METHOD_NOT_FOUND;
         return -1;
     }
@@ -116,17 +114,19 @@ static int read_method(struct rpc_request *request)
 
 static int read_envelope(struct rpc_request *request)
 {
-    static const char *const keys[] = {"jsonrpc", "id", "method", "fds", "params", NULL};
-    struct json id = json_member(&request->root, "id");
+    enum { VERSION, METHOD, PARAMS, ID, FDS, MEMBERS };
+    static const char *const keys[] = {"jsonrpc", "method", "params", "id", "fds", NULL};
+    struct json members[MEMBERS], id = json_member(&request->root, "id");
 
-    if (read_id(&id, &request->id) < 0 || json_object(&request->root, keys) < 0 ||
-        check_version(&request->root) < 0)
+    /* Reads "id" before it checks the other members: the error reply about them needs it. */
+    if (read_id(&id, &request->id) < 0 || json_members(&request->root, keys, members) < 0 ||
+        check_version(&members[VERSION]) < 0)
         return -1;
-    request->params = json_member(&request->root, "params");
+    request->params = members[PARAMS];
     if (json_present(&request->params) && !json_is_object(&request->params))
         return json_complain(&request->params,
                              "an object is required: parameters are passed by name");
-    return read_method(request);
+    return read_method(request, &members[METHOD]);
 }
 
 /* Only the presence of params is checked here; the read function of each method checks the rest. */
@@ -291,9 +291,10 @@ static int read_line(struct rpc_reply *reply)
 {
     struct json id = json_member(&reply->root, "id");
     struct json method = json_member(&reply->root, "method");
+    struct json version = json_member(&reply->root, "jsonrpc");
     int64_t fds = 0;
 
-    if (json_object(&reply->root, NULL) < 0 || check_version(&reply->root) < 0 ||
+    if (json_object(&reply->root, NULL) < 0 || check_version(&version) < 0 ||
         optional_int(&reply->root, "fds", 0, PROTO_FDS_MAX, &fds) < 0)
         return -1;
     reply->fds = (uint32_t)fds;

@@ -193,6 +193,33 @@ static void test_object_good(void **state)
     json_free(&document.root);
 }
 
+static void test_members(void **state)
+{
+    static const char *const keys[] = {"a", "b", "c", NULL};
+    struct document document;
+    struct json members[3], absent;
+    int64_t number;
+
+    (void)state;
+    parse(&document, "{\"c\":3,\"a\":{\"b\":2,\"b\":1}}");
+    assert_no_fault(json_members(&document.root, keys, members), &document.fault);
+    assert_true(json_is_object(&members[0]));
+    assert_false(json_present(&members[1]));
+    assert_int_equal(json_int(&members[2], 0, 9, &number), 0);
+    assert_int_equal(number, 3);
+    assert_int_equal(json_int(&members[1], 0, 9, &number), -1);
+    assert_complaint(&document, "/b", "b: missing, a whole number is required");
+    absent = members[1];
+    assert_int_equal(json_members(&absent, keys, members), 0);
+    assert_false(json_present(&members[0]));
+    absent = json_member(&document.root, "a");
+    assert_int_equal(json_members(&absent, keys, members), -1);
+    assert_complaint(&document, "/a/b", "a.b: given twice");
+    assert_int_equal(json_members(&document.root, keys + 1, members), -1);
+    assert_complaint(&document, "/a", "a: unknown member");
+    json_free(&document.root);
+}
+
 static void test_too_many_members(void **state)
 {
     static const char *const allowed[] = {"a", NULL};
@@ -439,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_too_many_members),
         cmocka_unit_test(test_array),
         cmocka_unit_test(test_base),
+        cmocka_unit_test(test_members),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_long_keys_in_sentences),
         cmocka_unit_test(test_deep_names_in_sentences),
