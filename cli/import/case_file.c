@@ -31,7 +31,7 @@ static int localise(const struct import_output *output, const char *path, char o
     return result;
 }
 
-/* Names the file that holds a constant in place. */
+/* Sets the file of a constant that a job can read where it is, without a copy. */
 static int name_constant(struct import *import, const struct model_tensor *tensor,
                          struct import_output *output, struct case_source *source,
                          struct fault *fault)
@@ -93,7 +93,9 @@ static mli_element_type case_type(const struct npy_header *header, bool quantise
     return npy_default_type(header);
 }
 
-/* Returns whether the move sees the source in the shape of its file. */
+/*
+ * Returns whether the source of the move has the shape and the strides of the tensor in its file.
+ */
 static bool is_natural(const struct case_source *source, const struct move *move)
 {
     uint64_t stride = 1;
@@ -130,7 +132,7 @@ static void set_window(const struct move *move, mli_mov_cfg_t *cfg)
         cfg->padding_post[d] = (uint8_t)axis->post;
         cfg->offset[d] = (uint32_t)axis->offset;
         cfg->sub_sample_step[d] = (uint32_t)axis->step;
-        /* A size of 0 means up to the end. */
+        /* A size of 0 in cfg selects all samples up to the padded end. */
         if ((padded - axis->offset - 1) / axis->step + 1 != axis->count)
             cfg->size[d] = (uint32_t)size;
         cfg->perm_dim[d] = (uint8_t)move->order[d];
@@ -165,7 +167,9 @@ static void case_source_job(struct case_source *source, const struct move *move,
 
 /* Quantisation */
 
-/* Converts a scale to mantissa / 2^shift. Returns false if no such numbers are near. */
+/*
+ * Converts a scale to mantissa / 2^shift. Returns false if a job's fields cannot hold the numbers.
+ */
 static bool convert(float scale, int64_t zero, int16_t *mantissa, int8_t *shift,
                     int16_t *zero_point)
 {
@@ -233,9 +237,9 @@ static int save_fused_case(struct import *import, struct import_node *root,
 }
 
 /*
- * Fuses the jobs of the job file `chain`, which compares only the results that other cases need.
- * Writes NAME.fused.json if this saves jobs. Sets root->chain_jobs and root->fused_jobs. Returns 0,
- * or -1 with the fault.
+ * Fuses the jobs of the job file `chain`, which compares only the final results of the case and
+ * the results that the graph or nodes without a case read. Writes NAME.fused.json if this saves
+ * jobs. Sets root->chain_jobs and root->fused_jobs. Returns 0, or -1 with the fault.
  */
 static int fused_case_write(struct import *import, struct import_node *root,
                             struct import_output *output, const struct jsonw *chain,
@@ -270,9 +274,9 @@ struct part {
     const struct movement *movement;
     struct import_node *node;
     struct moves moves;
-    struct npy_header header;     /* of the result's file */
-    char name[IMPORT_RESULT_MAX]; /* of its files, and the beginning of its jobs' names */
-    bool direct;                  /* one move makes the file */
+    struct npy_header header;     /* header of the file of the result */
+    char name[IMPORT_RESULT_MAX]; /* name of the part's files; its jobs' names begin with it */
+    bool direct;                  /* true: one move writes the whole file of the result */
 };
 
 /* A job file that is being written. */
@@ -282,11 +286,11 @@ struct writer {
     struct jsonw w;
     struct part *parts;
     size_t count;
-    bool chain; /* without expected results of tensors that only this case reads */
+    bool chain; /* true: leaves out the expected results of tensors that only this case reads */
     struct fault *fault;
 };
 
-/* Returns whether the move makes the whole file of the result. */
+/* Returns whether one move writes the whole file of the result. */
 static bool is_direct(const struct part *part)
 {
     const struct move *move = &part->moves.items[0];
@@ -352,7 +356,7 @@ static int write_expected(struct writer *writer, const struct part *part)
     return result;
 }
 
-/* Writes the file with which a result is filled before a border other than zeros. */
+/* Writes the file that fills a result before its moves, if the border is not zeros. */
 static int write_fill(struct writer *writer, const struct part *part)
 {
     const uint32_t size = part->movement->dtype->size;
@@ -411,7 +415,7 @@ static void expect_file(const struct writer *writer, const struct part *part, st
     job->expect.golden.file = golden;
 }
 
-/* Sets the place of a move in the buffer of a result. */
+/* Sets the offset, shape and strides with which a move writes the buffer of a result. */
 static void place_in_buffer(const struct part *part, const struct move *move, struct job_spec *job)
 {
     struct tensor_desc *desc = &job->dst.desc;
@@ -484,7 +488,8 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
         add_after(&job, names, after, other);
     }
     if (part->moves.count > AFTER_MAX &&
-        number > 0) { /* the moves of a long list run in sequence */
+        number > 0) { /* the moves of a long list wait for one another, so that the last job needs
+                       few names in "after" */
         job_name(part, number - 1, other);
         add_after(&job, names, after, other);
     }
@@ -610,7 +615,9 @@ static int save_case_file(struct writer *writer, const struct import_node *root)
     return import_output_text(writer->output, name, text, strlen(text), writer->fault);
 }
 
-/* Writes the chain of the case as a second text, and lets fused_case_write() make fewer jobs of it.
+/*
+ * Writes the jobs of the case again, with only the needed expected results, and passes the text to
+ * fused_case_write().
  */
 static int fuse(struct writer *writer, struct import_node *root)
 {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* An element of a source. */
+/* Where an element of the result comes from. */
 struct origin {
-    bool border; /* the element is the fill */
+    bool border; /* true: the element is the fill of the border */
     size_t source;
     uint64_t at[MOVEMENT_RANK_MAX];
 };
@@ -23,8 +23,8 @@ static void find_in_concat(const struct movement *movement, const uint64_t *at,
 /* Returns the coordinate of the source that position `at` of the border repeats. */
 static int64_t mirrored(const struct movement *movement, int64_t at, int64_t extent)
 {
-    const int64_t skip = movement->border == MOVEMENT_REFLECT; /* the outermost element is not
-                                                                  repeated */
+    const int64_t skip = movement->border == MOVEMENT_REFLECT; /* do not repeat the
+                                                                  outermost element */
 
     if (movement->border == MOVEMENT_EDGE)
         return at < 0 ? 0 : extent - 1;
@@ -47,7 +47,7 @@ static void find_in_pad(const struct movement *movement, const uint64_t *at, str
     }
 }
 
-/* Result (n, row, column, c) of NHWC, or (n, c, row, column) of NCHW. */
+/* The coordinates `at` of the result are (n, row, column, c) in NHWC, else (n, c, row, column). */
 static void find_in_depth(const struct movement *movement, const uint64_t *at,
                           struct origin *origin)
 {
@@ -77,7 +77,7 @@ static void find_in_space(const struct movement *movement, const uint64_t *at,
     origin->at[channel] = at[channel] % channels;
 }
 
-/* Finds the element for coordinate `at` of the result. */
+/* Finds the source and the coordinate of the element at coordinate `at` of the result. */
 static void find(const struct movement *movement, const uint64_t *at, struct origin *origin)
 {
     *origin = (struct origin){.border = false};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The expected result of a movement, from the definition of its operator: for each element of the
- * result, the element of a source. Plain loops over coordinates, which share nothing with the
+ * result, the element of a source. Plain loops over coordinates, which share no code with the
  * strided moves of move.c or with libmli.
  */
 #ifndef CLI_IMPORT_ELEMENT_H

@@ -98,7 +98,7 @@ void element_store_finish(struct element_store *store)
 int element_store_put(struct element_store *store, size_t tensor, uint8_t *elements,
                       struct fault *fault)
 {
-    if (store->owned[tensor]) { /* keeps the first */
+    if (store->owned[tensor]) { /* keep the elements that the tensor already has */
         free(elements);
         return 0;
     }
@@ -120,7 +120,7 @@ static uint8_t *allocate(uint64_t bytes, struct fault *fault)
     return elements;
 }
 
-/* Reads a constant from the file beside the model that holds it. */
+/* Reads a constant whose elements are in a file of their own in the directory of the model. */
 static int read_outside(const struct element_store *store, const struct model_tensor *tensor,
                         uint8_t *elements, struct fault *fault)
 {

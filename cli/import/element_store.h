@@ -9,21 +9,22 @@
 #include "proto/file/npy.h"
 
 /*
- * Tensors of a model in .npy files: with at most 4 dimensions and elements of 1, 2
- * or 4 bytes. Elements of 8 bytes become two of 4 along the last dimension; the first dimensions of
- * a higher rank become one; a scalar has one dimension. Elements keep their order.
+ * Tensors of a model in .npy files: with at most 4 dimensions and elements of 1, 2 or 4 bytes.
+ * Elements of 8 bytes become two elements of 4 bytes along the last dimension; the first
+ * dimensions of a tensor with a higher rank are merged into one; a scalar has one dimension.
+ * Elements keep their order.
  */
 
 /** Fills the header of the .npy file for a tensor of at least one element. */
 void stored_header(const struct model_dtype *dtype, uint32_t rank, const uint64_t *shape,
                    struct npy_header *header);
 
-/** Returns whether the file has the type and the shape of the tensor. */
+/** Returns whether the .npy file of a tensor has the type and the shape of the tensor. */
 bool stored_as_is(const struct model_dtype *dtype, uint32_t rank);
 
 struct element_store {
     struct model *model;
-    const char *path;   /* of the model: files of external constants are in its directory */
+    const char *path;   /* path of the model: files of external constants are in its directory */
     uint8_t **owned;    /* by tensor: elements in memory, or null */
     uint8_t **expected; /* by tensor: elements of an output_N.pb, or null */
     size_t *held;       /* tensors with elements in `owned` */
@@ -34,10 +35,10 @@ int element_store_init(struct element_store *store, struct model *model, const c
                        struct fault *fault);
 void element_store_finish(struct element_store *store);
 
-/** Returns the elements of a tensor, generated unless known; null with the fault. */
+/** Returns the elements of a tensor; generates them if nothing gives them. Null: see *fault. */
 const uint8_t *element_store_get(struct element_store *store, size_t tensor, struct fault *fault);
 
-/** Gives a tensor its computed elements; owns them from now on, also on failure. */
+/** Gives a tensor its computed elements. The store owns them from now on, even on failure. */
 int element_store_put(struct element_store *store, size_t tensor, uint8_t *elements,
                       struct fault *fault);
 

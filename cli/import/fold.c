@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves of any rank as moves of libmli: at most 4 dimensions, elements of 1, 2 or 4 bytes, borders
- * of at most 255. In this order: elements of 8 bytes become two of 4; extents of 1 are left out;
- * neighbours that are one dimension in both memories are merged; the shortest axis becomes a loop
- * of moves.
+ * Converts moves of any rank to moves of libmli: at most 4 dimensions, elements of 1, 2 or 4
+ * bytes, borders of at most 255 elements. The steps: elements of 8 bytes become two elements of 4
+ * bytes; axes of extent 1 are left out; neighbouring axes that are one dimension in the source and
+ * in the result are merged; the axis with the fewest elements becomes a loop of moves.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void drop_ones(struct move *move)
     }
 }
 
-/* Returns whether axis d and the next are one dimension in both memories. */
+/* Returns whether axes d and d + 1 are one dimension in the source and in the result. */
 static bool is_mergeable(const struct move *move, uint32_t d)
 {
     const struct move_axis *outer = &move->axes[d], *inner = &move->axes[d + 1];
@@ -79,7 +79,7 @@ static void split_elements(struct move *move, uint32_t parts)
     move->order[move->axis_count] = move->axis_count;
     move->axis_count++;
     if (move->axis_count > 1 && is_mergeable(move, move->axis_count - 2))
-        merge(move, move->axis_count - 2); /* a longer last dimension, as in the file */
+        merge(move, move->axis_count - 2); /* the .npy file has a longer last dimension, too */
 }
 
 static void merge_axes(struct move *move)
@@ -90,13 +90,16 @@ static void merge_axes(struct move *move)
     }
 }
 
-/* Places the window's elements of the source on zeros, instead of writing zeros around them.
- * Returns false if the window has no element of the source. */
+/*
+ * Narrows the window to the elements of the source, so that the move does not write the border:
+ * the result has its zeros or its fill already. Returns false if the window has no element of the
+ * source.
+ */
 static bool remove_border(struct move_axis *axis)
 {
     uint64_t first = 0, end = axis->count;
 
-    /* Element k of the window has the coordinate offset + k * step of the border. */
+    /* Element k of the window is offset + k * step elements after the beginning of the border. */
     if (axis->offset < axis->pre)
         first = (axis->pre - axis->offset + axis->step - 1) / axis->step;
     if (axis->offset + (axis->count - 1) * axis->step >= axis->pre + axis->extent)
@@ -112,7 +115,7 @@ static bool remove_border(struct move_axis *axis)
     return true;
 }
 
-/* Returns whether libmli needs another form of the border. */
+/* Returns whether the border is too wide for libmli. */
 static bool is_wide(const struct move_axis *axis)
 {
     return axis->pre > MOVE_BORDER_MAX || axis->post > MOVE_BORDER_MAX;
@@ -144,7 +147,7 @@ static bool fits(const struct move *move)
     return true;
 }
 
-/* Adds the move to the folded ones, as several if it has too many axes. */
+/* Adds the move to `folded`; a move with too many axes becomes several moves. */
 static int add_folded(struct moves *folded, struct move *move)
 {
     struct move each;

@@ -10,8 +10,10 @@
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 
-/* Sets the open dimensions with a name; "*": all open dimensions without another option. Returns
- * the number of dimensions. */
+/*
+ * Sets the extent of the open dimensions with this name; "*": of all dimensions that are open.
+ * Returns the number of dimensions.
+ */
 static size_t set_dims(struct model *model, const char *name, size_t length, int64_t extent)
 {
     const bool all = length == 1 && *name == '*';
@@ -33,7 +35,7 @@ static size_t set_dims(struct model *model, const char *name, size_t length, int
     return count;
 }
 
-/* Reads one --dim. Returns 0, or -1 after printing what is wrong. */
+/* Applies one option --dim. Returns 0, or -1 after printing what is wrong. */
 static int read_dim(struct import_request *request, const char *text)
 {
     const char *equals = strrchr(text, '=');
@@ -61,7 +63,7 @@ static int read_dims(struct import_request *request)
 
     while ((text = options_next(request->options, "dim", &at))) {
         if (text[0] == '*' && text[1] == '=')
-            rest = text; /* read this option last */
+            rest = text; /* apply this option last: it sets all dimensions that are still open */
         else if (read_dim(request, text))
             return -1;
     }
@@ -147,11 +149,12 @@ void import_request_finish(struct import_request *request)
  * The test data of an ONNX model: files input_N.pb and output_N.pb for the inputs and outputs of
  * its graph. Missing files are no error.
  *
- * A sequence of tensors has no length in the model. Its file has: the sequence NAME becomes the
- * tensors NAME[0], NAME[1], ..., and a node Identity of it copies each of them.
+ * Only the file of a sequence of tensors has the length of the sequence, the model does not have
+ * it. The sequence NAME becomes the tensors NAME[0], NAME[1], ..., and a node Identity that reads
+ * the sequence copies each of these tensors.
  */
 
-/* A file of one value, and its tensors. */
+/* A file input_N.pb or output_N.pb, and the tensors of its value. */
 struct given {
     struct text text;
     struct model model;
@@ -166,8 +169,8 @@ static void given_finish(struct given *given)
 }
 
 /*
- * Reads the file of value `number` of the graph, which is of this kind. Returns 1, 0 if it does not
- * exist, or -1. Call given_finish() in all cases.
+ * Reads the file of input or output `number` of the graph, a value of this kind. Returns 1, 0 if
+ * the file does not exist, or -1. Call given_finish() in all cases.
  */
 static int given_init(struct given *given, const char *directory, const char *side, size_t number,
                       enum model_kind kind, struct fault *fault)
@@ -278,7 +281,7 @@ static bool is_sequence(const struct model *model, size_t tensor)
     return tensor != MODEL_ABSENT && model->tensors[tensor].kind != MODEL_TENSOR;
 }
 
-/* Replaces a list of one sequence by the list of its items. */
+/* Replaces a list that has only this sequence by the list of the sequence's items. */
 static int list_items(const struct model *model, size_t **list, size_t *count, size_t sequence)
 {
     const struct model_tensor *tensor = &model->tensors[sequence];
@@ -291,7 +294,7 @@ static int list_items(const struct model *model, size_t **list, size_t *count, s
     return 0;
 }
 
-/* Has a node Identity copy the items of its sequence, if they are known. */
+/* Lets a node Identity copy the items of its sequence, if the items are known. */
 static int copy_items(struct model *model, struct model_node *node, struct fault *fault)
 {
     size_t from, to;
@@ -312,7 +315,7 @@ static int copy_items(struct model *model, struct model_node *node, struct fault
                : 0;
 }
 
-/* Adds the items of the sequences among the outputs of the graph to these outputs. */
+/* Adds the items of sequences that are outputs of the graph to the outputs of the graph. */
 static int list_outputs(struct model *model, struct fault *fault)
 {
     const size_t count = model->output_count;
@@ -329,8 +332,10 @@ static int list_outputs(struct model *model, struct fault *fault)
     return 0;
 }
 
-/* Makes the inputs of the graph constants, and adds the tensors of its sequences to the model. Sets
- * *count to the number of tensors that were read. */
+/*
+ * Makes constants of the inputs of the graph, and adds the items of sequences to the model. Sets
+ * *count to the number of tensors that were read.
+ */
 static int given_inputs(struct model *model, const char *directory, size_t *count,
                         struct fault *fault)
 {
@@ -362,7 +367,7 @@ static int read_output(struct element_store *store, const char *directory, size_
     size_t count = result == 1 ? given.model.tensor_count : 0;
 
     if (kind != MODEL_TENSOR && count != model->tensors[index].item_count)
-        count = 0; /* no node copies this sequence */
+        count = 0; /* no node Identity makes the items of this sequence */
     for (size_t k = 0; result == 1 && k < count; k++) {
         const size_t to = kind == MODEL_TENSOR ? index : model->tensors[index].first + k;
         uint8_t *memory = copy(&model->tensors[to], &given, k, fault);
@@ -417,7 +422,7 @@ const char *import_maker(const struct import *import, size_t tensor, char out[IM
     return import_result(&import->nodes[producer - 1], movement, out);
 }
 
-/* Gives up a node with a reason. */
+/* Removes all movements of a node, and sets the reason. */
 static void give_up(struct import_node *node, const char *op, const char *why)
 {
     snprintf(node->list.reason, sizeof(node->list.reason), "%.*s: %s", MODEL_WORD_MAX, op, why);
@@ -452,7 +457,10 @@ static int check_moves(struct import_node *node, const char *op)
     return 0;
 }
 
-/* Refuses nodes in an order that no correct model has. Returns the reason, or null. */
+/*
+ * Refuses a node if one of its outputs is a constant, is made or read before, or is listed twice:
+ * no correct model has this. Returns the reason, or null.
+ */
 static const char *check_order(const struct import *import, const struct import_node *node)
 {
     for (size_t i = 0; i < node->list.count; i++) {
@@ -543,10 +551,10 @@ static int read_node(struct import *import, size_t number)
     return 0;
 }
 
-/* Links the nodes of each case in the order of the graph, and counts. */
+/* Links the nodes of each case in the order of the graph, and counts cases, nodes and jobs. */
 static void group(struct import *import)
 {
-    /* From the end: each node becomes the second of its case, behind the root. */
+    /* From the last node to the first: insert each node directly after the root of its case. */
     for (size_t i = import->model->node_count; i-- > 0;) {
         const size_t root = root_of(import, i);
 
@@ -591,7 +599,7 @@ int import_init(struct import *import, struct import_request *request, struct fa
     struct model *model = &request->model;
 
     *import = (struct import){.request = request, .model = model};
-    /* First, because it adds the tensors of sequences. */
+    /* Call given_inputs() first: it adds tensors, and the arrays have an entry for each tensor. */
     if (request->data && given_inputs(model, request->data, &import->given_inputs, fault))
         return -1;
     import->nodes = calloc(model->node_count + 1, sizeof(*import->nodes));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cases of a model: each node that moves data, as jobs. Nodes that pass tensors to one another
- * share a case, so that their jobs can wait for one another.
+ * The cases of a model: job files with jobs for each node that moves data. Nodes that pass tensors
+ * to one another share a case, so that their jobs can wait for one another.
  */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
@@ -23,8 +23,8 @@
 struct import_request {
     const struct options *options;
     const char *path;      /* the model */
-    const char *directory; /* --output; null: only list */
-    const char *data;      /* --data; or null */
+    const char *directory; /* --output; null: only list the nodes */
+    const char *data;      /* --data, or null */
     enum file_format format;
     bool dry_run, list, force, fuse;
     struct file_map map;
@@ -41,7 +41,7 @@ enum exit_code import_request_init(struct import_request *request, const struct 
 void import_request_finish(struct import_request *request);
 
 enum import_fate {
-    IMPORT_OTHER,    /* not data movement, or not possible: list.reason */
+    IMPORT_OTHER,    /* no data movement, or jobs cannot do it: see list.reason */
     IMPORT_CONSTANT, /* a constant of the model */
     IMPORT_CASE
 };
@@ -52,9 +52,10 @@ struct import_node {
     size_t root;                   /* first node of its case */
     size_t next;                   /* next node of its case; MODEL_ABSENT: none */
     size_t jobs;                   /* jobs that do the movements */
-    size_t chain_jobs, fused_jobs; /* of the first node: jobs before and after --fuse; or 0 */
-    bool quant_left_out;           /* per-axis parameters that no job can have */
-    char name[IMPORT_NAME_MAX]; /* unique: of its jobs and files, and of its case if it is first */
+    size_t chain_jobs, fused_jobs; /* root only: jobs of the case before and after --fuse; or 0 */
+    bool quant_left_out;           /* the jobs lack quantisation parameters that no job can have */
+    char name[IMPORT_NAME_MAX];    /* unique name for the node's jobs and files; of a root, for the
+                                      case */
 };
 
 struct import {
@@ -63,12 +64,12 @@ struct import {
     struct element_store store;
     struct import_node *nodes;
     size_t *producer; /* by tensor: 1 + the node that makes the tensor; 0: none */
-    bool *used;       /* by tensor: a node before reads it */
-    bool *needed;     /* by tensor: an output of the graph, or read by a node without a case */
-    bool *written;    /* by tensor: its file in data/ exists */
+    bool *used;       /* by tensor: a node with a case reads the tensor */
+    bool *needed;  /* by tensor: it is an output of the graph, or a node without a case reads it */
+    bool *written; /* by tensor: its file in data/ exists */
     size_t given_inputs, given_outputs;
     size_t cases, moved, constants, others, jobs, fused;
-    size_t unknown; /* of the others: nodes with operands whose type or shape is not known */
+    size_t unknown; /* number of those `others` that have an operand of unknown type or shape */
 };
 
 /** Reads all nodes and groups them. Returns 0, or -1 with the fault. */
@@ -76,10 +77,16 @@ int import_init(struct import *import, struct import_request *request, struct fa
 void import_finish(struct import *import);
 
 enum { IMPORT_RESULT_MAX = IMPORT_NAME_MAX + 24 };
-/** Writes the name of a movement's result: that of the node, with a number if it has several. */
+/**
+ * Writes the name of a movement's result: the node's name, with a number if the node has several
+ * movements. Returns `out`.
+ */
 const char *import_result(const struct import_node *node, const struct movement *movement,
                           char out[IMPORT_RESULT_MAX]);
-/** Writes the name of the result that is a tensor; returns null if no movement makes it. */
+/**
+ * Writes the name of the result that becomes this tensor. Returns `out`, or null if no movement
+ * makes the tensor.
+ */
 const char *import_maker(const struct import *import, size_t tensor, char out[IMPORT_RESULT_MAX]);
 
 enum { CASE_PATH_MAX = 4096 };
@@ -87,11 +94,11 @@ enum { CASE_PATH_MAX = 4096 };
 /* The file of a tensor. */
 struct case_source {
     char file[CASE_PATH_MAX]; /* relative to the job file */
-    char *tensor;             /* name in the model; borrowed; or null */
-    enum file_format format;  /* FILE_FORMAT_AUTO: by the file's name */
-    uint64_t offset;          /* of the elements */
+    char *tensor;             /* name of the tensor in the model, borrowed; or null */
+    enum file_format format;  /* FILE_FORMAT_AUTO: the file's name determines it */
+    uint64_t offset;          /* offset of the elements in the file */
     struct npy_header header; /* type and shape of the stored elements */
-    bool readable;            /* mlictl knows the shape by itself */
+    bool readable;            /* mlictl reads the type and the shape from the file */
 };
 
 /* Writes the case of some nodes: sources, expected results, and the job file. */

@@ -21,7 +21,7 @@ static int complain(const char *path, int error, struct fault *fault)
                      strerror(error));
 }
 
-/* Closes a descriptor, and keeps errno. */
+/* Closes a descriptor without changing errno. */
 static void close_after(int fd)
 {
     const int error = errno;
@@ -46,8 +46,8 @@ static bool is_own_name(const char *name)
 }
 
 /*
- * Calls visit() for each entry of a directory, until it returns other than 0. Returns that value,
- * or -1 with errno set.
+ * Calls visit() for each entry of a directory, until visit() returns a value other than 0. Returns
+ * this value, 0 after the last entry, or -1 with errno set.
  */
 static int walk(int directory, int (*visit)(int directory, const char *name))
 {
@@ -136,7 +136,7 @@ static int has_list(int fd)
     return got < 0 ? -1 : strcmp(text, IMPORT_LIST_BEGIN) == 0;
 }
 
-/* Checks an existing directory at the place. Returns 0, or -1 with the fault. */
+/* Checks the directory that exists at output->path. Returns 0, or -1 with the fault. */
 static int check_directory(struct import_output *output, int fd, bool force, struct fault *fault)
 {
     const int any = walk(fd, is_any), list = any > 0 ? has_list(fd) : 0;
@@ -193,7 +193,7 @@ static int make_hidden(struct import_output *output, struct fault *fault)
             break;
     }
     const int error = errno;
-    free(output->hidden); /* it is not ours */
+    free(output->hidden); /* no directory was made under this name */
     output->hidden = NULL;
     if (error == ENOENT)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -268,7 +268,7 @@ int import_output_commit(struct import_output *output, struct fault *fault)
             return complain(output->path, errno, fault);
     } else if (renameat2(AT_FDCWD, output->hidden, AT_FDCWD, output->path, RENAME_EXCHANGE)) {
         return complain(output->path, errno, fault);
-    } else if (remove_directory(output->hidden)) { /* the earlier one */
+    } else if (remove_directory(output->hidden)) { /* now the path of the earlier directory */
         fault_set(fault, FAULT_IO_ERROR, NULL, "%s is complete, but %s cannot be removed: %s",
                   output->path, output->hidden, strerror(errno));
         return -1;

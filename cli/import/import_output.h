@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The directory that `mlictl import` writes: it is made under a hidden name beside its place, and
- * appears there complete or not at all.
+ * The directory that `mlictl import` writes. It is made under a hidden name beside its final path,
+ * and renamed when it is complete: at the final path it is complete or does not exist.
  */
 #ifndef CLI_IMPORT_OUTPUT_H
 #define CLI_IMPORT_OUTPUT_H
@@ -14,13 +14,13 @@
 #include "proto/json/fault.h"
 
 struct import_output {
-    char *path;   /* the place, without slashes at its end; null: not begun */
-    char *hidden; /* the directory until import_output_commit() */
+    char *path;   /* final path, without slashes at its end; null: not begun */
+    char *hidden; /* path of the directory until import_output_commit() */
     int fd, data; /* descriptors of the directory and of data/ in it */
-    bool replace; /* the place has an earlier directory */
+    bool replace; /* the final path has an earlier directory, which is replaced */
 };
 
-/* Texts by which an earlier directory is known. */
+/* Names and texts by which an earlier output directory is recognised. */
 #define IMPORT_LIST_FILE  "import.json"
 #define IMPORT_LIST_BEGIN "{\n  \"mli_import\":"
 #define IMPORT_DATA       "data"
@@ -40,7 +40,7 @@ int import_output_text(struct import_output *output, const char *name, const cha
 int import_output_tensor(struct import_output *output, const char *name, struct npy_header *header,
                          const uint8_t *elements, struct fault *fault);
 
-/** Puts the directory into its place, and removes an earlier directory there. */
+/** Renames the directory to its final path, and removes an earlier directory there. */
 int import_output_commit(struct import_output *output, struct fault *fault);
 
 /** Removes a directory that was not committed. */

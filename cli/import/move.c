@@ -31,7 +31,7 @@ bool move_axis_is_whole(const struct move_axis *axis)
            axis->step == 1 && axis->count == axis->extent && axis->count == axis->dst_extent;
 }
 
-/* Sets the axes to a whole packed source of this shape. */
+/* Starts a move that takes a whole packed source of this shape. */
 static void take(struct move *move, size_t source, uint32_t rank, const uint64_t *shape)
 {
     uint64_t stride = 1;
@@ -44,8 +44,10 @@ static void take(struct move *move, size_t source, uint32_t rank, const uint64_t
         move->order[d] = d;
 }
 
-/* Places the axes in a packed result, whose extents `shape` are in the order of the result; null:
- * those of the windows. */
+/*
+ * Sets where the axes are in a packed result with the extents `shape`, in the order of the
+ * result's dimensions; null: the extents of the result are those of the windows.
+ */
 static void place(struct move *move, const uint64_t *shape)
 {
     uint64_t stride = 1;
@@ -59,7 +61,7 @@ static void place(struct move *move, const uint64_t *shape)
     }
 }
 
-/* The source in a shape of more dimensions, permuted. */
+/* Adds a move that sees source 0 in the shape `shape` and permutes its dimensions. */
 static int add_permuted(struct moves *moves, uint32_t rank, const uint64_t *shape,
                         const uint32_t *order)
 {
@@ -75,8 +77,9 @@ static int add_blocks(const struct movement *movement, struct moves *moves)
 {
     const bool depth = movement->kind == MOVEMENT_DEPTH_TO_SPACE;
     const uint64_t b = movement->block;
-    /* The outer dimensions: n, and channels, rows and columns of the result of depth-to-space or of
-       the source of space-to-depth, without the blocks. */
+    /* The tensor with the larger planes: the result of depth-to-space, the source of
+       space-to-depth. n, c, h and w are its batches, channels, rows of blocks and columns of
+       blocks. */
     const uint64_t *large = depth ? movement->shape : movement->sources[0].shape;
     const bool nhwc = movement->layout == MOVEMENT_NHWC;
     const uint64_t n = large[0], c = large[nhwc ? 3 : 1], h = large[nhwc ? 1 : 2] / b,
@@ -126,11 +129,13 @@ static int add_concat(const struct movement *movement, struct moves *moves)
 }
 
 /*
- * Movements along single dimensions that no move does at once, such as a reversal: each dimension
- * is cut into runs of the source, and each combination of runs is a move.
+ * Movements that change single dimensions in a way that one move cannot do, such as a reversal.
+ * Each dimension is cut into runs, which one move can do, and each combination of runs becomes a
+ * move.
  */
 struct run {
-    uint64_t from, count, step, at; /* elements from, from + step, ... become at, at + 1, ... */
+    uint64_t from, count, step, at; /* source elements from, from + step, ... become result
+                                       elements at, at + 1, ... */
 };
 
 struct runs {
@@ -138,7 +143,7 @@ struct runs {
     size_t count;
 };
 
-/* Adds a run. Returns false: no memory, or too many. */
+/* Adds a run. Returns false if memory or MOVES_MAX is exhausted. */
 static bool add_run(struct moves *moves, struct runs *runs, struct run run)
 {
     struct run *more = runs->items;
@@ -156,7 +161,9 @@ static bool add_run(struct moves *moves, struct runs *runs, struct run run)
     return true;
 }
 
-/* Cuts a dimension of a slice: a reversal takes its elements one by one. */
+/*
+ * Cuts a dimension of a slice into runs: one run, or one run per element if the step is negative.
+ */
 static bool cut_slice(const struct movement *movement, uint32_t d, struct moves *moves,
                       struct runs *runs)
 {
@@ -185,7 +192,10 @@ static bool cut_tile(const struct movement *movement, uint32_t d, struct moves *
     return true;
 }
 
-/* Returns the coordinate of the source for coordinate `at` < 0 or >= extent. */
+/*
+ * Returns the source coordinate whose element the border has at coordinate `at`, which is below 0
+ * or at least `extent`.
+ */
 static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
 {
     switch (border) {
@@ -198,7 +208,9 @@ static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
     }
 }
 
-/* Cuts a dimension of a pad with copies of the source: its elements outside are taken one by one.
+/*
+ * Cuts a dimension of a pad whose border repeats source elements into runs: one run for the
+ * elements inside the source, and one run for each element of the border.
  */
 static bool cut_pad(const struct movement *movement, uint32_t d, struct moves *moves,
                     struct runs *runs)
@@ -213,7 +225,7 @@ static bool cut_pad(const struct movement *movement, uint32_t d, struct moves *m
         return false;
     for (int64_t at = first; at < end; at++) {
         if (at >= 0 && at < extent)
-            at = extent - 1; /* the inner run */
+            at = extent - 1; /* skip the inner run */
         else if (!add_run(moves, runs,
                           (struct run){outside(movement->border, at, extent), 1, 1,
                                        (uint64_t)(at - first)}))
@@ -274,7 +286,9 @@ static int add_runs(const struct movement *movement, struct moves *moves,
     return result;
 }
 
-/* Adds the source with a border of zeros, or, for another fill, without border on a filled result.
+/*
+ * Adds the move of a pad: the source with a border of zeros. If the fill is not 0, moves->filled
+ * is set: the result is filled before, and moves_fold() removes the border.
  */
 static int add_pad(const struct movement *movement, struct moves *moves)
 {
@@ -302,7 +316,7 @@ static int add_pad(const struct movement *movement, struct moves *moves)
 int moves_of(const struct movement *movement, struct moves *moves)
 {
     *moves = (struct moves){.unit = movement->dtype->size};
-    if (movement->rank == 0) /* a scalar stays what it is */
+    if (movement->rank == 0) /* each kind of movement copies a scalar */
         return add_copy(movement, moves);
     switch (movement->kind) {
     case MOVEMENT_COPY:

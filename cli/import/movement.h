@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data movement of a model, in eight kinds that ONNX and TFLite have in common. The head of this
- * folder. Data flow:
+ * The data movement of a model, in eight kinds that ONNX and TFLite have in common. This is the
+ * main header of the folder. Data flow:
  *
  *     struct model (cli/model) -> onnx_nodes.c, tflite_nodes.c   one movement for each output of a
- *                                                                node, or the reason why not
+ *                                                                node, or the reason for none
  *         struct movement -> element.c    the expected result, element by element
  *                         -> move.c       moves with strides, of any rank
  *                              -> fold.c  moves of at most 4 dimensions, as libmli does them
  *                                   -> case_file.c   jobs of a job file
  *     import.c groups the movements of a graph into cases; import_report.c lists all nodes
  *
- * element.c and move.c compute one thing twice, and independently: a job passes only if both agree.
+ * element.c and move.c compute the result of a movement independently of each other: a job passes
+ * only if both agree.
  *
  * To add an operator, start here: read it in onnx_nodes.c or tflite_nodes.c. To add a kind of
  * movement: extend enum movement_kind, element.c and move.c.
@@ -27,7 +28,7 @@
 
 enum {
     MOVEMENT_RANK_MAX = 8,
-    MOVEMENT_ELEMENT_MAX = 8, /* bytes */
+    MOVEMENT_ELEMENT_MAX = 8, /* bytes of an element */
     MOVEMENT_REASON_MAX = 256
 };
 
@@ -38,8 +39,9 @@ enum movement_kind {
     MOVEMENT_COPY,      /* all elements in order, in a new shape */
     MOVEMENT_TRANSPOSE, /* result dimension i is source dimension perm[i] */
     MOVEMENT_SLICE,     /* result[i] = source[begin[i] + i * step[i]] */
-    MOVEMENT_CONCAT,    /* all sources in sequence along `axis` */
-    MOVEMENT_PAD,       /* begin[i] elements before, the rest behind; negative: cut off */
+    MOVEMENT_CONCAT,    /* all sources, one after the other along `axis` */
+    MOVEMENT_PAD,       /* begin[i] border elements before the source, the rest after it; a
+                           negative number cuts off elements */
     MOVEMENT_TILE,      /* result[i] = source[i mod extent] */
     MOVEMENT_DEPTH_TO_SPACE,
     MOVEMENT_SPACE_TO_DEPTH
@@ -54,13 +56,13 @@ enum movement_layout {
 
 /* The border of a pad. */
 enum movement_border {
-    MOVEMENT_FILL,     /* one value */
-    MOVEMENT_EDGE,     /* the nearest element */
-    MOVEMENT_REFLECT,  /* the source mirrored at its outermost elements */
-    MOVEMENT_SYMMETRIC /* the source mirrored at its edges */
+    MOVEMENT_FILL,     /* the value `fill` */
+    MOVEMENT_EDGE,     /* the nearest element of the source */
+    MOVEMENT_REFLECT,  /* the source mirrored, without repeating its outermost elements */
+    MOVEMENT_SYMMETRIC /* the source mirrored, with its outermost elements */
 };
 
-/* A source of a movement: a tensor, in a shape that may differ from its own by extents of 1. */
+/* A source of a movement: a tensor, and a shape that may differ from its shape by extents of 1. */
 struct movement_source {
     size_t tensor;
     uint64_t shape[MOVEMENT_RANK_MAX];
@@ -69,22 +71,22 @@ struct movement_source {
 /* A movement makes one tensor. Extents are at least 1. */
 struct movement {
     enum movement_kind kind;
-    uint32_t rank; /* of the sources and of `shape` */
+    uint32_t rank; /* number of dimensions of the sources and of `shape` */
     struct movement_source *sources;
     size_t source_count;
-    uint64_t shape[MOVEMENT_RANK_MAX]; /* of the result */
-    size_t output;                     /* the tensor that it makes */
-    uint32_t result_rank;              /* the shape in which the tensor is seen afterwards: */
+    uint64_t shape[MOVEMENT_RANK_MAX]; /* shape of the result */
+    size_t output;                     /* the tensor that the movement makes */
+    uint32_t result_rank;              /* the shape that the tensor `output` gets: */
     uint64_t result[MOVEMENT_RANK_MAX];
     const struct model_dtype *dtype;
     uint32_t perm[MOVEMENT_RANK_MAX];
     int64_t begin[MOVEMENT_RANK_MAX];
-    int64_t step[MOVEMENT_RANK_MAX]; /* of a slice; not 0 */
+    int64_t step[MOVEMENT_RANK_MAX]; /* steps of a slice; not 0 */
     uint32_t axis;
     uint64_t block;
     enum movement_layout layout;
     enum movement_border border;
-    uint8_t fill[MOVEMENT_ELEMENT_MAX]; /* MOVEMENT_FILL: the element around the source */
+    uint8_t fill[MOVEMENT_ELEMENT_MAX]; /* MOVEMENT_FILL: the element of the border */
 };
 
 /* The movements of a node. */
@@ -92,12 +94,12 @@ struct movement_list {
     struct movement *movements; /* one for each output that is used */
     size_t count;
     char reason[MOVEMENT_REASON_MAX]; /* the reason why the list is empty; or empty */
-    bool unknown; /* the reason: the model does not have the type or shape of an operand */
+    bool unknown; /* true: the reason is an operand whose type or shape the model lacks */
 };
 
 /**
- * Reads a node. Fills the list with movements or a reason, and gives outputs that have no shape in
- * the model that of the result. Returns 0, or -1 (no memory).
+ * Reads a node. Fills the list with movements or a reason. An output that has no shape in the
+ * model gets the shape of the result. Returns 0, or -1 (no memory).
  */
 int movement_read(struct model *model, const struct model_node *node, struct movement_list *list);
 void movement_list_finish(struct movement_list *list);

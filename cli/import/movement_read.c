@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shapes and types of results of operators that compute something, for models without them. */
+/*
+ * Reads nodes; completes shapes and types that the model lacks for results of computing operators.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +10,17 @@
 #include "cli/import/node_reader.h"
 #include "cli/model/model.h"
 
-/* Operators of ONNX with a result of the shape of the first input. */
+/* Operators of ONNX whose result has the shape of the first input. */
 static const char unary[] =
     "Abs BatchNormalization Cast Ceil Celu Clip Cos DequantizeLinear Dropout Elu Erf "
     "Exp Floor Gelu HardSigmoid HardSwish InstanceNormalization LayerNormalization "
     "LeakyRelu Log LogSoftmax Mish Neg Not PRelu QuantizeLinear Reciprocal Relu Round "
     "Selu Sigmoid Sign Sin Softmax Softplus Softsign Sqrt Tanh ThresholdedRelu";
 
-/* Operators with a result of the common shape of all inputs, by NumPy's broadcasting. */
+/* Operators whose result has the common shape of all inputs, by NumPy's rules of broadcasting. */
 static const char broadcasting[] = "Add Div Max Mean Min Mod Mul Pow Sub Sum";
 
-/* Returns whether a text of words with spaces between them has a word. */
+/* Returns whether a list of words, separated by spaces, contains a word. */
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
@@ -98,9 +100,8 @@ static int broadcast(const struct model *model, const struct model_node *node,
 
 /*
  * Completes the shape and the type of the first output of a node, if its operator computes each
- * element from elements of its inputs: the nodes behind it may move data. Does nothing for other
- * operators, or if the model has the shape.
- * Returns 0, or -1 (no memory).
+ * element from elements of its inputs: the nodes that read the output may move data. Does nothing
+ * for other operators, or if the model has the shape. Returns 0, or -1 (no memory).
  */
 static int inference_complete(struct model *model, const struct model_node *node)
 {
@@ -122,7 +123,7 @@ static int inference_complete(struct model *model, const struct model_node *node
     return from->has_shape ? model_set_shape(to, from->dims, from->rank, &fault) : 0;
 }
 
-/* Operators that run other graphs of the model, which are not read. */
+/* Operators that run other graphs of the model; these graphs are not read. */
 static const char bodies[] = "If Loop Scan IF WHILE CALL CALL_ONCE";
 
 void movement_list_finish(struct movement_list *list)

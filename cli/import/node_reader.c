@@ -27,7 +27,7 @@ bool node_has(const struct node_reader *reader, size_t i)
     return i < reader->node->input_count && reader->node->inputs[i] != MODEL_ABSENT;
 }
 
-/* Explains why the shape of a tensor is not known. */
+/* Refuses a node: explains why the shape of a tensor is not known. */
 static bool refuse_shape(struct node_reader *reader, const struct model_tensor *tensor)
 {
     reader->list->unknown = true;
@@ -45,7 +45,7 @@ static bool refuse_shape(struct node_reader *reader, const struct model_tensor *
                        tensor->name);
 }
 
-/* Reads the shape of input `i`, which has to have elements that can be moved. */
+/* Reads the shape of input `i`. Refuses an input whose elements cannot be moved. */
 static bool node_shape(struct node_reader *reader, size_t i, uint32_t *rank, uint64_t *shape)
 {
     const struct model_tensor *tensor;
@@ -211,7 +211,10 @@ bool node_declared(const struct node_reader *reader, struct node_ints *shape)
     return true;
 }
 
-/* Compares the result with the shape in the model, or completes the model. */
+/*
+ * Compares type and shape of the result with those of the tensor; sets them if the model lacks
+ * them.
+ */
 static bool settle(struct node_reader *reader, struct model_tensor *tensor,
                    const struct movement *movement)
 {
@@ -317,7 +320,7 @@ bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
     return node_result_same(reader, movement, 0);
 }
 
-/* Replaces the one size of -1 by the rest of the extent. */
+/* Replaces a size of -1, of which there may be one, by the rest of the extent. */
 static bool complete_sizes(struct node_reader *reader, struct node_ints *sizes, uint64_t extent)
 {
     int64_t sum = 0;
@@ -424,7 +427,7 @@ bool node_concat(struct node_reader *reader, int64_t given, bool stack)
     for (size_t k = 0; k < movement->source_count; k++) {
         for (uint32_t d = 0; d < movement->rank; d++) {
             if (d == movement->axis)
-                movement->shape[d] += movement->sources[k].shape[d]; /* each is below 2^31 */
+                movement->shape[d] += movement->sources[k].shape[d]; /* extents are below 2^31 */
             else if (movement->shape[d] != movement->sources[k].shape[d])
                 return node_refuse(reader, "its inputs differ in dimension %" PRIu32, d);
         }
@@ -445,7 +448,7 @@ bool node_tile(struct node_reader *reader, const struct node_ints *repeats)
         if (repeats->values[d] < 0 || repeats->values[d] > REPEATS_MAX)
             return node_refuse(reader, "%" PRId64 " repeats; at most %d are supported",
                                repeats->values[d], REPEATS_MAX);
-        movement->shape[d] *= (uint64_t)repeats->values[d]; /* below 2^31 * 2^16 */
+        movement->shape[d] *= (uint64_t)repeats->values[d]; /* the product is below 2^31 * 2^16 */
     }
     return node_result_same(reader, movement, 0);
 }
@@ -514,7 +517,7 @@ bool node_range(struct node_reader *reader, struct movement *movement, uint32_t 
 
     if (step == 0 || step == INT64_MIN)
         return node_refuse(reader, "the step of dimension %" PRIu32 " is %" PRId64, d, step);
-    /* Cut begin and end at the ends, as Python does; after that no sum can overflow. */
+    /* Limit begin and end to the extent, like Python; after that no sum can overflow. */
     begin = begin < -extent ? low : begin < 0 ? begin + extent : begin;
     end = end < -extent ? low : end < 0 ? end + extent : end;
     begin = begin > high ? high : begin;

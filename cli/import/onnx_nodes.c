@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The operators of ONNX that move data (https://onnx.ai/onnx/operators/). Older versions have
- * attributes where newer ones have inputs; both forms are read.
+ * The operators of ONNX that move data (https://onnx.ai/onnx/operators/). Older versions of an
+ * operator have attributes where newer versions have inputs; both forms are read.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static bool read_slice(struct node_reader *reader)
 
 static bool read_concat(struct node_reader *reader)
 {
-    return node_concat(reader, node_int(reader, "axis", 1), false); /* version 1 had a default */
+    return node_concat(reader, node_int(reader, "axis", 1), false); /* default of version 1: 1 */
 }
 
 static bool read_split(struct node_reader *reader)
@@ -82,7 +82,10 @@ static bool read_split(struct node_reader *reader)
            node_split(reader, 0, node_int(reader, "axis", 0), &sizes, false);
 }
 
-/* Sets the border of a pad: all begins, then all ends, of `axes` or of all dimensions. */
+/*
+ * Sets the border of a pad. `pads` has the widths before all axes, then those after all axes;
+ * absent `axes` are all dimensions.
+ */
 static bool set_pads(struct node_reader *reader, struct movement *movement,
                      const struct node_ints *pads, const struct node_ints *axes)
 {
@@ -142,7 +145,7 @@ static bool read_pad(struct node_reader *reader)
            node_result_same(reader, movement, 0);
 }
 
-/* Reads the shape of a source. Returns false after a refusal. */
+/* Adds a copy of input 0, and reads its shape. Returns false after a refusal. */
 static bool shape_of(struct node_reader *reader, struct node_ints *shape)
 {
     const struct movement *movement = node_movement(reader, MOVEMENT_COPY, 0);
@@ -167,7 +170,7 @@ static bool end_copy(struct node_reader *reader, uint32_t rank, const int64_t *s
     return node_result(reader, &reader->list->movements[0], 0, rank, result);
 }
 
-/* Replaces -1 by the extent that remains, and zeros by the extents of the source. */
+/* Replaces an extent of -1 by the extent that remains, and zeros by the extents of the source. */
 static bool complete_shape(struct node_reader *reader, const struct node_ints *source,
                            struct node_ints *shape)
 {
@@ -197,7 +200,7 @@ static bool read_reshape(struct node_reader *reader)
 {
     struct node_ints source, shape;
 
-    /* A computed shape does not matter if the model has the shape of the result. */
+    /* The input with the new shape is not read if the model has the shape of the result. */
     if (node_has(reader, 1) && node_declared(reader, &shape))
         return node_copy_as_declared(reader);
     if (!shape_of(reader, &source) || !node_ints(reader, 1, "shape", &shape))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operators of TFLite that move data. Models have the shapes of all tensors. */
+/* The operators of TFLite that move data. TFLite models have the shapes of all tensors. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ struct strided {
     uint64_t result[2 * MOVEMENT_RANK_MAX];
 };
 
-/* Reads the entry k for dimension d of the source. */
+/* Reads entry k of begin, end and step, which is for dimension d of the source. */
 static bool read_entry(struct node_reader *reader, struct movement *movement,
                        struct strided *strided, int k, uint32_t d)
 {
@@ -54,7 +54,8 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     const bool shrink = node_int(reader, "shrink_axis_mask", 0) & bit;
     int64_t begin = strided->begin.values[k], end = strided->end.values[k];
 
-    /* A mask means the first or the last sample in the direction of the step; node_range() cuts. */
+    /* A mask selects the first or the last sample in the direction of the step; node_range()
+       limits the values. */
     if (node_int(reader, "begin_mask", 0) & bit && !shrink)
         begin = step < 0 ? INT64_MAX : 0;
     if (shrink) {
@@ -66,7 +67,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     } else if (node_int(reader, "end_mask", 0) & bit) {
         end = step < 0 ? INT64_MIN : extent;
     } else if (node_int(reader, "offset", 0)) {
-        end += begin; /* both have 32 bits in the file */
+        end += begin; /* no overflow: both have 32 bits in the file */
     }
     if (!node_range(reader, movement, d, begin, end, shrink ? 1 : step))
         return false;
@@ -75,7 +76,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     return true;
 }
 
-/* Takes dimensions whole. */
+/* Takes `count` whole dimensions from `d` on. */
 static void take_whole(struct movement *movement, struct strided *strided, uint32_t d,
                        uint32_t count)
 {
@@ -165,7 +166,7 @@ static bool read_unpack(struct node_reader *reader)
     return node_split(reader, 0, node_int(reader, "axis", 0), &sizes, true);
 }
 
-/* Reads the axis of a split, an input. */
+/* Reads the axis of a split from input `i`. */
 static bool read_axis(struct node_reader *reader, size_t i, int64_t *axis)
 {
     struct node_ints value;
@@ -193,7 +194,7 @@ static bool read_split_v(struct node_reader *reader)
            node_split(reader, 0, axis, &sizes, false);
 }
 
-/* Sets the border of a quantised tensor to its zero point: this element means 0. */
+/* Fills the border of a quantised tensor with its zero point, the element that stands for 0. */
 static bool fill_zero(struct node_reader *reader, struct movement *movement)
 {
     const struct model_quant *quant = &reader->model->tensors[reader->node->inputs[0]].quant;
@@ -209,7 +210,7 @@ static bool fill_zero(struct node_reader *reader, struct movement *movement)
     return true;
 }
 
-/* Sets the border of a pad: a begin and an end for each dimension. */
+/* Sets the border of a pad. `pads` has the widths before and after each dimension. */
 static bool set_pads(struct node_reader *reader, struct movement *movement,
                      const struct node_ints *pads)
 {

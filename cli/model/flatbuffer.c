@@ -9,8 +9,8 @@ static const struct flatbuffer_vector no_vector;
 
 void flatbuffer_init(struct flatbuffer *flatbuffer, const uint8_t *bytes, uint64_t size)
 {
-    /* Writers share vtables, strings and small vectors, so a correct file is read more than once.
-     */
+    /* Tables share vtables, strings and small vectors, so some bytes of a correct file are read
+       more than once. */
     *flatbuffer =
         (struct flatbuffer){.bytes = bytes, .size = size, .budget = (1 << 20) + 16 * size};
 }
@@ -21,7 +21,7 @@ static void set_problem(struct flatbuffer *flatbuffer, const char *problem)
         flatbuffer->problem = problem;
 }
 
-/* Returns whether `length` bytes at `at` are in the file; notes a problem if not. */
+/* Returns whether `length` bytes at `at` are in the file; sets the problem if not. */
 static bool inside(struct flatbuffer *flatbuffer, uint64_t at, uint64_t length)
 {
     if (flatbuffer->problem)
@@ -51,7 +51,10 @@ static uint64_t load(const struct flatbuffer *flatbuffer, uint64_t at, uint32_t 
     return le64toh(bits);
 }
 
-/* Follows the offset at `at`, which counts from its own place. Returns 0 after a problem. */
+/*
+ * Returns the position that the offset stored at `at` points to, or 0 after a problem. The offset
+ * counts from `at`.
+ */
 static uint64_t follow(struct flatbuffer *flatbuffer, uint64_t at)
 {
     if (!inside(flatbuffer, at, 4))
@@ -64,7 +67,7 @@ static uint64_t follow(struct flatbuffer *flatbuffer, uint64_t at)
     return inside(flatbuffer, at + distance, 4) ? at + distance : 0;
 }
 
-/* Checks the table at `at`. */
+/* Returns the table at `at`, after checking it; no_table after a problem. */
 static struct flatbuffer_table table_at(struct flatbuffer *flatbuffer, uint64_t at)
 {
     struct flatbuffer_table table = {.at = at};
@@ -88,7 +91,7 @@ static struct flatbuffer_table table_at(struct flatbuffer *flatbuffer, uint64_t 
     return charge(flatbuffer, 8 + table.vtable_size) ? table : no_table;
 }
 
-/* Returns the place of field `id`, of `width` bytes, or 0 if it is absent. */
+/* Returns the position of field `id`, which has `width` bytes, or 0 if the field is absent. */
 static uint64_t field_at(struct flatbuffer *flatbuffer, const struct flatbuffer_table *table,
                          uint32_t id, uint32_t width)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads FlatBuffers in place (https://flatbuffers.dev/internals): a table begins with the distance
- * to its vtable, which has the place of each field in the table; vectors and strings begin with
+ * to its vtable, which has the position of each field in the table; vectors and strings begin with
  * their length; all numbers are little-endian. Every access is checked against the end of the
  * bytes.
  *
  * Several tables may share a vector, so a small hostile file could describe gigabytes: `budget`
- * limits the total of the bytes that are read, and so time and memory.
+ * limits the total number of bytes that are read, and thereby time and memory.
  */
 #ifndef CLI_MODEL_FLATBUFFER_H
 #define CLI_MODEL_FLATBUFFER_H
@@ -22,14 +22,14 @@ struct flatbuffer {
     const char *problem; /* the first error; null: none. After an error all reads return zeros */
 };
 
-/* A table; `at` 0: absent, and all its fields are absent, too. */
+/* A table at position `at`. If `at` is 0, the table and all its fields are absent. */
 struct flatbuffer_table {
     uint64_t at;
     uint64_t vtable;
     uint32_t vtable_size, size;
 };
 
-/* A vector of `count` elements of `width` bytes; `at`: its first element. */
+/* A vector of `count` elements of `width` bytes; `at`: position of the first element. */
 struct flatbuffer_vector {
     uint64_t at;
     uint32_t count, width;
@@ -54,7 +54,10 @@ struct flatbuffer_table flatbuffer_table(struct flatbuffer *flatbuffer,
 struct flatbuffer_vector flatbuffer_vector(struct flatbuffer *flatbuffer,
                                            const struct flatbuffer_table *table, uint32_t id,
                                            uint32_t width);
-/** Like flatbuffer_vector(), for bytes that are not read now: charges no budget for them. */
+/**
+ * Like flatbuffer_vector(), for bytes that this reader does not read: they do not count against
+ * the budget.
+ */
 struct flatbuffer_vector flatbuffer_bytes(struct flatbuffer *flatbuffer,
                                           const struct flatbuffer_table *table, uint32_t id);
 

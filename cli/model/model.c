@@ -99,10 +99,10 @@ static size_t *slot_of(const struct model *model, const char *name)
 
 size_t model_find(const struct model *model, const char *name)
 {
-    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1 is ABSENT */
+    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1: absent */
 }
 
-/* Makes room for one more name, and at most half of the slots used. */
+/* Makes room for one more name, so that at most half of the slots are used. */
 static int grow_slots(struct model *model, struct fault *fault)
 {
     size_t count = model->slot_count ? model->slot_count : 64;
@@ -136,7 +136,10 @@ static bool is_plain(const char *name)
     return true;
 }
 
-/* Makes the name unique. Returns the name, or null if out of memory. */
+/*
+ * Returns a valid name that is unique if `unique`, or null if out of memory. Frees `name`, or
+ * returns it.
+ */
 static char *unique_name(const struct model *model, char *name, bool unique)
 {
     bool plain = is_plain(name);
@@ -181,7 +184,7 @@ int model_add_tensor(struct model *model, const char *text, size_t length, bool 
         return fault_no_memory(fault);
     }
     *index = model->tensor_count;
-    size_t *slot = slot_of(model, name); /* before the new tensor counts */
+    size_t *slot = slot_of(model, name); /* find the slot before tensor_count changes */
     model->tensors[model->tensor_count++] = (struct model_tensor){.name = name};
     *slot = model->tensor_count;
     return 0;

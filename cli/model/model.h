@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A neural network in a file, as a plain graph: tensors, and nodes that compute tensors from
- * tensors. The head of this folder. Data flow:
+ * tensors. This is the main header of the folder. Data flow:
  *
  *     ONNX bytes, a TensorProto (.pb) -> protobuf.c   -> onnx.c    -+
  *     TFLite bytes                    -> flatbuffer.c -> tflite.c  -+-> struct model
@@ -24,23 +24,23 @@
 #include "proto/json/fault.h"
 
 enum {
-    MODEL_RANK_MAX = 16,         /* dimensions of a tensor */
-    MODEL_TENSORS_MAX = 1 << 20, /* tensors of a model */
-    MODEL_NODES_MAX = 1 << 18,   /* nodes of a model */
-    MODEL_SCALES_MAX = 1 << 23,  /* quantisation parameters of a model */
-    MODEL_NAME_MAX = 1023,       /* bytes of a name, as in job files */
-    MODEL_WORD_MAX = 64          /* bytes of the name of an operator that messages quote */
+    MODEL_RANK_MAX = 16,         /* maximum number of dimensions of a tensor */
+    MODEL_TENSORS_MAX = 1 << 20, /* maximum number of tensors of a model */
+    MODEL_NODES_MAX = 1 << 18,   /* maximum number of nodes of a model */
+    MODEL_SCALES_MAX = 1 << 23,  /* maximum number of quantisation parameters of a model */
+    MODEL_NAME_MAX = 1023,       /* maximum number of bytes of a name, as in job files */
+    MODEL_WORD_MAX = 64          /* maximum number of bytes of a name that messages quote */
 };
 
-/* The input or output of a node that was left out. */
+/* In place of the index of a tensor: the node lacks this optional input or output. */
 #define MODEL_ABSENT SIZE_MAX
 
 /* The extent of a dimension that the model leaves open. */
 #define MODEL_OPEN (-1)
 
 /*
- * The element types of models. X(id, name, kind, size): `name` as in NumPy, or else as in ONNX;
- * kind as struct npy_header; 'c': complex; 's': no elements of whole bytes (size 0).
+ * The element types of models. X(id, name, kind, size): `name` as in NumPy, else as in ONNX;
+ * `kind` as in struct npy_header; 'c': complex; 's': the elements are not whole bytes (size 0).
  */
 #define MODEL_DTYPE_TABLE(X)                                                                       \
     X(FLOAT32, "float32", 'f', 4)                                                                  \
@@ -76,7 +76,7 @@ struct model_dtype {
     uint32_t size; /* bytes of an element; 0: not whole bytes */
 };
 
-/* The place of the elements of a tensor. */
+/* Where the elements of a tensor are. */
 enum model_place {
     MODEL_NOWHERE,   /* the tensor is no constant */
     MODEL_IN_FILE,   /* in the file of the model, at `offset` */
@@ -87,7 +87,7 @@ enum model_place {
 /* Quantisation: real value = (element - zero_point) * scale. */
 struct model_quant {
     uint32_t count;      /* number of scales; 0: not quantised; 1: for the whole tensor */
-    int32_t axis;        /* with several scales: their dimension */
+    int32_t axis;        /* several scales: the dimension with one scale per coordinate */
     float *scale;        /* owned */
     int64_t *zero_point; /* owned, `count` entries */
 };
@@ -131,10 +131,10 @@ struct model_attribute {
 };
 
 struct model_node {
-    char *name;               /* may be empty */
-    char *op;                 /* the name of the operator in the format */
-    char *domain;             /* ONNX: domain of the operator; "" is ONNX's own; or null */
-    size_t *inputs, *outputs; /* tensors, or MODEL_ABSENT */
+    char *name;   /* may be empty */
+    char *op;     /* the name of the operator in the format */
+    char *domain; /* ONNX: domain of the operator, "" for ONNX's own operators; or null */
+    size_t *inputs, *outputs; /* indices of tensors, or MODEL_ABSENT */
     size_t input_count, output_count;
     struct model_attribute *attributes;
     size_t attribute_count;
@@ -148,9 +148,9 @@ struct model {
     size_t tensor_count, tensor_capacity;
     struct model_node *nodes;
     size_t node_count, node_capacity;
-    size_t *inputs, *outputs; /* tensors of the graph that are no constants */
+    size_t *inputs, *outputs; /* inputs and outputs of the graph: tensors that are no constants */
     size_t input_count, output_count;
-    int64_t version;      /* ONNX: version of the operators; TFLite: of the schema */
+    int64_t version;      /* ONNX: version of the operators; TFLite: version of the schema */
     size_t *slots;        /* hash table of names: 1 + index, or 0 */
     size_t slot_count;    /* a power of two */
     uint64_t scale_count; /* quantisation parameters of all tensors */
@@ -158,14 +158,14 @@ struct model {
 
 /**
  * Reads the `size` bytes of a file of the format ONNX, PB or TFLITE. The bytes must stay in place
- * until model_finish(). They may change meanwhile: every access is checked. Returns 0, or -1 with a
- * fault that does not name the file, and nothing to finish. Thread-safe.
+ * until model_finish(). The bytes may change meanwhile: every access is checked. Returns 0, or -1
+ * with a fault that does not name the file, and nothing to finish. Thread-safe.
  */
 int model_read(struct model *model, enum file_format format, const uint8_t *bytes, uint64_t size,
                struct fault *fault);
 /**
- * Reads a file of one value of ONNX (TensorProto, SequenceProto or OptionalProto, by `kind`): its
- * tensors, in their order, are those of the model. Otherwise like model_read().
+ * Reads a file of one value of ONNX: by `kind`, a TensorProto, SequenceProto or OptionalProto. The
+ * model then has the tensors of the value, in their order. Otherwise like model_read().
  */
 int model_read_value(struct model *model, enum model_kind kind, const uint8_t *bytes, uint64_t size,
                      struct fault *fault);
@@ -174,7 +174,7 @@ void model_finish(struct model *model);
 /** Returns the tensor with this name, or MODEL_ABSENT. */
 size_t model_find(const struct model *model, const char *name);
 
-/** Returns the elements of a constant in the file or in memory; else null. */
+/** Returns the elements of a constant in the model's file or in memory; of other tensors null. */
 const uint8_t *model_elements(const struct model *model, const struct model_tensor *tensor);
 
 /** Computes the number of bytes of a tensor; false: unknown, or it exceeds 2^62. */
@@ -188,8 +188,9 @@ const struct model_dtype *model_dtype(enum model_dtype_id id);
 /* For the readers of formats. All return 0, or -1 with the fault, unless they say otherwise. */
 
 /**
- * Adds a tensor and sets *index. The name need not be terminated. If it is empty or another tensor
- * has it and `unique` is set, "#INDEX" is appended. Otherwise the existing tensor is returned.
+ * Adds a tensor and sets *index. The name need not be terminated. If a tensor has this name
+ * already: without `unique` sets *index to that tensor, with `unique` appends "#INDEX" to the
+ * name. An empty name becomes "#INDEX".
  */
 int model_add_tensor(struct model *model, const char *name, size_t length, bool unique,
                      size_t *index, struct fault *fault);
@@ -198,17 +199,17 @@ int model_add_node(struct model *model, struct model_node **node, struct fault *
 /** Adds an empty attribute with this name. Returns null if out of memory. */
 struct model_attribute *model_add_attribute(struct model_node *node, const char *name,
                                             size_t length);
-/** Copies a shape with names (or null) to a tensor. */
+/** Copies a shape to a tensor, with the names of the dimensions (or null). */
 int model_set_shape(struct model_tensor *tensor, const struct model_dim *dims, size_t rank,
                     struct fault *fault);
-/** Gives a tensor a copy of a quantisation, in place of an earlier one. */
+/** Replaces the quantisation of a tensor by a copy of `quant`. */
 int model_set_quant(struct model *model, struct model_tensor *tensor,
                     const struct model_quant *quant, struct fault *fault);
 /** Appends a tensor's index to a list. Returns 0 or -1 (no memory). */
 int model_push(size_t **list, size_t *count, size_t index);
 /** Copies text that need not be terminated; removes zero bytes. Returns null if out of memory. */
 char *model_text(const char *text, size_t length);
-/** Finds the elements of constants contradicted by their shapes, and sets their refusals. */
+/** Sets the refusal of each constant whose elements do not match its type and shape. */
 int model_check_constants(struct model *model, struct fault *fault);
 
 /* The values of small constants, such as the permutation of a transpose. */
@@ -225,7 +226,7 @@ int model_integers(const struct model *model, size_t tensor, int64_t *out, int m
  */
 float *model_floats(const struct model *model, size_t tensor, uint32_t *count);
 
-/** Returns the number of elements of a constant of `bytes` bytes. */
+/** Returns the number of elements of a constant, computed from tensor->bytes. */
 uint64_t model_element_count(const struct model_tensor *tensor);
 
 /*
@@ -238,7 +239,10 @@ uint64_t model_element_count(const struct model_tensor *tensor);
 int onnx_read(struct model *model, struct fault *fault);
 /** Reads a TensorProto as a model of one constant; its name may be missing in the file. */
 int onnx_read_tensor_file(struct model *model, struct fault *fault);
-/** Reads the tensors of a SequenceProto or OptionalProto as constants "[0]", "[1]", ... */
+/**
+ * Reads the tensors of a SequenceProto or OptionalProto as constants that are named "[0]",
+ * "[1]", ...
+ */
 int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fault);
 
 /* Private to the reader of ONNX. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/model/model.h"
 
-/* Ends a reader with this result. */
+/* Checks the constants after a reader has returned `result`. On failure, finishes the model. */
 static int complete(struct model *model, int result, struct fault *fault)
 {
     if (result == 0)

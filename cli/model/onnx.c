@@ -12,7 +12,7 @@
 
 /* SequenceProto and OptionalProto: several tensors in a file, or none. */
 
-/* Fields of the messages. */
+/* Numbers of the fields of these messages. */
 enum { SEQUENCE_TENSOR = 3, OPTIONAL_TENSOR = 3, OPTIONAL_SEQUENCE = 5 };
 
 /* The members of a TensorProto except its elements. */
@@ -77,7 +77,9 @@ static bool is_text(const struct protobuf_field *field, const char *text)
     return field->size == strlen(text) && memcmp(field->bytes, text, field->size) == 0;
 }
 
-/* Reads decimal digits. Returns false if there is anything else. */
+/*
+ * Reads a decimal number. Returns false if the text has other characters or the number overflows.
+ */
 static bool number_of(const struct protobuf_field *text, uint64_t *value)
 {
     *value = 0;
@@ -174,11 +176,11 @@ static int set_outside(struct model_tensor *to, const struct parsed *tensor, str
     return 0;
 }
 
-/* The elements of a tensor that are being decoded. */
+/* The elements of a tensor while they are decoded. */
 struct decoder {
     uint8_t *memory;
     uint64_t size, filled;
-    uint32_t number; /* bytes that one number fills */
+    uint32_t number; /* bytes of memory that one decoded number fills */
 };
 
 static void put(struct decoder *decoder, uint64_t value)
@@ -187,10 +189,12 @@ static void put(struct decoder *decoder, uint64_t value)
 
     if (decoder->filled + decoder->number <= decoder->size)
         memcpy(decoder->memory + decoder->filled, &bits, decoder->number);
-    decoder->filled += decoder->number; /* also of numbers beyond the end: the sizes must agree */
+    decoder->filled += decoder->number; /* even beyond the end: set_typed() compares the sizes */
 }
 
-/* Decodes all fields `number` of the message. Returns false if they are malformed. */
+/*
+ * Decodes all fields of the message with the number `number`. Returns false if one is malformed.
+ */
 static bool decode(struct decoder *decoder, struct protobuf message, uint32_t number,
                    enum protobuf_wire wire)
 {
@@ -218,7 +222,10 @@ static bool decode(struct decoder *decoder, struct protobuf message, uint32_t nu
     return true;
 }
 
-/* Returns the field that holds elements of a type, and the wire type of one number. */
+/*
+ * Returns the number of the field that has the elements of a type; *wire: wire type of one
+ * element.
+ */
 static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wire)
 {
     *wire = PROTOBUF_VARINT;
@@ -241,7 +248,9 @@ static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wi
     }
 }
 
-/* Finds one packed list of little-endian numbers that has all elements, so that no copy is needed.
+/*
+ * Finds the packed list of little-endian numbers that has all elements: they need no copy. Returns
+ * false if the message has no such list.
  */
 static bool find_packed(const struct parsed *tensor, uint32_t number, uint64_t bytes,
                         struct protobuf_field *packed)
@@ -276,7 +285,7 @@ static int set_typed(struct model *model, struct model_tensor *to, const struct 
         return 0;
     }
     if (wire != PROTOBUF_VARINT)
-        decoder.number = wire == PROTOBUF_32 ? 4 : 8; /* half of a complex number */
+        decoder.number = wire == PROTOBUF_32 ? 4 : 8; /* a complex element has two numbers */
     /* A number has at least one byte in the file, so a larger tensor is incomplete. */
     if (decoder.size / 8 > (uint64_t)(tensor->message.end - tensor->message.at))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -297,8 +306,8 @@ static int set_typed(struct model *model, struct model_tensor *to, const struct 
 }
 
 /*
- * Makes the tensor `index`, or, if it is MODEL_ABSENT, the tensor with the name in the message, a
- * constant with the type, shape and elements of a TensorProto.
+ * Gives a tensor the type, shape and elements of a TensorProto, so that it is a constant. The
+ * tensor is `index`, or, if `index` is MODEL_ABSENT, the tensor with the name in the message.
  */
 static int onnx_read_constant(struct model *model, struct protobuf message, size_t index,
                               struct fault *fault)
@@ -342,7 +351,10 @@ static int add_item(struct model *model, struct protobuf message, struct fault *
     return onnx_read_constant(model, message, index, fault);
 }
 
-/* Finds the last field `number` with bytes. Returns 1, 0 if no field has this number, or -1. */
+/*
+ * Finds the last field of bytes with the number `number`. Returns 1, 0 if there is no field with
+ * this number, or -1.
+ */
 static int onnx_find(struct protobuf message, uint32_t number, struct protobuf_field *found)
 {
     struct protobuf_field field;
@@ -377,8 +389,10 @@ int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fau
     return more < 0 ? onnx_malformed("a sequence of tensors", fault) : 0;
 }
 
-/* The quantisation of tensors: QuantizeLinear(x, scale, zero_point) and DequantizeLinear of the
- * same form */
+/*
+ * The quantisation of tensors, from the inputs (x, scale, zero_point) of QuantizeLinear and
+ * DequantizeLinear
+ */
 
 static int quantise(struct model *model, const struct model_node *node, size_t index,
                     struct fault *fault)
@@ -407,7 +421,7 @@ static int quantise(struct model *model, const struct model_node *node, size_t i
     return result;
 }
 
-/* Sets the quantisation of the tensors that QuantizeLinear and DequantizeLinear name. */
+/* Sets the quantisation of the outputs of QuantizeLinear and of the inputs of DequantizeLinear. */
 static int onnx_find_quantisation(struct model *model, struct fault *fault)
 {
     for (size_t i = 0; i < model->node_count; i++) {
@@ -485,7 +499,7 @@ int onnx_read_tensor_file(struct model *model, struct fault *fault)
     return 0;
 }
 
-/* Fields of the messages. */
+/* Numbers of the fields of the messages. */
 enum {
     MODEL_GRAPH = 7,
     MODEL_OPSET = 8,
@@ -519,7 +533,7 @@ enum {
     ATTRIBUTE_TEXT = 4,
     ATTRIBUTE_TENSOR = 5,
     ATTRIBUTE_INTS = 8,
-    INTS_MAX = 1 << 16 /* integers of an attribute */
+    INTS_MAX = 1 << 16 /* maximum number of integers of an attribute */
 };
 
 /* Shapes */
@@ -571,7 +585,9 @@ static int read_shape(struct model_tensor *tensor, struct protobuf message, stru
     return result;
 }
 
-/* Reads the kind of a TypeProto that is not a tensor's. Returns -1 if it is malformed. */
+/*
+ * Reads the kind of a TypeProto that is not the type of a tensor. Returns -1 if it is malformed.
+ */
 static int read_kind(struct protobuf type, enum model_kind *kind)
 {
     struct protobuf_field items, inside;
@@ -608,7 +624,7 @@ static int read_value(struct model *model, struct protobuf message, size_t *inde
     if (model_add_tensor(model, (const char *)name.bytes, (size_t)name.size, false, index, fault))
         return -1;
     struct model_tensor *to = &model->tensors[*index];
-    if (to->place != MODEL_NOWHERE) /* the constant has a type and a shape */
+    if (to->place != MODEL_NOWHERE) /* a constant: it has a type and a shape already */
         return 0;
     int found = onnx_find(message, VALUE_TYPE, &type);
     if (found == 1)
@@ -719,7 +735,7 @@ static int set_text(char **text, const struct protobuf_field *field, struct faul
     return *text ? 0 : fault_no_memory(fault);
 }
 
-/* Makes the output of a node Constant a constant. */
+/* Makes a constant of the output of a node Constant. */
 static int read_value_of_constant(struct model *model, const struct model_node *node,
                                   const struct protobuf_field *tensor, struct fault *fault)
 {

@@ -27,7 +27,7 @@ static bool fixed(struct protobuf *message, size_t size, uint64_t *value)
         return false;
     memcpy(&bits, message->at, size);
     message->at += size;
-    *value = le64toh(bits); /* the missing bytes of a shorter number are zeros at its end */
+    *value = le64toh(bits); /* little-endian: the high bytes of a shorter number are 0 */
     return true;
 }
 
@@ -63,7 +63,7 @@ int protobuf_next(struct protobuf *message, struct protobuf_field *field)
         field->bytes = message->at;
         message->at += field->size;
         return 1;
-    default: /* groups, which no version of ONNX has */
+    default: /* a group: no version of ONNX has groups */
         return -1;
     }
 }

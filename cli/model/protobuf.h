@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the wire format of Protocol Buffers in place: a message is a sequence of fields, each with
- * a number and a varint, 4 or 8 bytes, or bytes with a length
+ * Reads the wire format of Protocol Buffers in place: a message is a sequence of fields. A field
+ * has a number, and as its value a varint, 4 bytes, 8 bytes, or a length and bytes
  * (https://protobuf.dev/programming-guides/encoding/). A library that unpacks messages would copy
  * the weights of a model, and would not say where in the file they are.
  */
@@ -22,8 +22,8 @@ struct protobuf {
 struct protobuf_field {
     uint32_t number;
     enum protobuf_wire wire;
-    uint64_t value;       /* PROTOBUF_VARINT, _64 and _32 */
-    const uint8_t *bytes; /* PROTOBUF_BYTES */
+    uint64_t value;       /* value of a PROTOBUF_VARINT, PROTOBUF_64 or PROTOBUF_32 */
+    const uint8_t *bytes; /* value of a PROTOBUF_BYTES, `size` bytes */
     uint64_t size;
 };
 
@@ -34,8 +34,9 @@ int protobuf_next(struct protobuf *message, struct protobuf_field *field);
 struct protobuf protobuf_inside(const struct protobuf_field *field);
 
 /**
- * Reads the next number of a repeated field: `list` is protobuf_inside(field) before the first call
- * if the field is packed. `wire` is that of one number. Returns 1, 0 at the end, or -1.
+ * Reads the next number of a repeated field: `list` is protobuf_inside(field) before the first
+ * call if the field is packed. `wire` is the wire type of one number. Returns 1, 0 at the end, or
+ * -1.
  */
 int protobuf_number(struct protobuf *list, enum protobuf_wire wire, uint64_t *value);
 

@@ -43,12 +43,12 @@ static const char *tflite_operator(uint32_t code)
     return *name ? name : NULL;
 }
 
-/* Fields of Operator. */
+/* Ids of fields of the table Operator. */
 enum { OPERATOR_OPTIONS_TYPE = 3, OPERATOR_OPTIONS = 4 };
 
 /*
  * Options that become attributes: operator, number of the options in the union BuiltinOptions,
- * field, name. All are int32 but the activation, an enum of one byte.
+ * field, name. All are int32 except the activation, an enum of one byte.
  */
 static const struct option {
     const char *op;
@@ -145,7 +145,7 @@ struct reader {
     struct flatbuffer file;
     struct model *model;
     struct flatbuffer_vector codes, buffers;
-    size_t *index; /* by number of a tensor in the file: its index in the model */
+    size_t *index; /* index in the model of each tensor, by the tensor's number in the file */
     uint32_t count;
     struct fault *fault;
 };
@@ -196,7 +196,7 @@ static int read_quantisation(struct reader *reader, const struct flatbuffer_tabl
         const uint32_t bits = (uint32_t)flatbuffer_element(file, &scale, i);
 
         memcpy(&quant.scale[i], &bits, sizeof(bits));
-        if (zero.count > 0) /* a single zero point holds for all scales */
+        if (zero.count > 0) /* a single zero point is used for all scales */
             quant.zero_point[i] =
                 (int64_t)flatbuffer_element(file, &zero, i < zero.count ? i : zero.count - 1);
     }
@@ -208,7 +208,7 @@ static int read_quantisation(struct reader *reader, const struct flatbuffer_tabl
     return result;
 }
 
-/* Finds the elements of a constant. Files above 2 GiB have them behind the FlatBuffer. */
+/* Finds the elements of a constant. Files above 2 GiB have the elements after the FlatBuffer. */
 static int read_elements(struct reader *reader, const struct flatbuffer_table *table,
                          struct model_tensor *tensor)
 {
@@ -318,7 +318,7 @@ static int read_code(struct reader *reader, const struct flatbuffer_table *opera
     const struct flatbuffer_vector custom = flatbuffer_vector(file, &table, CODE_CUSTOM, 1);
     *code = (uint32_t)flatbuffer_uint(file, &table, CODE_OLD, 1, 0);
     const uint32_t builtin = (uint32_t)flatbuffer_uint(file, &table, CODE_BUILTIN, 4, 0);
-    if (builtin > *code) /* the old field has one byte */
+    if (builtin > *code) /* the old field has one byte, too small for new operators */
         *code = builtin;
     if (check(reader))
         return -1;
