@@ -12,7 +12,7 @@
 #include "cli/term/cancel.h"
 #include "proto/file/job_spec.h"
 
-/* Writes a path that is relative to the job files. */
+/* Writes `path` to `out`, relative to the directory of the job files. */
 static int localise(const struct import_output *output, const char *path, char out[CASE_PATH_MAX],
                     struct fault *fault)
 {
@@ -31,7 +31,7 @@ static int localise(const struct import_output *output, const char *path, char o
     return result;
 }
 
-/* Sets the file of a constant that a job can read where it is, without a copy. */
+/* Sets file and offset of a constant that jobs read from the model's files, without a copy. */
 static int name_constant(struct import *import, const struct model_tensor *tensor,
                          struct import_output *output, struct case_source *source,
                          struct fault *fault)
@@ -85,7 +85,7 @@ static int case_source_of(struct import *import, size_t index, struct import_out
     return 0;
 }
 
-/* Returns the element type that a job needs for elements of a header. */
+/* Returns the element type of a job's tensor for the elements that a .npy header describes. */
 static mli_element_type case_type(const struct npy_header *header, bool quantised)
 {
     if (quantised && header->kind != 'f' && header->item_size == 1)
@@ -93,9 +93,7 @@ static mli_element_type case_type(const struct npy_header *header, bool quantise
     return npy_default_type(header);
 }
 
-/*
- * Returns whether the source of the move has the shape and the strides of the tensor in its file.
- */
+/* Returns whether the move reads the whole tensor with the shape that the file states. */
 static bool is_natural(const struct case_source *source, const struct move *move)
 {
     uint64_t stride = 1;
@@ -132,7 +130,7 @@ static void set_window(const struct move *move, mli_mov_cfg_t *cfg)
         cfg->padding_post[d] = (uint8_t)axis->post;
         cfg->offset[d] = (uint32_t)axis->offset;
         cfg->sub_sample_step[d] = (uint32_t)axis->step;
-        /* A size of 0 in cfg selects all samples up to the padded end. */
+        /* A size of 0 in cfg selects all samples up to the end of the border. */
         if ((padded - axis->offset - 1) / axis->step + 1 != axis->count)
             cfg->size[d] = (uint32_t)size;
         cfg->perm_dim[d] = (uint8_t)move->order[d];
@@ -165,11 +163,7 @@ static void case_source_job(struct case_source *source, const struct move *move,
     set_window(move, &job->common.cfg);
 }
 
-/* Quantisation */
-
-/*
- * Converts a scale to mantissa / 2^shift. Returns false if a job's fields cannot hold the numbers.
- */
+/* Converts scale to mantissa / 2^shift. Returns false if a job's fields cannot hold the result. */
 static bool convert(float scale, int64_t zero, int16_t *mantissa, int8_t *shift,
                     int16_t *zero_point)
 {
@@ -179,7 +173,7 @@ static bool convert(float scale, int64_t zero, int16_t *mantissa, int8_t *shift,
 
     if (!(scale > 0) || isinf(scale) || zero < INT16_MIN || zero > INT16_MAX)
         return false;
-    if (rounded > INT16_MAX) { /* 0.99999 becomes 1 */
+    if (rounded > INT16_MAX) { /* rounded up to 1, such as 0.99999 */
         rounded /= 2;
         exponent++;
     }
@@ -237,9 +231,8 @@ static int save_fused_case(struct import *import, struct import_node *root,
 }
 
 /*
- * Fuses the jobs of the job file `chain`, which compares only the final results of the case and
- * the results that the graph or nodes without a case read. Writes NAME.fused.json if this saves
- * jobs. Sets root->chain_jobs and root->fused_jobs. Returns 0, or -1 with the fault.
+ * Fuses the jobs of the job file `chain`, and writes NAME.fused.json if this saves jobs. Sets
+ * root->chain_jobs and root->fused_jobs. Returns 0, or -1 with the fault.
  */
 static int fused_case_write(struct import *import, struct import_node *root,
                             struct import_output *output, const struct jsonw *chain,
@@ -275,7 +268,7 @@ struct part {
     struct import_node *node;
     struct moves moves;
     struct npy_header header;     /* header of the file of the result */
-    char name[IMPORT_RESULT_MAX]; /* name of the part's files; its jobs' names begin with it */
+    char name[IMPORT_RESULT_MAX]; /* the names of the part's files and jobs begin with it */
     bool direct;                  /* true: one move writes the whole file of the result */
 };
 
@@ -290,7 +283,6 @@ struct writer {
     struct fault *fault;
 };
 
-/* Returns whether one move writes the whole file of the result. */
 static bool is_direct(const struct part *part)
 {
     const struct move *move = &part->moves.items[0];
@@ -325,7 +317,7 @@ static int add_part(struct writer *writer, struct import_node *node,
     return 0;
 }
 
-/* Computes the expected result, and writes it. */
+/* Writes the expected result: the given elements (--data), or else the computed elements. */
 static int write_expected(struct writer *writer, const struct part *part)
 {
     struct element_store *store = &writer->import->store;
@@ -356,7 +348,7 @@ static int write_expected(struct writer *writer, const struct part *part)
     return result;
 }
 
-/* Writes the file that fills a result before its moves, if the border is not zeros. */
+/* Writes the file with which write_fill_job() fills the result before its moves. */
 static int write_fill(struct writer *writer, const struct part *part)
 {
     const uint32_t size = part->movement->dtype->size;
@@ -375,8 +367,6 @@ static int write_fill(struct writer *writer, const struct part *part)
     return result;
 }
 
-/* Names of jobs */
-
 static void job_name(const struct part *part, size_t move, char out[JOB_NAME_MAX])
 {
     if (part->direct)
@@ -393,8 +383,6 @@ static void add_after(struct job_spec *job, char names[][JOB_NAME_MAX], char **l
     job->after_count++;
     job->after = list;
 }
-
-/* Jobs */
 
 /* Returns whether a job has to compare the result of a part. */
 static bool is_compared(const struct writer *writer, const struct part *part)
@@ -488,13 +476,12 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
         add_after(&job, names, after, other);
     }
     if (part->moves.count > AFTER_MAX &&
-        number > 0) { /* the moves of a long list wait for one another, so that the last job needs
-                       few names in "after" */
+        number > 0) { /* each move waits for the previous one, write_save() for the last one */
         job_name(part, number - 1, other);
         add_after(&job, names, after, other);
     }
     if (result >= 0)
-        job_file_write(&writer->w, NULL, &job); /* all strings are borrowed */
+        job_file_write(&writer->w, NULL, &job); /* the strings of job are borrowed */
     tensor_desc_finish(&job.src.desc);
     return result < 0 ? fault_no_memory(writer->fault) : 0;
 }
@@ -514,7 +501,7 @@ static void write_fill_job(struct writer *writer, struct part *part)
     job_file_write(&writer->w, NULL, &job);
 }
 
-/* Writes the job that saves the buffer of a result. */
+/* Writes the job that saves the buffer of a result to its file. */
 static int write_save(struct writer *writer, struct part *part)
 {
     const size_t moves = part->moves.count;
@@ -603,7 +590,6 @@ static int write_jobs(struct writer *writer)
     return 0;
 }
 
-/* Writes the text as the job file of the case. */
 static int save_case_file(struct writer *writer, const struct import_node *root)
 {
     const char *text = jsonw_text(&writer->w);
@@ -616,8 +602,8 @@ static int save_case_file(struct writer *writer, const struct import_node *root)
 }
 
 /*
- * Writes the jobs of the case again, with only the needed expected results, and passes the text to
- * fused_case_write().
+ * Writes the jobs of the case again, which now compare only the final results and the results that
+ * the graph or nodes without a case read, and fuses these jobs.
  */
 static int fuse(struct writer *writer, struct import_node *root)
 {

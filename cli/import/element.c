@@ -23,8 +23,7 @@ static void find_in_concat(const struct movement *movement, const uint64_t *at,
 /* Returns the coordinate of the source that position `at` of the border repeats. */
 static int64_t mirrored(const struct movement *movement, int64_t at, int64_t extent)
 {
-    const int64_t skip = movement->border == MOVEMENT_REFLECT; /* do not repeat the
-                                                                  outermost element */
+    const int64_t skip = movement->border == MOVEMENT_REFLECT; /* 1: skip the outermost element */
 
     if (movement->border == MOVEMENT_EDGE)
         return at < 0 ? 0 : extent - 1;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The expected result of a movement, from the definition of its operator: for each element of the
- * result, the element of a source. Plain loops over coordinates, which share no code with the
- * strided moves of move.c or with libmli.
+ * Computes the expected result of a movement from the definition of its operator: finds the source
+ * element of each result element. The loops over coordinates share no code with the strided moves
+ * of move.c or with libmli.
  */
 #ifndef CLI_IMPORT_ELEMENT_H
 #define CLI_IMPORT_ELEMENT_H
 
 #include "cli/import/movement.h"
 
-/**
- * Computes the result, `movement_elements() * dtype->size` bytes, from the packed elements of each
- * source.
- */
+/** Computes the result, movement_elements() * dtype->size bytes, from packed sources. */
 void element_compute(const struct movement *movement, const uint8_t *const *sources, uint8_t *out);
 
 #endif /* CLI_IMPORT_ELEMENT_H */

@@ -46,10 +46,7 @@ bool stored_as_is(const struct model_dtype *dtype, uint32_t rank)
     return dtype->size <= 4 && rank >= 1 && rank <= MLI_MAX_RANK;
 }
 
-/*
- * Fills elements with their positions, or, if a dtype has fewer values than the tensor has
- * elements, with random values from a seed.
- */
+/* Fills elements with their positions, or, if the dtype has too few values, with random values. */
 static void stored_generate(const struct npy_header *header, uint64_t seed, uint8_t *elements)
 {
     const uint64_t count = header->data_size / header->item_size;

@@ -9,10 +9,9 @@
 #include "proto/file/npy.h"
 
 /*
- * Tensors of a model in .npy files: with at most 4 dimensions and elements of 1, 2 or 4 bytes.
- * Elements of 8 bytes become two elements of 4 bytes along the last dimension; the first
- * dimensions of a tensor with a higher rank are merged into one; a scalar has one dimension.
- * Elements keep their order.
+ * The .npy file of a tensor has 1 to 4 dimensions, and elements of 1, 2 or 4 bytes in the tensor's
+ * order. An element of 8 bytes becomes two elements along the last dimension; the first dimensions
+ * of a tensor with a higher rank are merged into one; a scalar has one dimension.
  */
 
 /** Fills the header of the .npy file for a tensor of at least one element. */
@@ -35,14 +34,14 @@ int element_store_init(struct element_store *store, struct model *model, const c
                        struct fault *fault);
 void element_store_finish(struct element_store *store);
 
-/** Returns the elements of a tensor; generates them if nothing gives them. Null: see *fault. */
+/** Returns the elements of a tensor; generates them if the tensor has none. Null: see *fault. */
 const uint8_t *element_store_get(struct element_store *store, size_t tensor, struct fault *fault);
 
 /** Gives a tensor its computed elements. The store owns them from now on, even on failure. */
 int element_store_put(struct element_store *store, size_t tensor, uint8_t *elements,
                       struct fault *fault);
 
-/** Frees all elements but those of the model and of given files. */
+/** Frees all elements except those of the model and of given files. */
 void element_store_forget(struct element_store *store);
 
 #endif /* CLI_IMPORT_ELEMENT_STORE_H */

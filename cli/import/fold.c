@@ -9,7 +9,6 @@
 
 #include "cli/import/move.h"
 
-/* Removes the axis with this number. */
 static void remove_axis(struct move *move, uint32_t axis)
 {
     uint32_t kept = 0;
@@ -91,9 +90,8 @@ static void merge_axes(struct move *move)
 }
 
 /*
- * Narrows the window to the elements of the source, so that the move does not write the border:
- * the result has its zeros or its fill already. Returns false if the window has no element of the
- * source.
+ * Narrows the window to the elements of the source: the result has the zeros or the fill of the
+ * border already. Returns false if the window has no element of the source.
  */
 static bool remove_border(struct move_axis *axis)
 {

@@ -10,10 +10,7 @@
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 
-/*
- * Sets the extent of the open dimensions with this name; "*": of all dimensions that are open.
- * Returns the number of dimensions.
- */
+/* Sets the extent of the open dimensions with this name ("*": any name). Returns their number. */
 static size_t set_dims(struct model *model, const char *name, size_t length, int64_t extent)
 {
     const bool all = length == 1 && *name == '*';
@@ -149,9 +146,8 @@ void import_request_finish(struct import_request *request)
  * The test data of an ONNX model: files input_N.pb and output_N.pb for the inputs and outputs of
  * its graph. Missing files are no error.
  *
- * Only the file of a sequence of tensors has the length of the sequence, the model does not have
- * it. The sequence NAME becomes the tensors NAME[0], NAME[1], ..., and a node Identity that reads
- * the sequence copies each of these tensors.
+ * The model does not have the length of a sequence of tensors, only the file has it. The sequence
+ * NAME becomes the tensors NAME[0], NAME[1], ..., and a node Identity of NAME copies each of them.
  */
 
 /* A file input_N.pb or output_N.pb, and the tensors of its value. */
@@ -168,10 +164,8 @@ static void given_finish(struct given *given)
     text_finish(&given->text);
 }
 
-/*
- * Reads the file of input or output `number` of the graph, a value of this kind. Returns 1, 0 if
- * the file does not exist, or -1. Call given_finish() in all cases.
- */
+/* Reads the file of input or output `number` of the graph, a value of this kind. Returns 1, 0 if
+ * the file does not exist, or -1. Call given_finish() in all cases. */
 static int given_init(struct given *given, const char *directory, const char *side, size_t number,
                       enum model_kind kind, struct fault *fault)
 {
@@ -192,7 +186,7 @@ static int given_init(struct given *given, const char *directory, const char *si
     return result;
 }
 
-/* Copies type, shape and elements of a tensor. The caller owns the elements. */
+/* Copies type and shape of given tensor `number`. Returns an owned copy of its elements. */
 static uint8_t *copy(struct model_tensor *to, const struct given *given, size_t number,
                      struct fault *fault)
 {
@@ -216,7 +210,7 @@ static uint8_t *copy(struct model_tensor *to, const struct given *given, size_t 
     return memory;
 }
 
-/* Makes a tensor of the model a constant. */
+/* Makes `to` a constant with the type, shape and elements of given tensor `number`. */
 static int set_constant(struct model_tensor *to, const struct given *given, size_t number,
                         struct fault *fault)
 {
@@ -254,7 +248,7 @@ static int add_items(struct model *model, size_t sequence, size_t count, struct 
     return 0;
 }
 
-/* Reads one input. Returns the number of its tensors, or -1. */
+/* Reads the file of one input. Returns the number of its tensors, or -1. */
 static int read_input(struct model *model, const char *directory, size_t number,
                       struct fault *fault)
 {
@@ -332,10 +326,8 @@ static int list_outputs(struct model *model, struct fault *fault)
     return 0;
 }
 
-/*
- * Makes constants of the inputs of the graph, and adds the items of sequences to the model. Sets
- * *count to the number of tensors that were read.
- */
+/* Makes constants of the inputs of the graph, and adds the items of sequences to the model. Sets
+ * *count to the number of tensors that were read. */
 static int given_inputs(struct model *model, const char *directory, size_t *count,
                         struct fault *fault)
 {
@@ -355,7 +347,7 @@ static int given_inputs(struct model *model, const char *directory, size_t *coun
     return list_outputs(model, fault);
 }
 
-/* Reads one output. Returns the number of its tensors, or -1. */
+/* Reads the file of one output. Returns the number of its tensors, or -1. */
 static int read_output(struct element_store *store, const char *directory, size_t number,
                        struct fault *fault)
 {
@@ -367,7 +359,7 @@ static int read_output(struct element_store *store, const char *directory, size_
     size_t count = result == 1 ? given.model.tensor_count : 0;
 
     if (kind != MODEL_TENSOR && count != model->tensors[index].item_count)
-        count = 0; /* no node Identity makes the items of this sequence */
+        count = 0; /* skip the file: in the model the sequence has other items, or none */
     for (size_t k = 0; result == 1 && k < count; k++) {
         const size_t to = kind == MODEL_TENSOR ? index : model->tensors[index].first + k;
         uint8_t *memory = copy(&model->tensors[to], &given, k, fault);
@@ -458,8 +450,8 @@ static int check_moves(struct import_node *node, const char *op)
 }
 
 /*
- * Refuses a node if one of its outputs is a constant, is made or read before, or is listed twice:
- * no correct model has this. Returns the reason, or null.
+ * Returns the reason to refuse a node, or null. In a correct model no output of a node is a
+ * constant, is made or read by an earlier node, or is listed twice.
  */
 static const char *check_order(const struct import *import, const struct import_node *node)
 {
@@ -492,7 +484,7 @@ static size_t root_of(struct import *import, size_t node)
     return node;
 }
 
-/* Adds a node to the case of its predecessors. The first node of a case is the root. */
+/* Merges the case of a node with the cases of the nodes that make its sources. */
 static void join(struct import *import, size_t number)
 {
     struct import_node *node = &import->nodes[number];

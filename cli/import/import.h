@@ -19,7 +19,6 @@
 #include "proto/json/jsonw.h"
 
 /* The options of `mlictl import`, and its model. */
-
 struct import_request {
     const struct options *options;
     const char *path;      /* the model */
@@ -42,7 +41,7 @@ void import_request_finish(struct import_request *request);
 
 enum import_fate {
     IMPORT_OTHER,    /* no data movement, or jobs cannot do it: see list.reason */
-    IMPORT_CONSTANT, /* a constant of the model */
+    IMPORT_CONSTANT, /* an operator Constant of ONNX */
     IMPORT_CASE
 };
 
@@ -51,11 +50,10 @@ struct import_node {
     struct movement_list list;
     size_t root;                   /* first node of its case */
     size_t next;                   /* next node of its case; MODEL_ABSENT: none */
-    size_t jobs;                   /* jobs that do the movements */
+    size_t jobs;                   /* number of jobs that do the movements */
     size_t chain_jobs, fused_jobs; /* root only: jobs of the case before and after --fuse; or 0 */
     bool quant_left_out;           /* the jobs lack quantisation parameters that no job can have */
-    char name[IMPORT_NAME_MAX];    /* unique name for the node's jobs and files; of a root, for the
-                                      case */
+    char name[IMPORT_NAME_MAX];    /* unique name of the jobs and files; root: of the case, too */
 };
 
 struct import {
@@ -72,26 +70,20 @@ struct import {
     size_t unknown; /* number of those `others` that have an operand of unknown type or shape */
 };
 
-/** Reads all nodes and groups them. Returns 0, or -1 with the fault. */
+/** Reads all nodes and groups them into cases. Returns 0, or -1 with the fault. */
 int import_init(struct import *import, struct import_request *request, struct fault *fault);
 void import_finish(struct import *import);
 
 enum { IMPORT_RESULT_MAX = IMPORT_NAME_MAX + 24 };
-/**
- * Writes the name of a movement's result: the node's name, with a number if the node has several
- * movements. Returns `out`.
- */
+/** Writes a result's name: NODE, or NODE.N if the node has several results. Returns `out`. */
 const char *import_result(const struct import_node *node, const struct movement *movement,
                           char out[IMPORT_RESULT_MAX]);
-/**
- * Writes the name of the result that becomes this tensor. Returns `out`, or null if no movement
- * makes the tensor.
- */
+/** Writes the name of the result that is `tensor`; null: no movement makes the tensor. */
 const char *import_maker(const struct import *import, size_t tensor, char out[IMPORT_RESULT_MAX]);
 
 enum { CASE_PATH_MAX = 4096 };
 
-/* The file of a tensor. */
+/* The file that has the elements of a tensor. */
 struct case_source {
     char file[CASE_PATH_MAX]; /* relative to the job file */
     char *tensor;             /* name of the tensor in the model, borrowed; or null */
@@ -101,15 +93,11 @@ struct case_source {
     bool readable;            /* mlictl reads the type and the shape from the file */
 };
 
-/* Writes the case of some nodes: sources, expected results, and the job file. */
-
-/** Writes the case with the first node `root`. Returns 0, or -1 with the fault. */
+/** Writes a case: sources, expected results and the job file. Returns 0, or -1 with the fault. */
 int case_file_write(struct import *import, size_t root, struct import_output *output,
                     struct fault *fault);
 
-/* The list of all nodes: import.json, and lines for people. */
-
-/** Writes the object of import.json and --json. */
+/** Writes the list of all nodes, as in import.json and --json. */
 void import_report_json(const struct import *import, struct jsonw *w);
 
 /** Writes cases.txt: the manifest of the cases. */
@@ -118,7 +106,6 @@ void import_report_manifest(const struct import *import, struct textw *text);
 /** Prints a line for each node. */
 void import_report_nodes(const struct import *import, const struct print_style *style);
 
-/** Prints the summary. */
 void import_report_summary(const struct import *import, const struct print_style *style);
 
 #endif /* CLI_IMPORT_H */

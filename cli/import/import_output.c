@@ -120,8 +120,7 @@ static int is_any(int directory, const char *name)
     return 1;
 }
 
-/* Returns 1 if the directory has the list that import writes last, 0 if not, or -1 with errno set.
- */
+/* Returns whether the directory has the list that import writes last, or -1 with errno set. */
 static int has_list(int fd)
 {
     char text[sizeof(IMPORT_LIST_BEGIN)] = "";
@@ -174,7 +173,6 @@ static int check_place(struct import_output *output, bool force, struct fault *f
     return result;
 }
 
-/* Makes the hidden directory. */
 static int make_hidden(struct import_output *output, struct fault *fault)
 {
     const char *slash = strrchr(output->path, '/');

@@ -26,7 +26,7 @@ struct import_output {
 #define IMPORT_DATA       "data"
 
 /**
- * Begins a directory. An existing one must be empty, or, with `force`, be an earlier output.
+ * Begins a directory. If `path` exists, it must be empty, or, with `force`, an earlier output.
  * Returns 0, or -1 with the fault; call import_output_finish() in both cases.
  */
 int import_output_init(struct import_output *output, const char *path, bool force,

@@ -119,7 +119,7 @@ void import_report_manifest(const struct import *import, struct textw *text)
     }
 }
 
-/* Writes a shape as "1x3x224x224"; of a scalar, "scalar". */
+/* Writes a shape, such as "1x3x224x224"; the shape of a scalar is "scalar". */
 static const char *shape_text(uint32_t rank, const uint64_t *shape, char out[SHAPE_MAX])
 {
     size_t length = 0;

@@ -44,10 +44,7 @@ static void take(struct move *move, size_t source, uint32_t rank, const uint64_t
         move->order[d] = d;
 }
 
-/*
- * Sets where the axes are in a packed result with the extents `shape`, in the order of the
- * result's dimensions; null: the extents of the result are those of the windows.
- */
+/* Sets extents and strides of the axes in a packed result of this shape; null: of the windows. */
 static void place(struct move *move, const uint64_t *shape)
 {
     uint64_t stride = 1;
@@ -61,7 +58,7 @@ static void place(struct move *move, const uint64_t *shape)
     }
 }
 
-/* Adds a move that sees source 0 in the shape `shape` and permutes its dimensions. */
+/* Adds a move that reads source 0 in the shape `shape` and permutes its dimensions. */
 static int add_permuted(struct moves *moves, uint32_t rank, const uint64_t *shape,
                         const uint32_t *order)
 {
@@ -78,8 +75,7 @@ static int add_blocks(const struct movement *movement, struct moves *moves)
     const bool depth = movement->kind == MOVEMENT_DEPTH_TO_SPACE;
     const uint64_t b = movement->block;
     /* The tensor with the larger planes: the result of depth-to-space, the source of
-       space-to-depth. n, c, h and w are its batches, channels, rows of blocks and columns of
-       blocks. */
+       space-to-depth. It has n batches, c channels, and h * w blocks in a plane. */
     const uint64_t *large = depth ? movement->shape : movement->sources[0].shape;
     const bool nhwc = movement->layout == MOVEMENT_NHWC;
     const uint64_t n = large[0], c = large[nhwc ? 3 : 1], h = large[nhwc ? 1 : 2] / b,
@@ -129,13 +125,12 @@ static int add_concat(const struct movement *movement, struct moves *moves)
 }
 
 /*
- * Movements that change single dimensions in a way that one move cannot do, such as a reversal.
- * Each dimension is cut into runs, which one move can do, and each combination of runs becomes a
- * move.
+ * A part of a dimension of a movement that one move cannot do, such as a reversal: the elements
+ * from, from + step, ... of the source become the elements at, at + 1, ... of the result. Each
+ * combination of runs of the dimensions becomes a move.
  */
 struct run {
-    uint64_t from, count, step, at; /* source elements from, from + step, ... become result
-                                       elements at, at + 1, ... */
+    uint64_t from, count, step, at;
 };
 
 struct runs {
@@ -161,9 +156,7 @@ static bool add_run(struct moves *moves, struct runs *runs, struct run run)
     return true;
 }
 
-/*
- * Cuts a dimension of a slice into runs: one run, or one run per element if the step is negative.
- */
+/* Cuts a dimension of a slice into one run, or one run per element if the step is negative. */
 static bool cut_slice(const struct movement *movement, uint32_t d, struct moves *moves,
                       struct runs *runs)
 {
@@ -192,10 +185,7 @@ static bool cut_tile(const struct movement *movement, uint32_t d, struct moves *
     return true;
 }
 
-/*
- * Returns the source coordinate whose element the border has at coordinate `at`, which is below 0
- * or at least `extent`.
- */
+/* Returns the source coordinate that the border repeats at `at`, which is outside the source. */
 static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
 {
     switch (border) {
@@ -209,8 +199,8 @@ static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
 }
 
 /*
- * Cuts a dimension of a pad whose border repeats source elements into runs: one run for the
- * elements inside the source, and one run for each element of the border.
+ * Cuts a dimension of a pad whose border repeats source elements: one run is the source, and each
+ * element of the border is a run.
  */
 static bool cut_pad(const struct movement *movement, uint32_t d, struct moves *moves,
                     struct runs *runs)
@@ -242,7 +232,7 @@ static int add_product(const struct movement *movement, struct moves *moves,
     bool more = true;
 
     for (uint32_t d = 0; d < movement->rank; d++) {
-        if (!runs[d].items) /* a dimension of a result has at least one element */
+        if (!runs[d].items) /* never true: each extent is at least 1 */
             return -1;
     }
     while (more) {
@@ -287,8 +277,8 @@ static int add_runs(const struct movement *movement, struct moves *moves,
 }
 
 /*
- * Adds the move of a pad: the source with a border of zeros. If the fill is not 0, moves->filled
- * is set: the result is filled before, and moves_fold() removes the border.
+ * Adds the source with a border of zeros. Sets moves->filled if the fill is not 0: the result is
+ * filled before the moves, and moves_fold() removes the border.
  */
 static int add_pad(const struct movement *movement, struct moves *moves)
 {
@@ -316,7 +306,7 @@ static int add_pad(const struct movement *movement, struct moves *moves)
 int moves_of(const struct movement *movement, struct moves *moves)
 {
     *moves = (struct moves){.unit = movement->dtype->size};
-    if (movement->rank == 0) /* each kind of movement copies a scalar */
+    if (movement->rank == 0) /* each movement of a scalar is a copy */
         return add_copy(movement, moves);
     switch (movement->kind) {
     case MOVEMENT_COPY:

@@ -11,7 +11,7 @@
 #include "mli_types.h"
 
 enum {
-    MOVE_AXES_MAX = MOVEMENT_RANK_MAX + 1, /* one axis more: the parts of an element */
+    MOVE_AXES_MAX = MOVEMENT_RANK_MAX + 1, /* one more axis for the parts of an element */
     MOVE_BORDER_MAX = 255,                 /* zeros on one side of a dimension: the limit of cfg */
     MOVES_MAX = 4096                       /* maximum number of moves of a movement */
 };
@@ -20,8 +20,7 @@ enum {
 struct move_axis {
     uint64_t extent, src_stride;  /* extent and stride in the source */
     uint64_t pre, post;           /* zeros before and after the source */
-    uint64_t offset, count, step; /* window: `count` elements, the first one `offset` after the
-                                     beginning of the border */
+    uint64_t offset, count, step; /* window of `count` elements; offset 0: start of the border */
     uint64_t dst_extent, dst_stride, at; /* in the result; at: the first written coordinate */
 };
 
@@ -49,9 +48,8 @@ void moves_finish(struct moves *moves);
 int moves_add(struct moves *moves, const struct move *move);
 
 /**
- * Replaces the moves by moves of 1 to 4 axes and elements of 1, 2 or 4 bytes. A move that has this
- * form already stays unchanged. Returns 0, or -1 if there is no memory, or if moves->too_many or
- * moves->too_wide is set.
+ * Changes the moves to 1 to 4 axes and elements of 1, 2 or 4 bytes; moves of this form stay as they
+ * are. Returns 0, or -1 if there is no memory or moves->too_many or moves->too_wide is set.
  */
 int moves_fold(struct moves *moves);
 

@@ -11,8 +11,7 @@
  *                                   -> case_file.c   jobs of a job file
  *     import.c groups the movements of a graph into cases; import_report.c lists all nodes
  *
- * element.c and move.c compute the result of a movement independently of each other: a job passes
- * only if both agree.
+ * element.c and move.c compute each result independently: a job passes only if both agree.
  *
  * To add an operator, start here: read it in onnx_nodes.c or tflite_nodes.c. To add a kind of
  * movement: extend enum movement_kind, element.c and move.c.
@@ -40,14 +39,13 @@ enum movement_kind {
     MOVEMENT_TRANSPOSE, /* result dimension i is source dimension perm[i] */
     MOVEMENT_SLICE,     /* result[i] = source[begin[i] + i * step[i]] */
     MOVEMENT_CONCAT,    /* all sources, one after the other along `axis` */
-    MOVEMENT_PAD,       /* begin[i] border elements before the source, the rest after it; a
-                           negative number cuts off elements */
+    MOVEMENT_PAD,       /* begin[i] elements before the source, the rest after; < 0: cut off */
     MOVEMENT_TILE,      /* result[i] = source[i mod extent] */
     MOVEMENT_DEPTH_TO_SPACE,
     MOVEMENT_SPACE_TO_DEPTH
 };
 
-/* The order of blocks and channels. */
+/* The channel that has element c of `channels` at (row, column) of a block. */
 enum movement_layout {
     MOVEMENT_NHWC, /* channel = (row * block + column) * channels + c */
     MOVEMENT_DCR,  /* NCHW, channel = (row * block + column) * channels + c */
@@ -76,7 +74,7 @@ struct movement {
     size_t source_count;
     uint64_t shape[MOVEMENT_RANK_MAX]; /* shape of the result */
     size_t output;                     /* the tensor that the movement makes */
-    uint32_t result_rank;              /* the shape that the tensor `output` gets: */
+    uint32_t result_rank;              /* rank and shape that the tensor `output` gets */
     uint64_t result[MOVEMENT_RANK_MAX];
     const struct model_dtype *dtype;
     uint32_t perm[MOVEMENT_RANK_MAX];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reads nodes; completes shapes and types that the model lacks for results of computing operators.
- */
+/* Reads nodes. Completes shapes and types that the model lacks, for operators that compute. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +59,8 @@ static const struct model_dtype *type_of(const struct model *model, const struct
     return of ? of->dtype : NULL;
 }
 
-/* Broadcasts common[] with the shape of an input. The last dimension of the common shape is
- * common[MODEL_RANK_MAX - 1]. Returns false if an extent of the input is open, or does not match.
- */
+/* Broadcasts the shape in the last entries of common[] with the shape of an input. Returns false
+ * if an extent of the input is open or does not match. */
 static bool add_shape(struct model_dim common[MODEL_RANK_MAX], uint32_t *rank,
                       const struct model_tensor *tensor)
 {
@@ -159,7 +156,7 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
     read = operator->read(&reader);
     if (read && list->count == 0)
         read = node_refuse(&reader, "it has no output");
-    if (!read) { /* a node becomes a case as a whole, or not at all */
+    if (!read) { /* a case has all movements of a node, or the node has no case */
         for (size_t i = 0; i < list->count; i++)
             free(list->movements[i].sources);
         list->count = 0;

@@ -211,10 +211,7 @@ bool node_declared(const struct node_reader *reader, struct node_ints *shape)
     return true;
 }
 
-/*
- * Compares type and shape of the result with those of the tensor; sets them if the model lacks
- * them.
- */
+/* Compares type and shape of the result with the model, or sets them if the model lacks them. */
 static bool settle(struct node_reader *reader, struct model_tensor *tensor,
                    const struct movement *movement)
 {
@@ -320,7 +317,7 @@ bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
     return node_result_same(reader, movement, 0);
 }
 
-/* Replaces a size of -1, of which there may be one, by the rest of the extent. */
+/* Replaces a size of -1 by the rest of the extent. Refuses another sum of sizes than the extent. */
 static bool complete_sizes(struct node_reader *reader, struct node_ints *sizes, uint64_t extent)
 {
     int64_t sum = 0;
@@ -341,7 +338,7 @@ static bool complete_sizes(struct node_reader *reader, struct node_ints *sizes, 
     return true;
 }
 
-/* Sets the sizes of equal parts; the last one may be smaller. */
+/* Sets the sizes of equal parts; the last part may be smaller. */
 static void equal_sizes(struct node_ints *sizes, size_t parts, uint64_t extent)
 {
     const uint64_t size = (extent + parts - 1) / parts;
@@ -396,7 +393,6 @@ bool node_split(struct node_reader *reader, size_t i, int64_t given, struct node
     return true;
 }
 
-/* Inserts an extent of 1. */
 static void insert_one(uint64_t shape[MOVEMENT_RANK_MAX], uint32_t rank, uint32_t axis)
 {
     memmove(shape + axis + 1, shape + axis, (rank - axis) * sizeof(*shape));

@@ -37,10 +37,7 @@ struct movement *node_movement(struct node_reader *reader, enum movement_kind ki
 /** Reads the integers of input `i`, which must be a constant. `what` is its name in messages. */
 bool node_input_ints(struct node_reader *reader, size_t i, const char *what,
                      struct node_ints *ints);
-/**
- * Reads the integers of input `i`, or of the attribute if the node lacks the input; both may be
- * absent.
- */
+/** Reads the integers of input `i`, or else of the attribute; the node may have neither. */
 bool node_ints(struct node_reader *reader, size_t i, const char *attribute, struct node_ints *ints);
 /** Returns an integer attribute, or `absent`. */
 int64_t node_int(const struct node_reader *reader, const char *attribute, int64_t absent);
@@ -61,10 +58,7 @@ bool node_result(struct node_reader *reader, struct movement *movement, size_t i
 bool node_result_same(struct node_reader *reader, struct movement *movement, size_t i);
 /** Adds a copy of input 0 in the shape that the model gives output 0. */
 bool node_copy_as_declared(struct node_reader *reader);
-/**
- * Reads the shape that the model gives output 0. Returns false, without a refusal, if the model
- * lacks the shape.
- */
+/** Reads the shape of output 0 from the model. Returns false, but does not refuse, without it. */
 bool node_declared(const struct node_reader *reader, struct node_ints *shape);
 
 /**
@@ -91,7 +85,7 @@ bool node_range(struct node_reader *reader, struct movement *movement, uint32_t 
 /** Checks that the source of a pad has the elements that its border repeats. */
 bool node_check_mirror(struct node_reader *reader, const struct movement *movement);
 
-/* An operator of a format, and its reader. The last entry of a table has a null name. */
+/* An operator of a format, and its reader. The last entry of a table has no name. */
 struct node_operator {
     const char *name;
     bool (*read)(struct node_reader *reader);

@@ -57,7 +57,7 @@ static bool read_slice(struct node_reader *reader)
 
         if (!node_axis(reader, axes.count < 0 ? k : axes.values[k], movement->rank, &d))
             return false;
-        /* ONNX cuts a start before the first sample to that sample, also for negative steps. */
+        /* ONNX moves a start before the first sample to that sample, even for negative steps. */
         if (start < -(int64_t)movement->sources[0].shape[d])
             start = 0;
         if (!node_range(reader, movement, d, start, ends.values[k], step))
@@ -71,7 +71,7 @@ static bool read_slice(struct node_reader *reader)
 
 static bool read_concat(struct node_reader *reader)
 {
-    return node_concat(reader, node_int(reader, "axis", 1), false); /* default of version 1: 1 */
+    return node_concat(reader, node_int(reader, "axis", 1), false); /* version 1 has a default: 1 */
 }
 
 static bool read_split(struct node_reader *reader)
@@ -82,10 +82,8 @@ static bool read_split(struct node_reader *reader)
            node_split(reader, 0, node_int(reader, "axis", 0), &sizes, false);
 }
 
-/*
- * Sets the border of a pad. `pads` has the widths before all axes, then those after all axes;
- * absent `axes` are all dimensions.
- */
+/* Sets the border of a pad. `pads` has the widths before all axes, then the widths after all axes;
+ * absent `axes` are all dimensions. */
 static bool set_pads(struct node_reader *reader, struct movement *movement,
                      const struct node_ints *pads, const struct node_ints *axes)
 {
@@ -179,7 +177,7 @@ static bool complete_shape(struct node_reader *reader, const struct node_ints *s
     int open = -1;
 
     for (int d = 0; d < source->count; d++)
-        elements *= source->values[d]; /* at most MOVEMENT_BYTES_MAX */
+        elements *= source->values[d]; /* no overflow: at most MOVEMENT_BYTES_MAX */
     for (int d = 0; d < shape->count; d++) {
         if (shape->values[d] == 0 && !zeros && d < source->count)
             shape->values[d] = source->values[d];
@@ -211,7 +209,7 @@ static bool read_reshape(struct node_reader *reader)
            end_copy(reader, (uint32_t)shape.count, shape.values);
 }
 
-/* Reads axes of `rank` dimensions as a set. Absent axes are `absent`. */
+/* Reads axes of `rank` dimensions as a set of bits; the set of absent axes is empty. */
 static bool read_axes(struct node_reader *reader, const struct node_ints *axes, uint32_t rank,
                       uint32_t *set)
 {

@@ -54,8 +54,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     const bool shrink = node_int(reader, "shrink_axis_mask", 0) & bit;
     int64_t begin = strided->begin.values[k], end = strided->end.values[k];
 
-    /* A mask selects the first or the last sample in the direction of the step; node_range()
-       limits the values. */
+    /* A mask removes a limit of the range: node_range() limits the range to the extent. */
     if (node_int(reader, "begin_mask", 0) & bit && !shrink)
         begin = step < 0 ? INT64_MAX : 0;
     if (shrink) {

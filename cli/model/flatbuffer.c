@@ -9,8 +9,7 @@ static const struct flatbuffer_vector no_vector;
 
 void flatbuffer_init(struct flatbuffer *flatbuffer, const uint8_t *bytes, uint64_t size)
 {
-    /* Tables share vtables, strings and small vectors, so some bytes of a correct file are read
-       more than once. */
+    /* Tables share vtables, strings and small vectors: some bytes may be read more than once. */
     *flatbuffer =
         (struct flatbuffer){.bytes = bytes, .size = size, .budget = (1 << 20) + 16 * size};
 }
@@ -51,10 +50,7 @@ static uint64_t load(const struct flatbuffer *flatbuffer, uint64_t at, uint32_t 
     return le64toh(bits);
 }
 
-/*
- * Returns the position that the offset stored at `at` points to, or 0 after a problem. The offset
- * counts from `at`.
- */
+/* Returns `at` plus the offset that is stored at `at`, or 0 after a problem. */
 static uint64_t follow(struct flatbuffer *flatbuffer, uint64_t at)
 {
     if (!inside(flatbuffer, at, 4))
@@ -67,7 +63,7 @@ static uint64_t follow(struct flatbuffer *flatbuffer, uint64_t at)
     return inside(flatbuffer, at + distance, 4) ? at + distance : 0;
 }
 
-/* Returns the table at `at`, after checking it; no_table after a problem. */
+/* Returns the table at `at`, or no_table after a problem. Checks the sizes of the table. */
 static struct flatbuffer_table table_at(struct flatbuffer *flatbuffer, uint64_t at)
 {
     struct flatbuffer_table table = {.at = at};

@@ -99,7 +99,7 @@ static size_t *slot_of(const struct model *model, const char *name)
 
 size_t model_find(const struct model *model, const char *name)
 {
-    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1: absent */
+    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1 is MODEL_ABSENT */
 }
 
 /* Makes room for one more name, so that at most half of the slots are used. */
@@ -136,10 +136,8 @@ static bool is_plain(const char *name)
     return true;
 }
 
-/*
- * Returns a valid name that is unique if `unique`, or null if out of memory. Frees `name`, or
- * returns it.
- */
+/* Returns `name`, or frees it and returns a valid name, which is unique if `unique` is set; null if
+ * out of memory. */
 static char *unique_name(const struct model *model, char *name, bool unique)
 {
     bool plain = is_plain(name);

@@ -9,9 +9,8 @@
  * The readers copy names, shapes and attributes. The elements of constants stay in the bytes of the
  * file wherever they are little-endian and packed there.
  *
- * To add a format, start here: write a reader that fills a struct model with the functions of
- * model.c, call it in model_read.c, and add the format to FILE_FORMAT_TABLE
- * (proto/file/job_spec.h).
+ * To add a format, start here: write a reader that fills a struct model with functions of model.c,
+ * call the reader in model_read.c, and extend FILE_FORMAT_TABLE (proto/file/job_spec.h).
  */
 #ifndef CLI_MODEL_H
 #define CLI_MODEL_H
@@ -222,7 +221,7 @@ int model_integers(const struct model *model, size_t tensor, int64_t *out, int m
 
 /**
  * Copies the elements of a float32 constant to a new array, which the caller frees. Returns null,
- * with *count 0, if the tensor is no such constant, or if there is no memory.
+ * with *count 0, if the tensor is no float32 constant, or if there is no memory.
  */
 float *model_floats(const struct model *model, size_t tensor, uint32_t *count);
 
@@ -231,22 +230,17 @@ uint64_t model_element_count(const struct model_tensor *tensor);
 
 /*
  * ONNX models, and files of one value (.pb): a tensor, or a sequence of tensors. The numbers of
- * fields and types are those of onnx.proto
- * (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+ * fields and types are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
  */
 
 /** Reads the graph of a ModelProto; see model_read(). The model may be incomplete on failure. */
 int onnx_read(struct model *model, struct fault *fault);
 /** Reads a TensorProto as a model of one constant; its name may be missing in the file. */
 int onnx_read_tensor_file(struct model *model, struct fault *fault);
-/**
- * Reads the tensors of a SequenceProto or OptionalProto as constants that are named "[0]",
- * "[1]", ...
- */
+/** Reads the tensors of a SequenceProto or OptionalProto as constants "[0]", "[1]", ... */
 int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fault);
 
-/* Private to the reader of ONNX. */
-/** Returns the type with the number of TensorProto.DataType; null: undefined. */
+/** Returns the type with this number in TensorProto.DataType; null: 0, which is UNDEFINED. */
 const struct model_dtype *onnx_dtype(uint64_t number);
 
 /*

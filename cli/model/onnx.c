@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ModelProto: the graph of an ONNX model. */
+/* Reads ONNX models (ModelProto) and values (TensorProto, SequenceProto, OptionalProto). */
 #include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +10,7 @@
 #include "cli/model/protobuf.h"
 #include "proto/grow.h"
 
-/* SequenceProto and OptionalProto: several tensors in a file, or none. */
-
-/* Numbers of the fields of these messages. */
+/* Numbers of the fields of SequenceProto and OptionalProto. */
 enum { SEQUENCE_TENSOR = 3, OPTIONAL_TENSOR = 3, OPTIONAL_SEQUENCE = 5 };
 
 /* The members of a TensorProto except its elements. */
@@ -27,7 +25,7 @@ struct parsed {
     bool has_length;
 };
 
-/* Fields of TensorProto, and of the entries of its external_data. */
+/* Numbers of the fields of TensorProto, and of the entries of its external_data. */
 enum {
     TENSOR_DIMS = 1,
     TENSOR_TYPE = 2,
@@ -77,9 +75,7 @@ static bool is_text(const struct protobuf_field *field, const char *text)
     return field->size == strlen(text) && memcmp(field->bytes, text, field->size) == 0;
 }
 
-/*
- * Reads a decimal number. Returns false if the text has other characters or the number overflows.
- */
+/* Reads a decimal number. Returns false if the text is no number, or the number is too large. */
 static bool number_of(const struct protobuf_field *text, uint64_t *value)
 {
     *value = 0;
@@ -192,9 +188,7 @@ static void put(struct decoder *decoder, uint64_t value)
     decoder->filled += decoder->number; /* even beyond the end: set_typed() compares the sizes */
 }
 
-/*
- * Decodes all fields of the message with the number `number`. Returns false if one is malformed.
- */
+/* Decodes all fields of the message with this number. Returns false if a field is malformed. */
 static bool decode(struct decoder *decoder, struct protobuf message, uint32_t number,
                    enum protobuf_wire wire)
 {
@@ -222,10 +216,7 @@ static bool decode(struct decoder *decoder, struct protobuf message, uint32_t nu
     return true;
 }
 
-/*
- * Returns the number of the field that has the elements of a type; *wire: wire type of one
- * element.
- */
+/* Returns the number of the field for elements of this type. Sets *wire to their wire type. */
 static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wire)
 {
     *wire = PROTOBUF_VARINT;
@@ -248,10 +239,7 @@ static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wi
     }
 }
 
-/*
- * Finds the packed list of little-endian numbers that has all elements: they need no copy. Returns
- * false if the message has no such list.
- */
+/* Finds a packed list of all elements, which need no copy then. Returns false without a list. */
 static bool find_packed(const struct parsed *tensor, uint32_t number, uint64_t bytes,
                         struct protobuf_field *packed)
 {
@@ -351,10 +339,7 @@ static int add_item(struct model *model, struct protobuf message, struct fault *
     return onnx_read_constant(model, message, index, fault);
 }
 
-/*
- * Finds the last field of bytes with the number `number`. Returns 1, 0 if there is no field with
- * this number, or -1.
- */
+/* Finds the last field of bytes with this number. Returns 1, 0 if there is no field, or -1. */
 static int onnx_find(struct protobuf message, uint32_t number, struct protobuf_field *found)
 {
     struct protobuf_field field;
@@ -389,10 +374,7 @@ int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fau
     return more < 0 ? onnx_malformed("a sequence of tensors", fault) : 0;
 }
 
-/*
- * The quantisation of tensors, from the inputs (x, scale, zero_point) of QuantizeLinear and
- * DequantizeLinear
- */
+/* Quantisation of tensors: the inputs (x, scale, zero_point) of QuantizeLinear, DequantizeLinear */
 
 static int quantise(struct model *model, const struct model_node *node, size_t index,
                     struct fault *fault)
@@ -441,8 +423,6 @@ static int onnx_find_quantisation(struct model *model, struct fault *fault)
     }
     return 0;
 }
-
-/* TensorProto: the constants of ONNX models. */
 
 /* The types of TensorProto.DataType, by number. */
 static const enum model_dtype_id types[] = {
@@ -499,7 +479,7 @@ int onnx_read_tensor_file(struct model *model, struct fault *fault)
     return 0;
 }
 
-/* Numbers of the fields of the messages. */
+/* Numbers of the fields of ModelProto and of the messages in it. */
 enum {
     MODEL_GRAPH = 7,
     MODEL_OPSET = 8,
@@ -535,8 +515,6 @@ enum {
     ATTRIBUTE_INTS = 8,
     INTS_MAX = 1 << 16 /* maximum number of integers of an attribute */
 };
-
-/* Shapes */
 
 static int read_dim(struct protobuf message, struct model_dim *dim, struct fault *fault)
 {
@@ -585,9 +563,7 @@ static int read_shape(struct model_tensor *tensor, struct protobuf message, stru
     return result;
 }
 
-/*
- * Reads the kind of a TypeProto that is not the type of a tensor. Returns -1 if it is malformed.
- */
+/* Reads the kind of a TypeProto that is no type of a tensor. Returns -1 if it is malformed. */
 static int read_kind(struct protobuf type, enum model_kind *kind)
 {
     struct protobuf_field items, inside;
@@ -609,7 +585,7 @@ static int read_kind(struct protobuf type, enum model_kind *kind)
     return found;
 }
 
-/* Reads a ValueInfoProto. Sets *index to its tensor, or to MODEL_ABSENT. */
+/* Reads a ValueInfoProto. Sets *index to its tensor, or to MODEL_ABSENT without a name. */
 static int read_value(struct model *model, struct protobuf message, size_t *index,
                       struct fault *fault)
 {
@@ -643,8 +619,6 @@ static int read_value(struct model *model, struct protobuf message, size_t *inde
     }
     return more < 0 ? onnx_malformed("a type of a tensor", fault) : 0;
 }
-
-/* Nodes */
 
 static int add_int(struct model_attribute *attribute, uint64_t value, size_t *capacity,
                    struct fault *fault)
@@ -795,8 +769,6 @@ static int read_node(struct model *model, struct protobuf message, struct fault 
     return strcmp(node->op, "Constant") == 0 ? read_value_of_constant(model, node, &tensor, fault)
                                              : 0;
 }
-
-/* The graph */
 
 static int read_graph(struct model *model, struct protobuf message, struct fault *fault)
 {

@@ -6,8 +6,6 @@
 #include "cli/model/flatbuffer.h"
 #include "cli/model/model.h"
 
-/* The operators of TFLite, and the options of those that move data. */
-
 /* The names of BuiltinOperator, by number; an empty name ends the list. */
 static const char operator_names[] =
     "ADD\0AVERAGE_POOL_2D\0CONCATENATION\0CONV_2D\0DEPTHWISE_CONV_2D\0DEPTH_TO_SPACE\0DEQUANTIZE\0"
@@ -100,7 +98,7 @@ static int tflite_read_options(struct flatbuffer *file, const struct flatbuffer_
     return 0;
 }
 
-/* Ids of fields. */
+/* Ids of the fields of tables. */
 enum {
     MODEL_VERSION = 0,
     MODEL_CODES = 1,
@@ -150,7 +148,7 @@ struct reader {
     struct fault *fault;
 };
 
-/* Returns -1 with the problem of the file as a fault, or 0 if it has none. */
+/* Returns 0, or -1 with the problem of the file as a fault. */
 static int check(const struct reader *reader)
 {
     return reader->file.problem ? fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
@@ -282,7 +280,7 @@ static int read_tensors(struct reader *reader, const struct flatbuffer_table *gr
     return check(reader);
 }
 
-/* Appends the tensors with the numbers in a vector to a list. */
+/* Appends to a list the tensors whose numbers are in the vector `field` of a table. */
 static int read_list(struct reader *reader, const struct flatbuffer_table *table, uint32_t field,
                      size_t **list, size_t *count)
 {
@@ -301,7 +299,7 @@ static int read_list(struct reader *reader, const struct flatbuffer_table *table
     return check(reader);
 }
 
-/* Finds the operator of a node. Sets *code and, of a custom operator, the name. */
+/* Finds the operator of a node. Sets *code, and node->op to the name of the operator. */
 static int read_code(struct reader *reader, const struct flatbuffer_table *operator,
                      uint32_t * code, struct model_node *node)
 {
