@@ -53,7 +53,7 @@ static int name_constant(struct import *import, const struct model_tensor *tenso
     return localise(output, path, source->file, fault);
 }
 
-/* Finds the file of a tensor, and writes it if it does not exist. Returns 0 or -1. */
+/* Finds the file of a tensor. Writes the file if it does not exist. Returns 0 or -1. */
 static int case_source_of(struct import *import, size_t index, struct import_output *output,
                           struct case_source *source, struct fault *fault)
 {
@@ -476,7 +476,7 @@ static int write_move(struct writer *writer, struct part *part, size_t number)
         add_after(&job, names, after, other);
     }
     if (part->moves.count > AFTER_MAX &&
-        number > 0) { /* each move waits for the previous one, write_save() for the last one */
+        number > 0) { /* each move waits for the previous move, the save job for the last */
         job_name(part, number - 1, other);
         add_after(&job, names, after, other);
     }

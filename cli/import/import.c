@@ -186,7 +186,7 @@ static int given_init(struct given *given, const char *directory, const char *si
     return result;
 }
 
-/* Copies type and shape of given tensor `number`. Returns an owned copy of its elements. */
+/* Copies type and shape of tensor `number` of `given`. Returns an owned copy of the elements. */
 static uint8_t *copy(struct model_tensor *to, const struct given *given, size_t number,
                      struct fault *fault)
 {
@@ -210,7 +210,7 @@ static uint8_t *copy(struct model_tensor *to, const struct given *given, size_t 
     return memory;
 }
 
-/* Makes `to` a constant with the type, shape and elements of given tensor `number`. */
+/* Makes `to` a constant with the type, shape and elements of tensor `number` of `given`. */
 static int set_constant(struct model_tensor *to, const struct given *given, size_t number,
                         struct fault *fault)
 {
@@ -359,7 +359,7 @@ static int read_output(struct element_store *store, const char *directory, size_
     size_t count = result == 1 ? given.model.tensor_count : 0;
 
     if (kind != MODEL_TENSOR && count != model->tensors[index].item_count)
-        count = 0; /* skip the file: in the model the sequence has other items, or none */
+        count = 0; /* skip the file: the model has no items, or another number of items */
     for (size_t k = 0; result == 1 && k < count; k++) {
         const size_t to = kind == MODEL_TENSOR ? index : model->tensors[index].first + k;
         uint8_t *memory = copy(&model->tensors[to], &given, k, fault);

@@ -33,8 +33,8 @@ struct import_request {
 };
 
 /**
- * Reads the options and the model. Returns EXIT_CODE_DONE, or another code after printing why. Call
- * import_request_finish() in both cases.
+ * Reads the options and the model. Returns EXIT_CODE_DONE, or another code after printing why.
+ * Call import_request_finish() in both cases.
  */
 enum exit_code import_request_init(struct import_request *request, const struct options *options);
 void import_request_finish(struct import_request *request);

@@ -44,7 +44,10 @@ static void take(struct move *move, size_t source, uint32_t rank, const uint64_t
         move->order[d] = d;
 }
 
-/* Sets extents and strides of the axes in a packed result of this shape; null: of the windows. */
+/*
+ * Sets extents and strides of the axes in a packed result. `shape`: the extents of the result, in
+ * the order of its dimensions; null: the extents of the windows.
+ */
 static void place(struct move *move, const uint64_t *shape)
 {
     uint64_t stride = 1;
@@ -75,7 +78,7 @@ static int add_blocks(const struct movement *movement, struct moves *moves)
     const bool depth = movement->kind == MOVEMENT_DEPTH_TO_SPACE;
     const uint64_t b = movement->block;
     /* The tensor with the larger planes: the result of depth-to-space, the source of
-       space-to-depth. It has n batches, c channels, and h * w blocks in a plane. */
+       space-to-depth. It has n batches, c channels, h rows and w columns of blocks. */
     const uint64_t *large = depth ? movement->shape : movement->sources[0].shape;
     const bool nhwc = movement->layout == MOVEMENT_NHWC;
     const uint64_t n = large[0], c = large[nhwc ? 3 : 1], h = large[nhwc ? 1 : 2] / b,
@@ -125,9 +128,9 @@ static int add_concat(const struct movement *movement, struct moves *moves)
 }
 
 /*
- * A part of a dimension of a movement that one move cannot do, such as a reversal: the elements
- * from, from + step, ... of the source become the elements at, at + 1, ... of the result. Each
- * combination of runs of the dimensions becomes a move.
+ * A movement such as a reversal needs several moves: each dimension is cut into runs, and each
+ * combination of runs becomes a move. In a run, the coordinates from, from + step, ... of the
+ * source become the coordinates at, at + 1, ... of the result.
  */
 struct run {
     uint64_t from, count, step, at;
@@ -199,8 +202,8 @@ static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
 }
 
 /*
- * Cuts a dimension of a pad whose border repeats source elements: one run is the source, and each
- * element of the border is a run.
+ * Cuts a dimension of a pad whose border repeats source elements: one run has the elements inside
+ * the source, and each element of the border is a run.
  */
 static bool cut_pad(const struct movement *movement, uint32_t d, struct moves *moves,
                     struct runs *runs)

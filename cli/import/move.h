@@ -48,8 +48,8 @@ void moves_finish(struct moves *moves);
 int moves_add(struct moves *moves, const struct move *move);
 
 /**
- * Changes the moves to 1 to 4 axes and elements of 1, 2 or 4 bytes; moves of this form stay as they
- * are. Returns 0, or -1 if there is no memory or moves->too_many or moves->too_wide is set.
+ * Converts the moves to moves of 1 to 4 axes and elements of 1, 2 or 4 bytes. Returns 0, or -1 if
+ * there is no memory, or if moves->too_many or moves->too_wide is set.
  */
 int moves_fold(struct moves *moves);
 

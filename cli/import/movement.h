@@ -39,13 +39,13 @@ enum movement_kind {
     MOVEMENT_TRANSPOSE, /* result dimension i is source dimension perm[i] */
     MOVEMENT_SLICE,     /* result[i] = source[begin[i] + i * step[i]] */
     MOVEMENT_CONCAT,    /* all sources, one after the other along `axis` */
-    MOVEMENT_PAD,       /* begin[i] elements before the source, the rest after; < 0: cut off */
-    MOVEMENT_TILE,      /* result[i] = source[i mod extent] */
+    MOVEMENT_PAD,  /* begin[i] border elements before the source, the rest after; < 0: cut off */
+    MOVEMENT_TILE, /* result[i] = source[i mod extent] */
     MOVEMENT_DEPTH_TO_SPACE,
     MOVEMENT_SPACE_TO_DEPTH
 };
 
-/* The channel that has element c of `channels` at (row, column) of a block. */
+/* Layout, and the channel in the deeper tensor that has element (row, column, c) of a block. */
 enum movement_layout {
     MOVEMENT_NHWC, /* channel = (row * block + column) * channels + c */
     MOVEMENT_DCR,  /* NCHW, channel = (row * block + column) * channels + c */

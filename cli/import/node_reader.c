@@ -317,7 +317,7 @@ bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
     return node_result_same(reader, movement, 0);
 }
 
-/* Replaces a size of -1 by the rest of the extent. Refuses another sum of sizes than the extent. */
+/* Replaces a size of -1 by the rest of the extent. Refuses sizes whose sum is not the extent. */
 static bool complete_sizes(struct node_reader *reader, struct node_ints *sizes, uint64_t extent)
 {
     int64_t sum = 0;

@@ -58,7 +58,7 @@ bool node_result(struct node_reader *reader, struct movement *movement, size_t i
 bool node_result_same(struct node_reader *reader, struct movement *movement, size_t i);
 /** Adds a copy of input 0 in the shape that the model gives output 0. */
 bool node_copy_as_declared(struct node_reader *reader);
-/** Reads the shape of output 0 from the model. Returns false, but does not refuse, without it. */
+/** Reads the shape that the model gives output 0. Returns false, without a refusal, if unknown. */
 bool node_declared(const struct node_reader *reader, struct node_ints *shape);
 
 /**

@@ -71,7 +71,7 @@ static bool read_slice(struct node_reader *reader)
 
 static bool read_concat(struct node_reader *reader)
 {
-    return node_concat(reader, node_int(reader, "axis", 1), false); /* version 1 has a default: 1 */
+    return node_concat(reader, node_int(reader, "axis", 1), false); /* the default of version 1 */
 }
 
 static bool read_split(struct node_reader *reader)

@@ -54,7 +54,7 @@ struct flatbuffer_table flatbuffer_table(struct flatbuffer *flatbuffer,
 struct flatbuffer_vector flatbuffer_vector(struct flatbuffer *flatbuffer,
                                            const struct flatbuffer_table *table, uint32_t id,
                                            uint32_t width);
-/** Like flatbuffer_vector(), for bytes that are not read here: they do not need the budget. */
+/** Like flatbuffer_vector(), for bytes that are not read here: the budget does not count them. */
 struct flatbuffer_vector flatbuffer_bytes(struct flatbuffer *flatbuffer,
                                           const struct flatbuffer_table *table, uint32_t id);
 

@@ -99,7 +99,7 @@ static size_t *slot_of(const struct model *model, const char *name)
 
 size_t model_find(const struct model *model, const char *name)
 {
-    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1 is MODEL_ABSENT */
+    return model->slot_count ? *slot_of(model, name) - 1 : MODEL_ABSENT; /* 0 - 1: MODEL_ABSENT */
 }
 
 /* Makes room for one more name, so that at most half of the slots are used. */
@@ -136,8 +136,10 @@ static bool is_plain(const char *name)
     return true;
 }
 
-/* Returns `name`, or frees it and returns a valid name, which is unique if `unique` is set; null if
- * out of memory. */
+/*
+ * Returns `name` if it is valid, and unique in the model if `unique` is set. Otherwise frees
+ * `name`, and returns a longer name, or null (no memory).
+ */
 static char *unique_name(const struct model *model, char *name, bool unique)
 {
     bool plain = is_plain(name);

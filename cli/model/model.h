@@ -6,8 +6,8 @@
  *     ONNX bytes, a TensorProto (.pb) -> protobuf.c   -> onnx.c    -+
  *     TFLite bytes                    -> flatbuffer.c -> tflite.c  -+-> struct model
  *
- * The readers copy names, shapes and attributes. The elements of constants stay in the bytes of the
- * file wherever they are little-endian and packed there.
+ * The readers copy names, shapes and attributes. The elements of a constant are not copied if they
+ * are little-endian and packed in the file.
  *
  * To add a format, start here: write a reader that fills a struct model with functions of model.c,
  * call the reader in model_read.c, and extend FILE_FORMAT_TABLE (proto/file/job_spec.h).
@@ -105,13 +105,13 @@ enum model_kind { MODEL_TENSOR, MODEL_SEQUENCE, MODEL_OPTIONAL, MODEL_OPTIONAL_S
 struct model_tensor {
     char *name; /* unique in the model; never empty */
     enum model_kind kind;
-    size_t first, item_count;        /* not MODEL_TENSOR: the items; none if they are not known */
+    size_t first, item_count;        /* not MODEL_TENSOR: first item; number of items or 0 */
     const struct model_dtype *dtype; /* null: unknown */
     bool has_shape;
     uint32_t rank;
     struct model_dim *dims;
     enum model_place place;
-    uint64_t offset, bytes; /* the elements; `bytes` agrees with dtype and shape */
+    uint64_t offset, bytes; /* position and size of the elements; the size agrees with the shape */
     uint8_t *memory;        /* owned */
     char *location;         /* owned: a relative path without ".." */
     char *refusal;          /* the reason why the elements of a constant cannot be used; or null */
@@ -150,7 +150,7 @@ struct model {
     size_t *inputs, *outputs; /* inputs and outputs of the graph: tensors that are no constants */
     size_t input_count, output_count;
     int64_t version;      /* ONNX: version of the operators; TFLite: version of the schema */
-    size_t *slots;        /* hash table of names: 1 + index, or 0 */
+    size_t *slots;        /* hash table of the names of tensors: 1 + index of a tensor, or 0 */
     size_t slot_count;    /* a power of two */
     uint64_t scale_count; /* quantisation parameters of all tensors */
 };
@@ -184,7 +184,7 @@ const struct model_attribute *model_attribute(const struct model_node *node, con
 
 const struct model_dtype *model_dtype(enum model_dtype_id id);
 
-/* For the readers of formats. All return 0, or -1 with the fault, unless they say otherwise. */
+/* For the readers of formats. Without another statement: return 0, or -1 with the fault. */
 
 /**
  * Adds a tensor and sets *index. The name need not be terminated. If a tensor has this name
@@ -214,8 +214,8 @@ int model_check_constants(struct model *model, struct fault *fault);
 /* The values of small constants, such as the permutation of a transpose. */
 
 /**
- * Copies the elements of an integer constant to `out`. Returns their number, or -1 if the tensor is
- * no constant of an integer type, or has more than `max` elements.
+ * Copies the elements of an integer constant to `out`. Returns their number, or -1 if the tensor
+ * is no constant of an integer type, or has more than `max` elements.
  */
 int model_integers(const struct model *model, size_t tensor, int64_t *out, int max);
 

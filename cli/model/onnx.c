@@ -216,7 +216,7 @@ static bool decode(struct decoder *decoder, struct protobuf message, uint32_t nu
     return true;
 }
 
-/* Returns the number of the field for elements of this type. Sets *wire to their wire type. */
+/* Returns the number of the field that has elements of this type. Sets *wire to its wire type. */
 static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wire)
 {
     *wire = PROTOBUF_VARINT;
@@ -239,7 +239,10 @@ static uint32_t field_of(const struct model_dtype *dtype, enum protobuf_wire *wi
     }
 }
 
-/* Finds a packed list of all elements, which need no copy then. Returns false without a list. */
+/*
+ * Finds the packed list of little-endian numbers that has all elements: they need no copy. Returns
+ * false if the message has no such list.
+ */
 static bool find_packed(const struct parsed *tensor, uint32_t number, uint64_t bytes,
                         struct protobuf_field *packed)
 {
@@ -374,7 +377,7 @@ int onnx_read_items(struct model *model, enum model_kind kind, struct fault *fau
     return more < 0 ? onnx_malformed("a sequence of tensors", fault) : 0;
 }
 
-/* Quantisation of tensors: the inputs (x, scale, zero_point) of QuantizeLinear, DequantizeLinear */
+/* Quantisation: the inputs (x, scale, zero_point) of QuantizeLinear and DequantizeLinear */
 
 static int quantise(struct model *model, const struct model_node *node, size_t index,
                     struct fault *fault)
@@ -585,7 +588,7 @@ static int read_kind(struct protobuf type, enum model_kind *kind)
     return found;
 }
 
-/* Reads a ValueInfoProto. Sets *index to its tensor, or to MODEL_ABSENT without a name. */
+/* Reads a ValueInfoProto. Sets *index to its tensor, or to MODEL_ABSENT if it has no name. */
 static int read_value(struct model *model, struct protobuf message, size_t *index,
                       struct fault *fault)
 {

@@ -34,8 +34,8 @@ int protobuf_next(struct protobuf *message, struct protobuf_field *field);
 struct protobuf protobuf_inside(const struct protobuf_field *field);
 
 /**
- * Reads the next number of a packed field. For the first call, set *list to protobuf_inside(field).
- * `wire` is the wire type of one number. Returns 1, 0 at the end, or -1.
+ * Reads the next number of a packed field; `list` begins as protobuf_inside(field). `wire` is the
+ * wire type of one number. Returns 1, 0 at the end, or -1.
  */
 int protobuf_number(struct protobuf *list, enum protobuf_wire wire, uint64_t *value);
 
