@@ -173,7 +173,7 @@ static bool convert(float scale, int64_t zero, int16_t *mantissa, int8_t *shift,
 
     if (!(scale > 0) || isinf(scale) || zero < INT16_MIN || zero > INT16_MAX)
         return false;
-    if (rounded > INT16_MAX) { /* rounded up to 1, such as 0.99999 */
+    if (rounded > INT16_MAX) { /* a fraction such as 0.99999 was rounded to 1 */
         rounded /= 2;
         exponent++;
     }

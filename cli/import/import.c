@@ -10,7 +10,7 @@
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 
-/* Sets the extent of the open dimensions with this name ("*": any name). Returns their number. */
+/* Sets the extent of the open dimensions with this name ("*": of all). Returns their number. */
 static size_t set_dims(struct model *model, const char *name, size_t length, int64_t extent)
 {
     const bool all = length == 1 && *name == '*';

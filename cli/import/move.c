@@ -188,7 +188,7 @@ static bool cut_tile(const struct movement *movement, uint32_t d, struct moves *
     return true;
 }
 
-/* Returns the source coordinate that the border repeats at `at`, which is outside the source. */
+/* Returns the source coordinate whose element the border has at `at`, outside the source. */
 static uint64_t outside(enum movement_border border, int64_t at, int64_t extent)
 {
     switch (border) {

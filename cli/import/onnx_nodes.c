@@ -82,7 +82,7 @@ static bool read_split(struct node_reader *reader)
            node_split(reader, 0, node_int(reader, "axis", 0), &sizes, false);
 }
 
-/* Sets the border of a pad. `pads` has the widths before all axes, then the widths after all axes;
+/* Sets the border of a pad. `pads` has the width before each axis, then the width after each axis;
  * absent `axes` are all dimensions. */
 static bool set_pads(struct node_reader *reader, struct movement *movement,
                      const struct node_ints *pads, const struct node_ints *axes)

@@ -54,7 +54,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     const bool shrink = node_int(reader, "shrink_axis_mask", 0) & bit;
     int64_t begin = strided->begin.values[k], end = strided->end.values[k];
 
-    /* A mask removes a limit of the range: node_range() limits the range to the extent. */
+    /* A bit of a mask removes begin or end: node_range() limits the range to the extent. */
     if (node_int(reader, "begin_mask", 0) & bit && !shrink)
         begin = step < 0 ? INT64_MAX : 0;
     if (shrink) {

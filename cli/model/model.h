@@ -111,7 +111,7 @@ struct model_tensor {
     uint32_t rank;
     struct model_dim *dims;
     enum model_place place;
-    uint64_t offset, bytes; /* position and size of the elements; the size agrees with the shape */
+    uint64_t offset, bytes; /* position of the elements; `bytes` agrees with dtype and shape */
     uint8_t *memory;        /* owned */
     char *location;         /* owned: a relative path without ".." */
     char *refusal;          /* the reason why the elements of a constant cannot be used; or null */
@@ -184,7 +184,7 @@ const struct model_attribute *model_attribute(const struct model_node *node, con
 
 const struct model_dtype *model_dtype(enum model_dtype_id id);
 
-/* For the readers of formats. Without another statement: return 0, or -1 with the fault. */
+/* Functions for the readers of formats. Unless stated otherwise they return 0, or -1 (*fault). */
 
 /**
  * Adds a tensor and sets *index. The name need not be terminated. If a tensor has this name
