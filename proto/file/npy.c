@@ -437,10 +437,15 @@ int npy_format(struct npy_header *header, void *out, size_t size)
     return 0;
 }
 
-/* No other '>' can be in the header: its keys and values are words, numbers and this dtype. */
+/*
+ * No other '>' can be in the text of the header: its keys and values are words, numbers and this
+ * dtype. A byte of the text's length, before it, can be '>'.
+ */
 void npy_make_little(void *bytes, const struct npy_header *header)
 {
-    char *order = memchr(bytes, '>', (size_t)header->data_offset);
+    enum { BEFORE_TEXT = 12 }; /* in version 1 the text begins at 10, with '{' */
+    char *order =
+        memchr((char *)bytes + BEFORE_TEXT, '>', (size_t)header->data_offset - BEFORE_TEXT);
 
     if (header->big_endian && order)
         *order = '<';
