@@ -16,7 +16,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/service.h"
 
-enum { DESCRIPTORS_NEEDED = 16 }; /* descriptors for a loop, a service and a job */
+enum { DESCRIPTORS_NEEDED = 16 }; /* number of descriptors for a loop, a service and a job */
 
 /* A connection to be served; it is on the stack of the thread that waits for the connection. */
 struct arrival {

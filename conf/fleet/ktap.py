@@ -18,7 +18,7 @@ def plain(text):
 
 
 def sentence(case):
-    """Returns file, place (as jobs[0].src, unless the message begins with it) and message of a case."""
+    """Returns file, place of the fault (unless the message begins with the place) and message of a case."""
     text, place = case.get("message", case.get("reason", "")), ""
     for token in case.get("pointer", "").split("/")[1:]:
         index = re.fullmatch("[0-9]+", token)

@@ -9,10 +9,10 @@
 
 #include "daemon/base/link.h"
 
-/* A chore; embedded in the structure that the work is about. */
+/* A chore. The structure that describes the work embeds it. */
 struct chore {
     struct link link;
-    /* Does one slice. The chore has left the queue before, and may be added again. */
+    /* Does one slice of the work. The chore is no longer queued then: the call may add it again. */
     void (*run)(struct chore *chore);
 };
 

@@ -156,7 +156,7 @@ static void unlink_node(struct hash_node *node)
     node->at = NULL;
 }
 
-/* Adds one bucket, and moves the nodes that now belong there. */
+/* Adds one bucket, and moves the nodes that belong to it into it. */
 static void grow(struct hash_table *table)
 {
     const uint32_t index = table->buckets, power = power_below(index);

@@ -22,7 +22,7 @@ enum { HASH_SEGMENT = 256 }; /* buckets in a segment, and in an empty table */
 struct hash_table {
     struct hash_node *first[HASH_SEGMENT];
     struct hash_node **
-        *segments; /* the second segment and on: `room` pointers. Segments never move */
+        *segments; /* `room` pointers to all segments but the first; segments never move */
     uint32_t room;
     uint32_t buckets;
     uint32_t count;

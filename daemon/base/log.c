@@ -58,7 +58,8 @@ bool log_is_journal(void)
     return strcmp(stream, expected) == 0;
 }
 
-/* Appends all bytes, or nothing from now on: half of an escape sequence would be invalid. */
+/* Appends all bytes. If they do not fit, appends neither these nor later bytes: half of an escape
+ * sequence would be invalid. */
 static bool append(struct log_line *line, const char *bytes, size_t length)
 {
     if (line->full || length > sizeof line->text - TAIL - line->length) {

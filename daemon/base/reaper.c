@@ -202,7 +202,7 @@ enum {
                                     a larger one takes long */
     BLOCK = 512,                 /* size in bytes of the unit of st_blocks */
     CLOSE_MAX = 64,              /* maximum number of descriptors in one piece of work */
-    TABLE_MAX = 1 << 18          /* entries; 4096 clients, the most, have fewer descriptors */
+    TABLE_MAX = 1 << 18 /* entries: more than the descriptors of 4096 clients, the maximum */
 };
 
 /*
@@ -226,8 +226,8 @@ static struct {
 } table;
 
 /*
- * Allocates the table for the descriptors that the hard limit of the process allows, unless there
- * is one. Returns 0 or -errno.
+ * Allocates the table for the descriptors that the hard limit of the process allows, unless the
+ * table exists. Returns 0 or -errno.
  */
 static int reserve_table(void)
 {
@@ -237,7 +237,7 @@ static int reserve_table(void)
     /* A new configuration may raise the soft limit later. */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < TABLE_MAX)
         size = (int)limit.rlim_max;
-    if (table.entries) /* descriptors from before the latest reaper_stop() wait */
+    if (table.entries) /* descriptors of the time before reaper_stop() still wait */
         return 0;
     table.entries = seam.calloc((size_t)size, sizeof *table.entries);
     if (!table.entries)
@@ -549,8 +549,8 @@ bool reaper_full(uid_t uid)
 
 /* Decides which descriptors are closed at once, and which by a thread. */
 
-/* Reads each entry before it closes the descriptor: then the number, and the entry, may have a new
- * owner. */
+/* Reads each entry before it closes the descriptor: afterwards the number of the descriptor, and so
+ * the entry, may have a new owner. */
 static void close_piece(struct reap *reap)
 {
     int fd = (int)(LINK_OWNER(reap, struct waiting_fd, reap) - table.entries);

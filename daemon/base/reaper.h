@@ -74,8 +74,8 @@ void reaper_add(uid_t uid, struct reap *reap);
 
 /**
  * Closes descriptors of a user: the caller's thread closes small files in memory, the reaper's
- * threads close other files. The caller's thread also closes descriptors above those that
- * the table of the reaper counts.
+ * threads close other files. The caller's thread also closes descriptors whose numbers
+ * are too high for the table of the reaper.
  */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 
@@ -90,7 +90,7 @@ void reaper_close_connection(int socket);
 
 /**
  * Returns whether no more descriptors should be taken from a user: REAPER_FDS_MAX descriptors of
- * this user wait to be closed, or one of this user and REAPER_FDS_OF_ALL of all users.
+ * this user wait to be closed; or at least one of this user, and REAPER_FDS_OF_ALL of all users.
  */
 bool reaper_full(uid_t uid);
 /** Returns whether REAPER_FDS_OF_ALL descriptors wait to be closed. */

@@ -92,17 +92,19 @@ struct config {
                                 /run/mlid.sock */
     uint32_t socket_mode;    /* "socket_mode": "0600", octal text; set before bind */
     char socket_group[64];   /* "socket_group": name or number; empty: the group of the process */
-    char user[64];           /* "user": name or number, to become after binding; empty: no change */
+    char user[64];           /* "user": the user (name or number) that the process becomes after
+                                binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset; 0 in the file: a default */
-    bool channels_given;     /* false: `channels` is a default, the board's with a profile */
-    char engine[128];        /* "engine": as mli_mov_set_engine(); empty: the default */
+    bool channels_given;     /* false: `channels` is a default; with a profile, that of the board */
+    char engine[128];        /* "engine": name for mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */
     char tuning[1024];    /* "tuning": file with the tuning of the kernels; empty: the defaults for
                              the caches of this machine */
     struct access access; /* "access": the users who are served */
     uint32_t clients;     /* "limits.clients": connections at a time */
-    uint32_t clients_reserved;   /* "limits.clients_reserved": for root and the own user */
+    uint32_t clients_reserved;   /* "limits.clients_reserved": connections for root and the user
+                                    that the service runs as only */
     uint32_t jobs_per_client;    /* "limits.jobs_per_client": jobs of one connection */
     uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */
     uint64_t job_bytes;          /* "limits.job_bytes": bytes mapped by one job */
@@ -113,10 +115,10 @@ struct config {
     bool refuse_sparse;           /* "refuse_sparse": files in memory must be allocated whole */
     bool memory_only;             /* "memory_only": no files on disks and servers */
     uint32_t history;             /* "limits.history": records of ended jobs of a user */
-    uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": to finish a line, and to read the last
-                                  replies; 0: no limit */
-    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": to read some bytes of replies while
-                                  requests wait; 0: no limit */
+    uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": time to finish a line, and to read the
+                                  last replies; 0: no limit */
+    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": time to read some bytes of replies
+                                  while requests wait; 0: no limit */
     struct quotas quotas;      /* "quotas": limits for single users */
     struct scheduling scheduling;    /* "scheduling": order of the jobs */
     struct watchdog_limits watchdog; /* "watchdog": limits for stuck channels */

@@ -106,7 +106,7 @@ int identity_check(const struct config *config, struct fault *fault)
     return 0;
 }
 
-/* Changes the groups first, because only root can. */
+/* Changes the groups before the user, because only root can change groups. */
 static int change(const struct identity *identity)
 {
     gid_t groups[GROUPS_MAX];

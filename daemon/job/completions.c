@@ -7,7 +7,8 @@
 
 enum {
     POLL_PAUSE_NS = 50 * 1000, /* sleep of the loop after a poll without progress */
-    FRESH_MIN = 128 * 1024     /* bytes of the smallest destination for which the hint saves time */
+    FRESH_MIN = 128 * 1024     /* bytes of the smallest destination for which MLI_MOV_FRESH_DST
+                                  saves time */
 };
 
 /*
@@ -41,7 +42,7 @@ static void hand_over(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    /* The loop's thread reads the list after completions_start(): it need not be woken. */
+    /* The loop's thread reads the list after completions_start(): the loop need not be woken. */
     const bool seen = on_loop(completions) && completions->starting;
 
     do

@@ -185,7 +185,7 @@ static void count_lost(struct watchdog *watchdog)
     watchdog->armed = UINT64_MAX;
 }
 
-/* Starts watching the running tasks; there must be one. */
+/* Starts watching the running tasks; at least one task must be running. */
 static void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
@@ -367,8 +367,8 @@ struct blockers {
     const struct channels *channels;
     const struct user *owner; /* user who owns the wide job */
     uint64_t bytes;           /* the largest number of bytes that a transfer still has to move */
-    bool any,
-        of_others; /* true: there is a transfer; there is a transfer of another user than `owner` */
+    bool any;                 /* there is such a transfer */
+    bool of_others;           /* one of them is of another user than `owner` */
 };
 
 static uint64_t bytes_left(const struct task *task)

@@ -97,7 +97,7 @@ struct record {
     uint64_t bytes, bytes_done;
     uint64_t ns_queued, ns_moving;
     struct job_result result; /* result of the job, if the job is done */
-    struct fault *fault;      /* if the job is not done; null: there was no memory for it */
+    struct fault *fault;      /* fault, if the job is not done; null: no memory for a copy */
 };
 
 /*

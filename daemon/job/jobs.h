@@ -86,9 +86,9 @@ struct ending {
 
 /*
  * Waits for the end of a task, or of all tasks of a flow. `ended` is called once for a task, after
- * the watch has left the task's list; for a flow, each time that one of its tasks ends, and may
- * remove the watch. `ended` must not end or destroy tasks: a chain of tasks would become a chain of
- * calls.
+ * the watch has left the task's list. For a flow, `ended` is called each time that one of its tasks
+ * ends, and may then remove the watch. `ended` must not end or destroy tasks: a chain of tasks
+ * would become a chain of calls.
  */
 struct watch {
     struct link link;
@@ -220,8 +220,8 @@ struct deadlines {
 };
 
 /*
- * Starts transfers, and reports their ends to the loop's thread. Only here, the loop's thread and
- * other threads share data.
+ * Starts transfers, and reports their ends to the loop's thread. No other part of the job
+ * room shares data between the loop's thread and other threads.
  *
  *     loop's thread       completions_start() ......................... completions_take()
  *                             | mli_mov_start()                               ^ async handle:
@@ -301,7 +301,8 @@ struct jobs {
     struct watchdog watchdog;
     struct deadlines deadlines;
     struct completions completions;
-    uint64_t clock; /* the latest uv_hrtime() that was read: nearly now, and free */
+    uint64_t clock; /* the latest uv_hrtime() that was read: nearly the current time, at no
+                       cost */
 
     struct totals totals;
     struct histogram queued, moving; /* times of jobs in the queue and on channels, in ns */
@@ -574,7 +575,8 @@ struct located_job {
  * -1 with *fault filled. *places must be empty; call places_finish() also on failure.
  */
 int locate_job(struct places *places, const struct located_job *job, struct fault *fault);
-/** Does the same for a start of a prepared job, which keeps its memories of the board. */
+/** Does the same as locate_job() for a start of a prepared job, whose tensors keep their addresses
+ * in memories of the board. */
 int locate_start(struct places *places, const struct session *session,
                  const struct prepared *prepared, const struct job_start *start,
                  struct fault *fault);
@@ -582,7 +584,8 @@ int locate_start(struct places *places, const struct session *session,
 void locate_tensors(const struct places *places, const struct operands *operands, mli_tensor *src,
                     mli_tensor *dst);
 /**
- * Fills *use for a holder of this session. Returns `use`, or NULL if the service has no board.
+ * Fills *use for a holder of this session: the job, buffer or prepared job with this number.
+ * Returns `use`, or NULL if the service has no board.
  */
 struct board_use *session_use_board(const struct session *session, enum board_kind kind,
                                     uint64_t number, struct board_use *use);
@@ -590,8 +593,8 @@ struct board_use *session_use_board(const struct session *session, enum board_ki
 /* completions.c */
 
 /**
- * Initialises for an engine that is already set. The loop calls `on_ended` when tasks have ended
- * and after completions_resume(). Returns 0, or -errno with nothing to close.
+ * Initialises the completions; the engine must be set already. The loop calls `on_ended` when tasks
+ * have ended and after completions_resume(). Returns 0, or -errno with nothing to close.
  */
 int completions_init(struct jobs *jobs, uv_loop_t *loop, uv_async_cb on_ended);
 /** Begins to close the handles; no task may be running. The struct must stay until the loop has
@@ -604,10 +607,10 @@ void completions_close(struct completions *completions);
  */
 bool completions_start(struct task *task);
 
-/** Returns the tasks that have ended since the last call, linked by ended_before, the first one
- * first. The caller ends each with completions_end(). */
+/** Returns the tasks that have ended since the last call, linked by ended_before, the task
+ * that ended first at the front. The caller ends each with completions_end(). */
 struct task *completions_take(struct completions *completions);
-/** Ends the transfer of such a task: sets task->end.transfer. */
+/** Ends the transfer of a task from completions_take(): sets task->end.transfer. */
 void completions_end(struct task *task);
 
 /** Makes the loop call `on_ended` after its other work. Called on the loop's thread. */

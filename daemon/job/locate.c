@@ -114,8 +114,8 @@ static int place_operand(const struct operand *operand, const struct board_use *
                        &want, fault);
 }
 
-/* Places the destination after the source. A refused job gives back the range of its source first,
- * so that the message does not count it as used. */
+/* Places the destination after the source. If the destination is refused, gives back the range of
+ * the source before it writes the message, so that the message does not count this range. */
 static int place_dst(const struct operand *src, const struct operand *dst,
                      const struct board_use *use, bool placed, struct fault *fault)
 {
@@ -291,7 +291,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
         return -1;
     if (!session->jobs->board)
         return 0;
-    /* The task or the prepared job gets the next number, before another one arrives. */
+    /* This task or prepared job will get the next number: no other request is handled before. */
     if (job->user == PLACES_OF_JOB)
         session_use_board(session, BOARD_JOB, session->jobs->last_job + 1, &use);
     else
@@ -300,7 +300,8 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
     return place_both(places, work, &use, fault);
 }
 
-/* Sets the place to the one in the request, or else to the one of the prepared job. */
+/* Sets *place to the buffer and offset in the request; without these, to the place `own` of the
+ * prepared job. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
                     const struct start_memory *memory, const struct session *session,
                     const struct side *side, struct fault *fault)

@@ -303,8 +303,8 @@ static uint64_t lane_quantum(struct turn *turn, const struct ring_rules *rules)
     return scheduler->quantum;
 }
 
-/* Moves up jobs that wait for the user's own jobs of higher priority. Goes from the top down, so
- * that no job moves up twice. */
+/* Moves up jobs that wait for the user's own jobs of higher priority. Begins at the highest of
+ * these priorities, so that no job moves up twice. */
 static void age_lanes(struct scheduler *scheduler, struct portion *portion, int class, uint64_t now)
 {
     struct turn *turn;

@@ -709,8 +709,7 @@ static void report(struct task *task, const struct ending *ending)
 
 void task_end(struct task *task, const struct fault *fault)
 {
-    /* A running task that was given up has a transfer that has not stopped yet, so this is false.
-     */
+    /* False for a running task that is given up: its transfer has not stopped yet. */
     const bool transferred = task->state != JOB_STATE_RUNNING && task->end.done;
     struct job_result result;
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};

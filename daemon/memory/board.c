@@ -10,9 +10,9 @@
 enum { BOARD_HOLDER_TEXT_MAX = 96 };
 
 enum {
-    HOLDERS_NAMED = 3,             /* holders that a message names */
-    PIECES_MAX = 2 * HOLDERS_NAMED /* number of largest pieces that are searched for them: a job has
-                                      up to two pieces */
+    HOLDERS_NAMED = 3,             /* maximum number of holders that a message names */
+    PIECES_MAX = 2 * HOLDERS_NAMED /* number of largest pieces whose holders are considered: a job
+                                      holds up to two pieces */
 };
 
 /* A holder of one or more of the largest pieces. */
@@ -82,7 +82,8 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
     if (!top)
         return sums;
     add_piece(&sums, top);
-    /* Left of `top`, the subtrees on the right of the user's nodes are the user's; and mirrored. */
+    /* In the left subtree of `top`, all nodes right of a node of the user belong to the user; in
+     * the right subtree, all nodes left of it. */
     for (const struct treap_node *node = top->left; node;) {
         if (user_of(node) != uid) {
             node = node->right;
@@ -371,7 +372,7 @@ static int check_quota(const struct board_memory *memory, const struct board_wan
 
     if (percent >= HUNDRED)
         return 0;
-    /* In two parts: the size times 100 may exceed 64 bits. */
+    /* Computes the share in two parts: the size times 100 may exceed 64 bits. */
     allowed = memory->described->size / HUNDRED * percent +
               memory->described->size % HUNDRED * percent / HUNDRED;
     held = board_sums_of_user(memory, want->use->holder.uid).bytes;
@@ -389,7 +390,8 @@ int board_refuse(const struct board_memory *memory, const struct board_want *wan
     return check_quota(memory, want, fault) < 0 ? -1 : complain_room(memory, want, fault);
 }
 
-/* Finds the gap with the exact address of a piece. Returns 0, or -1 with *fault filled. */
+/* Finds the gap that contains the wanted address range of a piece. Returns 0, or -1 with *fault
+ * filled. */
 static int find_exact(struct board_memory *memory, const struct board_want *want,
                       struct board_gap **gap, struct fault *fault)
 {
@@ -404,7 +406,7 @@ static int find_exact(struct board_memory *memory, const struct board_want *want
     *gap = find_gap_at(memory, offset);
     if ((*gap)->end >= offset + want->bytes)
         return 0;
-    /* The memory has the whole range, so the gap ends because of a piece. */
+    /* The range is inside the memory, so the gap ends at a piece, not at the end of the memory. */
     return complain_occupied(want, piece_of((*gap)->before->next), fault);
 }
 

@@ -87,7 +87,7 @@ struct board {
 struct board_use {
     struct board *board;
     struct board_holder holder;
-    uint32_t percent; /* quotas.memory_percent: most of a memory that the holder's user may have */
+    uint32_t percent; /* quotas.memory_percent: maximum share of a memory for the holder's user */
 };
 
 /* The size and address of a piece for board_place(), and the place for its faults. */
@@ -97,7 +97,7 @@ struct board_want {
     uint64_t besides;           /* bytes that the request needs of this memory besides `bytes`; for
                                    board_refuse() only */
     bool exact;                 /* true: the piece begins at `address` or is refused */
-    uint64_t address;           /* on the board */
+    uint64_t address;           /* address of the first byte on the board */
     const char *name, *pointer; /* names of the member in messages and pointers of faults:
                                    "src.memory", "/src/memory" */
 };

@@ -39,7 +39,7 @@
 struct mapping_use {
     bool write;          /* true: the mapping is written; false: it is only read */
     const char *name;    /* "src" */
-    const char *pointer; /* JSON pointer of the member, as "/src/fd" */
+    const char *pointer; /* JSON pointer of the member, such as "/src/fd" */
     bool own;            /* true: the service made the file, which may therefore be sparse */
     uid_t uid;           /* the user for whom the mapping is counted */
 };

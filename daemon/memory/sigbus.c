@@ -99,7 +99,8 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
         sigaction(SIGBUS, &previous, NULL);
         if (info->si_code <= 0)
             raise(number);
-        /* After a real fault, the instruction faults again and gets the old disposition. */
+        /* If the signal came from a fault, the instruction now faults again, and the previous
+         * disposition handles it. */
     }
     errno = saved;
 }

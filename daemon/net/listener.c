@@ -4,7 +4,7 @@
  * connections are divided among the users:
  *
  *     +------------------------------------------------+----------+
- *     | open to every user, up to his quota or share   | reserved |
+ *     | open to every user, up to a quota or share     | reserved |
  *     +------------------------------------------------+----------+
  *                                       root and mlid's own user only,
  *                                       when the open slots are refused

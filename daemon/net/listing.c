@@ -31,7 +31,7 @@ struct listing {
     struct entry mark;           /* an entry with number 0, which keeps the position of the walk */
     struct jsonw w;              /* text of the reply */
     bool writing;                /* true: the walk has ended */
-    uint32_t written;            /* numbers that are written or passed over */
+    uint32_t written;            /* count of `numbers` that are written or passed over */
     uint32_t count;
     uint64_t numbers[]; /* numbers of matching jobs, the latest first */
 };

@@ -154,8 +154,8 @@ struct client {
     uv_timer_t timer;      /* limits the time to finish a line or to flush replies; also closes a
                               DOOMED client */
     struct chore dropping; /* drops jobs and buffers of a client that is no longer open */
-    unsigned handles;      /* number of handles that are not closed yet, and of `dropping` if it
-                              must finish */
+    unsigned handles;      /* number of handles that are not closed yet, plus 1 while `dropping`
+                              must still finish */
     struct chore turn;     /* queued while TURN */
     struct link place;     /* link in net->full while FULL, in net->held.clients while HELD_* */
     struct link unsent_link, refused_link; /* links in net->unsent and net->held.refused */
@@ -194,14 +194,14 @@ struct submission {
 };
 
 /* The clients that are HELD. The system does not report when a peer reads its descriptors: while
- * clients are held for them, or the system takes no more of them, a timer looks. */
+ * clients are held for unread descriptors, or the system refuses more, a timer checks them. */
 struct held {
     struct link clients; /* list of the held clients; the first client is checked next */
     uint32_t count;
     uint32_t left; /* number of clients, from the first on, that must be checked after a change */
     struct chore again;  /* makes the loop run another round, which checks more clients */
     struct link refused; /* clients with a descriptor that the system refused */
-    uint32_t waiting;    /* clients in `refused`, or HELD_FDS */
+    uint32_t waiting;    /* number of clients in `refused` or HELD_FDS */
     uv_timer_t timer;    /* runs while `waiting` is not 0 */
 };
 
@@ -241,7 +241,8 @@ struct net {
     const struct config *config;
     struct chores *chores;
     struct jobs *jobs;
-    /* Called by client.c: a line has arrived; a client gets no more events. */
+    /* Callbacks for client.c. `handle`: a line has arrived; `unsubscribe`: a client gets no more
+     * events. */
     void (*handle)(struct client *client, const char *line, size_t length);
     void (*unsubscribe)(struct client *client);
     void (*settled)(void *context); /* called when a job or a client was destroyed */
@@ -497,7 +498,7 @@ void subscriptions_close(struct subscriptions *all);
 /** Removes the subscription of the client, if any. */
 void subscriptions_remove(struct client *client);
 
-/** Notes the channels' counts before the service: they are not reported. */
+/** Saves the counts that the channels have at the start of the service, which are not reported. */
 void stats_init(struct stats *stats);
 /**
  * Fills all numbers. Lists the users and connections that `viewer` may see: a user's own, or all

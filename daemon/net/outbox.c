@@ -22,7 +22,7 @@ struct outbox_chunk {
     struct outbox_chunk *next;
     size_t begin, end, capacity; /* waiting bytes are [begin, end) */
     char *bytes;                 /* the bytes, behind this struct or in an adopted text */
-    bool adopted;                /* true: free the bytes, too */
+    bool adopted;                /* true: `bytes` is an adopted text, to be freed */
 };
 
 void outbox_init(struct outbox *box)
@@ -57,7 +57,7 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket)
 
     if (box->fd_count + box->unread_fds < OUTBOX_FDS_MAX)
         return true;
-    /* The number of bytes includes memory of the system; only 0 is certain. */
+    /* TIOCOUTQ counts overhead of the system too. Only 0 is certain: the peer has read all. */
     if (ioctl(socket, TIOCOUTQ, &unread) == 0 && unread == 0)
         box->unread_fds = 0;
     return box->fd_count + box->unread_fds < OUTBOX_FDS_MAX;

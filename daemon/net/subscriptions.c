@@ -18,7 +18,7 @@ static struct client *client_of(struct subscription *subscription)
     for (struct link *at = (all)->list.next; at != &(all)->list; at = at->next)
 
 /* Subscribes to the kinds of daemon/job's events that subscribers want. Reports of progress begin
- * when the event STARTED is sent, so they need that event, too. */
+ * when the event STARTED is sent, so they also need that event. */
 static void count_wanted(struct subscriptions *all)
 {
     uint32_t wanted = 0;

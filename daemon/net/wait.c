@@ -102,9 +102,9 @@ struct item {
 
 struct named_wait {
     struct wait wait;       /* first */
-    bool several;           /* true: the reply is a list; false: as to the job's own request */
+    bool several;           /* true: the reply is a list; false: that of the job's own request */
     uint32_t left;          /* number of jobs that have not ended */
-    uint64_t expected;      /* bytes of the reply, at most */
+    uint64_t expected;      /* upper bound of the bytes of the reply */
     const struct item *bad; /* the first job that failed or was cancelled; null: none */
     struct fault fault;     /* fault of the job `bad` */
     uint32_t count;

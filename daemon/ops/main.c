@@ -81,7 +81,7 @@ enum {
     OPTIONS_WITH_TEXT
 };
 
-/* The index of an option with a text is its value. */
+/* The value of an option whose argument is kept as text is its index in this table. */
 static const struct option table[] = {
     [OPTION_CONFIG] = {"config", required_argument, NULL, OPTION_CONFIG},
     [OPTION_SOCKET] = {"socket", required_argument, NULL, OPTION_SOCKET},
@@ -181,7 +181,8 @@ static int override_channels(struct config *config, const char *text, struct fau
     return 0;
 }
 
-/* Uses the channels of the board, as many as there are behind channel_offset, if none are given. */
+/* If no number of channels is given, uses as many channels as the board has, at most those behind
+ * channel_offset. */
 static void default_channels(struct config *config)
 {
     const uint32_t left = MLI_MOV_MAX_CHANNELS - config->channel_offset;
@@ -650,7 +651,7 @@ static int check(struct config *config, struct tuned *tuned, struct fault *fault
     return tuning_load(config->tuning[0] ? config->tuning : NULL, &tuned->use, tuned->note, fault);
 }
 
-/* Logs whether the tuning file is used; a file of another machine is not. */
+/* Logs whether the tuning file is used; a file that was made on another machine is ignored. */
 static void log_tuning(const struct tuned *tuned, const char *path)
 {
 

@@ -18,7 +18,7 @@
 enum {
     FIRST = 3,
     COUNT_MAX = 64
-}; /* first descriptor (SD_LISTEN_FDS_START), and most descriptors */
+}; /* first descriptor (SD_LISTEN_FDS_START), and maximum number of descriptors */
 
 static int complain(struct fault *fault, int fd, const char *what)
 {

@@ -335,7 +335,8 @@ static int read_job(struct job_spec *job, const struct json *object)
     return 0;
 }
 
-/* Checks each member separately: a job may replace members that they must agree with. */
+/* Checks each member of "defaults" separately: a job may replace the others that it must agree
+ * with. */
 static int check_defaults(const struct json *object)
 {
     static const char *const keys[] = {"src", "dst"};

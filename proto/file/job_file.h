@@ -2,7 +2,7 @@
 /*
  * Job files: text -> struct job_list and back. mlictl-job(5) describes the format,
  * proto/file/job.schema.json repeats it for editors. mlictl opens the files of a struct job_spec
- * and makes a struct job (proto/wire/job.h) of it.
+ * and makes a struct job (proto/wire/job.h) from it.
  *
  * To add a member to jobs in files, start here: add it to struct job_spec, to JOB_KEYS, read_job()
  * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire have

@@ -360,7 +360,7 @@ static int read_error(struct expectation *expect, const struct json *object)
     snprintf(status, sizeof status, "MLI_STATUS_%s", given);
     if (find_error(status))
         return json_complain(&value, "\"%s\" is unknown; did you mean \"%s\"?", given, status);
-    return json_complain_choice(&value, given, error_names + 1); /* start behind MLI_STATUS_OK */
+    return json_complain_choice(&value, given, error_names + 1); /* omit MLI_STATUS_OK */
 }
 
 /* Reads the pointer of a fault, relative to the job. */

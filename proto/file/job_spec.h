@@ -45,8 +45,8 @@ enum {
     X(RAW, "raw") /* default format, also of files with an unknown ending */                       \
     X(NPZ, "npz")                                                                                  \
     X(SAFETENSORS, "safetensors")                                                                  \
-    X(ONNX, "onnx")     /* a model: its constants */                                               \
-    X(TFLITE, "tflite") /* a model: its constants */                                               \
+    X(ONNX, "onnx")     /* the constants of a model */                                             \
+    X(TFLITE, "tflite") /* the constants of a model */                                             \
     X(PB, "pb")         /* a tensor of ONNX (TensorProto) */
 
 enum file_format {

@@ -226,7 +226,7 @@ static int read_member(struct scan *scan, struct npy_outline *literal, unsigned 
 /*
  * Parses "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }" in any order, with any
  * spacing, either kind of quotes and optional trailing commas, and the white space and newline
- * that end the header. Returns 0, or -1 with a fault as npy_parse().
+ * that end the header. Returns 0, or -1 with a fault like that of npy_parse().
  */
 static int npy_literal_parse(const char *text, size_t length, enum npy_scope scope,
                              struct npy_outline *literal, struct fault *fault)

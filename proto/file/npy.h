@@ -24,7 +24,7 @@ enum {
 };
 
 struct npy_header {
-    char descr[NPY_DESCR_MAX]; /* the dtype, as "<i2" or "|u1"; never ">i2": see big_endian */
+    char descr[NPY_DESCR_MAX]; /* the dtype, such as "<i2" or "|u1"; never ">i2": see big_endian */
     char kind;                 /* 'b', 'i', 'u' or 'f' */
     uint32_t item_size;        /* size of an element: 1, 2 or 4 */
     bool big_endian;           /* the elements are big-endian in the file, unlike `descr` */
@@ -59,7 +59,7 @@ struct npy_outline {
 
 /**
  * Like npy_parse(), but reads the header of any .npy file of NumPy. Returns the number of bytes
- * before the first element, or 0 with a fault as npy_parse().
+ * before the first element, or 0 with a fault like that of npy_parse().
  */
 size_t npy_outline(const void *bytes, size_t length, uint64_t file_size,
                    struct npy_outline *outline, struct fault *fault);
@@ -74,8 +74,8 @@ int npy_format(struct npy_header *header, void *out, size_t size);
 #define NPY_FORMAT_SIZE 128
 
 /**
- * Replaces the dtype in the bytes of a header that npy_parse() has read, as ">i2" by "<i2". Changes
- * nothing if the dtype is little-endian.
+ * Replaces the dtype in the bytes of a header that npy_parse() has read, for example ">i2" by
+ * "<i2". Changes nothing if the dtype is little-endian.
  */
 void npy_make_little(void *bytes, const struct npy_header *header);
 

@@ -34,7 +34,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 /**
  * Parses the `length` bytes of JSON of a file of `file_size` bytes into a sorted list. Tensors that
  * no job can move (8-byte dtypes, rank 0 or above 4, extents of 0) have a refusal. Returns 0, or -1
- * with *list empty and a fault as safetensors_length().
+ * with *list empty and a fault like that of safetensors_length().
  */
 int safetensors_parse(const char *text, size_t length, uint64_t file_size, struct tensor_list *list,
                       struct fault *fault);

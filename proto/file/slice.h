@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows in NumPy's notation, as "1:9,::2,:" or "...,-3:". slice_parse() reads the text;
+ * Windows in NumPy's notation, such as "1:9,::2,:" or "...,-3:". slice_parse() reads the text;
  * slice_apply() computes offset, size and step for the extents of a tensor, exactly as NumPy does.
  */
 #ifndef PROTO_SLICE_H
@@ -39,8 +39,8 @@ int slice_parse(const char *text, struct slice *slice, struct fault *fault);
 
 /**
  * Computes the windows of a tensor of rank 1 to MLI_MAX_RANK with extents from 1 to 2^62. Refuses
- * empty windows, more entries than dimensions, and windows that exceed 32 bits. Returns 0 or -1 as
- * slice_parse().
+ * empty windows, more entries than dimensions, and windows that exceed 32 bits. Returns 0, or -1
+ * with a fault like that of slice_parse().
  */
 int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents,
                 struct slice_window windows[MLI_MAX_RANK], struct fault *fault);

@@ -99,8 +99,8 @@ int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
 }
 
 /*
- * Names a dtype as NumPy does, as "int64" for "<i8"; other dtypes keep their code. So do big-endian
- * dtypes that no job can move: they are compared by their bytes.
+ * Names a dtype as NumPy does, for example "int64" for "<i8"; other dtypes keep their code. So do
+ * big-endian dtypes that no job can move: they are compared by their bytes.
  */
 static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE_MAX])
 {

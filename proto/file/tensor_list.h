@@ -53,7 +53,7 @@ int tensor_entry_judge(struct tensor_entry *entry, const char *descr);
 /**
  * Describes any .npy file of NumPy; the arguments are those of npy_parse(). The entry gets its
  * dtype, shape, bytes, and either `header` or, for a tensor that no job can move, a refusal.
- * Returns 0, or -1 with a fault as npy_parse() or FAULT_INTERNAL.
+ * Returns 0, or -1 with a fault like that of npy_parse(), or FAULT_INTERNAL.
  */
 int tensor_entry_outline(const void *bytes, size_t length, uint64_t file_size,
                          struct tensor_entry *entry, struct fault *fault);

@@ -92,7 +92,7 @@ int fault_set_refused(struct fault *fault, mli_status status, const char *last_e
 /** Prepends `prefix`, a JSON pointer such as "/jobs/3", to the fault's pointer. */
 void fault_prefix(struct fault *fault, const char *prefix);
 
-/** Returns the name of a code, as "INVALID_PARAMS", or "UNKNOWN". Static storage. */
+/** Returns the name of a code, such as "INVALID_PARAMS", or "UNKNOWN". Static storage. */
 const char *fault_name(int code);
 
 /*

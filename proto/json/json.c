@@ -98,9 +98,9 @@ const char *nearest_word(const char *given, const char *const *words)
 enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
 /*
- * cJSON keeps the values of a text that json_check() has accepted. Of such a text it finds the same
- * values: it reads integers of 53 bits exactly in every locale, and its limit on nesting is higher.
- * So it fails only if out of memory.
+ * cJSON keeps the values of a text that json_check() has accepted. cJSON finds the same values in
+ * such a text: it reads integers of 53 bits exactly in every locale, and its limit on nesting is
+ * higher. So it fails only if out of memory.
  */
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
                struct fault *fault)
@@ -162,7 +162,7 @@ static int shown(const char *text)
     return (int)(length > KEY_SHOWN_MAX ? utf8_cut(text, KEY_SHOWN_MAX) : length);
 }
 
-/* Writes the value's name for a message, as "cfg.offset[1]: "; nothing for root and base. */
+/* Writes the value's name for a message, such as "cfg.offset[1]: "; nothing for root and base. */
 static void write_name(const struct json *value, char *out, size_t size)
 {
     const struct json *path[PATH_MAX_DEPTH];

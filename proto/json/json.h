@@ -63,8 +63,8 @@ int json_check(const char *text, size_t length, const struct json_limits *limits
                struct fault *fault);
 
 /**
- * Parses a text. Accepts RFC 8259 in valid UTF-8 within `limits`, and of it only integers from
- * -(2^53 - 1) to 2^53 - 1 without fraction or exponent, and strings without "\u0000". *root becomes
+ * Parses a text. Accepts RFC 8259 in valid UTF-8 within `limits`, if all numbers are integers from
+ * -(2^53 - 1) to 2^53 - 1 without fraction or exponent, and no string has "\u0000". *root becomes
  * the root; json_free(root) frees all values. `fault` must live as long as the values. Returns 0,
  * or -1 with *fault filled and nothing to free: FAULT_PARSE_ERROR, FAULT_LIMIT or FAULT_INTERNAL
  * (no memory), with line, column and pointer. Any thread may parse and free.
@@ -236,7 +236,7 @@ struct member {
 #define NUMBER(type, field, name, least, most, normal)                                             \
     MEMBER(type, field, name, KIND_NUMBER, .optional = true, .min = (least), .max = (most),        \
            .standard = (normal))
-/* A member that is an array in the structure, too. */
+/* A member that is an array both in JSON and in the structure. */
 #define MEMBER_ARRAY(type, field, name, what, ...)                                                 \
     {                                                                                              \
         .key = (name), .kind = (what), .at = offsetof(type, field),                                \

@@ -211,7 +211,7 @@ static int scan_escape(struct scan *scan)
     return 0;
 }
 
-/* Consumes the next character of a string that is no plain ASCII. */
+/* Consumes an escape or a character beyond ASCII in a string. Refuses a control character. */
 static int scan_char(struct scan *scan)
 {
     const char *text = scan->text + scan->at;

@@ -113,7 +113,8 @@ static void write_args(struct textw *w, const struct job_info *job)
                  job->error ? fault_name(job->error->code) : "", job->error ? "\"" : "");
 }
 
-/* Writes the begin or end of a job's time in the queue: asynchronous, as these times overlap. */
+/* Writes the beginning or end of a job's time in the queue, as an asynchronous event because these
+ * times overlap. */
 static void write_queue_edge(struct chrome_trace *trace, struct textw *w,
                              const struct job_info *job, char phase, uint64_t at)
 {

@@ -17,7 +17,7 @@
 
 struct chrome_trace {
     uint64_t origin_ns; /* time of the first event; 0: no event yet */
-    int pid;            /* number below the number of the first process */
+    int pid;            /* the processes of the trace have numbers from pid + 1 on */
     bool any;
     uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;

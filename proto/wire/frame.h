@@ -115,13 +115,13 @@ struct out_mark {
     uint32_t count; /* number of descriptors; 1 for a file */
     int fds[PROTO_FDS_MAX];
     uint64_t offset, left; /* position in a file, and number of bytes that are not sent yet */
-    uint64_t owner;        /* owner of a file */
+    uint64_t owner;        /* `owner` in the call of out_file() */
 };
 
 struct out {
     char *text;
     size_t begin, end, capacity;
-    uint64_t position; /* position of text[begin], counted as out_mark.at */
+    uint64_t position; /* position of text[begin], counted like out_mark.at */
     struct out_mark *marks;
     size_t mark_begin, mark_end, mark_capacity;
     char *chunk;      /* buffer for bytes of files */
@@ -144,7 +144,7 @@ void out_commit(struct out *out, size_t size);
 /** Queues a copy of the bytes. Returns 0 or -ENOMEM. */
 int out_add(struct out *out, const void *bytes, size_t size);
 
-/** Marks the begin of a line for out_line_drop(). */
+/** Marks the beginning of a line for out_line_drop(). */
 void out_line_begin(struct out *out);
 /** Removes the line from the queue; no byte of it may have been sent. */
 void out_line_drop(struct out *out);

@@ -31,7 +31,8 @@ struct inline_payload {
  * (fault). */
 int inline_payload_read(const struct json *value, struct inline_payload *payload);
 
-/** Reads the member of a reply, which has only the `bytes` of each item: `size` is the same. */
+/** Reads the member "inline" of a reply, which has only `bytes` of each item. Sets `size` to the
+ * same number. */
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
 
 #endif /* PROTO_INLINE_PAYLOAD_H */

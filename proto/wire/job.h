@@ -98,7 +98,7 @@ void job_common_set_lengths(struct job_common *common, uint32_t rank);
 /**
  * Checks what depends on the source's rank: each cfg array and the destination's shape and strides
  * are absent or have `rank` entries, and the cfg of a permute has no array but perm_dim. Rank 0
- * means unknown. Fault pointers are relative to the job, as "/cfg/offset". Returns 0 or -1.
+ * means unknown. Fault pointers are relative to the job, such as "/cfg/offset". Returns 0 or -1.
  */
 int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
                    struct fault *fault);
@@ -121,7 +121,7 @@ void job_common_write(struct jsonw *w, const char *name, const struct job_common
  * absent.
  */
 int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX]);
-/** Reads the member `key`, the name of a board's memory. Otherwise as memory_name_read(). */
+/** Reads the member `key`, the name of a board's memory. Otherwise like memory_name_read(). */
 int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX]);
 
 /** Checks the destination's parameters in `object` against the source's type, because a move does

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Params and results of the methods, but those of job.submit and job.prepare (job.h) and of
+ * Params and results of the methods, except those of job.submit and job.prepare (job.h) and of
  * events.subscribe (events.h). A read function returns 0, or -1 with the fault of `params` filled
  * and nothing to finish; it reads absent params as {}. A write function writes the members of the
  * params into the object that is open.

@@ -70,7 +70,7 @@ int tensor_desc_check_members(const struct json *object);
 /**
  * Checks the numbers of strides and of per-axis entries against the shape, and the parameters
  * against the type. Call it after adding a type or a shape to the result of tensor_desc_read().
- * Fault pointers are relative to the tensor, as "/axis". Returns 0 or -1.
+ * Fault pointers are relative to the tensor, such as "/axis". Returns 0 or -1.
  */
 int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault);
 /** Like tensor_desc_check(), with faults at the members of `object`, the source of *desc. */
