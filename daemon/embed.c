@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service with its own loop on its own thread. Other threads add to a list and wake the loop:
- * only the loop's thread accesses the service.
+ * A service with its own loop on its own thread. Other threads add connections to a list and wake
+ * the loop: only the loop's thread accesses the service.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -71,12 +71,12 @@ static void serve(void *context)
 {
     struct service_thread *self = context;
 
-    /* Non-zero: jobs outlast drain_ms. Wait for them, because this process owns their memory. */
+    /* Not 0: jobs outlast drain_ms. Wait until they end, because this process owns their memory. */
     while (uv_run(&self->loop, UV_RUN_DEFAULT) != 0)
         ;
 }
 
-/* Blocks signals in the service's thread, except those that a fault of the thread causes. */
+/* Blocks all signals in the service's thread, except those that a fault of the thread causes. */
 static int start_thread(struct service_thread *self)
 {
     sigset_t blocked, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chores: long work, done in slices of one round of the loop each, so that clients do not wait. */
+/* Chores: long work, done in one slice for each round of the loop, so that clients do not wait. */
 #ifndef DAEMON_CHORES_H
 #define DAEMON_CHORES_H
 
@@ -12,7 +12,7 @@
 /* A chore. The structure that describes the work embeds it. */
 struct chore {
     struct link link;
-    /* Does one slice of the work. The chore is no longer queued then: the call may add it again. */
+    /* Does one slice of the work. The chore is no longer queued, so `run` may add it again. */
     void (*run)(struct chore *chore);
 };
 

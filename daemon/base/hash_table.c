@@ -17,7 +17,7 @@ void hash_table_init(struct hash_table *table)
     table->buckets = HASH_SEGMENT;
     if (getrandom(table->key, sizeof table->key, GRND_NONBLOCK) == (ssize_t)sizeof table->key)
         return;
-    /* Early in the boot getrandom() may fail: use a less random key; clients do not know it. */
+    /* Early in the boot getrandom() may fail: use a less random key, still unknown to clients. */
     clock_gettime(CLOCK_MONOTONIC, &now);
     table->key[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
     table->key[1] = (uint64_t)(uintptr_t)table;
@@ -156,7 +156,7 @@ static void unlink_node(struct hash_node *node)
     node->at = NULL;
 }
 
-/* Adds one bucket, and moves the nodes that belong to it into it. */
+/* Adds one bucket, and moves the nodes whose hashes now select this bucket. */
 static void grow(struct hash_table *table)
 {
     const uint32_t index = table->buckets, power = power_below(index);

@@ -13,7 +13,7 @@
 
 struct hash_node {
     struct hash_node *next;
-    struct hash_node **at; /* the pointer to this node; null: in no table */
+    struct hash_node **at; /* address of the pointer to this node; null: in no table */
     uint64_t hash;
 };
 
@@ -22,7 +22,7 @@ enum { HASH_SEGMENT = 256 }; /* buckets in a segment, and in an empty table */
 struct hash_table {
     struct hash_node *first[HASH_SEGMENT];
     struct hash_node **
-        *segments; /* `room` pointers to all segments but the first; segments never move */
+        *segments; /* `room` pointers to the second and later segments, which never move */
     uint32_t room;
     uint32_t buckets;
     uint32_t count;
@@ -40,7 +40,7 @@ uint64_t hash_table_hash(const struct hash_table *table, uint64_t salt, const vo
 /** Adds a node, which is in no table. If there is no memory for more buckets, the chains become
  * longer. */
 void hash_table_add(struct hash_table *table, struct hash_node *node, uint64_t hash);
-/** Removes a node. Does nothing for a node of zeros or a removed node. */
+/** Removes a node. Does nothing for a node that is filled with zeros or was removed. */
 void hash_table_remove(struct hash_table *table, struct hash_node *node);
 /** Replaces a node of the table by another node. */
 void hash_table_replace(struct hash_node *from, struct hash_node *to);

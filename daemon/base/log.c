@@ -16,7 +16,7 @@
 
 #include "proto/json/utf8.h"
 
-/* Bytes at the end of the longest line: a quote, a brace and a newline. */
+/* Bytes reserved for the end of a line: a quote, a brace and a newline. */
 enum { TAIL = 3 };
 
 enum { TIME_MAX = 32, MS_PER_S = 1000, NS_PER_MS = 1000 * 1000 };
@@ -107,7 +107,7 @@ static void append_quoted(struct log_line *line, const char *value)
         } else if (known) {
             append(line, value, size);
         } else if (line->json) {
-            append_text(line, "\xef\xbf\xbd"); /* U+FFFD: JSON is UTF-8 */
+            append_text(line, "\xef\xbf\xbd"); /* U+FFFD: JSON must be UTF-8 */
         } else {
             snprintf(escape, sizeof escape, "%s%02x", escape_begin, c);
             append_text(line, escape);

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <syslog.h> /* LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG: the numbers only */
+#include <syslog.h> /* only for the numbers LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG */
 
 struct log_rate;
 
@@ -76,7 +76,7 @@ void log_one_uint(int level, const char *event, const char *key, uint64_t value)
  */
 enum { LOG_RATE_LINES = 20, LOG_RATE_MS = 10 * 1000 };
 
-/* Numbers of recent lines of one kind; 0 at the start. */
+/* Counts of recent lines of one kind; 0 at the start. */
 struct log_rate {
     uint64_t begin;      /* start of the current time span, in ms */
     uint32_t lines;      /* lines written in the current time span */
@@ -94,9 +94,9 @@ enum log_kind {
 };
 
 /**
- * Returns whether a line may be written now; *suppressed receives the number of lines that were
- * suppressed before it. If not, counts the line as suppressed. `now` is in ms, of a monotonic
- * clock.
+ * Returns true if a line may be written now: then *suppressed receives the number of lines that
+ * were suppressed since the previous line. Otherwise counts the line as suppressed. `now` is the
+ * time of a monotonic clock in ms.
  */
 bool log_rate_take(struct log_rate *rate, uint64_t now, uint64_t *suppressed);
 

@@ -13,7 +13,7 @@ struct numbered_entry {
     void *thing;
 };
 
-/* Zeros are an empty table. */
+/* A struct of zeros is an empty table. */
 struct numbered {
     struct numbered_entry *entries; /* entries in the order of their numbers */
     uint32_t count, capacity;

@@ -202,7 +202,7 @@ enum {
                                     a larger one takes long */
     BLOCK = 512,                 /* size in bytes of the unit of st_blocks */
     CLOSE_MAX = 64,              /* maximum number of descriptors in one piece of work */
-    TABLE_MAX = 1 << 18 /* entries: more than the descriptors of 4096 clients, the maximum */
+    TABLE_MAX = 1 << 18          /* entries; 4096 clients (the maximum) have fewer descriptors */
 };
 
 /*
@@ -210,9 +210,9 @@ enum {
  * can have, so that no descriptor needs memory when it must be closed. Memory pages of entries that
  * were never used are not resident.
  *
- * Entry `fd` belongs to whoever has to close descriptor `fd`. A thread that closes the descriptor
- * gives the entry back first: it sets `waits` to false with release order, and the next owner reads
- * that with acquire order. The kernel has the same order, but the C memory model does not know it.
+ * Entry `fd` belongs to the thread that has to close descriptor `fd`. Before it closes the
+ * descriptor, it sets `waits` to false with release order. The next owner reads `waits` with
+ * acquire order. close(2) and open(2) have the same order, but the C memory model does not know it.
  */
 struct waiting_fd {
     struct reap reap; /* the piece of work, in the entry of its first descriptor */
@@ -237,7 +237,7 @@ static int reserve_table(void)
     /* A new configuration may raise the soft limit later. */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < TABLE_MAX)
         size = (int)limit.rlim_max;
-    if (table.entries) /* descriptors of the time before reaper_stop() still wait */
+    if (table.entries) /* descriptors that reaper_stop() has left still wait */
         return 0;
     table.entries = seam.calloc((size_t)size, sizeof *table.entries);
     if (!table.entries)
@@ -314,8 +314,8 @@ static bool is_full(const struct owner *owner)
 }
 
 /*
- * Calls `relief` when half of the bound is reached, so that an owner near the bound does not cause
- * a call for each descriptor.
+ * Calls `relief` when the number of descriptors has fallen to half of the bound, so that an owner
+ * near the bound does not cause a call for each descriptor.
  */
 static void call_relief(struct owner *owner)
 {
@@ -342,7 +342,7 @@ static void free_if_idle(struct owner *owner)
     free(owner);
 }
 
-/* Runs the first piece of the first waiting queue. Releases the mutex while it waits. */
+/* Runs the first piece of the first waiting queue. Releases the mutex while the piece runs. */
 static void serve(struct crew *crew)
 {
     struct queue *queue = LINK_OWNER(crew->waiting.next, struct queue, link);
@@ -404,9 +404,9 @@ static void end_crews(void)
 }
 
 /*
- * Every crew has a thread from the start, which stays: if a thread could not be created later, the
- * loop would have to close a file itself, and a file of a server that does not answer would stop
- * it.
+ * Every crew has at least one thread from the start to the end: if a thread could not be created
+ * later, the loop would have to close files itself, and a file of a server that does not answer
+ * would stop the loop.
  */
 static int add_first_threads(void)
 {
@@ -547,7 +547,7 @@ bool reaper_full(uid_t uid)
     return full;
 }
 
-/* Decides which descriptors are closed at once, and which by a thread. */
+/* Decides which descriptors are closed at once, and which by a reaper thread. */
 
 /* Reads each entry before it closes the descriptor: afterwards the number of the descriptor, and so
  * the entry, may have a new owner. */
@@ -602,7 +602,7 @@ static void close_later(uid_t uid, const int *fds, size_t count, bool may_block)
 
 bool reaper_is_local(mode_t mode, dev_t dev)
 {
-    return S_ISREG(mode) && major(dev) != 0; /* a block device */
+    return S_ISREG(mode) && major(dev) != 0; /* major number 0: no block device */
 }
 
 enum closing { CLOSING_NOW, CLOSING_SURE, CLOSING_MAY_BLOCK };
@@ -651,11 +651,11 @@ void reaper_close_connection(int socket)
     socklen_t length = sizeof peer;
     int unread;
 
-    shutdown(socket, SHUT_RDWR); /* from now on, no thread adds bytes or descriptors */
+    shutdown(socket, SHUT_RDWR); /* from now on, the peer cannot send bytes or descriptors */
     if (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0) {
         seam.close(socket);
         return;
     }
-    (void)getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length); /* TCP has no peer's uid */
+    (void)getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length); /* TCP: the uid is -1 */
     close_later(peer.uid, &socket, 1, true);
 }

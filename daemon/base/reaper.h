@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reaper: threads that close clients' descriptors and unmap their memory, so that the loop
- * never waits for that. close(2) of a socket can linger, close(2) of a file on FUSE can wait for
- * its server for ever, and unmapping gigabytes takes long.
+ * never waits for these calls. close(2) of a socket can linger, close(2) of a file on FUSE can wait
+ * for its server for ever, and unmapping gigabytes takes long.
  *
  *     loop's thread     reaper_close(), reaper_add() --> two queues for each user
  *     reaper threads    take the first piece of work of a queue that no other thread serves
@@ -15,8 +15,8 @@
  *     others    the second queue of all other users, with one thread for each allowed client
  *
  * At most one thread serves a queue, so that a user whose descriptors do not close delays only this
- * user's own second queue. A queue that would have to wait gets a new thread while its crew may
- * have more.
+ * user's own second queue. If a queue would have to wait, its crew gets a new thread, up to the
+ * maximum of the crew.
  *
  * If more than REAPER_FDS_MAX descriptors of a user wait, each further one makes the reaper send
  * SIGURG to the thread that serves the queue. The signal interrupts close(2) of a socket that
@@ -43,8 +43,8 @@ enum {
     REAPER_PATIENCE_MS = 1000 /* the time reaper_stop() waits for work without progress */
 };
 
-/* A piece of work for the reaper. The structure that the work finishes embeds it, so that adding
- * work needs no allocation. */
+/* A piece of work for the reaper. The structure that the work frees embeds the piece, so that
+ * adding work needs no allocation. */
 struct reap {
     struct link link;
     void (*run)(struct reap *reap); /* called on a reaper thread; may free the piece */
@@ -60,9 +60,9 @@ struct reap {
 int reaper_start(unsigned threads, void (*relief)(void *context), void *context);
 
 /**
- * Waits until all work is done, then ends the threads. Waits for work that blocks while other work
- * makes progress, and REAPER_PATIENCE_MS more; then leaves it to the end of the process. `relief`
- * is no longer called. Returns the number of pieces that are left.
+ * Waits until all work is done, then ends the threads. If no piece of work ends for
+ * REAPER_PATIENCE_MS, leaves the blocked work to the end of the process. `relief` is no longer
+ * called. Returns the number of pieces that are left.
  */
 size_t reaper_stop(void);
 
@@ -74,23 +74,23 @@ void reaper_add(uid_t uid, struct reap *reap);
 
 /**
  * Closes descriptors of a user: the caller's thread closes small files in memory, the reaper's
- * threads close other files. The caller's thread also closes descriptors whose numbers
- * are too high for the table of the reaper.
+ * threads close other files. The caller's thread also closes descriptors whose numbers are too high
+ * for the table of the reaper.
  */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 
-/** Returns whether this is a regular file on a local block device. */
+/** Returns whether a file with this mode and device is a regular file on a local block device. */
 bool reaper_is_local(mode_t mode, dev_t dev);
 
 /**
- * Closes a connected socket. Its peer sees the end at once. If the socket has unread bytes, which
- * may carry descriptors, a reaper thread closes it, else the caller's thread.
+ * Closes a connected socket. The peer sees the end of the connection at once. If the socket has
+ * unread bytes, which may carry descriptors, a reaper thread closes it, else the caller's thread.
  */
 void reaper_close_connection(int socket);
 
 /**
- * Returns whether no more descriptors should be taken from a user: REAPER_FDS_MAX descriptors of
- * this user wait to be closed; or at least one of this user, and REAPER_FDS_OF_ALL of all users.
+ * Returns whether no more descriptors should be taken from a user, because REAPER_FDS_MAX
+ * descriptors of this user, or one of this user and REAPER_FDS_OF_ALL in all, wait to be closed.
  */
 bool reaper_full(uid_t uid);
 /** Returns whether REAPER_FDS_OF_ALL descriptors wait to be closed. */

@@ -31,7 +31,7 @@ static void sum(const struct treap_kind *kind, struct treap_node *node)
         kind->sum(node);
 }
 
-/* Divides a tree into the nodes below and above `key`, which is not in it. */
+/* Divides a tree into the nodes below and above `key`, which is not in the tree. */
 static void split(const struct treap_kind *kind, struct treap_node *node,
                   const struct treap_node *key, struct treap_node **below,
                   struct treap_node **above)

@@ -39,7 +39,7 @@ void treap_init(struct treap *treap, const struct treap_kind *kind);
 /** Adds a node that is in no set. */
 void treap_insert(struct treap *treap, struct treap_node *node);
 
-/** Removes a node of the set. Its owner must not have changed what the order depends on. */
+/** Removes a node of the set. Its key must not have changed since it was added. */
 void treap_remove(struct treap *treap, struct treap_node *node);
 
 /** Returns the first node that is not below `key`, which need not be in the set; or null. */

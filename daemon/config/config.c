@@ -141,7 +141,7 @@ bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
 }
 
 /* These keys cannot change: sockets are bound, channels are taken, and the process has given up the
- * rights to bind or take others. */
+ * rights to bind other sockets or take other channels. */
 static const struct {
     const char *key;
     size_t at, size;
@@ -160,7 +160,7 @@ unsigned reload_keep(const struct config *live, struct config *fresh)
     unsigned count = 0;
 
     if (!live->channels_given &&
-        !fresh->channels_given) /* the file of the profile may differ now */
+        !fresh->channels_given) /* the file of the profile may have changed */
         fresh->channels = live->channels;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         const char *old = (const char *)live + fixed[i].at;
@@ -181,7 +181,7 @@ enum { MS_MAX = 60 * 60 * 1000, CHANNELS_DEFAULT = 4 };
 
 /*
  * Linux allows a process 65530 mappings. Each job has two. The default of `mappings` is less than
- * half, because a file that shrinks splits its mapping in two.
+ * half of 65530, because a file that shrinks splits its mapping in two.
  */
 static const struct member limit_members[] = {
     NUMBER(struct config, clients, "clients", 1, 4096, 64),

@@ -20,7 +20,7 @@
 
 struct config;
 
-/* "access": the users who are served, of those who can open the socket. */
+/* "access": limits which of the users who can open the socket are served. */
 
 enum { ACCESS_UIDS_MAX = 256 };
 
@@ -29,7 +29,7 @@ struct access {
     uint32_t count;
     uint32_t uids[ACCESS_UIDS_MAX];
 };
-/** Returns whether a user is served. Root and the user that the service runs as always are. */
+/** Returns whether a user is served; true for root and for the user that the service runs as. */
 bool access_allows(const struct access *access, uint32_t uid);
 
 /* "quotas": limits for all connections of one user together. */
@@ -37,10 +37,10 @@ bool access_allows(const struct access *access, uint32_t uid);
 struct quota {
     uint32_t clients;        /* limit on connections; QUOTA_SHARE: a share of limits.clients */
     uint32_t jobs;           /* limit on jobs; QUOTA_SHARE: a share of limits.jobs */
-    uint64_t buffer_bytes;   /* UINT64_MAX: no limit */
+    uint64_t buffer_bytes;   /* limit on bytes of buffers; UINT64_MAX: no limit */
     uint32_t memory_percent; /* maximum share of each memory of the board, in percent */
-    uint64_t reply_bytes;    /* bytes of unread and expected replies */
-    uint32_t weight;         /* quanta of bytes in each of the user's turns */
+    uint64_t reply_bytes;    /* limit on bytes of unread and expected replies */
+    uint32_t weight;         /* number of quanta of bytes in each turn of the user */
     int32_t max_priority;    /* maximum priority among the jobs of all users; or QUOTA_BY_USER */
 };
 
@@ -48,7 +48,7 @@ struct quota {
 /* max_priority: 1 for root and the user that the service runs as, 0 for others. */
 #define QUOTA_BY_USER INT32_MIN
 
-/* The most members that an object may have. */
+/* The maximum number of members of a JSON object. */
 enum { QUOTA_USERS_MAX = JSON_KEYS_MAX };
 
 struct quotas {
@@ -57,12 +57,12 @@ struct quotas {
     uint32_t uids[QUOTA_USERS_MAX];
     struct quota users[QUOTA_USERS_MAX];
 };
-/** The members of one user's object. */
+/** The members of the JSON object of one user. */
 extern const struct member quota_members[];
 
 /**
- * Returns whether a user with this quota, who has `own` of the `total` in use, may take one more of
- * `limit`. The quota QUOTA_SHARE allows what uid_share_allows() does.
+ * Returns whether a user with this quota, who has `own` of the `total` objects in use, may take one
+ * more of `limit` objects. The quota QUOTA_SHARE allows what uid_share_allows() allows.
  */
 bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
 
@@ -80,7 +80,7 @@ struct scheduling {
     uint64_t quantum_bytes; /* bytes of jobs that a connection may start in its turn */
 };
 
-/* A transfer counts as stuck after limit_ms, plus 1 s for each bytes_per_second. */
+/* A transfer counts as stuck after limit_ms, plus 1 s for each `bytes_per_second` bytes. */
 struct watchdog_limits {
     uint32_t limit_ms; /* 0: no watchdog */
     uint64_t bytes_per_second;
@@ -96,7 +96,8 @@ struct config {
                                 binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset; 0 in the file: a default */
-    bool channels_given;     /* false: `channels` is a default; with a profile, that of the board */
+    bool channels_given;     /* false: `channels` is a default: with a profile, the number of the
+                                board's channels */
     char engine[128];        /* "engine": name for mli_mov_set_engine(); empty: the default */
     char profile[256];       /* "profile": target profile, name or path; empty: none */
     char tuning[1024];    /* "tuning": file with the tuning of the kernels; empty: the defaults for
@@ -109,7 +110,8 @@ struct config {
     uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */
     uint64_t job_bytes;          /* "limits.job_bytes": bytes mapped by one job */
     uint32_t buffers_per_client; /* "limits.buffers_per_client": buffers of a connection */
-    uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client": bytes of these buffers */
+    uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client": bytes of a connection's
+                                         buffers */
     uint32_t prepared_per_client; /* "limits.prepared_per_client": prepared jobs of a connection */
     uint32_t mappings;            /* "limits.mappings": mapped files of all clients */
     bool refuse_sparse;           /* "refuse_sparse": files in memory must be allocated whole */
@@ -130,20 +132,18 @@ struct config {
     bool embedded;              /* not a key: true if all clients are threads of this process */
 };
 
-/** The members of the top level. */
+/** The members of the whole JSON object of the configuration. */
 extern const struct member config_members[];
 
 void config_defaults(struct config *config);
 
 /**
- * Reads JSON text; keys in it replace those of *config. Refuses unknown and duplicate keys. Returns
- * 0, or -1 with *fault filled and *config unchanged.
+ * Reads JSON text; its keys replace the members of *config. Refuses unknown and duplicate keys.
+ * Returns 0, or -1 with *fault filled and *config unchanged.
  */
 int config_read(struct config *config, const char *text, size_t length, struct fault *fault);
 
-/** Reads a file as config_read() reads a text. Returns 0, or -1 with *fault filled; the message
- * names the file.
- */
+/** Does for a file what config_read() does for a text. The message of *fault names the file. */
 int config_load(struct config *config, const char *path, struct fault *fault);
 
 /** Sets the log level by its name. Returns 0, or -1 if no level has this name. */
@@ -152,7 +152,7 @@ int config_set_log_level(struct config *config, const char *name);
 int config_set_log_format(struct config *config, const char *name);
 
 /**
- * Checks keys against each other, after options have changed some. Returns 0, or -1 with *fault
+ * Checks keys against each other after options have changed keys. Returns 0, or -1 with *fault
  * filled. service_check() checks the engine.
  */
 int config_check(const struct config *config, struct fault *fault);
