@@ -7,8 +7,7 @@
 
 enum {
     POLL_PAUSE_NS = 50 * 1000, /* sleep of the loop after a poll without progress */
-    FRESH_MIN = 128 * 1024     /* bytes of the smallest destination for which MLI_MOV_FRESH_DST
-                                  saves time */
+    FRESH_MIN = 128 * 1024     /* bytes; MLI_MOV_FRESH_DST saves no time for smaller destinations */
 };
 
 /*
@@ -42,7 +41,7 @@ static void hand_over(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    /* The loop's thread reads the list after completions_start(): the loop need not be woken. */
+    /* Inside completions_start(), the caller reads the list afterwards: do not wake the loop. */
     const bool seen = on_loop(completions) && completions->starting;
 
     do

@@ -57,7 +57,7 @@ static void arm_watchdog(struct watchdog *watchdog, uint64_t when)
     watchdog->armed = when;
 }
 
-/* Returns the start of a transfer, plus the time for which the process was stopped since. */
+/* Returns the start of a transfer, plus the time for which the process was stopped since then. */
 static uint64_t start_of(const struct task *task)
 {
     return task->end.started + task->jobs->watchdog.lost - task->lost;
@@ -155,7 +155,7 @@ static void look_after_tasks(struct watchdog *watchdog)
         if (limit_of(task) <= now) {
             const uint32_t stuck = stuck_channels(task);
 
-            /* 0 means: the transfer has ended just now, and the loop will collect it. */
+            /* No stuck channel: the transfer has ended just now, and the loop will collect it. */
             if (stuck)
                 give_up(watchdog, task, stuck);
         }
@@ -252,8 +252,8 @@ static void run(struct task *task, int first)
 
 /*
  * Has libmli check all arguments, before anything is written. A permute is prepared as a move that
- * only permutes: operands_init() has checked the further conditions of mli_krn_permute_*(), a
- * kernel for the type, and a destination of that type and of the permuted shape.
+ * only permutes: operands_init() has checked what mli_krn_permute_*() also requires: a kernel for
+ * the type, and a destination of that type and of the permuted shape.
  */
 static mli_status prepare(struct task *task)
 {
@@ -367,8 +367,8 @@ struct blockers {
     const struct channels *channels;
     const struct user *owner; /* user who owns the wide job */
     uint64_t bytes;           /* the largest number of bytes that a transfer still has to move */
-    bool any;                 /* there is such a transfer */
-    bool of_others;           /* one of them is of another user than `owner` */
+    bool any;                 /* true: the wide job waits for at least one transfer */
+    bool of_others;           /* true: one of the transfers belongs to another user than `owner` */
 };
 
 static uint64_t bytes_left(const struct task *task)
@@ -404,8 +404,8 @@ static bool ends_before(const struct task *task, const struct blockers *blockers
     return task->work->operands.bytes <= blockers->bytes;
 }
 
-/* Estimates times by bytes. If the wide job waits only for transfers of its own user, jobs of other
- * users may use the channels until then. */
+/* Estimates times by bytes. If the wide job waits only for transfers of its own user, a job of
+ * another user may take longer than these transfers. */
 static bool fits(struct queued *queued, const void *context)
 {
     const struct blockers *blockers = context;

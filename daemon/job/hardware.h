@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the service takes for itself: libmli's pool of DMA channels (a process has one pool; one
- * service at a time has it), and the board, which is the memories of the configured target profile
- * (daemon/memory/board.h) with libmli's active profile.
+ * The resources that the service takes: libmli's pool of DMA channels (a process has one pool; one
+ * service at a time has it), and the board: the memories of the configured target profile
+ * (daemon/memory/board.h) and libmli's active profile.
  */
 #ifndef DAEMON_HARDWARE_H
 #define DAEMON_HARDWARE_H
@@ -20,16 +20,16 @@ int dma_pool_take(const struct config *config, struct fault *fault);
 /** Gives the channels back. No transfer may hold a channel. */
 void dma_pool_give_back(void);
 
-/** Returns the DMA channels of the configured profile; 0 without one that can be loaded. */
+/** Returns the number of DMA channels of the configured profile; 0 if no profile can be loaded. */
 uint32_t target_board_channels(const struct config *config);
 
 /** Checks that the configured profile can be loaded. Returns 0, or -1 with *fault filled. */
 int target_board_check(const struct config *config, struct fault *fault);
 
 /**
- * Creates the board of the configured profile and makes the profile libmli's active one: strict
- * checks and guard bits. *out is null if no profile is configured. Call it while no other thread is
- * inside libmli. Returns 0 or -errno (-EINVAL: target_board_check() refuses the profile).
+ * Creates the board of the configured profile, and gives the profile's strictness and guard bits to
+ * libmli. *out is null if no profile is configured. Call it while no other thread is inside libmli.
+ * Returns 0 or -errno (-EINVAL: target_board_check() refuses the profile).
  */
 int target_board_create(const struct config *config, struct board **out);
 

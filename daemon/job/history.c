@@ -118,7 +118,7 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 /* The history. */
 
 enum {
-    DELIVERED_PART = 4, /* share of the records that may stay delivered: one in four */
+    DELIVERED_PART = 4, /* delivered records may keep one fourth of the limit */
     /* Maximum number of records that one new record replaces, after the limit was lowered. */
     FORGOTTEN_MAX = 4
 };
@@ -184,7 +184,7 @@ static void rank(struct ranks *ranks, struct link *link, uint64_t amount)
     if (amount == 0)
         return;
     i = 63 - __builtin_clzll(amount);
-    scaled = (amount << HISTORY_STEP_BITS) >> i; /* HISTORY_STEPS to 2 * HISTORY_STEPS - 1 */
+    scaled = (amount << HISTORY_STEP_BITS) >> i; /* from HISTORY_STEPS to 2 * HISTORY_STEPS - 1 */
     link_append(&ranks->lists[i * HISTORY_STEPS + (int)scaled - HISTORY_STEPS], link);
 }
 
@@ -322,7 +322,7 @@ void history_add(struct history *history, struct record *record)
     struct shelf *shelf = &user->shelf;
     const uint64_t quant = quant_bytes(record);
 
-    user->holders++; /* first, so that forgetting an old record does not free the user */
+    user->holders++; /* do this first, so that forgetting an old record does not free the user */
     make_room(history, shelf, quant <= HISTORY_QUANT_MAX ? quant : 0);
     if (history->limit == 0 || quant > HISTORY_QUANT_MAX) {
         registry_remove(history->registry, &record->entry);

@@ -34,7 +34,7 @@
  */
 struct entry {
     struct hash_node by_number;
-    struct hash_node by_name; /* link in the table of names, only of the latest job with the name */
+    struct hash_node by_name; /* link in the table of names, if no later job has the name */
     struct link of_user;      /* link in the list user->entries */
     struct link of_all;       /* link in the list registry->entries */
     struct user *user;
@@ -54,8 +54,8 @@ void registry_init(struct registry *registry);
 void registry_finish(struct registry *registry);
 
 /**
- * Adds an entry. Its number must be higher than all numbers before. The name then finds this entry,
- * and no longer an earlier entry of the same connection.
+ * Adds an entry. Its number must be higher than all numbers before. The name now finds this entry,
+ * no longer an earlier entry of the same connection.
  */
 void registry_add(struct registry *registry, struct entry *entry);
 /** Replaces `from` by `to`, which must have the number, connection, user and name (or no name) of
@@ -79,8 +79,8 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
-    HISTORY_QUANT_MIN = 4096,            /* bytes of parameters that a record counts at least */
-    HISTORY_SHARES = 16                  /* full histories that all users together may have */
+    HISTORY_QUANT_MIN = 4096,            /* minimum bytes of parameters that a record counts as */
+    HISTORY_SHARES = 16                  /* number of full histories for all users together */
 };
 
 /* The record of an ended job. Owns `result.dst.quant`. */
@@ -117,7 +117,7 @@ struct history {
     uint64_t count, quant_bytes;
     struct link shelves; /* the shelves with records, linked by in_history */
     uint32_t shelf_count,
-        to_check; /* to_check: first shelves of the list that may exceed the limit */
+        to_check; /* to_check: number of shelves, from the first on, that may exceed the limit */
     struct ranks by_count, by_quant;
 };
 
@@ -133,9 +133,9 @@ void history_set_limit(struct history *history, uint32_t limit);
 bool history_trim(struct history *history);
 
 /**
- * Adds a record that is in the registry. Takes ownership, and holds its user while the record
- * exists. Forgets a bounded number of other records to make room. With a limit of 0 forgets the
- * record itself, so do not use it after the call.
+ * Adds a record that is in the registry. Takes ownership, and holds the user of the record while
+ * the record exists. Forgets a bounded number of other records to make space. With a limit of 0
+ * forgets the new record too, so do not use the record after the call.
  */
 void history_add(struct history *history, struct record *record);
 
@@ -143,12 +143,12 @@ void history_add(struct history *history, struct record *record);
 void history_delivered(struct record *record);
 
 /**
- * Creates a record of the job of `entry`, which is in no registry yet. Copies the name and the
+ * Creates a record of the job of `entry`; the record is in no registry yet. Copies the name and the
  * fault; `fault` is null for a job that is done. Returns NULL if out of memory.
  */
 struct record *record_create(const struct entry *entry, const struct fault *fault);
 void record_free(struct record *record);
-/** Fills *info, which points into the record. */
+/** Fills *info; its pointers point into the record. */
 void record_info(const struct record *record, struct job_info *info);
 
 #endif /* DAEMON_HISTORY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job room as a whole: its start and end, the sessions of connections, and admission. */
+/* struct jobs: its start and end, the sessions of connections, and the admission of jobs. */
 #include <inttypes.h>
 
 #include "daemon/base/log.h"
@@ -103,7 +103,7 @@ static void on_ending(struct chore *chore)
     }
 }
 
-/* The job room. */
+/* Start and end of struct jobs. */
 
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The job room: everything between a request for a job and the end of the job. It knows nothing of
+ * daemon/job: everything between a request for a job and the end of the job. It knows nothing of
  * sockets and replies. daemon/net asks for jobs and learns of their ends by callbacks.
  *
  *     net: request --> jobs.c or prepared.c     checks, maps the memory, makes a task
@@ -12,12 +12,13 @@
  * A file calls only files below it: jobs.c, prepared.c, dispatch.c, task.c, completions.c, and the
  * files with headers of their own. hardware.c takes the channels and loads the target profile.
  *
- * To add a kind of job, start in operands.c (what the job reads and writes) and locate.c (where).
+ * To add a kind of job, start in operands.c (the bytes that the job reads and writes) and locate.c
+ * (the memory that has these bytes).
  * To add a limit or a check of jobs, start in jobs.c: admit().
  * To add an event, add it to EVENT_TABLE (proto/wire/events.h), send it with events_send() where it
  * happens, and describe it in proto/PROTOCOL.md.
  *
- * Everything here belongs to the loop's thread; completions.c says where other threads come in.
+ * Everything here belongs to the loop's thread, except what struct completions describes.
  */
 #ifndef DAEMON_JOBS_H
 #define DAEMON_JOBS_H
@@ -63,7 +64,7 @@ struct trace;
  * task_end() reports the end to all of these: the client, watchers, subscribers, dependents,
  * history and statistics. If a running task is given up (deadline, cancel, watchdog), it ends at
  * once, and it is destroyed when its transfer has stopped. A task belongs to the loop's thread.
- * While the task runs, the thread that completes its transfer owns the members that are marked so.
+ * While the task runs, the thread that completes its transfer owns the member `end`.
  */
 
 /* The result of a transfer. completions.c writes it. */
@@ -121,7 +122,7 @@ struct task {
 
     struct link watches;              /* list of struct watch */
     struct dependents *dependents;    /* jobs that wait for this job; null: none */
-    struct dependency *dependencies;  /* one for each job of `after` that had not ended */
+    struct dependency *dependencies;  /* one for each job in "after" that had not ended */
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
     int first_channel; /* first channel of the task; -1: not started yet */
@@ -132,13 +133,13 @@ struct task {
     int32_t cookie; /* cookie of the callback, for completions.c */
     /* Members owned by the thread that completes the transfer, while the task runs: */
     struct task_end end;
-    /* Next entry in the list of ended tasks (completions.c) or of spares. */
+    /* Next entry in the list of ended tasks (completions.c) or in jobs->spares. */
     struct task *ended_before;
 };
 
 /*
- * Prepared jobs: checked once and started many times. A start is a task that shares the work and
- * holds the memory, and so continues if the prepared job is released before the end.
+ * Prepared jobs: checked once and started many times. Each start makes a task that shares the work
+ * and holds the memory. So the task continues even if the prepared job is released before its end.
  */
 struct prepared {
     uint32_t number;
@@ -146,17 +147,17 @@ struct prepared {
     struct places places;
 };
 
-/* Maximum bytes of the prepared jobs of one connection. A short request may describe many per-axis
- * parameters. */
+/* Maximum bytes of the per-axis parameters in the prepared jobs of one connection. A short request
+ * may describe many parameters. */
 enum { PREPARED_PARAMETERS_MAX = 4 * 1024 * 1024 };
 
-/* A connection's prepared jobs. Zeros are an empty set. */
+/* A connection's prepared jobs. A struct of zeros is an empty set. */
 struct prepared_jobs {
     struct numbered table; /* table of struct prepared */
     uint64_t parameters;   /* bytes of per-axis parameters */
 };
 
-/* A connection in the job room: the owner of jobs, buffers and prepared jobs. */
+/* A connection, as daemon/job sees it: the owner of jobs, buffers and prepared jobs. */
 struct session {
     struct jobs *jobs;
     struct flow *flow; /* held */
@@ -168,7 +169,7 @@ struct session {
                      their turn */
 };
 
-/* The position of a reference in the params. */
+/* The position of a reference to a job in the params. */
 struct ref_place {
     const char *member;
     int index; /* index in the member, if it is an array; -1: the member is not an array */
@@ -181,7 +182,7 @@ struct ref_words {
 
 /* The parts of struct jobs. */
 
-/* Callbacks through which the job room reports to daemon/net, which sets them. */
+/* Callbacks through which daemon/job reports to daemon/net. daemon/net sets them. */
 struct jobs_callbacks {
     /** Size of the structure that begins with a struct task: daemon/net appends its own members. */
     size_t task_size;
@@ -220,8 +221,8 @@ struct deadlines {
 };
 
 /*
- * Starts transfers, and reports their ends to the loop's thread. No other part of the job
- * room shares data between the loop's thread and other threads.
+ * Starts transfers, and reports their ends to the loop's thread. In daemon/job, only completions.c
+ * shares data between the loop's thread and other threads.
  *
  *     loop's thread       completions_start() ......................... completions_take()
  *                             | mli_mov_start()                               ^ async handle:
@@ -255,7 +256,7 @@ struct watchdog {
     uint64_t back[MLI_MOV_MAX_CHANNELS]; /* the earliest end of each channel's quarantine */
 };
 
-/* Counts of jobs since the start. */
+/* Counts of jobs since the start of the service. */
 struct totals {
     uint64_t submitted, done, failed, cancelled, refused, bytes_moved;
 };
@@ -301,8 +302,7 @@ struct jobs {
     struct watchdog watchdog;
     struct deadlines deadlines;
     struct completions completions;
-    uint64_t clock; /* the latest uv_hrtime() that was read: nearly the current time, at no
-                       cost */
+    uint64_t clock; /* result of the latest uv_hrtime(): nearly the current time, without a call */
 
     struct totals totals;
     struct histogram queued, moving; /* times of jobs in the queue and on channels, in ns */
@@ -312,8 +312,8 @@ struct jobs {
 /* jobs.c */
 
 /**
- * Initialises an empty room. The channels must have been taken (hardware.h). *config must outlive
- * the room; call jobs_reconfigure() when *config changes. Returns 0, or -errno with nothing to
+ * Initialises *jobs without jobs. The channels must have been taken (hardware.h). *config must
+ * outlive *jobs; call jobs_reconfigure() when *config changes. Returns 0, or -errno with nothing to
  * close.
  */
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
@@ -333,7 +333,7 @@ void jobs_reconfigure(struct jobs *jobs);
  */
 void jobs_stop(struct jobs *jobs);
 
-/** After jobs_stop(): ends all tasks at once, also those that are running. */
+/** After jobs_stop(): ends all tasks at once, including running tasks. */
 void jobs_end_all(struct jobs *jobs);
 
 static inline bool jobs_are_taken(const struct jobs *jobs)
@@ -349,8 +349,8 @@ static inline enum service_phase jobs_phase(const struct jobs *jobs)
     return jobs->count > 0 ? PHASE_DRAINING : PHASE_DRAINED;
 }
 
-/** Returns whether a connection may have one more job now. Returns true even if the job would be
- * refused. */
+/** Returns false if the next job of a connection must wait because the limits on jobs are reached.
+ * Returns true while the service refuses all jobs. */
 bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 
 /** Initialises the session of a new connection. Returns 0, or -1 if out of memory. */
@@ -378,13 +378,13 @@ struct task *admit(struct session *session, const struct json *params, const int
  */
 void admit_accept(struct task *task);
 
-/* Checks that job.submit, job.prepare and job.start share: return 0, or -1 with *fault filled. */
+/* Checks shared by job.submit, job.prepare and job.start. Return 0, or -1 with *fault filled. */
 int admit_check_serving(const struct jobs *jobs, struct fault *fault);
 int admit_check_channels(const struct jobs *jobs, const struct job *job, struct fault *fault);
 
 /* prepared.c */
 
-/** Releases the latest prepared job. Without any prepared job, frees the table; returns false. */
+/** Releases the latest prepared job. If there is none, frees the table and returns false. */
 bool prepared_release_last(struct session *session);
 
 /**
@@ -409,7 +409,7 @@ int dispatch_init(struct jobs *jobs, uv_loop_t *loop);
 void dispatch_close(struct jobs *jobs);
 /**
  * Starts queued tasks while there are free channels, and ends dependents of failed tasks.
- * Call it from the loop after every change. Does nothing if it is already on the stack.
+ * Call it from the loop after every change of jobs or channels. Does nothing in a nested call.
  */
 void dispatch_run(struct jobs *jobs);
 /** Ends the quarantine of all channels that are not busy. */
@@ -439,8 +439,8 @@ void task_leave_session(struct task *task);
 void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /**
- * Ends the task, successfully if `fault` is null, and reports the end to all who wait for the task
- * (see struct task). Call it exactly once for each task.
+ * Ends the task, successfully if `fault` is null, and reports the end as the comment on struct task
+ * describes. Call it exactly once for each task.
  */
 void task_end(struct task *task, const struct fault *fault);
 /**
@@ -453,7 +453,7 @@ void task_abort(struct task *task, const struct fault *fault);
  * nothing for a task that is not running. */
 void task_stop(struct task *task);
 /**
- * Cancels the task for a client. A running task ends when its transfer has stopped, any other one
+ * Cancels the task for a client. A running task ends when its transfer has stopped, any other task
  * at once. Call dispatch_run() afterwards.
  */
 void task_cancel(struct task *task);
@@ -463,9 +463,7 @@ static inline uint32_t task_channels(const struct task *task)
     return task->work->job.common.channels;
 }
 
-/*
- * Returns the nanoseconds in the queue and on channels, up to `now` for a task that has not ended.
- */
+/* Return the task's time in the queue and on channels, in ns: until `now` at most. */
 static inline uint64_t task_ns_queued(const struct task *task, uint64_t now)
 {
     return (task->end.started ? task->end.started : now) - task->admitted;
@@ -491,12 +489,12 @@ struct entry *refs_find(const struct session *session, const struct job_ref *ref
 /** Returns whether a user may see a job: root sees all jobs, other users their own. */
 bool refs_visible(const struct user *viewer, const struct entry *entry);
 
-/** Return the task or the record that embeds the entry; the other function returns NULL. */
+/** Return the task or the record that embeds the entry, or NULL if the other kind embeds it. */
 struct task *entry_task(const struct entry *entry);
 const struct record *entry_record(const struct entry *entry);
 
 enum job_state entry_state(const struct entry *entry);
-/** Fills *info, which borrows the error. */
+/** Fills *info; its pointers point into the task or record of the entry. */
 void entry_info(const struct entry *entry, struct job_info *info);
 
 /**
@@ -514,9 +512,9 @@ int after_init(struct task *task, const struct session *session, const struct jo
                struct fault *fault);
 
 /**
- * Queues or ends up to 16 dependents of ended tasks, first those of the task that ended first, and
- * sets jobs->clock. Call it until jobs->settling is empty: ending a dependent may add
- * its own dependents.
+ * Queues or ends up to 16 dependents of ended tasks, beginning with the task that ended first, and
+ * sets jobs->clock. Call it until jobs->settling is empty: a dependent that ends adds its own
+ * dependents.
  */
 void after_settle(struct jobs *jobs);
 
@@ -526,13 +524,11 @@ void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop, uv_timer_cb pa
  * closed the timer. */
 void deadlines_close(struct deadlines *deadlines);
 
-/** Ends the tasks whose deadline has passed, for up to CHORE_TURN_NS. Call dispatch_run()
- * afterwards.
- */
+/** Ends tasks whose deadline has passed, for up to CHORE_TURN_NS. Then call dispatch_run(). */
 void deadlines_expire(struct deadlines *deadlines);
 /** Makes sure that the heap has memory for `count` tasks. Returns 0, or -1 if out of memory. */
 int deadlines_reserve(struct deadlines *deadlines, uint32_t count);
-/** Adds a task, which is ended at task->deadline. Does nothing if that is 0. */
+/** Adds a task, which is ended at task->deadline. Does nothing if the deadline is 0. */
 void deadline_add(struct deadlines *deadlines, struct task *task);
 /** Removes a task; does nothing if it is not in the heap. */
 void deadline_remove(struct deadlines *deadlines, struct task *task);
@@ -560,7 +556,7 @@ static inline void events_send(struct jobs *jobs, const struct task *task, enum 
 
 /* locate.c */
 
-/* A job, and all that locating its tensors needs. */
+/* A job, and the data that locate_job() needs to find its tensors. */
 struct located_job {
     const struct session *session;
     const struct work *work;
@@ -571,8 +567,9 @@ struct located_job {
 
 /**
  * Maps the descriptors, finds the buffers, and checks that they have all bytes that the job reads
- * and writes, and that these do not overlap. Places tensors in memories of the board. Returns 0, or
- * -1 with *fault filled. *places must be empty; call places_finish() also on failure.
+ * and writes, and that source and destination do not overlap. Places tensors in memories of the
+ * board. Returns 0, or -1 with *fault filled. *places must be empty; call places_finish() even on
+ * failure.
  */
 int locate_job(struct places *places, const struct located_job *job, struct fault *fault);
 /** Does the same as locate_job() for a start of a prepared job, whose tensors keep their addresses
@@ -580,7 +577,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
 int locate_start(struct places *places, const struct session *session,
                  const struct prepared *prepared, const struct job_start *start,
                  struct fault *fault);
-/** Fills tensors for libmli from the operands and their memory. */
+/** Fills *src and *dst for libmli from the operands and their memory. */
 void locate_tensors(const struct places *places, const struct operands *operands, mli_tensor *src,
                     mli_tensor *dst);
 /**

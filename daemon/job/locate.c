@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and checks the memory of a job's tensors: descriptors that came with it, or buffers. */
+/* Finds and checks the memory of a job's tensors: buffers, or descriptors sent with the job. */
 #include <inttypes.h>
 
 #include "daemon/job/jobs.h"
@@ -19,8 +19,8 @@ static const struct side dst_side = {true,          "dst",         "/dst",      
                                      "/dst/buffer", "/dst/offset", "/dst/memory", "dst.memory"};
 
 /*
- * Tensors in the memories of the board: checks the rules of the target profile, and places the
- * tensors of descriptors that name a memory. Tensors in buffers are where the buffers are.
+ * Tensors in the memories of the board: checks the rules of the target profile, and places each
+ * tensor that came with a descriptor and names a memory. A tensor in a buffer has a place already.
  */
 
 /* One tensor of a job. */
@@ -33,7 +33,7 @@ struct operand {
     const struct profile_memory *memory; /* memory of the tensor, or null */
 };
 
-/* Returns whether the tensor is in a descriptor and has no range in its memory yet. */
+/* Returns whether the tensor came with a descriptor, names a memory and has no range in it yet. */
 static bool is_to_place(const struct operand *operand)
 {
     return operand->ref->memory[0] != '\0' && !operand->place->region->piece.memory;
@@ -73,7 +73,7 @@ static struct profile_operand describe(const struct operand *operand, const stru
     };
 }
 
-/* Checks both tensors after their places are located, and finds their memories. */
+/* Finds the memories of both located tensors, and checks the tensors. */
 static int check_memories(struct operand *src, struct operand *dst, const struct places *places,
                           const struct work *work, const struct board *board, struct fault *fault)
 {
@@ -291,7 +291,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
         return -1;
     if (!session->jobs->board)
         return 0;
-    /* This task or prepared job will get the next number: no other request is handled before. */
+    /* This task or prepared job gets the next number: no other request is handled before that. */
     if (job->user == PLACES_OF_JOB)
         session_use_board(session, BOARD_JOB, session->jobs->last_job + 1, &use);
     else

@@ -45,8 +45,8 @@ static void add_product(uint64_t *sum, uint64_t a, uint64_t b)
 }
 
 /*
- * Sets the first and the last coordinate of dimension d that the move reads. Returns false if it
- * reads only padding. All numbers are below 2^34.
+ * Sets the first and the last coordinate of dimension d that the move reads. Returns false if the
+ * move reads only padding. All numbers are below 2^34.
  */
 static bool window(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t *first,
                    uint64_t *last)
@@ -107,8 +107,8 @@ static int check_kernel(const struct job *job, struct fault *fault)
 
 /*
  * Computes the strides that are 0, if the job gives the shape of the destination; libmli would
- * compute them from the extents of the result. The rule is libmli's: the stride of the next inner
- * dimension (from cfg, else from dst, else computed) times the extent of that dimension.
+ * compute them from the extents of the result. A stride is computed as in libmli: the stride of the
+ * next inner dimension (from cfg, else from dst, else computed) times the extent of that dimension.
  */
 static int compute_strides(mli_tensor *dst, const struct job *job, struct fault *fault)
 {
@@ -155,7 +155,7 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Copies the given parameters; the move will not overwrite the first `kept` entries. */
+/* Copies the given parameters; the move keeps the first `kept` entries. */
 static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
                              struct fault *fault)
 {

@@ -33,18 +33,18 @@ struct operands {
  */
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault);
 
-/** Fills *desc with the destination that libmli has computed. It borrows the operands' arrays. */
+/** Fills *desc with the destination that libmli has computed. *desc borrows arrays of *operands. */
 void operands_result(struct operands *operands, struct tensor_desc *desc);
 
 /**
  * Returns the span from the first to the last byte of `src` that a move with `cfg` reads. Both must
  * have passed mli_mov_layout(). The span has at least one element, so that it can be mapped even if
  * the move reads only padding. A file needs no bytes outside the span: a tile may be read from a
- * file that has nothing but the tile. A distance above 2^64 - 1 becomes UINT64_MAX.
+ * file that has nothing but the tile. An offset above 2^64 - 1 becomes UINT64_MAX.
  */
 struct span extent_read(const mli_tensor *src, const mli_mov_cfg_t *cfg);
 
-/* A job and its operands. All starts of a prepared job share them; they do not change. */
+/* A job and its operands. All starts of a prepared job share one struct work, which is constant. */
 struct work {
     uint32_t holders;
     struct job job;

@@ -37,7 +37,7 @@ static bool ring_empty(const struct ring *ring)
     return link_empty(&ring->turns);
 }
 
-/* Resets the age of a member, which was served. */
+/* Resets the age of a member that was just served. */
 static void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
 {
     turn->since = now;
@@ -99,7 +99,7 @@ static void begin_search(struct ring *ring)
 }
 
 /*
- * Grants many rounds at once, after a round in which no member could start a job: a job that costs
+ * Skips many rounds at once, after a round in which no member could start a job: a job that costs
  * many quanta would need as many rounds. Leaves the last round to ring_choose().
  */
 static void skip_rounds(struct ring *ring)
@@ -123,10 +123,10 @@ static void pass_over(struct ring *ring, struct turn *turn, const struct ring_ru
 }
 
 /*
- * Gives turns to the members one after the other until the deficit of one covers the cost of its
- * next job. Returns that member, also in later calls until the caller has subtracted the cost from
- * the deficit. Returns NULL if *rules->steps do not suffice: the next call continues. The ring must
- * not be empty.
+ * Gives turns to the members one after the other until the deficit of a member covers the cost of
+ * its next job. Returns that member, and again in later calls, until the caller has subtracted the
+ * cost from the deficit. Returns NULL if *rules->steps do not suffice: the next call continues. The
+ * ring must not be empty.
  */
 static struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
 {
@@ -303,8 +303,8 @@ static uint64_t lane_quantum(struct turn *turn, const struct ring_rules *rules)
     return scheduler->quantum;
 }
 
-/* Moves up jobs that wait for the user's own jobs of higher priority. Begins at the highest of
- * these priorities, so that no job moves up twice. */
+/* Moves up jobs that wait for jobs of higher priority of the same user. Begins at the highest
+ * priority, so that no job moves up twice. */
 static void age_lanes(struct scheduler *scheduler, struct portion *portion, int class, uint64_t now)
 {
     struct turn *turn;
@@ -378,7 +378,7 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
     }
 }
 
-/* Removes and charges a job. A backfilled one may cost more than the deficit of its user. */
+/* Removes and charges a job. A backfilled job may cost more than the deficit of its user. */
 static void serve(struct scheduler *scheduler, struct portion *portion, struct queued *queued,
                   uint64_t now)
 {

@@ -11,7 +11,7 @@
  * The class of a job is its priority among the jobs of all users: the priority in the request, but
  * at most the maximum of the user. Higher classes go first. Within a class, the priority in the
  * request orders the jobs of one user. A user with the maximum 0 can therefore put jobs of priority
- * 1 before other jobs of the same user, but not before those of other users.
+ * 1 before other jobs of the same user, but not before jobs of other users.
  *
  * Ageing: if a user was not served in a class for `ageing_ns`, the user's next job in that class
  * moves up one class. If a lane was not served for `ageing_ns`, its first job moves up one priority
@@ -33,7 +33,7 @@
  * member gets its quantum of bytes added to its deficit and starts jobs as long as the deficit
  * lasts; then the next member has its turn. Members are served in proportion to their quanta,
  * whatever the sizes of their jobs. A search for a member whose deficit covers its next job may
- * have to pass over all members; several calls of ring_choose() then share it.
+ * have to pass over all members; several calls of ring_choose() then share the search.
  */
 
 /* A member's turn in a ring; embedded in the member. */
@@ -51,7 +51,7 @@ struct ring {
     struct link ages;  /* members (struct turn, by in_ages), sorted by `since` */
     uint64_t skipped;  /* number of rounds that were skipped since the start */
     uint64_t search;   /* number of the current search, from 1 */
-    uint64_t fewest;   /* lowest number of rounds that a member still needs, in this search */
+    uint64_t fewest;   /* in this search: fewest rounds after which a member can start its job */
 };
 
 /* The queues of users and connections. */
@@ -68,7 +68,7 @@ struct lane {
 struct portion {
     struct turn turn;                   /* link in the ring of the class, while length > 0 */
     struct ring rings[LANE_PRIORITIES]; /* the lanes with jobs, by priority */
-    uint32_t length;                    /* jobs */
+    uint32_t length;                    /* number of jobs */
     struct share *share;
 };
 
@@ -93,7 +93,7 @@ struct queued {
     uint64_t cost; /* cost of the job in bytes, at least LANE_COST_MIN */
 };
 
-/** The least cost of a job in bytes, because each start takes time. */
+/** The minimum cost of a job in bytes: even a tiny job takes time to start. */
 enum { LANE_COST_MIN = 4096 };
 
 /** Initialises a user: no queued jobs, weight 1. */
@@ -121,9 +121,7 @@ struct scheduler {
 /* The maximum number of users and connections that one call skips. */
 enum { SCHEDULER_STEPS_MAX = 64 };
 
-/*
- * The number of jobs that one call moves up by ageing. The next call moves up the remaining jobs.
- */
+/* The maximum number of jobs that one call moves up by ageing. The next call continues. */
 enum { SCHEDULER_AGED_MAX = 128 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
@@ -141,7 +139,7 @@ struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 /** Returns whether a job may start now although another job is the next. */
 typedef bool scheduler_fits(struct queued *queued, const void *context);
 
-/* The number of users of each class that one scheduler_backfill() tries. */
+/* The maximum number of users of each class that one scheduler_backfill() tries. */
 enum { SCHEDULER_BACKFILL_USERS = 16 };
 
 /**

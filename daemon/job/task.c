@@ -401,8 +401,8 @@ static void after_ended(struct task *task, enum job_state state)
 
 /*
  * Destroyed tasks whose memory task_create() uses again. A task is larger than the blocks that
- * glibc keeps for each thread, so its allocation would merge all small free blocks, and those of
- * the next request would be cut from them again. Sanitizers must see the use of a destroyed task.
+ * glibc keeps for each thread, so malloc() would merge all small free blocks, and split them again
+ * for the next request. 0 with AddressSanitizer, which then finds uses of a destroyed task.
  */
 #ifdef __SANITIZE_ADDRESS__
 enum { SPARES_MAX = 0 };
@@ -761,9 +761,9 @@ void task_cancel(struct task *task)
     task_abort(task, &fault);
 }
 
-/* Events that later end or queue a task. */
+/* Ending and queueing tasks: after other jobs, and at deadlines. */
 
-/* Ends the dependant if the predecessor failed, else queues it if this predecessor was its last. */
+/* Ends the dependant if the predecessor failed; else queues it if it waits for no other job. */
 static void settle(struct dependency *dependency, const char *cause)
 {
     struct task *task = dependency->dependant;

@@ -40,8 +40,8 @@ static inline void shelf_init(struct shelf *shelf)
     link_init(&shelf->by_quant);
 }
 
-/* All users, one struct user for each uid: those with connections, jobs or records, and the last
- * USERS_KEPT others. */
+/* All users, one struct user for each uid: users with connections, jobs or records, and the latest
+ * USERS_KEPT users that no longer have any. */
 struct users {
     struct hash_table by_uid;
     struct link busy;    /* users with holders */
@@ -64,7 +64,7 @@ struct user {
                                 (daemon/net/net.h) */
     struct link connections; /* open connections (struct client, by of_user) */
     uint32_t clients;        /* number of open connections */
-    uint32_t jobs;           /* tasks */
+    uint32_t jobs;           /* number of tasks */
     size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/client.c) */
     bool crowded;       /* true: a connection waits until waiting_fds is lower */
     struct buffer_account account;
@@ -101,7 +101,7 @@ struct flow {
     pid_t pid;
     struct user *user;
     uint32_t holders;        /* number of holders: the connection and its jobs */
-    uint32_t jobs;           /* tasks */
+    uint32_t jobs;           /* number of tasks */
     struct link tasks;       /* tasks that have not ended, in the order of their numbers */
     uint32_t unfinished;     /* number of tasks in `tasks` */
     struct link watches;     /* list of struct watch, called for each task that ends */
