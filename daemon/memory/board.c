@@ -83,7 +83,7 @@ struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t ui
         return sums;
     add_piece(&sums, top);
     /* In the left subtree of `top`, all nodes right of a node of the user belong to the user; in
-     * the right subtree, all nodes left of it. */
+     * the right subtree, all nodes left of a node of the user. */
     for (const struct treap_node *node = top->left; node;) {
         if (user_of(node) != uid) {
             node = node->right;
@@ -110,7 +110,7 @@ struct census {
     uid_t reader;
     bool sees_all;
     const struct board_piece *largest[PIECES_MAX]; /* the largest visible pieces; null: no more */
-    struct named named[HOLDERS_NAMED]; /* their holders, the holder of the largest piece first */
+    struct named named[HOLDERS_NAMED]; /* holders to name, the holder of the largest piece first */
     uint32_t named_count;
     struct board_sums more; /* sums over the visible pieces that are not named: pieces of other
                                holders, or smaller pieces */
@@ -132,7 +132,7 @@ static void consider(struct census *census, const struct board_piece *piece)
     census->largest[at] = piece;
 }
 
-/* Finds the largest visible pieces of a subtree. Skips subtrees without a larger piece. */
+/* Finds the largest visible pieces of a subtree. Skips subtrees that have only smaller pieces. */
 static void find_largest(struct census *census, const struct treap_node *node)
 {
     const struct board_piece *least = census->largest[PIECES_MAX - 1];
@@ -290,15 +290,14 @@ static struct board_piece *piece_of(struct link *link)
     return LINK_OWNER(link, struct board_piece, link);
 }
 
-/* Returns the gap behind the piece of a link, or the one before the first piece. */
+/* Returns the gap behind the piece of a link, or the gap before the first piece. */
 static struct board_gap *gap_behind(struct board_memory *memory, struct link *link)
 {
     return link == &memory->pieces ? &memory->gap : &piece_of(link)->gap;
 }
 
-/* Finds the smallest gap of at least `bytes` usable bytes, the first of equal ones. Returns 0 or
- * -1.
- */
+/* Finds the smallest gap of at least `bytes` usable bytes; of equal gaps, the one at the lowest
+ * address. Returns 0 or -1. */
 static int find_gap(struct board_memory *memory, uint64_t bytes, struct board_gap **gap)
 {
     const struct board_gap key = {.usable = bytes};
@@ -343,7 +342,7 @@ static int complain_room(const struct board_memory *memory, const struct board_w
                      holders);
 }
 
-/* Names the holder of an occupied range and its addresses if the user may see them. */
+/* Names the holder and the addresses of an occupied range, if the user may see the holder. */
 static int complain_occupied(const struct board_want *want, const struct board_piece *piece,
                              struct fault *fault)
 {

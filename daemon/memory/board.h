@@ -36,7 +36,7 @@ struct board_sums {
     uint64_t bytes, count, largest;
 };
 
-/** Returns the sums of the pieces of a user, without the largest one. */
+/** Returns the bytes and the number of a user's pieces; `largest` of the result is not valid. */
 struct board_sums board_sums_of_user(const struct board_memory *memory, uid_t uid);
 
 enum board_kind { BOARD_BUFFER, BOARD_JOB, BOARD_PREPARED };
@@ -49,7 +49,7 @@ struct board_holder {
     uint64_t number; /* number of the buffer, job or prepared job */
 };
 
-/* Free bytes behind a piece or at the beginning of a memory. Offsets count from its base. */
+/* Free bytes behind a piece or at the beginning of a memory. Offsets count from that beginning. */
 struct board_gap {
     struct treap_node by_size, by_address;
     struct link *before; /* link of the piece before the gap; or memory->pieces */
@@ -90,7 +90,7 @@ struct board_use {
     uint32_t percent; /* quotas.memory_percent: maximum share of a memory for the holder's user */
 };
 
-/* The size and address of a piece for board_place(), and the place for its faults. */
+/* The size and address of a piece for board_place(), and the names that faults use. */
 struct board_want {
     const struct board_use *use;
     uint64_t bytes;             /* at least 1 */
@@ -113,14 +113,14 @@ struct board_memory *board_memory_of(struct board *board, const struct profile_m
  * user's quota), NO_ROOM, or INVALID_PARAMS at /address (the memory does not have this address).
  * The message of NO_ROOM names the largest holders that belong to the user (for root and the user
  * of the service: to any user), and the sum of the other users' bytes; with an exact address, the
- * range and the holder of the first occupied byte, unless this is another user's.
+ * range and the holder of the first occupied byte, unless the holder belongs to another user.
  */
 int board_place(struct board_memory *memory, struct board_piece *piece,
                 const struct board_want *want, struct fault *fault);
 
 /**
- * Fills *fault for a request of want->bytes and want->besides that was refused because both do not
- * fit, after the range of want->besides was removed: LIMIT or NO_ROOM. Returns -1.
+ * Fills *fault (LIMIT or NO_ROOM) for a request of want->bytes and want->besides that do not fit
+ * together. Call it after the range of want->besides was removed. Returns -1.
  */
 int board_refuse(const struct board_memory *memory, const struct board_want *want,
                  struct fault *fault);
@@ -128,7 +128,7 @@ int board_refuse(const struct board_memory *memory, const struct board_want *wan
 /** Returns the size of the largest free range in bytes. */
 uint64_t board_largest(const struct board_memory *memory);
 
-/** Removes the piece from its memory. Does nothing if it is in no memory. */
+/** Removes the piece from its memory. Does nothing if the piece is in no memory. */
 void board_remove(struct board_piece *piece);
 
 #endif /* DAEMON_BOARD_H */

@@ -207,7 +207,7 @@ static struct region *make_region(const struct buffers *buffers, const struct bu
 
     if (!region) {
         if (fault->code != FAULT_LIMIT)
-            fault->code = FAULT_INTERNAL; /* the client sent no descriptor that could be wrong */
+            fault->code = FAULT_INTERNAL; /* not BAD_DESCRIPTOR: the client sent none */
         return NULL;
     }
     if (call->memory[0] == '\0' || place_region(region, call, use, fault) == 0)
@@ -282,7 +282,7 @@ static uint32_t *count_of(struct buffer *buffer, enum places_user user)
 void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
                 enum places_user user)
 {
-    /* A job with both tensors in one buffer is counted once. */
+    /* Count a job with both tensors in one buffer only once. */
     if (places->src.buffer != buffer && places->dst.buffer != buffer)
         ++*count_of(buffer, user);
     hold(buffer);

@@ -27,14 +27,14 @@ struct buffer {
     uint32_t holders;
     uint32_t number;         /* number of the buffer in its connection */
     bool allocated;          /* true: the service made the file of the buffer */
-    uint32_t jobs, prepared; /* numbers of jobs and prepared jobs that use the buffer now */
+    uint32_t jobs, prepared; /* how many jobs and prepared jobs use the buffer now */
     struct region *region;
     struct buffer_account *account; /* account of the connection */
 };
 
 /* Limits of a connection's buffers. */
 struct buffer_limits {
-    uint32_t count;         /* buffers */
+    uint32_t count;         /* limit on the number of buffers of the connection */
     uint64_t bytes;         /* limit on the bytes of the connection */
     uint64_t bytes_of_user; /* limit on the bytes of the user; UINT64_MAX: no limit */
 };
@@ -49,7 +49,7 @@ struct buffers {
 /** Initialises an empty set. The account must outlive all its buffers. */
 void buffers_init(struct buffers *buffers, struct buffer_account *account, uid_t uid);
 
-/** Releases the latest buffer. Without any buffer, frees the table and returns false. */
+/** Releases the latest buffer. If there is none, frees the table and returns false. */
 bool buffer_release_last(struct buffers *buffers);
 /** Returns the buffer with this number, or NULL. */
 struct buffer *buffers_find(const struct buffers *buffers, uint32_t number);
@@ -67,7 +67,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, const struct buffer_alloc *
                             struct board_use *use, const struct buffer_limits *limits, int *fd,
                             struct fault *fault);
 
-/** Releases a buffer of the connection. Returns 0, or -1 if it has no buffer with this number. */
+/** Releases a buffer of the connection. Returns 0, or -1 if no buffer has this number. */
 int buffer_release(struct buffers *buffers, uint32_t number);
 
 /** Fills the answer to buffer.register, buffer.alloc and buffer.list. */
@@ -80,7 +80,7 @@ struct place {
     uint64_t offset;       /* offset of the tensor's first byte in the region */
 };
 
-/* The locations of a job's two tensors. Zeros are empty places. */
+/* The locations of a job's two tensors. Places of zeros are empty. */
 struct places {
     struct place src, dst;
 };

@@ -19,13 +19,13 @@
 #include "daemon/base/uid.h"
 #include "mli_helpers_api.h"
 
-/* File system magics of statfs(2). */
+/* Magic numbers of file systems, from statfs(2). */
 #define HUGETLBFS 0x958458f6U
 #define DMA_BUF   0x444d4142U
 
 enum {
     PLAIN_BLOCK_MAX = 32 * 1024, /* block size below the size of every huge page */
-    /* Bytes; pages of smaller mappings are mapped at once, not by page faults. */
+    /* Limit in bytes: pages of smaller mappings are mapped at once, not by page faults. */
     POPULATE_MAX = 64 * 1024,
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes that one call unmaps, in less than 1 ms */
     BLOCK = 512                  /* size in bytes of the unit of st_blocks */
@@ -47,7 +47,7 @@ struct mapping_owner {
 static struct {
     pthread_mutex_t mutex; /* guards the members below */
     struct link owners;
-    uint32_t open, reserved; /* numbers of mappings of both kinds */
+    uint32_t open, reserved; /* numbers of unreserved and of reserved mappings */
 } counts = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .owners = {&counts.owners, &counts.owners},
@@ -185,9 +185,9 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
 }
 
 /*
- * Returns the file system's magic for files of huge pages and dma-bufs, else 0. statfs(2) of other
- * files can wait for a server. Files of huge pages have seals and large blocks; dma-bufs have no
- * file type.
+ * Returns the magic number of the file system of files of huge pages and dma-bufs, else 0:
+ * statfs(2) of other files can wait for a server. Files of huge pages have seals and large blocks;
+ * dma-bufs have no file type.
  */
 static unsigned file_system(int fd, const struct stat *st, bool memory)
 {
@@ -335,7 +335,7 @@ void mapping_finish(struct mapping *mapping)
     *mapping = (struct mapping){0};
 }
 
-/* Limits on bytes mapped and bytes of the file: unmapping more takes too long for the loop. */
+/* Limit on bytes mapped, and on bytes of the file: unmapping more takes too long for the loop. */
 enum { QUICK_MAX = 4 * 1024 * 1024 };
 
 /* Seals the file, if wanted. Call it before the size is read, so that the size stays valid. */
@@ -352,7 +352,7 @@ static bool seal(int fd, const struct region_want *want)
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
-/* Makes the pages known to the device of the engine, if it needs that. */
+/* Registers the pages with the device of the engine, if the engine requires it. */
 static int attach(struct region *region, const struct mapped_file *file,
                   const struct region_want *want, struct fault *fault)
 {
@@ -434,8 +434,8 @@ static bool unmap(struct region *region)
     return hit;
 }
 
-/* Returns whether this is the device of a file system with a server: for FUSE and NFS the kernel
- * lists a backing device of the same number. */
+/* Returns whether the file system with this device number has a server. For FUSE and NFS the kernel
+ * lists a backing device (bdi) with the number of the file system. */
 static bool is_on_server(dev_t dev)
 {
     static const char *const endings[] = {"", "-fuse"};
@@ -451,8 +451,8 @@ static bool is_on_server(dev_t dev)
 
 /*
  * Waits until the server of a file has taken the pages that a transfer wrote. munmap(2) of a file
- * on FUSE waits for that too, but with the address space locked: then mmap(2) on the loop's thread
- * would wait as well. msync(2) waits without the lock.
+ * on FUSE waits for the server too, but locks the address space meanwhile: then mmap(2) on the
+ * loop's thread would also wait. msync(2) waits without the lock.
  */
 static void write_back(const struct region *region)
 {
@@ -548,7 +548,7 @@ int region_begin(struct region *region, bool write)
 {
     if (sigbus_guard_hit(&region->guard))
         return -1;
-    sigbus_guard_expect(&region->guard); /* this thread runs tiny transfers */
+    sigbus_guard_expect(&region->guard); /* for tiny transfers, which this thread runs itself */
     return sync_caches(region, DMA_BUF_SYNC_START, write);
 }
 

@@ -31,8 +31,8 @@
  *
  * Also counts the mappings of each user, because Linux limits the mappings of a process. Seven
  * eighths of the limit are open to every user, up to the share of uid_share_allows(); one eighth is
- * reserved for root and the user that the process runs as, who get it when the rest is refused. A
- * process has one count. Any thread may call everything but mapping_set_policy().
+ * reserved for root and the user that the process runs as: their mappings count there when the rest
+ * is used up. A process has one count. Any thread may call all but mapping_set_policy().
  */
 
 /* The use of a descriptor, and its names in error messages. */
@@ -117,7 +117,7 @@ struct region {
     bool slow;      /* true: on a disk or a server; an access to its pages may wait */
     int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
     uid_t uid;      /* uid of the owner, for the reaper */
-    /* Place of the region in a memory of the board, or zeros. The last holder gives it back. */
+    /* Place of the region in a memory of the board, or zeros. The last region_drop() frees it. */
     struct board_piece piece;
     struct reap reap;
 };
@@ -153,7 +153,7 @@ void region_drop(struct region *region);
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,
                        const char *name, const char *pointer, struct fault *fault);
 
-/** Returns whether two ranges (as for region_check_range()) share bytes of one file. */
+/** Returns whether two ranges [offset, offset + bytes) of regions share bytes of one file. */
 bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes,
                      const struct region *b, uint64_t b_offset, uint64_t b_bytes);
 
@@ -165,9 +165,9 @@ int region_begin(struct region *region, bool write);
 /**
  * Ends a transfer. Any thread. Unmaps an exclusive region, so that it is unmapped when the client
  * gets the reply; but a large region on the loop's thread, and any region whose file system may
- * block, is left to region_drop() and the reaper.
- * After that only region_drop() may be called for an exclusive region. Returns 0, or -1 if
- * the file shrank or its storage failed since region_create().
+ * block, is left to region_drop() and the reaper. After that only region_drop() may be called for
+ * an exclusive region. Returns 0, or -1 if the file shrank or its storage failed since
+ * region_create().
  */
 int region_end(struct region *region, bool write, bool on_loop);
 

@@ -38,7 +38,8 @@ static unsigned free_slots;      /* guarded by the mutex */
 static atomic_uint freed_slots;  /* list of slots freed since `free_slots` was filled */
 static atomic_uint unused_slots; /* number of the first slot that was never used */
 
-/* The latest slots that this thread has announced; the handler looks at these first. */
+/* The slots of the thread's latest calls of sigbus_guard_expect(); the handler checks them first.
+ */
 static _Thread_local unsigned expected[EXPECTED_MAX], expected_next;
 
 static struct sigaction previous;
@@ -166,7 +167,7 @@ unsigned sigbus_blocks(void)
     return count;
 }
 
-/* Returns a freed slot, a new one, or -errno. The mutex must be held. */
+/* Returns a freed slot, a new slot, or -errno. The mutex must be held. */
 static int take_slot(void)
 {
     unsigned slot;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Guards against SIGBUS, which the kernel sends if a mapped file shrinks or its storage fails. The
- * handler looks the address up in a table of guarded ranges. If a range has it, the handler
- * replaces the range from that page on by zero pages and marks the guard as hit. The interrupted
- * instruction continues: the transfer ends normally, with worthless data, and the owner of the
- * guard checks the mark. No stack is unwound, so any code may be interrupted. An address in no
- * guarded range is fatal as without the handler.
+ * handler looks the address up in a table of guarded ranges. If a range contains the address, the
+ * handler replaces the range from that page on by zero pages and marks the guard as hit. The
+ * interrupted instruction continues: the transfer ends normally, with worthless data, and the owner
+ * of the guard checks the mark. No stack is unwound, so any code may be interrupted. A fault
+ * outside all guarded ranges is fatal, as it is without the handler.
  */
 #ifndef DAEMON_SIGBUS_H
 #define DAEMON_SIGBUS_H
@@ -14,8 +14,8 @@
 #include <stddef.h>
 
 /*
- * The number of ranges that can be guarded at a time. The kernel allows a process about as many
- * maps (vm.max_map_count).
+ * The maximum number of ranges that are guarded at a time. The kernel allows a process about as
+ * many mappings (vm.max_map_count).
  */
 enum { SIGBUS_GUARDS_MAX = 65536 };
 
@@ -44,17 +44,16 @@ int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
  */
 void sigbus_guard_expect(const struct sigbus_guard *guard);
 
-/** Returns whether the range was hit at any time. Any thread. */
+/** Returns whether a SIGBUS has hit the range at any time. Any thread. */
 bool sigbus_guard_hit(const struct sigbus_guard *guard);
 
 /**
- * Ends the guard. Call it after the last access and before the range is unmapped. Returns whether
- * the range was hit. Accepts slot -1.
+ * Ends the guard. Call it after the last access and before the range is unmapped. Returns whether a
+ * SIGBUS has hit the range. Accepts slot -1.
  */
 bool sigbus_guard_finish(struct sigbus_guard *guard);
 
-/** Number of blocks of memory that hold guards. They are kept until the process ends. Any thread.
- */
+/** Returns the number of blocks of guards. Blocks are never freed. Any thread. */
 unsigned sigbus_blocks(void);
 
 #endif /* DAEMON_SIGBUS_H */
