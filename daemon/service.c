@@ -23,7 +23,7 @@ enum service_state {
     SERVICE_CLOSED    /* all handles are closed or closing */
 };
 
-/* The rooms of the service. It belongs to the loop's thread. */
+/* The service: all its state, which belongs to the loop's thread. */
 struct service {
     uv_loop_t *loop;
     struct config config;

@@ -8,7 +8,7 @@
  *     service.c, embed.c
  *     net/      connections: requests in, replies and events out (net.h)
  *     job/      jobs: admit, queue, start on DMA channels, complete, remember (jobs.h)
- *     config/   the configuration file and what it names (config.h)
+ *     config/   the configuration file, quotas, users and addresses in it (config.h)
  *     memory/   clients' files as memory (buffer.h, region.h), the board's memories (board.h)
  *     base/     lists, tables, threads, the log
  *
@@ -18,8 +18,8 @@
  *     tensors) --> job/dispatch.c (a queue, then channels) --> job/completions.c --> libmli
  *     --> job/completions.c --> job/task.c --> net/submit.c --> socket
  *
- * The loop's thread owns all state. Two files cross threads: job/completions.c starts and ends
- * transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
+ * The loop's thread owns all state. Two files use other threads too: job/completions.c starts and
+ * ends transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
  *
  * To add an RPC method, start in net/net.h; a key of the configuration, in config/config.h; a job
  * check or limit, in job/jobs.h; a number in the statistics, in net/net.h.
@@ -34,17 +34,15 @@ struct uv_loop_s;
 struct service;
 struct trace;
 
-/** Returns the DMA channels of the configured target profile; 0 without one that can be loaded. */
+/** Returns the number of DMA channels of the target profile; 0 if no profile can be loaded. */
 uint32_t service_profile_channels(const struct config *config);
 
-/** Checks that the target profile of the configuration can be loaded. Returns the same values as
- * service_check().
- */
+/** Checks that the target profile can be loaded. Returns the same values as service_check(). */
 int service_check_profile(const struct config *config, struct fault *fault);
 
 /**
  * Checks the target profile, and that the engine exists, accepts its options and has the configured
- * channels, which config_check() cannot know. Sets the engine, takes the channels and gives them
+ * channels, which config_check() cannot check. Sets the engine, takes the channels and gives them
  * back. Returns 0, or -1 with *fault filled if the configuration is wrong.
  */
 int service_check(const struct config *config, struct fault *fault);
@@ -52,16 +50,17 @@ int service_check(const struct config *config, struct fault *fault);
 /**
  * Creates the service on a loop; it does not listen yet. Sets the library's engine, channel pool
  * and target profile, the log level, and a handler of SIGBUS (sigbus.h). A process has one channel
- * pool, and therefore one service at a time. Transfers run on the DMA channels; tiny ones, and all
- * with the engine "inline", on the loop's thread. Returns 0 or -errno (-EBUSY: another service or
- * other code in this process holds channels; -EINVAL: service_check() refuses the configuration).
+ * pool, and therefore one service at a time. Transfers run on the DMA channels; tiny transfers, and
+ * with the engine "inline" all transfers, run on the loop's thread. Returns 0 or -errno (-EBUSY:
+ * another service or other code in this process holds channels; -EINVAL: service_check() refuses
+ * the configuration).
  */
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out);
 
 /**
  * Listens at config->socket. The socket file has its mode from the first moment. Replaces a stale
- * socket file on which nobody listens. Returns 0 or -errno (-EADDRINUSE: another process listens
- * there; -ENOENT: the directory, or a configured user or group, does not exist).
+ * socket file, on which no process listens. Returns 0 or -errno (-EADDRINUSE: another process
+ * listens at it; -ENOENT: the directory, or a configured user or group, does not exist).
  */
 int service_listen(struct service *service);
 
@@ -106,16 +105,15 @@ bool service_has_cut_jobs(const struct service *service);
  */
 void service_destroy(struct service *service);
 
-/** Checks that descriptors are left for a loop, because libuv aborts without them. Returns 0 or
- *  -errno. */
+/** Checks that descriptors are left for a loop: libuv aborts without them. Returns 0 or -errno. */
 int service_check_descriptors(void);
 
 /* The embedded form: a service with its own loop on its own thread. */
 struct service_thread;
 
 /**
- * Lets libuv call `end` when it cannot enlarge an array, because it would call abort() then. `end`
- * ends the program; it may run in any thread. Changes libuv in the whole process: for programs, not
+ * Makes libuv call `end` when it cannot enlarge an array: it would call abort() then. `end` ends
+ * the program, and may run in any thread. Changes libuv in the whole process: for programs, not
  * libraries. Call it before all other functions that use libuv. Returns 0 or -errno.
  */
 int service_thread_on_no_memory(void (*end)(void));
@@ -124,8 +122,8 @@ int service_thread_on_no_memory(void (*end)(void));
 int service_thread_start(const struct config *config, struct service_thread **out, int *socket);
 
 /**
- * Makes one more connection. Returns when the service serves it: 0 with *socket as above, or
- * -errno. Any thread, but not during service_thread_stop().
+ * Makes one more connection. Returns when the service serves it: 0 with *socket connected to the
+ * service, or -errno. Any thread, but not during service_thread_stop().
  */
 int service_thread_connect(struct service_thread *thread, int *socket);
 

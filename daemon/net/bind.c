@@ -22,7 +22,7 @@ struct lock {
 
 enum { TRIES = 100, PAUSE_NS = 10 * 1000 * 1000 };
 
-/* Another user who can open the file could keep it locked for ever. */
+/* Returns whether only this user can open the file: others could keep the file locked for ever. */
 static bool is_private(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & 077) == 0;
@@ -134,8 +134,8 @@ static int unix_socket(void)
     return fd < 0 ? -errno : fd;
 }
 
-/* Returns 0 if no process listens at the address, -EADDRINUSE if one does, and -EOWNERDEAD for a
- * socket of another user that refuses the connection. */
+/* Returns 0 if no process listens at the address, -EADDRINUSE if a process listens, and -EOWNERDEAD
+ * for a socket of another user that refuses the connection. */
 static int probe(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -188,7 +188,7 @@ static int hand_over(const char *path, uid_t uid, gid_t gid)
     return lchown(path, uid, gid);
 }
 
-/* Binds and listens. The lock keeps other services from probing the socket in between. */
+/* Binds and listens. The lock keeps other services from probing the socket before it listens. */
 static int take_place(struct bound *bound, uint32_t mode, uid_t uid, gid_t gid)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

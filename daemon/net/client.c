@@ -25,14 +25,14 @@
 
 enum {
     FLUSH_MS = 5 * 1000,  /* time for the last replies, if limits.line_timeout_ms is 0 */
-    WAITING_FDS_MAX = 128 /* descriptors of one user that no line has taken */
+    WAITING_FDS_MAX = 128 /* limit on received descriptors of one user that no line has taken */
 };
 
 enum {
     BACKLOG_HIGH = 256 * 1024,            /* unread bytes above which no input is taken */
     BACKLOG_LOW = 64 * 1024,              /* unread bytes below which input is taken again */
-    BACKLOG_EXPECTED = 2 * 1024 * 1024,   /* unread and expected bytes that stop jobs and waits */
-    BACKLOG_UNREAD_MAX = 16 * 1024 * 1024 /* unread bytes that close the connection */
+    BACKLOG_EXPECTED = 2 * 1024 * 1024,   /* unread and expected bytes above which new jobs wait */
+    BACKLOG_UNREAD_MAX = 16 * 1024 * 1024 /* unread bytes above which the connection is closed */
 };
 
 static struct user *user_of(const struct client *client)
@@ -183,8 +183,8 @@ static void doom(struct client *client, const char *why)
     doom_at(client, LOG_NOTICE, why);
 }
 
-/* Like the function above, if the service cannot serve the client, for example because it is out of
- * memory: logs an error. */
+/* Does what doom() does, but logs an error: the service cannot serve the client, for example
+ * because it is out of memory. */
 static void abandon(struct client *client, const char *why)
 {
     doom_at(client, LOG_ERR, why);
@@ -204,7 +204,7 @@ void client_close_fds(const struct client *client, const int *fds, size_t count)
         seam.close(fds[i]);
 }
 
-/* Updates the count of descriptors that no line has taken. Call it after each change. */
+/* Updates user->waiting_fds, the count of descriptors that no line has taken. */
 static void count_fds(struct client *client)
 {
     struct user *user = user_of(client);
@@ -233,7 +233,7 @@ static void close_waiting_fds(struct client *client)
 
 /* The backlog. */
 
-/* The longest numbers of an index with commas: "-32768,", "-32768,", "-128,". */
+/* The longest three parameters of one index, with commas: "-32768,", "-32768,", "-128,". */
 enum { BYTES_OF_INDEX = 7 + 7 + 5 };
 
 uint64_t backlog_of_result(uint64_t count)
@@ -241,7 +241,7 @@ uint64_t backlog_of_result(uint64_t count)
     return count > 1 ? count * BYTES_OF_INDEX : 0;
 }
 
-/* Updates the count of unread bytes from the outbox. */
+/* Sets the count of unread bytes to the number of bytes in the outbox. */
 static void count_unread(struct client *client)
 {
     const uint64_t unread = outbox_pending(&client->out);
@@ -282,7 +282,7 @@ bool backlog_has_room_for_jobs(const struct client *client)
     return bytes == 0 || (bytes <= BACKLOG_EXPECTED && !user_is_over(client));
 }
 
-/* Returns whether requests wait until this client reads. */
+/* Returns whether requests of this client wait until the client reads replies. */
 static bool is_awaited(const struct client *client)
 {
     switch (client->state) {
@@ -309,7 +309,7 @@ static void on_backlog_timer(uv_timer_t *timer)
         watch_backlog(client);
 }
 
-/* Starts or stops the timer within which the client must read some bytes. */
+/* Starts the timer within which the client must read some bytes of replies, or stops it. */
 static void watch_backlog(struct client *client)
 {
     const uint32_t ms = client->net->config->reply_timeout_ms;
@@ -325,7 +325,7 @@ static void watch_backlog(struct client *client)
 
 /* Sending. */
 
-/* Makes the timer flush the client, because the system did not take a descriptor. */
+/* Makes the timer of `held` flush the client again, because the system refused a descriptor. */
 static void begin_retrying(struct client *client)
 {
     struct held *held = &client->net->held;
@@ -385,7 +385,7 @@ static bool appended(struct client *client, int error)
     return true;
 }
 
-/* Returns whether the writer has a text; without memory for it, abandons the client. */
+/* Returns whether the writer has a text. If there was no memory for it, abandons the client. */
 static bool has_text(struct client *client, struct jsonw *w)
 {
     if (jsonw_text(w))
@@ -487,7 +487,7 @@ static void stream_fault(struct client *client, const char *pointer, const char 
 
 /*
  * Returns whether the client waits because unfinished lines of its user hold too many descriptors.
- * Unfinished lines must still be finished in time.
+ * Then an unfinished line of this client must still be finished in time.
  */
 static bool is_crowded(const struct client *client)
 {
@@ -600,8 +600,8 @@ static void handle_lines(struct client *client, uint64_t began)
 
         net->handle(client, line, length);
         progress = true;
-        /* If the line admitted or ended a job, that has read the clock already: the turn ends at
-         * most one line later. This time may be before `began`, if a channel ended the job. */
+        /* If the handler has set jobs->clock, use that time, although it is older: the turn ends at
+         * most one line later. It may be before `began`, if a channel ended a job. */
         now = net->jobs->clock != before ? net->jobs->clock : uv_hrtime();
         if (client->state == CLIENT_READING && now > began + CHORE_TURN_NS)
             enter(client, CLIENT_TURN);
@@ -634,7 +634,7 @@ static void on_turn(struct chore *chore)
 
 /* Dropping the jobs, prepared jobs and buffers of a client that has left. */
 
-/* The reply is not sent any more. */
+/* Drops the duty to answer: the reply is not sent any more. */
 static void drop_answer(struct answer *answer)
 {
     if (answer->due)
@@ -970,8 +970,8 @@ int client_create(struct net *net, int fd, enum slot slot)
 
 enum {
     LOOKS_MAX = 64,      /* maximum number of clients that are checked in one round of the loop */
-    PAUSE_MIN_MS = 2,    /* pause of the timer for one client */
-    CLIENTS_PER_MS = 16, /* clients for which the pause is one millisecond longer */
+    PAUSE_MIN_MS = 2,    /* pause of the timer while only one client waits */
+    CLIENTS_PER_MS = 16, /* number of waiting clients that make the pause 1 ms longer */
 };
 
 /*
@@ -1011,7 +1011,7 @@ static void flush_refused(struct held *held)
         stop_retrying(client);
         client_flush(client); /* calls begin_retrying() if the system still refuses */
     }
-    while (!link_empty(&now)) { /* the next call begins with these clients */
+    while (!link_empty(&now)) { /* put the remaining clients first for the next call */
         struct link *last = now.prev;
 
         link_remove(last);

@@ -50,7 +50,7 @@ static void pause_accepting(struct listener *listener, const char *why)
     uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
 }
 
-/* Sends the reason in place of the greeting, and closes the connection. */
+/* Sends the fault to the client, and closes the connection. */
 static void refuse_connection(int fd, const struct fault *fault)
 {
     struct rpc_id id = {.kind = RPC_ID_NULL};
@@ -79,7 +79,7 @@ static void turn_away(struct net *net, int fd, const struct fault *fault)
     refuse_connection(fd, fault);
 }
 
-/* If no descriptor is left, accepts a connection with the reserve, to refuse it with a reason. */
+/* Without a free descriptor: gives up the spare one to accept a connection and refuse it. */
 static bool turn_away_with_reserve(struct listener *listener)
 {
     struct fault fault;
@@ -151,7 +151,7 @@ static int choose_slot(const struct net *net, uid_t uid, enum slot *slot, struct
     return refuse_slot(net, uid, quota, own, fault);
 }
 
-/* Chooses a slot for the connection. Returns 0, or -1 with *fault filled. */
+/* Checks that the peer may connect, and chooses a slot. Returns 0, or -1 with *fault filled. */
 static int judge(const struct net *net, int fd, enum slot *slot, struct fault *fault)
 {
     struct ucred peer = {.uid = (uid_t)-1};
@@ -184,7 +184,7 @@ static bool accept_one(struct listener *listener)
 {
     int fd, error;
 
-    /* A refused connection also has a descriptor to close. */
+    /* Do not refuse the connection either: its descriptor would also wait to be closed. */
     if (reaper_overfull()) {
         pause_accepting(listener, "too many descriptors of clients wait to be closed");
         return false;

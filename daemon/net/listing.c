@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job.list: the latest jobs that a query matches, of those that the client may see. The jobs are
- * looked for, and then written, in slices of the loop's time.
+ * job.list: replies with the latest jobs that match a query and that the client may see. Finds the
+ * jobs, then writes them, both in slices of the loop's time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    ITEM_MAX = 8 * 1024, /* bytes: the longest job, with name, pointer and sentence escaped */
+    ITEM_MAX = 8 * 1024, /* bytes of the longest job, with name, pointer and sentence escaped */
     LOOKS = 32,          /* jobs that are checked between two readings of the clock */
-    QUICK = 16           /* maximum number of jobs that are written at once */
+    QUICK = 16           /* a reply with more jobs is written in slices */
 };
 
 /*
@@ -31,7 +31,7 @@ struct listing {
     struct entry mark;           /* an entry with number 0, which keeps the position of the walk */
     struct jsonw w;              /* text of the reply */
     bool writing;                /* true: the walk has ended */
-    uint32_t written;            /* count of `numbers` that are written or passed over */
+    uint32_t written;            /* how many of `numbers` are written or skipped */
     uint32_t count;
     uint64_t numbers[]; /* numbers of matching jobs, the latest first */
 };
@@ -108,7 +108,7 @@ static void begin_reply(struct listing *listing, const struct answer *answer)
     jsonw_array_begin(&listing->w, "jobs");
 }
 
-/* Writes the next job. Returns false if all are written, or if the reply is full. */
+/* Writes the next job. Returns false if all jobs are written, or if the reply is full. */
 static bool write_next(struct listing *listing)
 {
     const struct registry *registry = &listing->client->net->jobs->registry;
@@ -118,7 +118,7 @@ static bool write_next(struct listing *listing)
     if (listing->written >= listing->count || listing->written >= listing->query.limit)
         return false;
     entry = registry_find(registry, listing->numbers[listing->written]);
-    /* Passes over a forgotten job, and over a job with another state than before. */
+    /* Skips a job that was forgotten, or whose state no longer matches the query. */
     if (entry && matches(entry, &listing->query)) {
         if (listing->w.length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
             return false;
@@ -160,7 +160,7 @@ static void drop(struct pending *pending)
     destroy(listing);
 }
 
-/* Goes on with the walk from `next` in the next round of the loop. */
+/* Makes the walk continue from `next` in the next round of the loop. */
 static void put_off(struct listing *listing, struct link *next)
 {
     link_append(next->next,
@@ -185,7 +185,7 @@ static void finish(struct listing *listing)
     struct client *client = listing->client;
 
     answer_text(&listing->pending.answer, &listing->w);
-    client_end_listing(client); /* the lines that waited are handled */
+    client_end_listing(client); /* makes the client handle the lines that waited */
     pending_remove(&listing->pending);
     destroy(listing);
 }

@@ -11,7 +11,7 @@ static void on_round(uv_prepare_t *round)
 
     net->intake_began = 0;
     held_check(net);
-    net->intake_began = 0; /* everything is done: the loop may sleep */
+    net->intake_began = 0; /* all input is handled: the loop may sleep */
     client_send_all(net);
 }
 

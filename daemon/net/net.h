@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The net room: connections, requests in, replies and events out. It calls daemon/job, which
- * answers by the callbacks in net.c.
+ * daemon/net: connections, requests in, replies and events out. It calls daemon/job, which answers
+ * by the callbacks in net.c.
  *
  *     listener.c   accepts connections, or refuses them   (bind.c: the socket file)
  *     client.c     the life of a connection: bytes and descriptors --> lines; outbox.c --> socket
  *     call.c       line --> request --> handler, or the request must wait
  *     submit.c, wait.c, listing.c, call_buffer.c, call_daemon.c, subscriptions.c   the handlers
  *     replies.c    what handlers share: each request is answered exactly once
- *     net.c        puts the room together
+ *     net.c        puts these parts together
  *
  * A file calls only files below it: net.c, call.c, the handlers, replies.c, client.c, outbox.c.
  * client.c calls call.c and subscriptions.c by the callbacks in struct net.
@@ -23,8 +23,8 @@
  *      read them; a result of one or two numbers is written by the handler itself.
  *   2. Declare the handler below, and write it beside related handlers: submit.c makes jobs and
  *      answers requests about one job; wait.c and listing.c answer requests about many.
- *   3. Add it to the table in call.c, where it refuses descriptors unless told otherwise, and to
- * wait_for_reply() there if its reply may be large or carries a descriptor.
+ *   3. Add it to the table in call.c (by default, a method refuses descriptors), and to
+ *      wait_for_reply() in call.c if its reply may be large or carries a descriptor.
  *   4. Describe it in proto/PROTOCOL.md, with an example (the test mlid_protocol runs it; a member
  *      whose value differs from run to run is listed at the end of PROTOCOL.md and in VARYING in
  *      tests/integration/daemon/examples.py).
@@ -68,10 +68,10 @@ struct net;
 
 /*
  * The states of a connection, each with the states that may follow. The connection takes input only
- * while it is READING. In all other states up to FULL and HELD, lines that have arrived wait in the
- * frame until the connection is READING again; then the first of them is looked at afresh, so one
- * reason to wait is remembered, not all. Congestion replaces the other reasons, because a client
- * that does not read its replies is not read from for any reason.
+ * while it is READING. In the states TURN to HELD_FDS, lines that have arrived wait in the frame
+ * until the connection is READING again. Then the first of these lines is checked again for every
+ * reason to wait, so the state needs to keep only one reason. CONGESTED replaces the other waiting
+ * states: while a client does not read its replies, the service reads nothing from it.
  *
  *     READING      takes input
  *     TURN         the connection has used its time; its lines wait for a turn of the loop
@@ -84,7 +84,7 @@ struct net;
  *     HELD_FDS     too many replies with a descriptor are unread
  *     ENDING       takes no more input, and is closed when its last replies are sent
  *     DOOMED       the loop closes the connection next: handlers may still use its structures
- *     CLOSED       the handles are closing; the structure is freed with the last one
+ *     CLOSED       the handles are closing; the last handle frees the structure
  */
 #define CLIENT_STATES(X)                                                                           \
     X(READING, TO(TURN) | TO(LISTING) | TO(CONGESTED) | TO(FULL) | TO_HELD | TO_STOPPED)           \
@@ -104,7 +104,7 @@ struct net;
 enum client_state { CLIENT_STATES(CLIENT_STATE) };
 #undef CLIENT_STATE
 
-/* The kind of connection that limits.clients counts (listener.c). */
+/* The two kinds of connections in limits.clients: open to every user, or reserved (listener.c). */
 enum slot { SLOT_OPEN, SLOT_RESERVED };
 
 /*
@@ -114,7 +114,7 @@ enum slot { SLOT_OPEN, SLOT_RESERVED };
  */
 struct backlog {
     uint64_t unread; /* bytes in the outbox, because the socket is full */
-    /* Upper bounds of the sizes of pending large replies, to jobs and to job.wait. */
+    /* Sum of the upper bounds of pending large replies (to jobs and to job.wait), in bytes. */
     uint64_t expected;
     uint64_t sent; /* outbox.sent at the time when the timer was started */
     uv_timer_t timer;
@@ -142,11 +142,11 @@ struct client {
     int fd;
 
     enum client_state state;
-    /* The peer sends nothing more. Not a state: the lines that it has sent pass through all
+    /* The peer sends nothing more. Not a state: lines that arrived before still pass through all
      * states. */
     bool input_ended;
-    /* Poll has reported the peer's shutdown, and would report it in each round. Not a state: it
-     * can come before or after the last bytes are read, in each state. */
+    /* Poll has reported the peer's shutdown, and would report it in each round. Not a state: the
+     * report can come before or after the last bytes are read, in each state. */
     bool peer_shut;
 
     uv_poll_t poll;
@@ -164,21 +164,21 @@ struct client {
     size_t counted_fds; /* number of descriptors in the frame, as user->waiting_fds counts them */
     struct outbox out;
     struct backlog backlog;
-    struct link pending; /* number of pending replies, without the replies to the client's jobs */
+    struct link pending; /* list of pending replies, without the replies to the client's jobs */
     struct subscription subscription;
 };
 
 /* The duty to answer one request, done exactly once: see replies.c. */
 struct answer {
-    struct client *client; /* closing: the reply is not sent */
+    struct client *client; /* if the client is closing, the reply is not sent */
     struct rpc_id id;
     uint64_t expected; /* bytes of the reply that the client's backlog expects */
     bool due;
 };
 
 /*
- * A pending reply of a connection, other than those of its jobs: to job.wait, job.list and
- * daemon.drain. Pending replies keep the connection open, and are dropped when it is closed. The
+ * A pending reply of a connection to job.wait, job.list or daemon.drain (not to a request that made
+ * a job). Pending replies keep the connection open, and are dropped when it is closed. The
  * structure of the waiting request embeds a struct pending.
  */
 struct pending {
@@ -187,14 +187,14 @@ struct pending {
     void (*drop)(struct pending *pending); /* frees the request, which is no longer in the list */
 };
 
-/* A task with the reply that its client waits for. The job room allocates it. */
+/* A task with the reply that its client waits for. daemon/job allocates it. */
 struct submission {
     struct task task;     /* first */
-    struct answer answer; /* true: a reply is due; false: the task is detached or has ended */
+    struct answer answer; /* answer.due is false if the task is detached or has ended */
 };
 
-/* The clients that are HELD. The system does not report when a peer reads its descriptors: while
- * clients are held for unread descriptors, or the system refuses more, a timer checks them. */
+/* The clients that are HELD_*. The system does not report when a peer reads its descriptors. So a
+ * timer checks the clients that are HELD_FDS, and those whose descriptor the system refused. */
 struct held {
     struct link clients; /* list of the held clients; the first client is checked next */
     uint32_t count;
@@ -205,7 +205,7 @@ struct held {
     uv_timer_t timer;    /* runs while `waiting` is not 0 */
 };
 
-/* The room. */
+/* struct net and its parts. */
 
 struct listener {
     struct net *net;
@@ -229,7 +229,7 @@ struct subscriptions {
 
 struct stats {
     uint64_t started;                                   /* start of the service, by uv_hrtime() */
-    mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* counts of the channels at that time */
+    mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* counts of the channels at the start */
     /* The highest estimates that were reported, because a counter must not decrease. */
     struct channel_peak {
         uint64_t bytes, busy_ns;
@@ -252,13 +252,13 @@ struct net {
     struct link clients;     /* list of struct client */
     struct chore ending;     /* ends clients after net_end_clients() */
     uint32_t clients_to_end; /* number of clients that `ending` has not ended yet */
-    uint32_t slots[2];       /* connections by enum slot */
+    uint32_t slots[2];       /* numbers of connections, by enum slot */
     uint64_t last_client;    /* number of the latest connection */
-    uint64_t turned_away;    /* connections that were refused, and have no number */
+    uint64_t turned_away;    /* number of refused connections, which get no number */
     struct log_rate turned_away_rate;
     struct link unsent;            /* clients with replies to send at the end of this round */
     struct link full;              /* clients that are FULL */
-    struct held held;              /* clients that are HELD */
+    struct held held;              /* clients that are HELD_* */
     const struct client *handling; /* the client whose lines are being handled, further up on the
                                       stack: client_settle() leaves it alone */
     uv_prepare_t round;            /* runs at the end of a round: just before the loop sleeps */
@@ -284,7 +284,7 @@ void net_init(struct net *net, struct jobs *jobs, void (*settled)(void *context)
 /** Begins to close the handles; no client may be left. *net must stay until the loop has closed
  * them. */
 void net_close(struct net *net);
-/** Frees the other memory of the room. Call it after the loop has closed the handles. */
+/** Frees the other memory of *net. Call it after the loop has closed the handles. */
 void net_finish(struct net *net);
 
 /** Ends all connections, in slices of the loop's time; each is closed when its last replies are
@@ -310,7 +310,7 @@ void listener_close(struct listener *listener);
 
 /** Serves a connected socket. Takes ownership, also on failure. Returns 0 or -errno. */
 int client_create(struct net *net, int fd, enum slot slot);
-/** Takes no more input, drops the client's jobs, and closes it when its replies are sent. */
+/** Takes no more input, drops the client's jobs, and closes the client after its last reply. */
 void client_end(struct client *client);
 /** Sets the events for which poll waits. Call it after every change of the client. */
 void client_settle(struct client *client);
@@ -347,7 +347,7 @@ bool client_send(struct client *client, struct jsonw *w, int fd);
 bool client_send_text(struct client *client, struct jsonw *w);
 /** Queues an event. Returns false, and drops the event, if the client has too many unread bytes. */
 bool client_send_event(struct client *client, struct jsonw *w);
-/** Returns false while too many replies with descriptors are unsent. */
+/** Returns false while too many replies with descriptors are unsent or unread. */
 bool client_has_room_for_fd(struct client *client);
 /** Sends until the socket is full, at most 64 KiB; the next rounds send the rest. Never closes the
  * client. */
@@ -361,10 +361,10 @@ void client_relieve_all(struct net *net);
 
 /**
  * Returns an upper bound of the bytes of `count` per-axis indices in a job's reply. The rest of a
- * reply, less than 1 KiB, does not count: limits.jobs_per_client limits it.
+ * reply, less than 1 KiB, does not count: limits.jobs_per_client limits the sum of these bytes.
  */
 uint64_t backlog_of_result(uint64_t count);
-/** Add and subtract the bytes of a pending reply. */
+/** Add the bytes of a pending reply to the backlog, or subtract them. */
 void backlog_expect(struct client *client, uint64_t bytes);
 void backlog_unexpect(struct client *client, uint64_t bytes);
 /** Returns whether the reply of one more job or job.wait fits. */
@@ -415,8 +415,7 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
 struct jsonw *answer_begin(struct answer *answer, uint32_t fds);
 /** Ends and sends a result. */
 const struct ended *answer_end(struct answer *answer, struct jsonw *w);
-/** Ends and sends a result with one descriptor (-1: none), and takes ownership of the descriptor.
- */
+/** Ends and sends a result with one descriptor (-1: none), of which it takes ownership. */
 const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd);
 /** Sends a reply that rpc_result_begin() and rpc_result_end() have written into a writer of the
  * caller, for replies that are written in several rounds of the loop. Takes the text from the
@@ -498,11 +497,11 @@ void subscriptions_close(struct subscriptions *all);
 /** Removes the subscription of the client, if any. */
 void subscriptions_remove(struct client *client);
 
-/** Saves the counts that the channels have at the start of the service, which are not reported. */
+/** Saves the channels' counts at the start, which are subtracted from the counts in reports. */
 void stats_init(struct stats *stats);
 /**
- * Fills all numbers. Lists the users and connections that `viewer` may see: a user's own, or all
- * for a user who may administer the service and for null.
+ * Fills all numbers. Lists the users and connections that `viewer` may see: only the viewer's own,
+ * or all if the viewer may administer the service or is null.
  */
 void stats_fill(struct daemon_stats *out, struct net *net, const struct user *viewer);
 

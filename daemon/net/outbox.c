@@ -22,7 +22,7 @@ struct outbox_chunk {
     struct outbox_chunk *next;
     size_t begin, end, capacity; /* waiting bytes are [begin, end) */
     char *bytes;                 /* the bytes, behind this struct or in an adopted text */
-    bool adopted;                /* true: `bytes` is an adopted text, to be freed */
+    bool adopted;                /* true: `bytes` is an adopted text, freed with the chunk */
 };
 
 void outbox_init(struct outbox *box)
@@ -57,7 +57,7 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket)
 
     if (box->fd_count + box->unread_fds < OUTBOX_FDS_MAX)
         return true;
-    /* TIOCOUTQ counts overhead of the system too. Only 0 is certain: the peer has read all. */
+    /* TIOCOUTQ also counts the system's own memory: only 0 tells that the peer has read all. */
     if (ioctl(socket, TIOCOUTQ, &unread) == 0 && unread == 0)
         box->unread_fds = 0;
     return box->fd_count + box->unread_fds < OUTBOX_FDS_MAX;
@@ -136,8 +136,8 @@ int outbox_adopt(struct outbox *box, char *text, size_t length)
 }
 
 /* Sends bytes, and *fd with the first of them unless `fd` is null. Returns the number of bytes that
- * the socket took, 0 if it is full, or -errno. ETOOMANYREFS: the processes of this user have
- * sent too many descriptors, which are unread. */
+ * the socket took, 0 if it is full, or -errno. ETOOMANYREFS: too many descriptors that processes of
+ * this user have sent are unread. */
 static ssize_t try_send(int socket, const char *bytes, size_t length, const int *fd)
 {
     ssize_t sent;

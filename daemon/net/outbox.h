@@ -24,7 +24,7 @@ struct outbox {
     uint64_t sent;                     /* number of bytes sent since the start */
     struct outbox_fd fds[OUTBOX_FDS_MAX];
     size_t fd_count;
-    size_t unread_fds; /* number of descriptors sent since the peer had read everything */
+    size_t unread_fds; /* number of descriptors sent since the peer had last read everything */
     bool refused;      /* true: the system took no descriptor; flush again after a pause */
 };
 
@@ -48,8 +48,8 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length);
 int outbox_adopt(struct outbox *box, char *text, size_t length);
 /**
  * Returns whether a descriptor may be attached: fewer than OUTBOX_FDS_MAX descriptors wait or are
- * unread by the peer. The system counts unread descriptors for the sending user, and takes no more
- * than a process may have open: without a limit here, one peer that does not read would use all.
+ * unread by the peer. The system counts the unread descriptors that a user has sent, and takes no
+ * more than a process may have open: one peer that does not read must not use up that number.
  */
 bool outbox_has_room_for_fd(struct outbox *box, int socket);
 /**
@@ -57,8 +57,7 @@ bool outbox_has_room_for_fd(struct outbox *box, int socket);
  * space for it.
  */
 void outbox_attach(struct outbox *box, int fd);
-/** Sends until the socket is full, at most 64 KiB. Returns 0, even if bytes still wait, or -errno.
- */
+/** Sends until the socket is full, at most 64 KiB. Returns 0 (bytes may still wait) or -errno. */
 int outbox_flush(struct outbox *box, int socket);
 
 #endif /* DAEMON_OUTBOX_H */

@@ -44,7 +44,7 @@ static struct jsonw *open_reply(struct answer *answer)
     return w;
 }
 
-/* The reply is in the client's outbox, or no longer needed. */
+/* Ends the expectation of a reply that is in the client's outbox or no longer needed. */
 static const struct ended *settle_reply(struct answer *answer, const struct ended *how)
 {
     backlog_unexpect(answer->client, answer->expected);
@@ -269,7 +269,7 @@ void refusal_remember(struct client *client, const struct rpc_request *request)
     struct fault ignored;
     struct json root = request->root, method, params;
 
-    root.fault = &ignored; /* keep the fault of the request */
+    root.fault = &ignored; /* do not overwrite the fault of the request */
     if (!json_is_object(&root))
         return;
     method = json_member(&root, "method");

@@ -43,7 +43,7 @@ static void fill_channel(struct channel_stats *out, const struct net *net, uint3
     };
 }
 
-/* libmli counts a transfer at its end; adds the progress of a transfer that is running. */
+/* Adds the progress of a running transfer, because libmli counts a transfer only at its end. */
 static void add_running(struct channel_stats *out, const struct task *task)
 {
     mli_mov_status_t status = {0};
@@ -56,8 +56,8 @@ static void add_running(struct channel_stats *out, const struct task *task)
     out->busy_ns += uv_hrtime() - task->end.started;
 }
 
-/* The estimate for a running transfer may exceed its final count a little. Keeps the highest value,
- * because a counter must not decrease. */
+/* Keeps the highest value: a counter must not decrease, but the estimate for a running transfer may
+ * exceed its final count a little. */
 static void keep_rising(struct channel_stats *out, struct channel_peak *peak)
 {
     if (out->bytes > peak->bytes)
@@ -146,8 +146,8 @@ static void add_connection(struct daemon_stats *stats, const struct flow *flow)
     };
 }
 
-/* Adds the connections that the viewer may see, up to STATS_LIST_MAX. Reads no other connection: a
- * user must not pay for the connections of others. */
+/* Adds the connections that the viewer may see, up to STATS_LIST_MAX. Reads no other connection, so
+ * that connections of other users cost no time. */
 static void fill_connections(struct daemon_stats *stats, const struct net *net,
                              const struct user *viewer)
 {

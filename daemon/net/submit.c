@@ -30,7 +30,7 @@ void submission_ended(struct task *task, const struct ending *ending)
         answer_result(&submission->answer, ending->result);
 }
 
-/* Replies with the request's fault, and remembers it for the job's name. */
+/* Replies with the request's fault, and records the fault under the job's name. */
 static const struct ended *refuse_job(struct call *call)
 {
     call->client->net->jobs->totals.refused++;
@@ -39,7 +39,7 @@ static const struct ended *refuse_job(struct call *call)
     return call_refuse(call);
 }
 
-/* Accepts the task and starts what can be started. Replies now if detached, else at its end. */
+/* Accepts the task and starts queued tasks. Replies now to a detached task, else at its end. */
 static const struct ended *accept_job(struct call *call, struct task *task)
 {
     struct submission *submission = submission_of(task);
@@ -88,7 +88,7 @@ const struct ended *job_prepare_call(struct call *call)
         .prepared = prepared->number,
         .bytes = prepared->work->operands.bytes,
     };
-    operands_result(&prepared->work->operands, &reply.dst); /* borrowed: do not finish it */
+    operands_result(&prepared->work->operands, &reply.dst); /* borrows arrays: do not finish it */
     w = answer_begin(&call->answer, 0);
     if (w)
         job_prepared_write_members(w, &reply);

@@ -42,7 +42,7 @@ static bool concerns(const struct client *client, const struct task *task)
     }
 }
 
-/* Writes the line only if it differs from the line before. */
+/* Sends the event. Writes its line only if it differs from the previous subscriber's line. */
 static void send_to(struct subscriptions *all, struct client *client, struct event *event)
 {
     struct subscription *subscription = &client->subscription;
@@ -69,7 +69,7 @@ static void send_to(struct subscriptions *all, struct client *client, struct eve
 
 static void on_tick(uv_timer_t *timer);
 
-/* Sets the timer for the next subscriber of progress. Stops it if no task is running. */
+/* Sets the timer for the next progress event of a subscriber. Stops it if no task is running. */
 static void arm(struct subscriptions *all)
 {
     uint64_t first = UINT64_MAX, now = uv_hrtime();
@@ -91,7 +91,7 @@ static void arm(struct subscriptions *all)
                    first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
 }
 
-/* A transfer was started while the timer was stopped. */
+/* Starts the timer, because a transfer was started while the timer was stopped. */
 static void begin_ticking(struct subscriptions *all)
 {
     const uint64_t now = uv_hrtime();

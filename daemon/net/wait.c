@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job.wait: answers when all of the given jobs have ended. With `all` these are the unfinished jobs
- * of the connection: then it watches the connection's flow, not each job, and writes its reply in
+ * job.wait: answers when all given jobs have ended. With `all` these are the unfinished jobs of the
+ * connection: job.wait then watches the connection's flow, not each job, and writes its reply in
  * slices of the loop's time, so that no call takes longer with more jobs.
  */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "daemon/net/net.h"
 #include "proto/wire/methods.h"
 
-enum { BRIEF_MAX = 64 }; /* bytes of a job in a list, at most */
+enum { BRIEF_MAX = 64 }; /* maximum bytes of one job in a list */
 
 /* The common members of both kinds of wait. */
 struct wait {
@@ -102,7 +102,7 @@ struct item {
 
 struct named_wait {
     struct wait wait;       /* first */
-    bool several;           /* true: the reply is a list; false: that of the job's own request */
+    bool several;           /* true: reply with a list; false: like the job's own request */
     uint32_t left;          /* number of jobs that have not ended */
     uint64_t expected;      /* upper bound of the bytes of the reply */
     const struct item *bad; /* the first job that failed or was cancelled; null: none */
@@ -146,7 +146,7 @@ static const struct ended *answer_one(struct answer *answer, const struct named_
     return fault ? answer_fault(answer, fault) : answer_result(answer, result);
 }
 
-/* Notes the end of a job. `fault` is null if the job is done. */
+/* Stores the end of a job. `fault` is null if the job is done. */
 static void note(struct named_wait *named, struct item *item, enum job_state state,
                  const struct fault *fault)
 {
@@ -328,7 +328,7 @@ static void on_chore(struct chore *chore)
     finish(&all->wait);
 }
 
-/* Called when all jobs have ended: answers, in later rounds of the loop if all jobs are done. */
+/* All jobs have ended: answers now if a job failed, else in later rounds of the loop. */
 static void answer_all(struct wait_all *all)
 {
     struct answer *answer = &all->wait.pending.answer;

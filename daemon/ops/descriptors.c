@@ -14,7 +14,7 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    /* The client's socket, and the descriptors of unfinished lines. */
+    /* For each client: its socket, and the descriptors of unfinished lines. */
     DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX,
     DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX /* descriptors of mlid itself, and of one message */
 };
@@ -50,7 +50,7 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
-/* The size of the table follows from the highest descriptor that is watched. */
+/* Watches a descriptor once: libuv enlarges its table for the highest watched descriptor. */
 static int watch_once(uv_loop_t *loop, int fd)
 {
     uv_poll_t *poll = malloc(sizeof *poll);
@@ -67,7 +67,7 @@ static int watch_once(uv_loop_t *loop, int fd)
 
 int descriptors_reserve(uv_loop_t *loop, unsigned count)
 {
-    void *room = malloc(2 * (count + 2) * sizeof(void *)); /* the table is a power of two */
+    void *room = malloc(2 * (count + 2) * sizeof(void *)); /* libuv rounds up to a power of two */
     const int low = room ? eventfd(0, EFD_CLOEXEC) : -1;
 
     free(room);

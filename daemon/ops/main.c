@@ -81,7 +81,7 @@ enum {
     OPTIONS_WITH_TEXT
 };
 
-/* The value of an option whose argument is kept as text is its index in this table. */
+/* An option that takes a text has its index in this table as its getopt_long() value. */
 static const struct option table[] = {
     [OPTION_CONFIG] = {"config", required_argument, NULL, OPTION_CONFIG},
     [OPTION_SOCKET] = {"socket", required_argument, NULL, OPTION_SOCKET},
@@ -181,8 +181,8 @@ static int override_channels(struct config *config, const char *text, struct fau
     return 0;
 }
 
-/* If no number of channels is given, uses as many channels as the board has, at most those behind
- * channel_offset. */
+/* If no number of channels is given, uses the number of the board's channels, but at most the
+ * channels from channel_offset on. */
 static void default_channels(struct config *config)
 {
     const uint32_t left = MLI_MOV_MAX_CHANNELS - config->channel_offset;
@@ -435,7 +435,7 @@ static int watch_signal(struct process *process, uv_signal_t *signal, int number
     return uv_signal_start(signal, call, number);
 }
 
-/* Blocks signals before the handles are closed, which restores the default actions. */
+/* Blocks signals before the handles are closed, because that restores the default actions. */
 static void hold_signals(void)
 {
     sigset_t set;
@@ -487,9 +487,9 @@ static int bind_all(struct process *process)
 
 /*
  * Restricts the process for good: programs that it runs get no more rights than it has, and files
- * get no rights for other users. Unless core dumps are allowed, the process leaves none, because
- * they would have clients' data, and other processes of its user cannot trace it. Call it after the
- * user has changed. Returns 0 or -errno.
+ * get no rights for other users. Unless core dumps are allowed, the process writes none (they would
+ * contain clients' data), and other processes of its user cannot trace it. Call it after the user
+ * has changed. Returns 0 or -errno.
  */
 static int harden(bool allow_core)
 {
@@ -569,7 +569,7 @@ static int serve(struct process *process)
     return service_has_cut_jobs(process->service) ? EXIT_RUNTIME : EXIT_CLEAN;
 }
 
-/* Called when libuv has no memory: it would call abort(). After the start, libuv needs none. */
+/* Ends mlid when libuv is out of memory, before libuv calls abort(). Needed only at the start. */
 static void end_without_memory(void)
 {
     complain("cannot start", "why", "libuv has no memory", -ENOMEM);
@@ -638,10 +638,10 @@ static void fill_standard_streams(void)
         close(fd);
 }
 
-/* The origin of the tuning of the kernels. */
+/* Whether the tuning file is used, and the reason if not. */
 struct tuned {
     enum tuning_use use;
-    char note[TUNING_NOTE_MAX]; /* reason why the file is ignored; empty: it is used */
+    char note[TUNING_NOTE_MAX]; /* reason why the file is ignored, or empty */
 };
 
 static int check(struct config *config, struct tuned *tuned, struct fault *fault)

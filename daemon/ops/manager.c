@@ -92,7 +92,7 @@ static int take_all(struct activation *activation, int count, const char *names,
     return 0;
 }
 
-/* Returns the number of sockets for this process. Child processes inherit the variables. */
+/* Returns the number of sockets for this process; 0 for a child that inherited the variables. */
 static long count_for_us(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");

@@ -132,7 +132,7 @@ static void answer(struct scrape *scrape, bool whole)
         reply_metrics(scrape);
 }
 
-/* Receives also descriptors, which a scrape must not send, and lets the reaper close them: the
+/* Also receives descriptors, which a scrape must not send, and lets the reaper close them: the
  * kernel would close unreceived descriptors on the loop's thread. Returns -EPROTO in this case. */
 static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
 {
@@ -144,8 +144,8 @@ static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
     return count > 0 ? -EPROTO : got;
 }
 
-/* The three steps return 1 to continue with the next step, 0 to wait for the socket, -1 to end the
- * connection. */
+/* The three steps of a scrape return 1 to continue with the next step, 0 to wait for the socket,
+ * and -1 to end the connection. */
 static int read_request(struct scrape *scrape)
 {
     char *end = scrape->request + scrape->length;
@@ -255,7 +255,7 @@ static void make_room(struct metrics *metrics)
         scrape_end(oldest);
 }
 
-/* Accepts a connection if a scrape is free; else connections wait in the backlog. */
+/* Accepts a connection if a slot for a scrape is free; else connections wait in the backlog. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     struct metrics *metrics = poll->data;
