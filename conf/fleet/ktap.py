@@ -42,7 +42,7 @@ def diagnostics(case):
 
 
 def test_of(event, good):
-    """Returns directory, name, lines before the result, whether the result is good, and directive."""
+    """Returns an event's directory, name, lines before the result, whether the result is good, and directive."""
     suite, _, name = event["name"].rpartition("/")
     if event["event"] == "case":
         word = "TIMEOUT" if event.get("reason") == "timeout" else "ERROR"

@@ -3,7 +3,7 @@
 
     pytest --lg-env labgrid-env.yaml labgrid_cases.py
 
-The directory cases/ is beside this file, and the report becomes report.xml.
+The directory cases/ must be beside this file. The report is written to report.xml beside this file.
 """
 import pathlib
 

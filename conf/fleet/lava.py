@@ -41,7 +41,7 @@ def put_case(name, result, measurement=""):
 
 
 def enter(old, new):
-    """Leaves a test set, and enters another one. Returns it."""
+    """Leaves the test set `old` and enters the test set `new`, unless they are the same. Returns `new`."""
     if old and new != old:
         print("<LAVA_SIGNAL_TESTSET STOP>")
     if new and new != old:

@@ -39,7 +39,7 @@ static const struct ended *refuse_job(struct call *call)
     return call_refuse(call);
 }
 
-/* Accepts the task and starts queued tasks. Replies now to a detached task, else at its end. */
+/* Accepts the task, starts queued tasks, and replies: now if it is detached, else at its end. */
 static const struct ended *accept_job(struct call *call, struct task *task)
 {
     struct submission *submission = submission_of(task);
