@@ -85,8 +85,8 @@ static void copy_config(struct service *service, const struct config *config)
     mapping_set_policy(&mappings);
 }
 
-/* Acquires everything that can fail: the handler of SIGBUS, the board, the channels, the reaper's
- * thread and the first handles. Returns 0, or -errno with nothing taken. */
+/* Does all steps that can fail: takes the handler of SIGBUS, the board, the channels, the reaper's
+ * threads and the first handles. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service)
 {
     struct fault fault;

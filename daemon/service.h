@@ -12,7 +12,7 @@
  *     memory/   clients' files as memory (buffer.h, region.h), the board's memories (board.h)
  *     base/     lists, tables, threads, the log
  *
- * A job goes this way:
+ * The path of a job through the files:
  *
  *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/jobs.c (memory/ maps its
  *     tensors) --> job/dispatch.c (a queue, then channels) --> job/completions.c --> libmli
@@ -64,10 +64,10 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
  */
 int service_listen(struct service *service);
 
-/** Serves a socket that listens already; takes ownership, also on failure. Returns 0 or -errno. */
+/** Serves a socket that listens already; takes ownership, even on failure. Returns 0 or -errno. */
 int service_listen_on(struct service *service, int socket);
 
-/** Serves a connected stream socket, and takes ownership, also on failure. Returns 0 or -errno. */
+/** Serves a connected stream socket, and takes ownership, even on failure. Returns 0 or -errno. */
 int service_adopt(struct service *service, int socket);
 
 /**
@@ -123,7 +123,7 @@ int service_thread_start(const struct config *config, struct service_thread **ou
 
 /**
  * Makes one more connection. Returns when the service serves it: 0 with *socket connected to the
- * service, or -errno. Any thread, but not during service_thread_stop().
+ * service, or -errno. Thread-safe, but do not call it during service_thread_stop().
  */
 int service_thread_connect(struct service_thread *thread, int *socket);
 

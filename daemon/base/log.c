@@ -45,7 +45,7 @@ void log_set_journal(bool journal)
     atomic_store_explicit(&for_journal, journal, memory_order_relaxed);
 }
 
-/* systemd sets the variable to "DEVICE:INODE" of the stream that it connected. */
+/* systemd sets $JOURNAL_STREAM to "DEVICE:INODE" of the stream that it connected. */
 bool log_is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");

@@ -39,15 +39,15 @@ struct log_line {
                         left out */
 };
 
-/** Drops lines of levels with a higher number from now on. Any thread. */
+/** Drops lines of levels with a higher number from now on. Thread-safe. */
 void log_set_level(int level);
 
-/** Sets the format of later lines. Any thread. */
+/** Sets the format of later lines. Thread-safe. */
 void log_set_format(enum log_format format);
 
 /** Returns whether stderr is connected to the systemd journal ($JOURNAL_STREAM). */
 bool log_is_journal(void);
-/** Sets the form of text lines: for the journal, or with the time first (default). Any thread. */
+/** Sets the form of text lines: for the journal, or with the time first (default). Thread-safe. */
 void log_set_journal(bool journal);
 
 /**

@@ -31,11 +31,11 @@ enum {
 enum { CREW_SURE, CREW_MASTER, CREW_OTHERS, CREWS };
 
 /*
- * A crew: threads that serve a list of waiting work. It starts with one thread, gets more while
- * work waits and `max` allows it, and all but one end after a second without work.
+ * A crew: threads that serve a list of waiting work. It starts with one thread, and gets more while
+ * work waits, up to `max`. All threads but one end after a second without work.
  */
 struct crew {
-    struct link waiting; /* queues that no thread serves (struct queue) */
+    struct link waiting; /* queues with work that no thread serves (struct queue) */
     pthread_cond_t wake; /* wakes idle threads: work was added, or the crew stops */
     unsigned threads, idle, max;
     bool ending;
@@ -141,7 +141,7 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* Starts a thread in advance. Returns 0 or -errno. */
+/* Starts a thread, even if no work waits. Returns 0 or -errno. */
 static int crew_add_thread(struct crew *crew)
 {
     pthread_attr_t attributes;
@@ -151,7 +151,7 @@ static int crew_add_thread(struct crew *crew)
 
     if (error)
         return -error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* on failure, the default size */
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* may fail: default size */
     sigfillset(&all);
     sigdelset(&all, INTERRUPT);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the loop handles signals */

@@ -70,7 +70,7 @@ bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
 
 /**
  * Copies the keys that cannot change while the service runs from *live to *fresh. Logs a warning
- * for each such key that differs. Returns their number.
+ * for each of these keys that differs. Returns the number of differing keys.
  */
 unsigned reload_keep(const struct config *live, struct config *fresh);
 
@@ -115,7 +115,7 @@ struct config {
     uint32_t prepared_per_client; /* "limits.prepared_per_client": prepared jobs of a connection */
     uint32_t mappings;            /* "limits.mappings": mapped files of all clients */
     bool refuse_sparse;           /* "refuse_sparse": files in memory must be allocated whole */
-    bool memory_only;             /* "memory_only": no files on disks and servers */
+    bool memory_only;             /* "memory_only": files on disks and servers are refused */
     uint32_t history;             /* "limits.history": records of ended jobs of a user */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": time to finish a line, and to read the
                                   last replies; 0: no limit */

@@ -190,7 +190,7 @@ static void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
 
-    /* The first beat computes the next limit; no limit passes before it. */
+    /* The first beat computes the next limit; no limit passes before the first beat. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
         arm_watchdog(watchdog, uv_hrtime() + beat_of(config));
 }
@@ -404,8 +404,8 @@ static bool ends_before(const struct task *task, const struct blockers *blockers
     return task->work->operands.bytes <= blockers->bytes;
 }
 
-/* Estimates times by bytes. If the wide job waits only for transfers of its own user, a job of
- * another user may take longer than these transfers. */
+/* Returns whether a job may be backfilled. Estimates times by bytes. If the wide job waits only for
+ * transfers of its own user, a job of another user may take longer than these transfers. */
 static bool fits(struct queued *queued, const void *context)
 {
     const struct blockers *blockers = context;

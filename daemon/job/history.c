@@ -165,7 +165,8 @@ void record_free(struct record *record)
     free(record);
 }
 
-/* Small parameters count as HISTORY_QUANT_MIN, so that a large record never replaces thousands. */
+/* Returns the bytes of the record's per-axis parameters: 0, or at least HISTORY_QUANT_MIN, so that
+ * a large record never replaces thousands of records. */
 static uint64_t quant_bytes(const struct record *record)
 {
     const struct quant *quant = &record->result.dst.quant;
@@ -277,7 +278,7 @@ static void make_room(struct history *history, const struct shelf *shelf, uint64
         forget_oldest(history, shelf);
 }
 
-/* Forgets a record if all users together have too many. */
+/* Forgets a record if all users together have too many records. */
 static bool trim_all(struct history *history)
 {
     if (history->count <= (uint64_t)history->limit * HISTORY_SHARES)

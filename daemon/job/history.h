@@ -101,9 +101,10 @@ struct record {
 };
 
 /*
- * Lists of shelves by their count of records or bytes: list i * HISTORY_STEPS + k has the amounts
- * from 2^i + k * 2^i / HISTORY_STEPS on. The amounts in one list are equal below 2 * HISTORY_STEPS,
- * and differ by less than 1 part in HISTORY_STEPS above. The shelf that changed last is at the end.
+ * Lists of shelves, by the amount of their records or bytes. The amounts in the list with the index
+ * i * HISTORY_STEPS + k begin at 2^i + k * 2^i / HISTORY_STEPS. Amounts in one list are equal if
+ * they are below 2 * HISTORY_STEPS, else they differ by less than 1 part in HISTORY_STEPS. The
+ * shelf that changed last is at the end of its list.
  */
 enum { HISTORY_RANKS = 24, HISTORY_STEP_BITS = 6, HISTORY_STEPS = 1 << HISTORY_STEP_BITS };
 

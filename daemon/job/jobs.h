@@ -64,7 +64,7 @@ struct trace;
  * task_end() reports the end to all of these: the client, watchers, subscribers, dependents,
  * history and statistics. If a running task is given up (deadline, cancel, watchdog), it ends at
  * once, and it is destroyed when its transfer has stopped. A task belongs to the loop's thread.
- * While the task runs, the thread that completes its transfer owns the member `end`.
+ * While the task runs, the thread that completes its transfer owns `end` and `ended_before`.
  */
 
 /* The result of a transfer. completions.c writes it. */
@@ -165,8 +165,7 @@ struct session {
     struct prepared_jobs prepared;
     struct link tasks;   /* tasks that end when the connection ends */
     uint32_t task_count; /* number of tasks in `tasks` */
-    bool closing; /* true: the client has stopped reading replies, and its tasks are dropped in
-                     their turn */
+    bool closing;        /* true: the connection ends, and its tasks are dropped in slices */
 };
 
 /* The position of a reference to a job in the params. */
@@ -328,7 +327,7 @@ void jobs_finish(struct jobs *jobs);
 void jobs_reconfigure(struct jobs *jobs);
 
 /**
- * Takes no new jobs and starts none. Ends all tasks that are not running with SHUTTING_DOWN, in
+ * Takes and starts no new jobs. Ends all tasks that are not running with SHUTTING_DOWN, in
  * slices of the loop's time, and logs a line for each connection that loses jobs.
  */
 void jobs_stop(struct jobs *jobs);

@@ -36,7 +36,7 @@
  * have to pass over all members; several calls of ring_choose() then share the search.
  */
 
-/* A member's turn in a ring; embedded in the member. */
+/* A member's turn in a ring. The member embeds it. */
 struct turn {
     struct link in_turns, in_ages;
     uint64_t since;   /* time in ns when the member entered the ring or was served last */
@@ -84,7 +84,7 @@ struct lanes {
     struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* lanes by class and priority */
 };
 
-/* A queued job; embedded in the job. */
+/* A queued job. The structure of the job embeds it. */
 struct queued {
     struct lanes *lanes;
     struct lane *lane;   /* lane of the job; null: not queued */

@@ -402,7 +402,8 @@ static void after_ended(struct task *task, enum job_state state)
 /*
  * Destroyed tasks whose memory task_create() uses again. A task is larger than the blocks that
  * glibc keeps for each thread, so malloc() would merge all small free blocks, and split them again
- * for the next request. 0 with AddressSanitizer, which then finds uses of a destroyed task.
+ * for the next request. With AddressSanitizer no memory is used again, so that AddressSanitizer
+ * finds uses of a destroyed task.
  */
 #ifdef __SANITIZE_ADDRESS__
 enum { SPARES_MAX = 0 };
@@ -475,7 +476,7 @@ struct task *task_create(struct session *session, struct fault *fault)
     return task;
 }
 
-/* Counts an accepted task, which has not ended, in its state: `by` is 1 or -1. */
+/* Adds `by` to the count of the task's state, if the task is accepted and has not ended. */
 static void count_in_state(const struct task *task, int by)
 {
     struct job_counts *counts = &task->jobs->counts;

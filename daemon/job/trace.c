@@ -60,8 +60,8 @@ static int truncate_file(int fd, off_t size)
 }
 
 /*
- * Writes the gathered events. If the events do not fit, removes the written part from the file, so
- * that the file ends with a whole event.
+ * Writes the gathered events. If only a part of them can be written, removes this part from the
+ * file, so that the file ends with a whole event.
  */
 static void flush(struct trace *trace)
 {

@@ -21,7 +21,7 @@ int trace_create(struct uv_loop_s *loop, const char *path, struct trace **out);
  * Accepts NULL. */
 void trace_destroy(struct trace *trace);
 
-/** Adds an event. Loop's thread. Accepts NULL. */
+/** Adds an event. Call it on the loop's thread. Accepts NULL. */
 void trace_event(struct trace *trace, const struct event *event);
 
 #endif /* DAEMON_TRACE_H */

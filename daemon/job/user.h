@@ -13,7 +13,7 @@
 #include "daemon/job/scheduler.h"
 #include "daemon/memory/buffer.h"
 
-/* Lists of records, each with the oldest first. */
+/* Lists of records, each with the oldest record first. */
 struct shelf_lists {
     struct link delivered;   /* records of jobs whose result was sent to the client */
     struct link undelivered; /* records of detached jobs that no job.wait has reported */

@@ -10,9 +10,9 @@
  *
  * A memory keeps its pieces in the order of their addresses. Before the first piece and behind each
  * piece is a gap, the free bytes up to the next piece, possibly none. Placing takes the smallest
- * gap that is large enough, the first of equal ones. Trees of the gaps (by size, by address) and of
- * the pieces (by user) make placing, removing and their messages take O(log n) steps. There is no
- * allocation: the piece and the gap behind it are in the structure of their holder.
+ * gap that is large enough; of equal gaps, the first. Trees of the gaps (by size, by address) and
+ * of the pieces (by user) make placing, removing and their messages take O(log n) steps. There is
+ * no allocation: the piece and the gap behind it are in the structure of their holder.
  *
  * Only the loop's thread may call these functions.
  */

@@ -97,7 +97,7 @@ static int check_bytes(const struct buffers *buffers, uint64_t size,
     return 0;
 }
 
-/* Takes ownership of the region, also on failure. */
+/* Takes ownership of the region, even on failure. */
 static struct buffer *add(struct buffers *buffers, struct region *region, struct fault *fault)
 {
     struct buffer *buffer = seam.calloc(1, sizeof *buffer);
@@ -155,7 +155,7 @@ struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buf
     return add(buffers, region, fault);
 }
 
-/* Returns a descriptor or -1. */
+/* Creates a memfd of fixed size. Returns its descriptor, or -1 with *fault filled. */
 static int make_memfd(uint64_t size, struct fault *fault)
 {
     int fd = seam.memfd("mlid-buffer");

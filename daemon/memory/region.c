@@ -24,7 +24,7 @@
 #define DMA_BUF   0x444d4142U
 
 enum {
-    PLAIN_BLOCK_MAX = 32 * 1024, /* block size below the size of every huge page */
+    PLAIN_BLOCK_MAX = 32 * 1024, /* block size in bytes, smaller than every huge page */
     /* Limit in bytes: pages of smaller mappings are mapped at once, not by page faults. */
     POPULATE_MAX = 64 * 1024,
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes that one call unmaps, in less than 1 ms */
@@ -87,7 +87,7 @@ static int refuse(uid_t uid, uint32_t own, uint32_t max, const char *pointer, st
                      counts.open + counts.reserved, max, own, (unsigned)uid);
 }
 
-/* The mutex must be held. */
+/* Counts a mapping of a user. The mutex must be held. */
 static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
                 struct fault *fault)
 {
@@ -108,8 +108,8 @@ static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char
 }
 
 /*
- * Adds a mapping to the count of a user, within `max` of all users. Returns 0, or -1 with *fault
- * filled (LIMIT, or INTERNAL if out of memory), which names the member `pointer`.
+ * Adds a mapping to the count of a user; `max` limits the count of all users. Returns 0, or -1 with
+ * *fault filled (LIMIT, or INTERNAL if out of memory), which names the member `pointer`.
  */
 static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
                          struct fault *fault)

@@ -163,7 +163,7 @@ bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes
  */
 int region_begin(struct region *region, bool write);
 /**
- * Ends a transfer. Any thread. Unmaps an exclusive region, so that it is unmapped when the client
+ * Ends a transfer. Thread-safe. Unmaps an exclusive region, so that it is unmapped when the client
  * gets the reply; but a large region on the loop's thread, and any region whose file system may
  * block, is left to region_drop() and the reaper. After that only region_drop() may be called for
  * an exclusive region. Returns 0, or -1 if the file shrank or its storage failed since

@@ -25,7 +25,7 @@ struct sigbus_guard {
 
 /**
  * Installs the handler for the process; does nothing if it is installed. Faults outside all guarded
- * ranges go to the previous handler. Returns 0 or -errno. Any thread.
+ * ranges go to the previous handler. Returns 0 or -errno. Thread-safe.
  */
 int sigbus_install(void);
 
@@ -33,7 +33,7 @@ int sigbus_install(void);
  * Guards [pages, pages + size): whole pages of one mapping. Any thread may then access them and end
  * the guard, unless it blocks SIGBUS: a blocked fault is fatal. A thread's first guard unblocks
  * SIGBUS in that thread; the thread must not block it again. Returns 0, -EBUSY if all guards are in
- * use, or -ENOMEM. Any thread.
+ * use, or -ENOMEM. Thread-safe.
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 
@@ -44,7 +44,7 @@ int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
  */
 void sigbus_guard_expect(const struct sigbus_guard *guard);
 
-/** Returns whether a SIGBUS has hit the range at any time. Any thread. */
+/** Returns whether a SIGBUS has hit the range at any time. Thread-safe. */
 bool sigbus_guard_hit(const struct sigbus_guard *guard);
 
 /**
@@ -53,7 +53,7 @@ bool sigbus_guard_hit(const struct sigbus_guard *guard);
  */
 bool sigbus_guard_finish(struct sigbus_guard *guard);
 
-/** Returns the number of blocks of guards. Blocks are never freed. Any thread. */
+/** Returns the number of blocks of guards. Blocks are never freed. Thread-safe. */
 unsigned sigbus_blocks(void);
 
 #endif /* DAEMON_SIGBUS_H */

@@ -76,7 +76,7 @@ static int try_lock(int fd, const char *path)
 
 /*
  * Creates PATH.lock with mode 0600 and locks it (flock); waits up to a second for another process
- * that holds the lock. Uses a lock file again that an earlier process left behind.
+ * that holds the lock. Reuses a lock file that an earlier process left behind.
  *
  * Returns 0, even if the file system has no locks (then lock->fd is -1); -EBUSY: another process
  * holds the lock; -ENOLCK: the file is not a regular file that only this process's user can open;

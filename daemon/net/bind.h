@@ -30,7 +30,7 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, g
 /** Returns a sentence for an error of bind_path(). */
 const char *bind_error_text(int error);
 
-/** Takes ownership of a listening socket of the service manager, which also removes its file. */
+/** Takes ownership of a listening socket of the service manager. The manager removes its file. */
 void bind_adopt(struct bound *bound, int fd);
 
 /** Removes the socket file, unless another service has replaced it, and stops listening. If the

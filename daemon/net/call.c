@@ -80,7 +80,7 @@ static enum client_state wait_for_reply(struct client *client, const struct rpc_
     }
 }
 
-/* Returns the state in which the request, and all lines after it, must wait; or READING. */
+/* Returns the state in which the request and all later lines must wait, or READING: do not wait. */
 static enum client_state must_wait(struct client *client, const struct rpc_request *request)
 {
     const bool makes_job = request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START;

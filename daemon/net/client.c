@@ -601,7 +601,7 @@ static void handle_lines(struct client *client, uint64_t began)
         net->handle(client, line, length);
         progress = true;
         /* If the handler has set jobs->clock, use that time, although it is older: the turn ends at
-         * most one line later. It may be before `began`, if a channel ended a job. */
+         * most one line later. That time may be before `began`, if a channel ended a job. */
         now = net->jobs->clock != before ? net->jobs->clock : uv_hrtime();
         if (client->state == CLIENT_READING && now > began + CHORE_TURN_NS)
             enter(client, CLIENT_TURN);

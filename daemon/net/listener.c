@@ -79,7 +79,7 @@ static void turn_away(struct net *net, int fd, const struct fault *fault)
     refuse_connection(fd, fault);
 }
 
-/* Without a free descriptor: gives up the spare one to accept a connection and refuse it. */
+/* If no descriptor is free: closes the spare descriptor, to accept and refuse a connection. */
 static bool turn_away_with_reserve(struct listener *listener)
 {
     struct fault fault;

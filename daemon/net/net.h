@@ -276,9 +276,8 @@ static inline uint32_t net_clients(const struct net *net)
 }
 
 /**
- * Initialises net without connections, for jobs that are initialised, and sets the callbacks of the
- * jobs. `settled` is called when a job or a client was destroyed. All pointers must outlive the
- * net.
+ * Initialises *net without connections, and sets the callbacks of *jobs, which must be initialised.
+ * `settled` is called when a job or a client was destroyed. All pointers must outlive *net.
  */
 void net_init(struct net *net, struct jobs *jobs, void (*settled)(void *context), void *context);
 /** Begins to close the handles; no client may be left. *net must stay until the loop has closed
@@ -301,14 +300,14 @@ void net_relieve(void *net);
 
 /** Listens at the configured path. Returns 0 or -errno. */
 int listener_open(struct listener *listener, struct net *net);
-/** Serves a socket that listens already. Takes ownership, also on failure. Returns 0 or -errno. */
+/** Serves a socket that listens already. Takes ownership, even on failure. Returns 0 or -errno. */
 int listener_adopt(struct listener *listener, struct net *net, int socket);
 /** Closes the listener if open. The struct must stay until the loop has closed its handles. */
 void listener_close(struct listener *listener);
 
 /* client.c */
 
-/** Serves a connected socket. Takes ownership, also on failure. Returns 0 or -errno. */
+/** Serves a connected socket. Takes ownership, even on failure. Returns 0 or -errno. */
 int client_create(struct net *net, int fd, enum slot slot);
 /** Takes no more input, drops the client's jobs, and closes the client after its last reply. */
 void client_end(struct client *client);

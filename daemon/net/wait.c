@@ -102,7 +102,7 @@ struct item {
 
 struct named_wait {
     struct wait wait;       /* first */
-    bool several;           /* true: reply with a list; false: like the job's own request */
+    bool several;           /* true: reply with a list; false: reply as to the job's request */
     uint32_t left;          /* number of jobs that have not ended */
     uint64_t expected;      /* upper bound of the bytes of the reply */
     const struct item *bad; /* the first job that failed or was cancelled; null: none */

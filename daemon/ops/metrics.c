@@ -133,7 +133,7 @@ static void answer(struct scrape *scrape, bool whole)
 }
 
 /* Also receives descriptors, which a scrape must not send, and lets the reaper close them: the
- * kernel would close unreceived descriptors on the loop's thread. Returns -EPROTO in this case. */
+ * kernel would close unreceived descriptors on the loop's thread. Returns -EPROTO if any came. */
 static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
 {
     int fds[FD_RECV_MAX];
