@@ -104,8 +104,8 @@ struct config {
                              the caches of this machine */
     struct access access; /* "access": the users who are served */
     uint32_t clients;     /* "limits.clients": connections at a time */
-    uint32_t clients_reserved;   /* "limits.clients_reserved": connections for root and the user
-                                    that the service runs as only */
+    uint32_t clients_reserved;   /* "limits.clients_reserved": connections only for root and the
+                                    user that the service runs as */
     uint32_t jobs_per_client;    /* "limits.jobs_per_client": jobs of one connection */
     uint32_t jobs;               /* "limits.jobs": queued and running jobs of all connections */
     uint64_t job_bytes;          /* "limits.job_bytes": bytes mapped by one job */

@@ -252,7 +252,7 @@ static void run(struct task *task, int first)
 
 /*
  * Has libmli check all arguments, before anything is written. A permute is prepared as a move that
- * only permutes: operands_init() has checked what mli_krn_permute_*() also requires: a kernel for
+ * only permutes. operands_init() has checked what mli_krn_permute_*() also requires: a kernel for
  * the type, and a destination of that type and of the permuted shape.
  */
 static mli_status prepare(struct task *task)

@@ -79,7 +79,7 @@ struct entry *registry_find_name(const struct registry *registry, uint64_t clien
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
-    HISTORY_QUANT_MIN = 4096,            /* minimum bytes of parameters that a record counts as */
+    HISTORY_QUANT_MIN = 4096,            /* minimum bytes counted for a record with parameters */
     HISTORY_SHARES = 16                  /* number of full histories for all users together */
 };
 

@@ -38,8 +38,7 @@ static unsigned free_slots;      /* guarded by the mutex */
 static atomic_uint freed_slots;  /* list of slots freed since `free_slots` was filled */
 static atomic_uint unused_slots; /* number of the first slot that was never used */
 
-/* The slots of the thread's latest calls of sigbus_guard_expect(); the handler checks them first.
- */
+/* Slots of the thread's latest calls of sigbus_guard_expect(); the handler checks them first. */
 static _Thread_local unsigned expected[EXPECTED_MAX], expected_next;
 
 static struct sigaction previous;
