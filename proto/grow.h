@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that grow by one element after the other. */
+/* Arrays to which elements are appended one at a time. */
 #ifndef PROTO_GROW_H
 #define PROTO_GROW_H
 
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Returns the array with room for another element; the same array if out of memory. */
+/* Returns the array with room for another element; if out of memory, the array unchanged. */
 static inline void *list_grown(void *array, size_t count, size_t *capacity, size_t size)
 {
     const size_t more = *capacity ? 2 * *capacity : 16;

@@ -10,7 +10,7 @@
 #include "proto/wire/job.h"
 #include "proto/wire/wire_limits.h"
 
-/* Names of the jobs of a file, and references to them in "after". Private to proto/. */
+/* The names of the jobs of a file, and the references to these names in "after". */
 
 /* The named jobs of a list, sorted by name, then by position. */
 struct index {
@@ -110,7 +110,7 @@ static int check_after(const struct index *index, const struct job_spec *job, st
     return 0;
 }
 
-/* A step of the depth-first search: a job, and the index of its next entry of "after". */
+/* A step of the depth-first search: a job, and the index of the next entry of its "after". */
 struct step {
     size_t job, next;
 };
@@ -119,12 +119,12 @@ enum mark { UNSEEN = 0, OPEN, DONE };
 
 struct walk {
     const struct index *index;
-    unsigned char *marks; /* one mark for each job, for the search */
-    struct step *steps;   /* jobs whose search has not ended; each waits for the next job */
+    unsigned char *marks; /* an enum mark for each job */
+    struct step *steps;   /* the path of the search: each job waits for the next job of the path */
     size_t depth;
 };
 
-/* Complains that the top job waits for the open job `first`, with the names of the cycle. */
+/* Fills the fault with the names of a cycle: the last job of the path waits for its job `first`. */
 static int complain_cycle(const struct walk *walk, size_t first, struct fault *fault)
 {
     const struct job_spec *jobs = walk->index->list->jobs;
@@ -145,7 +145,7 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
     return complain(fault, &jobs[top->job], member, text);
 }
 
-/* Searches depth-first from one job, without recursion: a chain may contain all jobs. */
+/* Searches depth-first from one job; not recursive, because a chain of jobs can be very long. */
 static int walk_from(struct walk *walk, size_t start, struct fault *fault)
 {
     const struct job_list *list = walk->index->list;
@@ -200,8 +200,9 @@ out:
 }
 
 /*
- * Requires unique names, that each entry of an "after" names a job of the list and is unique, and
- * that "after" has no cycle. Fault pointers are relative to the file's root. Returns 0 or -1.
+ * Requires that names are unique, that the entries of each "after" are unique and name jobs of the
+ * list, and that no job waits for itself. Fault pointers are relative to the file's root. Returns 0
+ * or -1.
  */
 static int job_names_check(const struct job_list *list, struct fault *fault)
 {
@@ -263,7 +264,7 @@ void job_list_finish(struct job_list *list)
 
 /* One job */
 
-/* Reads "slice", the window in NumPy's notation; slice_apply() needs the shape and comes later. */
+/* Reads "slice" and checks its text. mlictl calls slice_apply() later, when the shape is known. */
 static int read_slice(struct job_spec *job, const struct json *object)
 {
     const struct cfg_lengths *lengths = &job->common.lengths;
@@ -335,8 +336,8 @@ static int read_job(struct job_spec *job, const struct json *object)
     return 0;
 }
 
-/* Checks each member of "defaults" separately: a job may replace the others that it must agree
- * with. */
+/* Checks each member of "defaults" alone: whether members agree is checked for each job, because a
+ * job may replace some of them. */
 static int check_defaults(const struct json *object)
 {
     static const char *const keys[] = {"src", "dst"};
@@ -375,7 +376,7 @@ static void name_job(struct fault *fault, const struct job_spec *job)
                   job->pointer);
 }
 
-/* Limits the sum over all jobs: parameters in defaults take memory for each job. */
+/* Limits the number of parameters of all jobs: each job has a copy of those in "defaults". */
 static int count_entries(const struct job_spec *job, size_t *entries, struct fault *fault)
 {
     *entries += job->src.desc.quant.count + job->dst.desc.quant.count;
@@ -461,7 +462,7 @@ static int find_buffer(struct tensor_spec *spec, const struct buffer_index *inde
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer, "%s.buffer: %s", side, why.text);
 }
 
-/* A buffer is not saved, so only the job that writes it to a file can compare its bytes. */
+/* Refuses an expected file or digest if dst is a buffer: mlictl compares only output files. */
 static int check_expected(const struct job_spec *job, struct fault *fault)
 {
     const bool file = job->expect.kind == EXPECT_FILE;
@@ -476,7 +477,7 @@ static int check_expected(const struct job_spec *job, struct fault *fault)
                      file ? "file" : "digest", job->dst.buffer);
 }
 
-/* Checks the names of buffers after all buffers and jobs are read. */
+/* Finds the buffers that the jobs name, after all buffers and jobs were read. */
 static int find_buffers(struct job_list *list, struct fault *fault)
 {
     struct buffer_index index;
@@ -514,7 +515,7 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 
 /* Writing */
 
-/* Writes only members that job_file_parse() accepts: shape and strides only of raw files. */
+/* Writes the members that job_file_parse() accepts: shape and strides only for a raw format. */
 static void write_tensor(struct jsonw *w, const char *key, const struct tensor_spec *spec,
                          struct tensor_desc shown)
 {
@@ -541,7 +542,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     if (job->stage[0] != '\0')
         jsonw_string(w, "stage", job->stage);
     write_tensor(w, "src", &job->src, job->src.desc);
-    dst.has_type = false; /* the type of the source is used */
+    dst.has_type = false; /* dst has the type of src */
     if (!job->dst.update && !job->dst.buffer) {
         /* The move determines all members of a new tensor except its strides. */
         if (dst.stride_count == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Job files: text -> struct job_list and back. mlictl-job(5) describes the format,
- * proto/file/job.schema.json repeats it for editors. mlictl opens the files of a struct job_spec
- * and makes a struct job (proto/wire/job.h) from it.
+ * Job files: text -> struct job_list and back. mlictl-job(5) describes the format;
+ * proto/file/job.schema.json repeats the description for editors. mlictl opens the files of each
+ * struct job_spec and makes a struct job (proto/wire/job.h) from it.
  *
  * To add a member to jobs in files, start here: add it to struct job_spec, to JOB_KEYS, read_job()
- * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire have
- * too belongs in proto/wire/job.h.
+ * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire also
+ * have belongs in proto/wire/job.h.
  */
 #ifndef PROTO_JOB_FILE_H
 #define PROTO_JOB_FILE_H
@@ -18,14 +18,14 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/job.h"
 
-/* A job of a file. The tensors of the job are in files or buffers. */
+/* A job of a job file. Its tensors are in files or buffers. */
 struct job_spec {
     struct job_common common;
     struct tensor_spec src, dst;
-    char *slice;                 /* the window as text, checked by slice_parse(); or null */
+    char *slice; /* the window in NumPy's notation, checked by slice_parse(); or null */
     char stage[MEMORY_NAME_MAX]; /* memory of the target profile that the job is staged through; or
                                     empty */
-    char **after;                /* names of the jobs that must end before this one starts */
+    char **after;                /* names of the jobs that must end before this job starts */
     size_t after_count;
     struct expectation expect;
     char pointer[32]; /* JSON pointer of this job in its file: "", "/3" or "/jobs/3" */
@@ -43,7 +43,7 @@ void job_spec_init(struct job_spec *job);
 void job_spec_finish(struct job_spec *job);
 void job_list_finish(struct job_list *list);
 
-/* Limits of the text, for json_parse(). */
+/* Limits of the text of a job file, for json_parse(). */
 extern const struct json_limits job_file_limits;
 
 /**
@@ -51,8 +51,8 @@ extern const struct json_limits job_file_limits;
  * [...]}. Members of "defaults" hold for every job without that member; "src", "dst" and "cfg" are
  * merged member by member. Checks everything that needs no tensor file: types, ranges, unknown and
  * duplicate keys, unique names, that "after" names jobs of the same file without a cycle, and that
- * "buffer" names a buffer of it. Returns 0 with at least one job, or -1 with the fault filled and
- * *list empty.
+ * "buffer" names a buffer of the file. Returns 0 with at least one job, or -1 with the fault filled
+ * and *list empty.
  */
 int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault);
 

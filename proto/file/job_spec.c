@@ -158,7 +158,7 @@ int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
 static const char *const expect_keys[] = {"file",  "format",  "tensor", "digest",
                                           "error", "pointer", NULL};
 
-/* Refuses the members of `keys` with the message `why`. */
+/* Refuses an object that has a member of `keys`; `why` is the message. */
 static int forbid(const struct json *object, const char *const *keys, const char *why)
 {
     for (; *keys; keys++) {
@@ -260,7 +260,7 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
     return tensor_desc_read(&src->desc, object);
 }
 
-/* Refuses archives. The fault is at "format" if that member is given, else at "file". */
+/* Refuses an archive as dst. The fault is at "format" if that member is given, else at "file". */
 static int check_dst_format(const struct tensor_spec *dst, const struct json *object)
 {
     struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");
@@ -363,7 +363,7 @@ static int read_error(struct expectation *expect, const struct json *object)
     return json_complain_choice(&value, given, error_names + 1); /* omit MLI_STATUS_OK */
 }
 
-/* Reads the pointer of a fault, relative to the job. */
+/* Reads "pointer": the expected pointer of the fault, relative to the job. */
 static int read_pointer(struct expectation *expect, const struct json *object)
 {
     struct json value = json_member(object, "pointer");
@@ -397,7 +397,7 @@ int expectation_check_members(const struct json *object)
     return status;
 }
 
-/* Requires exactly one of the three kinds of expectation, and only members of this kind. */
+/* Requires exactly one of "file", "digest" and "error", and no member of another kind. */
 static int find_kind(struct expectation *expect, const struct json *object)
 {
     static const char *const kind_keys[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of a job in a file: its tensors ("src", "dst": the file or buffer that holds them),
- * what its result is compared with ("expect"), and the buffers that the jobs of a file share.
+ * The parts of a job in a file: its tensors ("src", "dst": the file or buffer that holds each
+ * tensor), the expected result ("expect"), and the buffers that the jobs of a file share.
  */
 #ifndef PROTO_FILE_JOB_SPEC_H
 #define PROTO_FILE_JOB_SPEC_H
@@ -39,24 +39,24 @@ enum {
     JOB_TENSOR_MAX = 1023 /* bytes of a tensor's name in an archive */
 };
 
-/* X(name, word): `word` is the value of "format" and the ending of the names of these files. */
+/* X(name, word): `word` is the value of "format" and the ending of the file names. */
 #define FILE_FORMAT_TABLE(X)                                                                       \
     X(NPY, "npy")                                                                                  \
-    X(RAW, "raw") /* default format, also of files with an unknown ending */                       \
+    X(RAW, "raw") /* the default, also for unknown endings and for buffers */                      \
     X(NPZ, "npz")                                                                                  \
     X(SAFETENSORS, "safetensors")                                                                  \
-    X(ONNX, "onnx")     /* the constants of a model */                                             \
-    X(TFLITE, "tflite") /* the constants of a model */                                             \
-    X(PB, "pb")         /* a tensor of ONNX (TensorProto) */
+    X(ONNX, "onnx")     /* an ONNX model: its constants are the tensors */                         \
+    X(TFLITE, "tflite") /* a TFLite model: its constants are the tensors */                        \
+    X(PB, "pb")         /* one ONNX tensor (TensorProto) */
 
 enum file_format {
-    FILE_FORMAT_AUTO = 0, /* the format follows from the name's ending */
+    FILE_FORMAT_AUTO = 0, /* the ending of the file's name gives the format */
 #define FILE_FORMAT_ENUM(name, word) FILE_FORMAT_##name,
     FILE_FORMAT_TABLE(FILE_FORMAT_ENUM)
 #undef FILE_FORMAT_ENUM
 };
 
-/* The dtypes of .npy files. X(name, descr, kind, size, exact_max) */
+/* The dtypes of .npy files: X(name, descr, kind, size, exact_max); 0 .. exact_max fit exactly. */
 #define DTYPE_TABLE(X)                                                                             \
     X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
     X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
@@ -68,7 +68,7 @@ enum file_format {
     X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
     X("bool", "|b1", 'b', 1, 1)
 
-/* The buffers of a file, sorted by name. */
+/* The buffers of a job file, and pointers to them sorted by name. */
 struct buffer_index {
     const struct buffer_spec *buffers;
     const struct buffer_spec **sorted;
@@ -80,10 +80,10 @@ struct tensor_spec {
     char *buffer;            /* name of a buffer of the job file; or null */
     size_t buffer_index;     /* with `buffer`: index into the buffers of the job file */
     enum file_format format; /* format as written in the job */
-    char *tensor;            /* src: name in an archive; null: the archive's only tensor */
-    bool update;             /* dst: write into the existing tensor */
+    char *tensor;            /* src: the tensor's name in an archive; null: the only tensor */
+    bool update;             /* dst: true: the job writes into an existing tensor */
     char *params;            /* dst: file for the result's quantisation parameters; or null */
-    const char *dtype;       /* src, raw files and buffers: name in static storage, or null */
+    const char *dtype;       /* src, raw files and buffers: NumPy's name, static; or null */
     uint64_t offset;         /* raw files and buffers: bytes before the first element */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
                                      placed; or empty */
@@ -99,7 +99,7 @@ const char *file_format_word(enum file_format format);
  * never writes them.
  */
 bool file_format_is_archive(enum file_format format);
-/** Returns whether the descriptor of an open archive belongs to the whole file, not to a tensor. */
+/** Returns whether an open tensor of an archive has the descriptor of the whole archive. */
 bool file_format_is_in_place(enum file_format format);
 /** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);
@@ -114,9 +114,9 @@ enum file_format tensor_spec_format(const struct tensor_spec *spec);
 /** The allowed members of "src" and of "dst", null-terminated. */
 extern const char *const tensor_spec_src_keys[], *const tensor_spec_dst_keys[];
 
-/** Reads all members except the tensor's description; each member may be absent. */
+/** Reads all members except "dtype" and those of spec->desc; each member may be absent. */
 int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object);
-/** Writes these members, without "offset", into the object that is open. */
+/** Writes all members except "offset" and those of spec->desc into the object that is open. */
 void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec);
 
 int tensor_spec_read_src(struct tensor_spec *src, const struct json *object);
@@ -128,7 +128,7 @@ int tensor_spec_read_dst(struct tensor_spec *dst, const struct tensor_spec *src,
 
 enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_ERROR };
 
-/* The expectation of a job, with which mlictl compares the result. */
+/* The expected result of a job. mlictl compares the result with it. */
 struct expectation {
     enum expectation_kind kind;
     struct tensor_spec golden;   /* for EXPECT_FILE */
@@ -139,9 +139,9 @@ struct expectation {
 
 /** Reads a job's "expect", which may be absent. Returns 0 or -1. */
 int expectation_read(struct expectation *expect, const struct json *object);
-/** Checks each member separately, for an "expect" in defaults. Returns 0 or -1. */
+/** Checks each member of an "expect" in "defaults" separately. Returns 0 or -1. */
 int expectation_check_members(const struct json *object);
-/** Writes the member `key`, unless nothing is expected. */
+/** Writes the expectation as member `key`; writes nothing for EXPECT_NOTHING. */
 void expectation_write(struct jsonw *w, const char *key, const struct expectation *expect);
 /** Writes the members of "expect" into the object that is open. */
 void expectation_write_members(struct jsonw *w, const struct expectation *expect);
@@ -153,13 +153,12 @@ bool expectation_names(const struct expectation *expect, const struct fault *fau
 /** Returns whether a fault has the expected pointer, which is relative to the job. */
 bool expectation_points_at(const struct expectation *expect, const struct fault *fault);
 
-/** Returns the name of a fault in "error": the name of the status if libmli refused the move, else
- * fault_name().
- */
+/** Returns the value of "error" for a fault: the status's name if libmli refused the move, else
+ * fault_name(). */
 const char *expectation_error_name(const struct fault *fault);
 
 /*
- * Buffers of a job file: memory that the jobs of the file share, the entries of "buffers". A tensor
+ * Buffers of a job file, the entries of "buffers": memory that the jobs of the file share. A tensor
  * of a job names its buffer (struct tensor_spec).
  */
 
@@ -174,22 +173,20 @@ struct buffer_spec {
 /** Frees the buffers and their array. */
 void buffer_specs_finish(struct buffer_spec *buffers, size_t count);
 
-/** Writes the buffers as member "buffers"; nothing if `count` is 0. */
+/** Writes the buffers as member "buffers"; writes nothing if `count` is 0. */
 void buffer_specs_write(struct jsonw *w, const struct buffer_spec *buffers, size_t count);
 
 /* Private to proto/file. Readers return 0, or -1 with the fault filled. */
 
-/**
- * Reads "buffers", which may be absent, into a new array; *count is its length, also on failure.
- */
+/** Reads "buffers", which may be absent, into a new array. Sets *count also on failure. */
 int buffer_specs_read(const struct json *array, struct buffer_spec **buffers, size_t *count);
 
 /** Sorts the buffers. Refuses a name that two buffers have. */
 int buffer_index_init(struct buffer_index *index, const struct buffer_spec *buffers, size_t count,
                       struct fault *fault);
-/** Legal also after a failure of buffer_index_init(). */
+/** Frees the index, also after a failure of buffer_index_init(). */
 void buffer_index_finish(struct buffer_index *index);
-/** Sets *found to the number of the buffer with this name. The fault suggests a similar name. */
+/** Sets *found to the index of the buffer `name`. If there is none, the fault suggests a name. */
 int buffer_index_find(const struct buffer_index *index, const char *name, size_t *found,
                       struct fault *fault);
 

@@ -7,7 +7,7 @@
 
 #include "proto/file/npy.h"
 
-/* The accepted literals: literals of tensors that can be moved, or all literals of NumPy. */
+/* Which headers are accepted: those of tensors that a job can move, or all headers of NumPy. */
 enum npy_scope { NPY_OURS, NPY_ANY };
 
 struct scan {
@@ -136,7 +136,7 @@ static int read_extent(struct scan *scan, uint64_t *extent)
     return 0;
 }
 
-/* Takes "(2, 3)", "(2, 3,)" or "(2,)"; refuses "(2)", which is a number in Python. */
+/* Reads "(2, 3)", "(2, 3,)" or "(2,)"; refuses "(2)", which is a number in Python. */
 static int read_shape(struct scan *scan, struct npy_outline *literal)
 {
     uint32_t most = scan->scope == NPY_ANY ? NPY_RANK_MAX : MLI_MAX_RANK;
@@ -161,7 +161,7 @@ static int read_shape(struct scan *scan, struct npy_outline *literal)
     return expect(scan, ')');
 }
 
-/* Skips a list of lists, tuples and strings. */
+/* Skips a structured dtype: a list of lists, tuples and strings. */
 static int skip_list(struct scan *scan)
 {
     size_t depth = 0;
@@ -224,9 +224,9 @@ static int read_member(struct scan *scan, struct npy_outline *literal, unsigned 
 }
 
 /*
- * Parses "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }" in any order, with any
- * spacing, either kind of quotes and optional trailing commas, and the white space and newline
- * that end the header. Returns 0, or -1 with a fault like that of npy_parse().
+ * Parses a header such as "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }": members in
+ * any order, any spacing, either kind of quotes, optional trailing commas, then white space and a
+ * newline. Returns 0, or -1 with a fault like that of npy_parse().
  */
 static int npy_literal_parse(const char *text, size_t length, enum npy_scope scope,
                              struct npy_outline *literal, struct fault *fault)
@@ -280,7 +280,7 @@ static int refuse_dtype(const char *descr, struct fault *fault)
                      descr);
 }
 
-/* Reads "<i2" into kind and size. Accepts any byte order for dtypes of one byte. */
+/* Reads a dtype such as "<i2" into *header. Accepts any byte order for dtypes of one byte. */
 static int read_dtype(const char *descr, struct npy_header *header, struct fault *fault)
 {
     if (strlen(descr) != 3 || !strchr("<>|=", descr[0]))
@@ -325,7 +325,7 @@ static int check_size(struct npy_header *header, uint64_t file_size, struct faul
     return 0;
 }
 
-/* Finds the literal by magic, version and length. Returns its offset, or 0 with a fault. */
+/* Checks magic and version. Returns the offset of the literal of *size bytes, or 0 with a fault. */
 static size_t find_literal(const unsigned char *bytes, size_t length, size_t *size,
                            struct fault *fault)
 {

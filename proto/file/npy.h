@@ -20,7 +20,7 @@ enum {
     NPY_PREFIX_MAX = 12,        /* bytes that npy_header_size() needs */
     NPY_DESCR_MAX = 8,
     NPY_RANK_MAX = 64, /* NumPy's maximum rank */
-    NPY_DTYPE_MAX = 32 /* bytes of a dtype */
+    NPY_DTYPE_MAX = 32 /* bytes of a dtype's text */
 };
 
 struct npy_header {
@@ -66,16 +66,16 @@ size_t npy_outline(const void *bytes, size_t length, uint64_t file_size,
 
 /**
  * Writes a version 1.0 header of `size` bytes, a multiple of 64, for descr, order, rank and shape
- * of *header, and sets its data_offset to `size`. NPY_FORMAT_SIZE bytes are always enough. Returns
- * 0, or -1 if `size` is too small.
+ * of *header, and sets header->data_offset to `size`. NPY_FORMAT_SIZE bytes are always enough.
+ * Returns 0, or -1 if `size` is too small.
  */
 int npy_format(struct npy_header *header, void *out, size_t size);
 
 #define NPY_FORMAT_SIZE 128
 
 /**
- * Replaces the dtype in the bytes of a header that npy_parse() has read, for example ">i2" by
- * "<i2". Changes nothing if the dtype is little-endian.
+ * Replaces a big-endian dtype in the bytes of a header that npy_parse() has read, for example ">i2"
+ * with "<i2". Changes nothing if the dtype is little-endian.
  */
 void npy_make_little(void *bytes, const struct npy_header *header);
 

@@ -87,8 +87,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 /* One tensor. */
 
 /* Fills the tensor's header or its refusal: a tensor that no job can move does not make the file
- * invalid.
- */
+ * invalid. */
 static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
 {
     struct fault why;
@@ -138,9 +137,7 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
-/*
- * Compares the size from shape and dtype with the offsets; trusts the offsets for an unknown dtype.
- */
+/* Requires the size that shape and dtype give; a tensor of an unknown dtype may have any size. */
 static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
                       const struct json *value)
 {
@@ -184,7 +181,7 @@ static int read_tensor(struct tensor_list *list, const struct json *value, uint6
     return judge(entry, known, word) < 0 ? no_memory(value->fault) : 0;
 }
 
-/* The whole file. */
+/* All tensors of the header. */
 
 static int compare_text(const void *a, const void *b)
 {
@@ -241,7 +238,7 @@ static int compare_places(const void *left, const void *right)
     return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Requires each tensor to begin at the end of the previous one, and the last to end the file. */
+/* Requires each tensor to begin where the previous one ends, and the last to end with the file. */
 static int check_places(const struct tensor_entry *const *sorted, size_t count, uint64_t data,
                         uint64_t file_size, struct fault *fault)
 {

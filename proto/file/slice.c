@@ -14,7 +14,7 @@ struct scan {
 
 #define complain(fault, ...) fault_set((fault), FAULT_INVALID_PARAMS, NULL, __VA_ARGS__)
 
-/* Positions of characters count from 1. */
+/* Returns the position of the character at `at`, counted from 1. */
 static size_t place_of(const struct scan *scan, const char *at)
 {
     size_t place = 1;
@@ -85,7 +85,7 @@ static int refuse_index(const struct scan *scan, uint32_t index, int64_t number)
 {
     char stop[24] = "";
 
-    if (number != -1) /* index -1 is the last index, and its slice has no stop */
+    if (number != -1) /* for the last index, -1, the message suggests "-1:", without a stop */
         snprintf(stop, sizeof stop, "%" PRId64, number < INT64_MAX ? number + 1 : number);
     return complain(scan->fault,
                     "entry %" PRIu32 " is the index %" PRId64
@@ -119,7 +119,7 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
     return 0;
 }
 
-/* Parses the text between two commas. *seen becomes true after an ellipsis. */
+/* Parses the text between two commas. Sets *seen to true if the text is "...". */
 static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {
@@ -158,7 +158,7 @@ int slice_parse(const char *text, struct slice *slice, struct fault *fault)
     return 0;
 }
 
-/* Makes negative numbers count from the end, and limits all numbers to 0 .. extent. */
+/* Counts a negative number from the end, and limits the number to 0 .. extent. */
 static int64_t clip(bool given, int64_t number, int64_t otherwise, int64_t extent)
 {
     if (!given)

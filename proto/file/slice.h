@@ -22,11 +22,11 @@ struct slice_entry {
 
 struct slice {
     uint32_t count;    /* number of entries in the text */
-    uint32_t ellipsis; /* entries before the missing dimensions: those before "...", or all */
+    uint32_t ellipsis; /* number of entries before "..."; without "...": all entries */
     struct slice_entry entries[MLI_MAX_RANK];
 };
 
-/* The window in one dimension: an entry of offset, size and sub_sample_step each. */
+/* The window in one dimension: an entry of cfg.offset, of cfg.size and of cfg.sub_sample_step. */
 struct slice_window {
     uint32_t offset, size, step;
 };

@@ -99,8 +99,8 @@ int tensor_entry_judge(struct tensor_entry *entry, const char *descr)
 }
 
 /*
- * Names a dtype as NumPy does, for example "int64" for "<i8"; other dtypes keep their code. So do
- * big-endian dtypes that no job can move: they are compared by their bytes.
+ * Writes NumPy's name of a dtype, such as "int64" for "<i8". Copies a dtype that has no name. Also
+ * copies a big-endian dtype that no job can move, because its tensors are compared byte by byte.
  */
 static void name_dtype(const char *descr, bool big_endian, char out[TENSOR_DTYPE_MAX])
 {
@@ -219,7 +219,7 @@ static const char *some_names(const struct tensor_list *list, char out[NAMES_TEX
     return out;
 }
 
-/* Calls nearest_word() with an array of all names. */
+/* Returns the name of a tensor that `name` most likely misspells, or null. */
 static const char *find_near(const struct tensor_list *list, const char *name)
 {
     const char **names = calloc(list->count + 1, sizeof *names);

@@ -15,8 +15,8 @@ enum { TENSOR_DTYPE_MAX = 32 };
 
 struct tensor_entry {
     char *name;
-    char dtype[TENSOR_DTYPE_MAX]; /* dtype as its name in NumPy, such as "int16", or else its name
-                                     in the file */
+    char dtype[TENSOR_DTYPE_MAX]; /* name in NumPy, such as "int16"; without such a name: the
+                                     dtype as in the file */
     uint64_t *shape;
     size_t rank;
     uint64_t bytes;           /* size of all elements */
@@ -45,8 +45,8 @@ int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, si
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
 /**
- * Fills the header from the shape, size and place of an entry with elements of the dtype `descr`,
- * such as "<i2"; or, if no job can move this shape, sets the refusal. Returns 0 or -1 (no memory).
+ * Fills entry->header from the entry's shape, size and place and from the dtype `descr`, such as
+ * "<i2". If no job can move this shape, sets the refusal instead. Returns 0 or -1 (no memory).
  */
 int tensor_entry_judge(struct tensor_entry *entry, const char *descr);
 

@@ -53,13 +53,13 @@ void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, 
 /* The names of arguments in libmli's messages, and the members of a job that hold them. */
 static const struct {
     const char *word, *pointer;
-    bool members; /* true: the text after the word is a path of members in the job too */
+    bool members; /* true: a path after the word, such as ".offset[1]", is the same in a job */
 } arguments[] = {
     {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
     {"in", "/src", false}, {"out", "/dst", false},
 };
 
-/* Appends ".offset[1]" as "/offset/1"; stops at the end of the path. */
+/* Appends a path such as ".offset[1]" as "/offset/1"; ignores the text after the path. */
 static void append_path(struct pointer *pointer, const char *path)
 {
     static const char name[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -161,7 +161,7 @@ void pointer_init(struct pointer *pointer, char *out, size_t size)
     out[0] = '\0';
 }
 
-/* Appends all of the bytes; appends nothing if the bytes, or earlier bytes, did not fit. */
+/* Appends all bytes, or nothing if these bytes or bytes of an earlier call did not fit. */
 static void append(struct pointer *pointer, const char *bytes, size_t length)
 {
     if (pointer->full || length >= pointer->size - pointer->length) {

@@ -62,7 +62,7 @@ struct fault {
 void fault_fill(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns -1. A function, because compilers warn of a constant that a statement does not use. */
+/* Returns -1. A function, because compilers warn of a constant whose value is not used. */
 static inline int fault_failed(void)
 {
     return -1;
@@ -85,7 +85,7 @@ static inline int fault_no_memory(struct fault *fault)
  * Fills *fault with FAULT_REFUSED, `status` and the text of mli_last_error(). The field that the
  * text begins with becomes a JSON pointer into a job: "cfg.offset[1]: ..." becomes /cfg/offset/1,
  * "src. ..." and "in. ..." become /src, "dst. ..." and "out. ..." become /dst. In the text,
- * "dst.mem_stride" becomes "dst.strides", as a job names it. Returns -1.
+ * "dst.mem_stride" becomes "dst.strides", its name in a job. Returns -1.
  */
 int fault_set_refused(struct fault *fault, mli_status status, const char *last_error);
 

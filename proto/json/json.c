@@ -23,7 +23,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Compares ASCII only, because locales must not change what a message says. */
+/* Returns the lower-case letter, for ASCII only: the locale must not change a message. */
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
@@ -94,13 +94,13 @@ const char *nearest_word(const char *given, const char *const *words)
     return word ? word : only_longer(given, length, all);
 }
 
-/* Depth of the deepest value below the root, and one more for an absent member. */
+/* PATH_MAX_DEPTH: the depth of the deepest value below the root, plus 1 for an absent member. */
 enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
 /*
- * cJSON keeps the values of a text that json_check() has accepted. cJSON finds the same values in
- * such a text: it reads integers of 53 bits exactly in every locale, and its limit on nesting is
- * higher. So it fails only if out of memory.
+ * cJSON parses a text that json_check() has accepted, and keeps the values. cJSON finds the same
+ * values as json_check(): cJSON reads integers of 53 bits exactly in every locale, and its limit on
+ * nesting is higher. So cJSON fails only if out of memory.
  */
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
                struct fault *fault)
@@ -122,7 +122,7 @@ void json_free(struct json *root)
 
 /* Faults */
 
-/* Collects the values from below the root (or the base) down to `value`. Returns their number. */
+/* Collects `value` and the values that contain it, without root or base. Returns their number. */
 static size_t collect_path(const struct json *value, bool from_base,
                            const struct json *path[PATH_MAX_DEPTH])
 {
@@ -269,7 +269,7 @@ static size_t count_children(const struct json *container)
 
 /* Objects */
 
-/* Compares the first character before calling strcmp(), because most keys differ in it. */
+/* A loop instead of strcmp(): most keys differ in the first character, so a call costs more. */
 static bool same(const char *a, const char *b)
 {
     for (; *a == *b; a++, b++) {
@@ -406,7 +406,7 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
 
     if (!json_is_int(value))
         return complain_type(value, "a whole number");
-    number = (int64_t)value->node->valuedouble; /* exact: json_check() allows 53 bits */
+    number = (int64_t)value->node->valuedouble; /* exact: json_check() allows only 53 bits */
     if (number < min || number > max)
         return json_complain(value, "%" PRId64 " given; must be %" PRId64 " to %" PRId64 "", number,
                              min, max);
@@ -693,7 +693,7 @@ int optional_u64(const struct json *object, const char *key, uint64_t *out)
 int address_read(const struct json *value, int64_t max, uint64_t *out)
 {
     static const char hexadecimal[] = "0123456789abcdefABCDEF";
-    enum { ADDRESS_TEXT_MAX = 16 }; /* 14 digits: strtoull() cannot overflow */
+    enum { ADDRESS_TEXT_MAX = 16 }; /* "0x" and 14 digits: strtoull() cannot overflow */
     const char *text;
     int64_t number;
 
@@ -719,7 +719,7 @@ int address_read(const struct json *value, int64_t max, uint64_t *out)
 /* Opens a regular file. Returns -EINVAL for other files, which could block the caller. */
 static int open_regular(const char *path)
 {
-    /* O_NONBLOCK: opening a pipe would wait for a writer. */
+    /* Without O_NONBLOCK, opening a pipe would wait for a writer. */
     struct stat st;
     int fd, error;
 
@@ -735,9 +735,8 @@ static int open_regular(const char *path)
     return error;
 }
 
-/* Reads until the end or `size` bytes. Sets *whole to the size of the file. Returns the number of
- * bytes, or -errno.
- */
+/* Reads at most `size` bytes of a file. Sets *whole to the size of the file. Returns the number of
+ * bytes read, or -errno. */
 static ssize_t read_all(const char *path, char *text, size_t size, uint64_t *whole)
 {
     int fd = open_regular(path);

@@ -3,13 +3,13 @@
  * Strict JSON: text -> struct json -> the plain data of proto/wire and proto/file.
  *
  *     text -> json_scan.c  checks syntax, UTF-8, numbers and limits
- *          -> cJSON        keeps the values: an allocation for each value, string and key
+ *          -> cJSON        keeps the values, with one allocation for each value, string and key
  *          -> json.c       getters check types and ranges, and fill a struct fault
- *          -> members.c    tables of members fill structures, by the getters
+ *          -> members.c    fills structures from tables of members, with the getters
  *     plain data -> jsonw.c -> text
  *
- * A struct json is a value and its path back to the root, so that each fault names the place of
- * its value. Getters return 0, or -1 with the document's fault filled (FAULT_INVALID_PARAMS, JSON
+ * A struct json is a value and its path back to the root, so that each fault can name the place of
+ * the value. Getters return 0, or -1 with the document's fault filled (FAULT_INVALID_PARAMS, JSON
  * pointer, sentence). A struct json points at its parent: keep the parent alive.
  *
  * To add a getter, start here: declare it below, implement it in json.c with json_complain(), and
@@ -42,7 +42,7 @@ enum {
 };
 
 struct json_limits {
-    size_t bytes;  /* of text */
+    size_t bytes;  /* bytes of the text */
     size_t depth;  /* depth of nested containers, at most JSON_DEPTH_MAX */
     size_t values; /* number of scalars, arrays and objects */
 };
@@ -53,12 +53,12 @@ struct json {
     const char *key;           /* name of the member, in an object */
     size_t index;              /* index of the element, in an array */
     struct fault *fault;       /* the fault that json_complain() fills */
-    /* Members that the caller sets after parsing, if at all: */
+    /* Optional; the caller sets these members after parsing: */
     const struct json *defaults; /* object with the defaults of absent members; or null */
     bool base; /* true: faults name members relative to this value, not to the root */
 };
 
-/** Checks a text as json_parse() does and builds nothing. Returns 0 or -1 (fault filled). */
+/** Checks a text like json_parse(), but keeps no values. Returns 0 or -1 (fault filled). */
 int json_check(const char *text, size_t length, const struct json_limits *limits,
                struct fault *fault);
 
@@ -128,8 +128,8 @@ int json_string_copy(const struct json *value, size_t max, char **out);
 /** Like json_string(), but accepts the empty string. */
 int json_text(const struct json *value, size_t max, const char **out);
 /**
- * Requires a string of `words` (null-terminated); *index becomes its index there. The
- * fault of an unknown word suggests a similar one or lists all.
+ * Requires a string that is one of `words` (null-terminated); *index becomes its index in `words`.
+ * The fault of an unknown word suggests a similar word or lists all words.
  */
 int json_choice(const struct json *value, const char *const *words, size_t *index);
 /** Fills the fault as json_choice() does for the unknown word `given`. Returns -1. */
@@ -167,7 +167,7 @@ int params_object(const struct json *params, const char *const *allowed);
 int member_u64(const struct json *object, const char *key, uint64_t *out);
 int member_u32(const struct json *object, const char *key, uint32_t *out);
 int member_bool(const struct json *object, const char *key, bool *out);
-/** Requires a string of less than `size` bytes, which may be empty, and copies it to `out`. */
+/** Requires member `key`, a string of less than `size` bytes, maybe empty. Copies it to `out`. */
 int member_text(const struct json *object, const char *key, char *out, size_t size);
 /** Requires member `key` of any type; the fault's message is "missing, <why>". */
 int member_require(const struct json *object, const char *key, const char *why);
@@ -177,7 +177,7 @@ int optional_bool(const struct json *object, const char *key, bool *out);
 int present_int(const struct json *value, int64_t min, int64_t max, int64_t *number);
 int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
                  int64_t *number);
-/** Reads a whole number from 0; 0 if the member is absent. */
+/** Reads member `key`, a whole number from 0. Sets *out to 0 if the member is absent. */
 int optional_u64(const struct json *object, const char *key, uint64_t *out);
 
 /** Requires an array of at most `max` entries; *count becomes its length. */
@@ -189,12 +189,12 @@ int array_within(const struct json *array, size_t max, size_t *count);
  */
 int address_read(const struct json *value, int64_t max, uint64_t *out);
 
-/** Reads an array of words as bits 1 << index in `words` (null-terminated), and writes it. */
+/** Read and write an array of words as bits 1 << index in `words` (null-terminated). */
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
 
 /*
- * Tables of the members of an object: one table describes their reading and their writing.
+ * Tables of the members of an object: one table describes how to read and write the members.
  *
  * To add a kind of member, start here: add it to enum member_kind, and to read_member() and
  * write_member() in members.c.
@@ -204,19 +204,19 @@ enum member_kind {
     KIND_NUMBER,  /* uint32_t, int32_t or uint64_t, from `min` to `max` */
     KIND_NUMBERS, /* array of exactly `count` numbers */
     KIND_BOOL,
-    KIND_TEXT,   /* array of char, which the reader fills with zero bytes behind the text */
+    KIND_TEXT,   /* array of char; members_read() sets the bytes after the text to 0 */
     KIND_WORD,   /* enum or bool: one of `words`, the first of which has the value `min` */
     KIND_OBJECT, /* object with `members`, whose fields begin at `at` */
-    KIND_LIST,   /* array of at most `count` such objects; their number is at `count_at` */
+    KIND_LIST,   /* array of at most `count` objects with `members`; their number: `count_at` */
     KIND_OTHER   /* the table has only the key: the caller reads and writes the member */
 };
 
 struct member {
     const char *key; /* null: the end of the table */
     enum member_kind kind;
-    bool optional;   /* may be absent; it is not written if it is `standard`, or empty */
+    bool optional;   /* may be absent; is not written if the value is `standard` or empty */
     bool closed;     /* KIND_OBJECT: refuse members that are not in the table */
-    size_t at, size; /* the field: offset and size in bytes; of an array: size of an entry */
+    size_t at, size; /* offset and size of the field in bytes; for an array: size of an entry */
     int64_t min, max, standard;
     size_t count, count_at;
     const char *const *words; /* null-terminated */
@@ -228,7 +228,7 @@ struct member {
         .key = (name), .kind = (what), .at = offsetof(type, field),                                \
         .size = sizeof(((type *)0)->field), __VA_ARGS__                                            \
     }
-/* A number from 0. */
+/* A number that is at least 0. */
 #define MEMBER_COUNT(type, field, name)                                                            \
     MEMBER(type, field, name, KIND_NUMBER,                                                         \
            .max = sizeof(((type *)0)->field) == sizeof(uint32_t) ? UINT32_MAX : MEMBER_MAX)
@@ -246,7 +246,7 @@ struct member {
 
 /** Sets the numbers and words to their defaults. */
 void members_default(void *structure, const struct member *members);
-/** Reads the members; leaves the field of an optional one that is absent unchanged. */
+/** Reads the members; does not change the field of an optional member that is absent. */
 int members_read(void *structure, const struct member *members, const struct json *object);
 /** Like members_read(), but requires an object. */
 int members_read_open(void *structure, const struct member *members, const struct json *object);
@@ -261,7 +261,7 @@ void members_write(struct jsonw *w, const struct member *members, const void *st
 void members_write_object(struct jsonw *w, const char *key, const struct member *members,
                           const void *structure);
 
-/* Files of settings: small regular files with JSON, read whole. */
+/* Settings files: small regular files with JSON, which are read in one piece. */
 
 /**
  * Reads a regular file of at most `max` bytes. Returns 0 with *text to be passed to free(), or -1
@@ -270,8 +270,8 @@ void members_write_object(struct jsonw *w, const char *key, const struct member 
 int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault);
 
 /**
- * Parses the text of a file as json_parse() does. A text beyond the limits is FAULT_INVALID_PARAMS:
- * the file is at fault, not the load of a service.
+ * Parses the text of a file like json_parse(). The fault of a text beyond the limits is
+ * FAULT_INVALID_PARAMS, not FAULT_LIMIT: the file is wrong, the service is not overloaded.
  */
 int json_file_parse(const char *text, size_t length, const struct json_limits *limits,
                     struct json *root, struct fault *fault);

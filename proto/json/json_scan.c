@@ -12,7 +12,7 @@
 /* An array or object whose end is not reached yet. */
 struct level {
     bool object;
-    bool within;     /* true: inside the member below; false: between members */
+    bool within;     /* true: inside an element or member; false: between two of them */
     size_t index;    /* for an array: index of the current element */
     const char *key; /* for an object: key of the current member, undecoded, without quotes */
     size_t key_length;
@@ -97,7 +97,7 @@ static int escape_decode(const char *text, size_t length, uint32_t *code)
 
 /* The position of a fault. */
 
-/* Appends a key that was accepted, decoding its escapes. */
+/* Appends a key of the text to the pointer, and decodes the key's escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)
 {
     pointer_token(pointer);
@@ -133,7 +133,7 @@ static void write_pointer(const struct scan *scan, char *out, size_t size)
     }
 }
 
-/* Counts columns in characters, as editors do. */
+/* Sets line and column of the fault. Counts columns in characters, like editors. */
 static void write_place(const struct scan *scan, size_t at)
 {
     unsigned line = 1, column = 1;
@@ -258,9 +258,7 @@ static bool is_word(char c)
            c == '-' || c == '.' || c == '_';
 }
 
-/* Returns whether a word is a number with a fraction or an exponent, which has an error message of
- * its own.
- */
+/* Returns whether a word is a number with fraction or exponent, which has its own error message. */
 static bool is_real(const char *word, size_t length)
 {
     size_t i = word[0] == '-', digits = 0;
@@ -272,7 +270,7 @@ static bool is_real(const char *word, size_t length)
 
 enum { DIGITS_MAX = 16, SHOWN_MAX = 40 };
 
-/* Returns whether a word is an integer that is accepted. */
+/* Returns whether a word is an integer within the accepted range. */
 static bool is_integer(const char *word, size_t length)
 {
     const size_t first = word[0] == '-';
@@ -289,7 +287,7 @@ static bool is_integer(const char *word, size_t length)
     return value < UINT64_C(1) << 53;
 }
 
-/* Fails with the reason why a word is no integer that is accepted. */
+/* Fails with the reason why a word is not an accepted integer. */
 static int fail_number(const struct scan *scan, const char *word, size_t length)
 {
     const size_t first = word[0] == '-';
@@ -346,7 +344,7 @@ static int scan_word(struct scan *scan)
 
 /* Structure. */
 
-/* Returns the position behind white space. */
+/* Returns the position after the white space at scan->at. */
 static size_t after_space(const struct scan *scan)
 {
     const char *text = scan->text;
@@ -445,7 +443,7 @@ static enum next scan_after(struct scan *scan)
 int json_check(const char *text, size_t length, const struct json_limits *limits,
                struct fault *fault)
 {
-    struct scan scan; /* not initialised: only levels[0 .. depth) are read */
+    struct scan scan; /* levels are not initialised: only levels[0 .. depth) are read */
     enum next next;
 
     scan.text = text;

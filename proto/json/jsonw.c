@@ -8,8 +8,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/json/utf8.h"
 
-/* Makes space for `more` bytes and a terminator behind `length` bytes. Returns false if there is no
- * memory. */
+/* Makes space for `more` bytes and a terminator after `length` bytes. Returns false if it fails. */
 static bool grow(char **data, size_t length, size_t *capacity, size_t more)
 {
     size_t wanted = *capacity ? *capacity : 256;
@@ -138,7 +137,7 @@ static void append_control(struct jsonw *w, char c)
     char text[8];
 
     switch (c) {
-    case '\b': /* use the short escapes: a text that was read must not become longer */
+    case '\b': /* short escapes, so that JSON that is read and written again is not longer */
         append(w, "\\b", 2);
         return;
     case '\f':
@@ -204,7 +203,7 @@ static void append_line(struct jsonw *w, unsigned depth)
         append(w, "  ", 2);
 }
 
-/* Begins a value in text for people. */
+/* Begins a value in text that people read (w->lines is not 0). */
 static void begin_line(struct jsonw *w, const char *key)
 {
     if (w->comma)
@@ -223,8 +222,8 @@ static void begin_line(struct jsonw *w, const char *key)
 }
 
 /*
- * Writes the comma and the key before a value, and makes space for `room` bytes. Returns the place
- * of the value, at w->length, or null if there is no memory.
+ * Writes the comma and the key before a value, and makes space for a value of `room` bytes. Returns
+ * the address of this space, at w->length, or null if there is no memory.
  */
 static char *begin(struct jsonw *w, const char *key, size_t room)
 {

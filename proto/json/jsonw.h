@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writers into growing buffers: any text, and JSON. A failed allocation sets `failed`, and later
+ * Writers of text and of JSON into growing buffers. A failed allocation sets `failed`, and later
  * calls do nothing.
  */
 #ifndef PROTO_JSONW_H
@@ -24,7 +24,7 @@ void textw_printf(struct textw *w, const char *format, ...) __attribute__((forma
 /*
  * Writes JSON one value after the other, with commas, quotes and escapes. `key` is the member's
  * name inside an object, and null inside an array or at the root. A key is written without escapes;
- * use jsonw_key() for a key that may need them. Only jsonw_text() must be checked.
+ * use jsonw_key() for a key that may need them. Callers check only the result of jsonw_text().
  */
 struct jsonw {
     char *data; /* the text; not terminated until jsonw_text() */
@@ -40,7 +40,7 @@ struct jsonw {
 void jsonw_init(struct jsonw *w);
 /** Initialises the writer and begins an object, the root. */
 void jsonw_init_object(struct jsonw *w);
-/** For text that people read: each value of the outermost `lines` levels gets its own line. */
+/** Initialises a writer for people: each value of the outermost `lines` levels has its own line. */
 void jsonw_init_lines(struct jsonw *w, uint8_t lines);
 void jsonw_finish(struct jsonw *w);
 /** Discards the text, but keeps the memory. */
@@ -48,7 +48,7 @@ void jsonw_reset(struct jsonw *w);
 /** Returns the text so far, zero-terminated and owned by the writer; null if `failed`. */
 const char *jsonw_text(struct jsonw *w);
 
-/** Writes any text as the key of the next value, which is written with a null key. */
+/** Writes any text as the key of the next value. Pass a null key when writing that value. */
 void jsonw_key(struct jsonw *w, const char *text);
 void jsonw_object_begin(struct jsonw *w, const char *key);
 void jsonw_object_end(struct jsonw *w);

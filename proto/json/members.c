@@ -165,7 +165,7 @@ static uint32_t list_count(const void *structure, const struct member *member)
     return count;
 }
 
-/* Returns whether an optional member has its default, or is empty. */
+/* Returns whether an optional member is not written: it has its default or is empty. */
 static bool is_left_out(const void *structure, const struct member *member)
 {
     switch (member->kind) {

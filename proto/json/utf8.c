@@ -10,9 +10,7 @@ static bool continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/*
- * Returns the length of a character from its first byte; 0 if no character begins with this byte.
- */
+/* Returns the length of a character from its first byte; 0 if this byte begins no character. */
 static size_t expected(unsigned char first)
 {
     if (first < 0x80)
@@ -66,8 +64,8 @@ size_t utf8_plain(const char *text, size_t length)
 
         memcpy(&bytes, text + at, sizeof bytes);
         bytes = le64toh(bytes);
-        /* Sets the highest bit of the first byte that is a control character, '"', '\' or beyond
-         * ASCII, and of no byte before it. */
+        /* Sets the highest bit of the first byte that is a control character, '"', '\' or not
+         * ASCII, and of no earlier byte. */
         marks = ones * 0x80 & (bytes | (bytes - ones * 0x20) | ((bytes ^ ones * '"') - ones) |
                                ((bytes ^ ones * '\\') - ones));
         if (marks != 0)

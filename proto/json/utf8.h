@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UTF-8, strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
+/* Strict UTF-8: no overlong forms, no surrogates, no codes above U+10FFFF. */
 #ifndef PROTO_UTF8_H
 #define PROTO_UTF8_H
 
@@ -15,10 +15,10 @@ size_t utf8_char(const char *text, size_t length);
 /** Returns whether a text of `length` bytes is UTF-8. */
 bool utf8_is_valid(const char *text, size_t length);
 
-/** Returns the number of bytes before the first that is not ASCII, or needs an escape in JSON. */
+/** Returns the number of bytes before the first byte that JSON escapes or that is not ASCII. */
 size_t utf8_plain(const char *text, size_t length);
 
-/** Returns the largest number of bytes, at most `length`, that ends at a character's end. */
+/** Returns the largest number of bytes, at most `length`, that does not cut a character. */
 size_t utf8_cut(const char *text, size_t length);
 
 /** Decodes the character of `size` bytes that utf8_char() has found at `text`. */
@@ -31,8 +31,8 @@ size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 bool utf8_is_direction(uint32_t code);
 
 /**
- * Replaces control characters, those that change directions, and invalid bytes by '?', so that a
- * terminal shows the text as one line. The length of the text stays the same.
+ * Replaces control characters, characters that change the direction of text, and invalid bytes
+ * with '?', so that a terminal shows the text as one line. The length of the text stays the same.
  */
 void utf8_disarm(char *text);
 

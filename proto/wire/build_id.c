@@ -26,7 +26,7 @@ static size_t padded(size_t size)
     return (size + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
 }
 
-/* Adds the build ID of a segment of notes. Returns false if the segment has none. */
+/* Adds the build ID of a note segment to the checksum. Returns false if it has no build ID. */
 static bool add_note(struct xxh64 *x, const unsigned char *at, size_t size)
 {
     ElfW(Nhdr) note;
@@ -57,7 +57,7 @@ static bool add_notes(struct xxh64 *x, const struct dl_phdr_info *object)
     return false;
 }
 
-/* Adds the code and constants of an object, which relocation does not change. */
+/* Adds an object's code and constants, which relocation does not change, to the checksum. */
 static void add_segments(struct xxh64 *x, const struct dl_phdr_info *object)
 {
     for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -67,7 +67,7 @@ static void add_segments(struct xxh64 *x, const struct dl_phdr_info *object)
     }
 }
 
-/* Adds the first object, which is the program, and the libraries of libmli. */
+/* Adds the program, which is the first object, and the libraries of libmli to the checksum. */
 static int add_object(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct xxh64 *x = context;

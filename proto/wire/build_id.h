@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identification of a build: several builds can have one version. */
+/* Identifies a build, because several builds can have the same version. */
 #ifndef PROTO_BUILD_ID_H
 #define PROTO_BUILD_ID_H
 
@@ -8,7 +8,7 @@ enum { BUILD_ID_SIZE = 17 };
 /**
  * Returns 16 hexadecimal digits made from the GNU build IDs of this program and of the libmli
  * libraries it has loaded; for an object without a build ID, from its code and constants. Equal
- * binaries give equal digits on every machine. The digits are computed once. Any thread.
+ * binaries give equal digits on every machine. The digits are computed once. Any thread may call.
  */
 const char *build_id(void);
 

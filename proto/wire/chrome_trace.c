@@ -6,7 +6,7 @@
 
 #include "mli_mov_api.h"
 
-/* The processes that the trace shows, added to trace->pid. */
+/* The numbers of the processes minus trace->pid; PIDS: how many processes there are. */
 enum { PID_CHANNELS = 1, PID_QUEUE = 2, PIDS = 2 };
 
 void chrome_trace_init(struct chrome_trace *trace)
@@ -90,7 +90,7 @@ static void write_name(struct textw *w, const struct job_info *job)
     jsonw_finish(&quoted);
 }
 
-/* Returns nanoseconds since the origin of the trace, or 0 for an earlier time. */
+/* Writes the microseconds since the origin of the trace, or 0 for an earlier time. */
 static void write_time(const struct chrome_trace *trace, struct textw *w, uint64_t at)
 {
     uint64_t ns = at > trace->origin_ns ? at - trace->origin_ns : 0;
@@ -167,7 +167,7 @@ static void write_counter(struct chrome_trace *trace, struct textw *w, uint64_t 
                  trace->running);
 }
 
-/* Events may be lost or older than the trace, so the counts stop at 0. */
+/* Decrements a count, but not below 0: the event that incremented it may be lost or too old. */
 static void drop(uint32_t *count)
 {
     *count -= *count > 0;

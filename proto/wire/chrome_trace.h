@@ -2,9 +2,9 @@
 /*
  * Events of jobs as Chrome trace events (JSON array format), for Perfetto and chrome://tracing. The
  * process "mlid" has a track for each channel with the transfers: job, client, bytes and end. The
- * process "queue" has a track for each client with the times that its jobs were queued, as
- * asynchronous events because they overlap. A counter shows the jobs queued and running. Times are
- * microseconds since the first event, with three decimals.
+ * process "queue" has a track for each client with the times in which its jobs were queued, as
+ * asynchronous events because these times overlap. A counter shows the jobs queued and running.
+ * Times are microseconds since the first event, with three decimals.
  */
 #ifndef PROTO_CHROME_TRACE_H
 #define PROTO_CHROME_TRACE_H
@@ -16,8 +16,8 @@
 #define CHROME_TRACE_BEGIN "[\n{\"ph\":\"M\",\"name\":\"process_name\""
 
 struct chrome_trace {
-    uint64_t origin_ns; /* time of the first event; 0: no event yet */
-    int pid;            /* the processes of the trace have numbers from pid + 1 on */
+    uint64_t origin_ns; /* time 0 of the trace; 0: no event yet */
+    int pid;            /* the current processes have the numbers pid + 1 and pid + 2 */
     bool any;
     uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;
@@ -25,13 +25,13 @@ struct chrome_trace {
 };
 
 void chrome_trace_init(struct chrome_trace *trace);
-/** Writes the beginning of a trace. `process` names the process with the channels: plain ASCII.
- * Without chrome_trace_end() the trace is valid too: readers accept a missing closing bracket. */
+/** Writes the beginning of a trace. `process`, in ASCII, is the name of the process with the
+ * channels. Without chrome_trace_end() the trace is valid too: readers accept a missing bracket. */
 void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w);
-/** Begins another process in the trace. All processes have one time 0. */
+/** Begins another process in the trace. Time 0 is the same for all processes. */
 void chrome_trace_continue(struct chrome_trace *trace, const char *process, struct textw *w);
-/** Writes the trace events of one event. A transfer is written when it has ended; a transfer that
- *  began before the first event is cut to begin there. */
+/** Writes the Chrome trace events for one event of a job. A transfer is written when it has ended;
+ * a transfer that began before the first event is cut to begin there. */
 void chrome_trace_event(struct chrome_trace *trace, const struct event *event, struct textw *w);
 void chrome_trace_end(struct chrome_trace *trace, struct textw *w);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The notifications "hello" and "event", and events.subscribe; conventions as in methods.h.
+ * The notifications "hello" and "event", and events.subscribe, with the conventions of methods.h.
  *
  * To add an event, start here: add it to EVENT_TABLE and to PROTOCOL.md; daemon/job emits events,
  * mli_client.h (enum mli_client_event_kind) and chrome_trace.c receive them.
@@ -40,8 +40,8 @@ struct hello {
 };
 
 /**
- * Writes the notification as a whole line. Ignores hello's protocol, capabilities, line and fds,
- * because these are those of this build.
+ * Writes the notification as a whole line. Ignores hello's protocol, capabilities, line and fds:
+ * writes the values of this build instead.
  */
 void hello_write_line(struct jsonw *w, const struct hello *hello);
 /** Reads the params of the notification "hello". Returns 0 or -1 (fault); skips unknown members. */
@@ -71,7 +71,7 @@ struct events_subscribe {
 };
 int events_subscribe_read(const struct json *params, struct events_subscribe *call);
 void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call);
-/** Writes the only member of the result of events.subscribe. */
+/** Writes `events` as array of names: the only member of the result of events.subscribe. */
 void events_write(struct jsonw *w, const char *key, uint32_t events);
 
 struct event {

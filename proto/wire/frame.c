@@ -33,7 +33,7 @@ static void take(struct cmsghdr *header, int fds[FD_RECV_MAX], size_t *count)
     size_t given = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
     if (given > FD_RECV_MAX - *count)
-        given = FD_RECV_MAX - *count; /* cannot happen: the control buffer is not larger */
+        given = FD_RECV_MAX - *count; /* cannot happen: the control buffer has this size */
     memcpy(fds + *count, CMSG_DATA(header), given * sizeof *fds);
     *count += given;
 }
@@ -131,7 +131,7 @@ static void compact(struct frame *frame)
 
 char *frame_room(struct frame *frame, size_t *size)
 {
-    /* Move early, not only if the buffer is full: receiving a few bytes wastes a system call. */
+    /* Move the bytes before the buffer is full: receiving a few bytes wastes a system call. */
     if (frame->begin == frame->end || frame->capacity - frame->end < frame->capacity / 4)
         compact(frame);
     *size = frame->capacity - frame->end;
@@ -380,8 +380,8 @@ static ssize_t transmit(int fd, const void *bytes, size_t size, const int *fds, 
 }
 
 /*
- * Sets `broken` if the peer has closed the connection; earlier lines of the peer can still be
- * received.
+ * Returns `sent`. If the peer has closed the connection, sets `broken` and returns 0, not an error:
+ * lines that the peer has sent can still be received.
  */
 static ssize_t sent_or_broken(struct out *out, ssize_t sent)
 {
@@ -392,9 +392,7 @@ static ssize_t sent_or_broken(struct out *out, ssize_t sent)
     return 0;
 }
 
-/*
- * Sends the next bytes of a file; sends zeros after its end, because the line announced the length.
- */
+/* Sends the next bytes of a file, and zeros after its end: the line has announced the length. */
 static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
 {
     if (!out->chunk)
@@ -441,7 +439,7 @@ static void pop_mark(struct out *out)
     drop_mark(&out->marks[out->mark_begin++]);
 }
 
-/* Sends once: the text up to the next mark, or the descriptors or file of that mark. */
+/* Sends with one system call: text up to the next mark, or the mark's descriptors or file. */
 static ssize_t send_some(struct out *out, int socket)
 {
     struct out_mark *mark = NULL;

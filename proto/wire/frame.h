@@ -5,11 +5,11 @@
  *
  *     recvmsg -> frame_room/frame_commit ----> [ line | line | half a li ]
  *             -> frame_push_fds -------------> [ fd fd fd ]   one FIFO
- *     frame_next -> a line;  frame_take_fds(N) -> its descriptors, N from its "fds" member
+ *     frame_next -> a line with "fds": N;  frame_take_fds(N) -> the N descriptors of the line
  *
  * Descriptors arrive with the first byte of their message. So if the buffer has no partial line, a
- * descriptor in the FIFO belongs to no line: frame_leftover() returns true. The only system call is
- * close(2).
+ * descriptor in the FIFO belongs to no line: frame_leftover() returns true. These functions make no
+ * system call except close(2).
  */
 #ifndef PROTO_FRAME_H
 #define PROTO_FRAME_H
@@ -28,8 +28,8 @@ enum { FD_RECV_MAX = 253 };
 
 /**
  * Receives up to `size` bytes and all descriptors of their message (close-on-exec). With room for
- * FD_RECV_MAX descriptors the kernel closes none itself, so the caller can choose the thread that
- * closes them: close(2) may block.
+ * FD_RECV_MAX descriptors the kernel does not close any descriptor, so the caller can choose the
+ * thread that closes them: close(2) may block.
  * @return bytes (0: end of stream) or -errno. -EMSGSIZE: the kernel could not deliver all
  * descriptors (MSG_CTRUNC). In any case the caller owns the *count descriptors in fds.
  */
@@ -44,8 +44,9 @@ ssize_t fd_recv_all(int socket, void *bytes, size_t size, int fds[FD_RECV_MAX], 
 ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], size_t *count);
 
 /**
- * Sends bytes with `count` descriptors attached to the first byte; the caller keeps them.
- * @return bytes sent, or -errno. If at least one byte was sent, so were the descriptors. Raises no
+ * Sends bytes with `count` descriptors attached to the first byte; the caller keeps the
+ * descriptors.
+ * @return bytes sent, or -errno. If at least one byte was sent, so were all descriptors. Raises no
  * SIGPIPE.
  */
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count);
@@ -80,14 +81,14 @@ void frame_commit(struct frame *frame, size_t bytes);
 int frame_push_fds(struct frame *frame, const int *fds, size_t count);
 
 /**
- * Takes the next complete line, without its "\n" or "\r\n"; valid until frame_room(). Returns false
- * if no line is complete.
+ * Takes the next complete line, without its "\n" or "\r\n"; *line is valid until frame_room().
+ * Returns false if no line is complete.
  */
 bool frame_next(struct frame *frame, const char **line, size_t *length);
 /** Undoes the last frame_next(): the next call returns `line` again. */
 void frame_unread(struct frame *frame, const char *line);
 /**
- * Takes up to `max` of the bytes after the last line unchanged (inline payload); valid until
+ * Takes up to `max` bytes after the last line (inline payload), unchanged; *bytes is valid until
  * frame_room(). Returns the number of bytes.
  */
 size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
@@ -100,8 +101,8 @@ int frame_take_fds(struct frame *frame, size_t count, int *fds);
 bool frame_leftover(const struct frame *frame);
 
 /*
- * The queue of a connection to send: text, with marks where descriptors are attached or where bytes
- * of a file follow.
+ * The bytes that a connection has to send: text, with marks where descriptors are attached or where
+ * bytes of a file follow.
  *
  *     [ line | line | line ...... | line ]  text, gathered until a flush
  *       ^             ^         ^
@@ -127,7 +128,7 @@ struct out {
     char *chunk;      /* buffer for bytes of files */
     bool broken;      /* true: the peer has closed the connection; everything is dropped */
     uint64_t cut;     /* owner of a file that was shorter than announced; 0: no such file */
-    int cut_error;    /* errno if that file could not be read; 0: it is shorter */
+    int cut_error;    /* errno if that file could not be read; 0: the file is shorter */
     size_t line_text; /* end of the text at out_line_begin() */
     size_t line_mark; /* end of the marks at out_line_begin() */
 };
@@ -146,19 +147,19 @@ int out_add(struct out *out, const void *bytes, size_t size);
 
 /** Marks the beginning of a line for out_line_drop(). */
 void out_line_begin(struct out *out);
-/** Removes the line from the queue; no byte of it may have been sent. */
+/** Removes the line from the queue; no byte of the line may have been sent. */
 void out_line_drop(struct out *out);
 
 /** Attaches descriptors, which the caller keeps, to the next byte. Returns 0 or -ENOMEM. */
 int out_attach(struct out *out, const int *fds, size_t count);
-/** Queues the first `size` bytes of a file. If the file is shorter when they are sent, out_flush()
- *  sets `cut` to `owner`, which is not 0. Returns 0 or -ENOMEM. */
+/** Queues the first `size` bytes of a file. If the file is shorter when its bytes are sent,
+ * out_flush() sets `cut` to `owner`, which must not be 0. Returns 0 or -ENOMEM. */
 int out_file(struct out *out, int fd, uint64_t size, uint64_t owner);
-/** Duplicates queued descriptors, so that the caller may close its own. Returns 0 or -errno. */
+/** Duplicates queued descriptors: the caller may close the originals. Returns 0 or -errno. */
 int out_keep(struct out *out);
 
 /** Sends as much as the socket accepts. Returns 0 or -errno; 0 even if the peer has closed the
- *  connection (`broken`). Returns early after setting `cut`: clear it and call again. */
+ *  connection (`broken`). Returns early after setting `cut`: clear `cut` and call again. */
 int out_flush(struct out *out, int socket);
 
 #endif /* PROTO_FRAME_H */

@@ -25,7 +25,7 @@ static int read_request_item(const struct json *object, struct inline_item *item
     return optional_bool(object, "back", &item->back);
 }
 
-/* Reads an item of a reply: a number of bytes, which is also the size. */
+/* Reads an item of a reply: one number, which becomes both `bytes` and `size`. */
 static int read_reply_item(const struct json *value, struct inline_item *item)
 {
     int64_t bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The member "inline" of requests and replies: bytes in place of descriptors, for streams that
- * carry none ("Inline payload" in PROTOCOL.md). The caller sends and receives the bytes.
+ * cannot carry descriptors ("Inline payload" in PROTOCOL.md). The caller transfers the bytes.
  */
 #ifndef PROTO_INLINE_PAYLOAD_H
 #define PROTO_INLINE_PAYLOAD_H
@@ -12,9 +12,8 @@
 #include "proto/json/json.h"
 #include "proto/wire/wire_limits.h"
 
-#define INLINE_BYTES_MAX                                                                           \
-    (UINT64_C(1) << 30) /* largest sum of the sizes of one request, in bytes                       \
-                         */
+/* The largest sum of the sizes of one request, in bytes. */
+#define INLINE_BYTES_MAX (UINT64_C(1) << 30)
 
 struct inline_item {
     uint64_t bytes; /* number of bytes after the line */

@@ -247,7 +247,7 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
     return 0;
 }
 
-/* All members of struct job_common. */
+/* Reading and writing struct job_common. */
 
 void job_common_init(struct job_common *common)
 {
@@ -315,7 +315,7 @@ int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
     return tensor_desc_check_at(&typed, object);
 }
 
-/* Returns the value of an entry that changes nothing. */
+/* Returns the neutral value of the entry of a field for a dimension. */
 static int64_t neutral(const struct field *field, uint32_t dimension)
 {
     return field->at == offsetof(mli_mov_cfg_t, perm_dim) ? dimension : field->min;
@@ -406,7 +406,7 @@ int job_brief_read(const struct json *value, struct job_brief *brief)
     return members_read_open(brief, brief_members, value);
 }
 
-/* All members of struct job_info but the error. */
+/* All members of struct job_info except the error. */
 static const struct member info_members[] = {
 #define COUNT(field) MEMBER_COUNT(struct job_info, field, #field)
     COUNT(job),
@@ -484,7 +484,7 @@ void job_result_write(struct jsonw *w, const char *key, const struct job_result 
         jsonw_uint(w, "job", result->job);
     if (result->has_dst)
         write_dst(w, &result->dst);
-    jsonw_object_begin(w, "cost"); /* by hand, not by a table of members: this is faster */
+    jsonw_object_begin(w, "cost"); /* without cost_members, which would be slower */
     jsonw_uint(w, "bytes", result->bytes);
     jsonw_uint(w, "channels", result->channels);
     jsonw_string(w, "engine", result->engine);

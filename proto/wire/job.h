@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job on the wire: one move or permute with its tensors in file descriptors or buffers: the
- * params of job.submit and job.prepare.
+ * A job on the wire, the params of job.submit and job.prepare: one move or permute, with its
+ * tensors in file descriptors or buffers.
  *
  *     job file -> proto/file/job_file.h: struct job_spec -> mlictl opens the files -> struct job
  *     program  -> mli_client_job ---------------------------> libmli_client -------> struct job
@@ -34,16 +34,16 @@ struct job_refs {
 };
 
 /**
- * Reads a job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - and copies it to *name, which the
- * caller frees. Returns 0 or -1 with value's fault filled.
+ * Reads a job's name, 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - and copies it to *name, which the
+ * caller frees. Returns 0, or -1 with value's fault filled.
  */
 int job_name_read(const struct json *value, char **name);
 /**
- * Like job_name_read(), but refuses names of digits only, because numbers on the wire refer to jobs
- * too.
+ * Like job_name_read(), but refuses names of digits only, because they look like the number of a
+ * job.
  */
 int job_name_read_wire(const struct json *value, char **name);
-/** Returns whether a name has a character other than a digit. */
+/** Returns whether the wire allows a name: it has a character other than a digit. */
 bool job_name_is_wire(const char *name);
 
 /** Reads a reference. Returns 0, or -1 with value's fault filled and *ref empty. */
@@ -92,20 +92,20 @@ struct job_common {
 void job_common_init(struct job_common *common);
 void job_common_finish(struct job_common *common);
 
-/** Sets the number of entries of each list of cfg that is not neutral to `rank`. */
+/** Sets the length of each array of cfg, except neutral arrays, to `rank`. */
 void job_common_set_lengths(struct job_common *common, uint32_t rank);
 
 /**
  * Checks what depends on the source's rank: each cfg array and the destination's shape and strides
  * are absent or have `rank` entries, and the cfg of a permute has no array but perm_dim. Rank 0
- * means unknown. Fault pointers are relative to the job, such as "/cfg/offset". Returns 0 or -1.
+ * means unknown. Fault pointers, such as "/cfg/offset", are relative to the job. Returns 0 or -1.
  */
 int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
                    struct fault *fault);
 
 /* Private to proto/. Readers return 0, or -1 with the object's fault filled. */
 
-/** The members that job_common_read() reads, for json_object()'s list. */
+/** The members that job_common_read() reads, for the keys that json_object() allows. */
 #define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
 
 /** Reads the members of struct job_common; each member may be absent. */
@@ -121,7 +121,7 @@ void job_common_write(struct jsonw *w, const char *name, const struct job_common
  * absent.
  */
 int memory_name_read(const struct json *object, char out[MEMORY_NAME_MAX]);
-/** Reads the member `key`, the name of a board's memory. Otherwise like memory_name_read(). */
+/** Like memory_name_read(), but reads the member `key`. */
 int memory_member_read(const struct json *object, const char *key, char out[MEMORY_NAME_MAX]);
 
 /** Checks the destination's parameters in `object` against the source's type, because a move does
@@ -160,7 +160,7 @@ void job_states_write(struct jsonw *w, const char *key, uint32_t states);
 
 enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FD, TENSOR_IN_BUFFER };
 
-/* A tensor and its memory. */
+/* A tensor and the descriptor or buffer that holds it. */
 struct tensor_ref {
     enum tensor_where where;
     uint32_t fd;     /* for TENSOR_IN_FD: index into the descriptors of the request */
@@ -256,10 +256,7 @@ void job_finish(struct job *job);
  * Returns 0, or -1 with the fault of params filled (pointers relative to params) and *job empty.
  */
 int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
-/**
- * Reads the params of job.prepare, like those of job.submit, but without "after", "detach" and
- * "timeout_ms".
- */
+/** Like job_wire_read(), but for job.prepare: without "after", "detach" and "timeout_ms". */
 int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *job);
 /**
  * Writes the members of the params of job.submit or job.prepare. Leaves out a name of digits only:

@@ -2,7 +2,7 @@
 /*
  * Params and results of the methods, except those of job.submit and job.prepare (job.h) and of
  * events.subscribe (events.h). A read function returns 0, or -1 with the fault of `params` filled
- * and nothing to finish; it reads absent params as {}. A write function writes the members of the
+ * and no memory to free; it reads absent params as {}. A write function writes the members of the
  * params into the object that is open.
  */
 #ifndef PROTO_WIRE_METHODS_H
@@ -44,13 +44,13 @@ struct daemon_info {
     uint64_t bytes_moved;
 };
 int daemon_info_read(const struct json *result, struct daemon_info *info);
-/** Writes the object as member `key`. */
+/** Writes the result as member `key`. */
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
 
 /** Reads the params of daemon.drain. *wait becomes true if the reply must wait for the last job. */
 int daemon_drain_read(const struct json *params, bool *wait);
 
-/* Bucket i counts the values below 1024 << i ns that are in no earlier bucket; the last bucket
+/* Bucket i counts the values below 1024 << i ns that are in no earlier bucket; the last bucket also
  * counts all larger values. */
 enum { HISTOGRAM_BUCKETS = 24 };
 struct histogram {
@@ -62,8 +62,8 @@ struct channel_stats {
     uint32_t channel;
     enum { CHANNEL_IDLE, CHANNEL_BUSY, CHANNEL_QUARANTINED } state;
     uint64_t submitted, completed, failed, cancelled, bytes, rows, busy_ns;
-    uint64_t cpu_pieces, cpu_bytes; /* pieces that the processor moved instead of the device; the
-                                       members are left out if there are none */
+    uint64_t cpu_pieces, cpu_bytes; /* number and bytes of the pieces that the processor moved
+                                       instead of the device; a member that is 0 is left out */
     uint64_t job;                   /* 0: none */
 };
 
@@ -82,9 +82,9 @@ struct connection_stats {
 struct memory_stats {
     char name[MEMORY_NAME_MAX];
     uint64_t base, size;
-    uint64_t used;    /* bytes of all ranges */
+    uint64_t used;    /* bytes of all ranges in use */
     uint64_t largest; /* bytes of the largest free range */
-    uint32_t ranges;  /* buffers and tensors of jobs in the memory */
+    uint32_t ranges;  /* number of buffers and of tensors of jobs in the memory */
 };
 
 enum { STATS_LIST_MAX = 100, STATS_MEMORIES_MAX = 16 };
@@ -94,7 +94,7 @@ struct daemon_stats {
     uint64_t uptime_ms;
     struct {
         uint64_t submitted, done, failed, cancelled, refused;
-        uint32_t waiting, queued[3], running; /* jobs; queued: low, normal, high priority */
+        uint32_t waiting, queued[3], running; /* jobs now; queued[]: low, normal, high priority */
     } jobs;
     uint64_t bytes_moved;
     struct {
@@ -142,8 +142,8 @@ void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 struct buffer_alloc {
     uint64_t size;                /* at least 1 */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of the service's target profile; or empty */
-    bool has_address; /* true: `address` is given, with a memory only; false: the service chooses
-                         the address */
+    bool has_address; /* true: `address` is given, which requires `memory`; false: the service
+                         chooses the address */
     uint64_t address; /* wanted address of the first byte on the board */
 };
 int buffer_alloc_read(const struct json *params, struct buffer_alloc *call);
@@ -152,7 +152,7 @@ void buffer_alloc_write(struct jsonw *w, const struct buffer_alloc *call);
 struct buffer_info {
     uint32_t buffer; /* from 1 */
     uint64_t size;
-    enum buffer_access access; /* READ or WRITE */
+    enum buffer_access access; /* BUFFER_ACCESS_READ or BUFFER_ACCESS_WRITE */
     bool sealed;
     char memory[MEMORY_NAME_MAX]; /* memory of the board that the buffer is in; or empty */
     uint64_t address;             /* with a memory: address of the first byte on the board */
@@ -181,7 +181,7 @@ struct job_start {
     uint32_t prepared;
     struct start_memory src, dst;
     bool has_priority;
-    int32_t priority;    /* priority: -1, 0 or 1 */
+    int32_t priority;    /* with has_priority: -1, 0 or 1 */
     uint32_t timeout_ms; /* 0: no timeout */
     bool detach;
     struct job_refs after;

@@ -70,8 +70,8 @@ static const char *const method_names[] = {
 
 /*
  * Reads "fds" before all other members: without the number of descriptors of this line, the
- * descriptors of later lines cannot be assigned. Leaves UINT32_MAX if "fds" is invalid or
- * duplicate.
+ * descriptors of later lines cannot be assigned. If "fds" is invalid or duplicate, request->fds
+ * stays UINT32_MAX.
  */
 static int read_fds(struct rpc_request *request)
 {
@@ -155,7 +155,7 @@ static int check_params(struct rpc_request *request)
 
     if (needs_params(request->method) && !json_present(&request->params))
         return json_complain(&request->params, "missing; the job is required");
-    /* Makes params a root: pointers of faults in a job are relative to the job. */
+    /* Make params a root, so that the pointers of faults in a job are relative to the job. */
     request->params.parent = NULL;
     if (!takes_params(request->method) && json_present(&request->params))
         return json_object(&request->params, none);

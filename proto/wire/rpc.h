@@ -11,9 +11,9 @@
  *
  * To add a method, start here: add it to RPC_METHOD_TABLE and, if it takes no params, to
  * takes_params() in rpc.c. Add a structure for its params, with a read and a write function, to
- * methods.h, and its section to PROTOCOL.md. The service's half
- * starts in daemon/net/net.h, the C client's in client/src/client_state.h. Params and results with
- * structures of their own are tested by tests/unit/proto/test_calls.c and tests/fuzz/fuzz_rpc.c. To
+ * methods.h, and a section to PROTOCOL.md. daemon/net/net.h says how to add the method to the
+ * service, client/src/client_state.h how to add it to the C client. If its params or results have
+ * a structure of their own, add them to tests/unit/proto/test_calls.c and tests/fuzz/fuzz_rpc.c. To
  * add an event, start in events.h; to add an error, in proto/json/fault.h; to add a member of jobs,
  * in job.h.
  */
@@ -75,8 +75,8 @@ struct rpc_request {
     enum rpc_method method;
     uint32_t fds;       /* number of descriptors of this line ("fds"); 0 if absent */
     struct json root;   /* the root of the line; owned; params points into it */
-    struct json params; /* .node is null if absent. Fault pointers of its values are relative to
-                           params, those of other members to the line */
+    struct json params; /* .node is null if absent. Fault pointers are relative to params for its
+                           values, and relative to the root for other members */
     struct fault fault; /* fault of this line, and of getters below params */
 };
 
@@ -89,10 +89,10 @@ struct rpc_request {
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
 void rpc_request_finish(struct rpc_request *request);
 
-/* Writes a reply: begin, the members of its result, end. */
+/* To write a reply: call begin, write the members of the result, call end. */
 void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
 void rpc_result_end(struct jsonw *w);
-/* Functions that write whole lines. */
+/* Each of the functions rpc_write_*() writes a whole line. */
 void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
 /** Writes an error reply with the number of the job that failed. */
 void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
@@ -114,7 +114,7 @@ struct rpc_reply {
     enum rpc_notification notification;
     struct json params;             /* params of a notification, for hello_read() or event_read() */
     uint32_t fds;                   /* number of descriptors of this line */
-    struct inline_payload *inlines; /* owned; null without a member "inline" */
+    struct inline_payload *inlines; /* the member "inline"; owned; null if absent */
     bool ok;
     struct json root;   /* the root of the line; owned; result and params point into it */
     struct json result; /* if ok */

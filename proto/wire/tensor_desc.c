@@ -38,8 +38,8 @@ bool element_type_from_name(const char *name, mli_element_type *type)
 }
 
 /*
- * Allocates the three arrays as one block. Arrays with larger entries come first, so that all
- * arrays are aligned.
+ * quant_alloc() allocates the three arrays as one block. Arrays with larger entries come first, so
+ * that all arrays are aligned.
  */
 enum { ENTRY_SIZE = sizeof(int16_t) + sizeof(int16_t) + sizeof(int8_t) };
 
@@ -339,7 +339,7 @@ static int check_param(const struct json *value, enum param param)
 /* The quantisation members of an object, each checked separately. */
 struct members {
     struct json axis_json, frac_bits_json, param[PARAM_COUNT];
-    int64_t axis, frac_bits; /* valid if the member is present */
+    int64_t axis, frac_bits; /* valid if axis_json or frac_bits_json is present */
 };
 
 static int read_members(struct members *members, const struct json *object)

@@ -52,28 +52,28 @@ const char *element_type_name(mli_element_type type);
 /** Finds the type with that name; returns false if the name is unknown. */
 bool element_type_from_name(const char *name, mli_element_type *type);
 
-/** The members that tensor_desc_read() reads, for json_object()'s list. */
+/** The members that tensor_desc_read() reads, for the keys that json_object() allows. */
 #define TENSOR_DESC_KEYS                                                                           \
     "type", "shape", "strides", "axis", "scale", "zero_point", "scale_frac_bits", "frac_bits"
 
 /**
- * Reads the members of a tensor from an object into *desc; absent members keep their values. Give
- * defaults as object->defaults, so that the quantisation members are replaced together. Per-axis
- * parameters are "axis" with at least one array; a single number beside an array holds for every
- * entry. Refuses members that contradict each other. Returns 0 or -1 (fault).
+ * Reads the members of a tensor from an object into *desc; absent members keep their values. Pass
+ * defaults in object->defaults, because the quantisation members of *desc are replaced together.
+ * Per-axis parameters are "axis" with at least one array; a single number beside an array holds for
+ * every entry. Refuses members that contradict each other. Returns 0 or -1 (fault).
  */
 int tensor_desc_read(struct tensor_desc *desc, const struct json *object);
 
-/** Checks each member of a tensor on its own, as for default values. Returns 0 or -1 (fault). */
+/** Checks each member of a tensor separately, for default values. Returns 0 or -1 (fault). */
 int tensor_desc_check_members(const struct json *object);
 
 /**
  * Checks the numbers of strides and of per-axis entries against the shape, and the parameters
  * against the type. Call it after adding a type or a shape to the result of tensor_desc_read().
- * Fault pointers are relative to the tensor, such as "/axis". Returns 0 or -1.
+ * Fault pointers, such as "/axis", are relative to the tensor. Returns 0 or -1.
  */
 int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault);
-/** Like tensor_desc_check(), with faults at the members of `object`, the source of *desc. */
+/** Like tensor_desc_check(), but faults name members of `object`, from which *desc was read. */
 int tensor_desc_check_at(const struct tensor_desc *desc, const struct json *object);
 
 /** Writes the members into the object that is open, per-axis parameters as arrays. */

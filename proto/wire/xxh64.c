@@ -41,7 +41,7 @@ void xxh64_init(struct xxh64 *x)
     *x = (struct xxh64){.lanes = {PRIME_1 + PRIME_2, PRIME_2, 0, -PRIME_1}};
 }
 
-/* Adds whole stripes of bytes. */
+/* Adds `count` stripes, each of XXH64_STRIPE bytes. */
 static void add_stripes(struct xxh64 *x, const unsigned char *at, size_t count)
 {
     uint64_t a = x->lanes[0], b = x->lanes[1], c = x->lanes[2], d = x->lanes[3];
