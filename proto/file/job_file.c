@@ -364,7 +364,7 @@ out:
     return status;
 }
 
-/* Reading and writing the file. */
+/* Reading and writing job files. */
 
 /* Appends the pointer of the job to the message of a fault in "defaults". */
 static void name_job(struct fault *fault, const struct job_spec *job)
@@ -376,7 +376,7 @@ static void name_job(struct fault *fault, const struct job_spec *job)
                   job->pointer);
 }
 
-/* Limits the number of parameters of all jobs: each job has a copy of those in "defaults". */
+/* Limits the number of quantisation parameters of all jobs: each job copies those of "defaults". */
 static int count_entries(const struct job_spec *job, size_t *entries, struct fault *fault)
 {
     *entries += job->src.desc.quant.count + job->dst.desc.quant.count;

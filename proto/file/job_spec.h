@@ -56,7 +56,8 @@ enum file_format {
 #undef FILE_FORMAT_ENUM
 };
 
-/* The dtypes of .npy files: X(name, descr, kind, size, exact_max); 0 .. exact_max fit exactly. */
+/* The dtypes of .npy files: X(name, descr, kind, size, exact_max). A dtype holds all integers from
+ * 0 to exact_max exactly. */
 #define DTYPE_TABLE(X)                                                                             \
     X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
     X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
@@ -81,9 +82,9 @@ struct tensor_spec {
     size_t buffer_index;     /* with `buffer`: index into the buffers of the job file */
     enum file_format format; /* format as written in the job */
     char *tensor;            /* src: the tensor's name in an archive; null: the only tensor */
-    bool update;             /* dst: true: the job writes into an existing tensor */
+    bool update;             /* dst: whether the job writes into an existing tensor */
     char *params;            /* dst: file for the result's quantisation parameters; or null */
-    const char *dtype;       /* src, raw files and buffers: NumPy's name, static; or null */
+    const char *dtype;       /* src, raw files and buffers: NumPy's dtype, static; or null */
     uint64_t offset;         /* raw files and buffers: bytes before the first element */
     char memory[MEMORY_NAME_MAX]; /* name of a memory of a target profile, in which the tensor is
                                      placed; or empty */
@@ -106,10 +107,10 @@ enum file_format file_format_of_name(const char *file);
 
 /** Frees the strings and the description; `struct tensor_spec spec = {0}` is an empty spec. */
 void tensor_spec_finish(struct tensor_spec *spec);
-/** Returns `format`, with FILE_FORMAT_AUTO resolved by the file's name. */
+/** Returns spec->format; if it is FILE_FORMAT_AUTO, the format by the ending of the file's name. */
 enum file_format tensor_spec_format(const struct tensor_spec *spec);
 
-/* Private to proto/file. Readers return 0, or -1 with the object's fault filled. */
+/* Private to proto/file. The reading functions return 0, or -1 with the object's fault filled. */
 
 /** The allowed members of "src" and of "dst", null-terminated. */
 extern const char *const tensor_spec_src_keys[], *const tensor_spec_dst_keys[];
@@ -176,7 +177,7 @@ void buffer_specs_finish(struct buffer_spec *buffers, size_t count);
 /** Writes the buffers as member "buffers"; writes nothing if `count` is 0. */
 void buffer_specs_write(struct jsonw *w, const struct buffer_spec *buffers, size_t count);
 
-/* Private to proto/file. Readers return 0, or -1 with the fault filled. */
+/* Private to proto/file. The functions with an int result return 0, or -1 with the fault filled. */
 
 /** Reads "buffers", which may be absent, into a new array. Sets *count also on failure. */
 int buffer_specs_read(const struct json *array, struct buffer_spec **buffers, size_t *count);

@@ -60,7 +60,7 @@ static int expect(struct scan *scan, char c)
     return accept(scan, c) ? 0 : refuse(scan, "'%c' is expected", c);
 }
 
-/* Parses a string in either kind of quotes. Escapes are refused: no known name or dtype has any. */
+/* Parses a string in single or double quotes. Refuses escapes: no known name or dtype has them. */
 static int read_string(struct scan *scan, char *out, size_t size)
 {
     size_t begin, length;
@@ -325,7 +325,7 @@ static int check_size(struct npy_header *header, uint64_t file_size, struct faul
     return 0;
 }
 
-/* Checks magic and version. Returns the offset of the literal of *size bytes, or 0 with a fault. */
+/* Checks magic and version. Returns the offset of the dictionary of *size bytes; 0: fault. */
 static size_t find_literal(const unsigned char *bytes, size_t length, size_t *size,
                            struct fault *fault)
 {

@@ -79,7 +79,7 @@ int npy_format(struct npy_header *header, void *out, size_t size);
  */
 void npy_make_little(void *bytes, const struct npy_header *header);
 
-/** Returns the default type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats. */
+/** Returns the default element type of a dtype: fx8, fx16 or sa32 by size; floats: fp16 or fp32. */
 mli_element_type npy_default_type(const struct npy_header *header);
 
 /**

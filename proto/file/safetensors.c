@@ -137,7 +137,7 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
-/* Requires the size that shape and dtype give; a tensor of an unknown dtype may have any size. */
+/* Compares the tensor's size with shape and dtype. A tensor of unknown dtype may have any size. */
 static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
                       const struct json *value)
 {
@@ -181,14 +181,14 @@ static int read_tensor(struct tensor_list *list, const struct json *value, uint6
     return judge(entry, known, word) < 0 ? no_memory(value->fault) : 0;
 }
 
-/* All tensors of the header. */
+/* All tensors of a header: their names and places. */
 
 static int compare_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses duplicate keys as json_object() does, but without a limit on the number of members. */
+/* Refuses duplicate keys like json_object(), but does not limit the number of members. */
 static int check_keys(const struct json *object)
 {
     struct json member = {0};

@@ -23,7 +23,7 @@ struct tensor_entry {
     char *refusal;            /* the reason why no job can move the tensor; or null */
     struct npy_header header; /* header of the tensor; if `refusal` is set, only data_offset (in the
                                  file) is valid */
-    uint64_t place;           /* reference to the tensor, for the reader of the archive */
+    uint64_t place;           /* .npz: index of the member; other archives: offset in the file */
 };
 
 struct tensor_list {

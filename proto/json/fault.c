@@ -15,7 +15,7 @@ static void set_pointer(struct fault *fault, const char *pointer)
     fault->has_pointer = true;
     if (length >= sizeof fault->pointer) {
         length = utf8_cut(pointer, sizeof fault->pointer - 1);
-        if (pointer[length - 1] == '~') /* do not cut the text within an escape */
+        if (pointer[length - 1] == '~') /* do not cut the pointer within an escape, "~0" or "~1" */
             length--;
     }
     memmove(fault->pointer, pointer, length);
@@ -97,7 +97,7 @@ static bool pointer_of_error(const char *error, char *out, size_t size)
     return false;
 }
 
-/* If the error text names a stride, such as "src.mem_stride", returns the text behind this name,
+/* If the error text names a stride, such as "src.mem_stride", returns the text after this name,
  * and sets *tensor to the tensor's name in a job. Otherwise returns null. */
 static const char *behind_stride(const char *error, const char **tensor)
 {

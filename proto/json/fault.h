@@ -52,7 +52,7 @@ enum { FAULT_POINTER_MAX = 256, FAULT_TEXT_MAX = 320 };
 struct fault {
     enum fault_code code;
     mli_status status;               /* MLI_STATUS_OK unless code is FAULT_REFUSED */
-    unsigned line, column;           /* place in the text, from 1; 0 if unknown */
+    unsigned line, column;           /* place in the parsed text, from 1; 0 if unknown */
     bool has_pointer;                /* true: the pointer is known; the pointer of the root is "" */
     char pointer[FAULT_POINTER_MAX]; /* RFC 6901 pointer of the member at fault */
     char text[FAULT_TEXT_MAX];       /* the message: what was given, what is allowed */
@@ -71,7 +71,7 @@ static inline int fault_failed(void)
 /**
  * int fault_set(fault, code, pointer, format, ...): fills *fault and returns -1, so that callers
  * can `return fault_set(...)`. `pointer` is null if the place is unknown. Cuts a pointer or text
- * that is too long at a character's end. A macro, so that analyzers see the value -1.
+ * that is too long, but never inside a character. A macro, so that analyzers see the value -1.
  */
 #define fault_set(...) (fault_fill(__VA_ARGS__), fault_failed())
 

@@ -75,7 +75,7 @@ const char *nearest_word(const char *given, const char *const *words)
 {
     const char *const *const all = words;
     size_t length = strlen(given);
-    size_t best = length < 5 ? 2 : 3; /* only words at a smaller distance are suggested */
+    size_t best = length < 5 ? 2 : 3; /* only words at a smaller edit distance are suggested */
     const char *word = NULL;
 
     if (length > WORD_MAX)

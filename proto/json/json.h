@@ -132,7 +132,7 @@ int json_text(const struct json *value, size_t max, const char **out);
  * The fault of an unknown word suggests a similar word or lists all words.
  */
 int json_choice(const struct json *value, const char *const *words, size_t *index);
-/** Fills the fault as json_choice() does for the unknown word `given`. Returns -1. */
+/** Fills the fault of json_choice() for the unknown word `given`. Returns -1. */
 int json_complain_choice(const struct json *value, const char *given, const char *const *words);
 
 bool json_is_int(const struct json *value);

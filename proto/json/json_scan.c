@@ -95,7 +95,7 @@ static int escape_decode(const char *text, size_t length, uint32_t *code)
     return 12;
 }
 
-/* The position of a fault. */
+/* The place of a fault: pointer, line and column. */
 
 /* Appends a key of the text to the pointer, and decodes the key's escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)

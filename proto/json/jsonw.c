@@ -137,7 +137,7 @@ static void append_control(struct jsonw *w, char c)
     char text[8];
 
     switch (c) {
-    case '\b': /* short escapes, so that JSON that is read and written again is not longer */
+    case '\b': /* short escapes: JSON that was read must not become longer when it is written */
         append(w, "\\b", 2);
         return;
     case '\f':

@@ -182,7 +182,7 @@ static bool is_left_out(const void *structure, const struct member *member)
     }
 }
 
-/* A counter above the largest number of the protocol is written as that number. */
+/* jsonw_uint() writes a counter above the largest number of the protocol as that number. */
 static void write_number(struct jsonw *w, const char *key, const struct member *member,
                          const void *structure, size_t index)
 {

@@ -6,7 +6,7 @@
 
 #include "mli_mov_api.h"
 
-/* The numbers of the processes minus trace->pid; PIDS: how many processes there are. */
+/* The numbers of the trace's two processes, relative to trace->pid; PIDS: how many there are. */
 enum { PID_CHANNELS = 1, PID_QUEUE = 2, PIDS = 2 };
 
 void chrome_trace_init(struct chrome_trace *trace)

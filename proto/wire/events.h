@@ -71,7 +71,7 @@ struct events_subscribe {
 };
 int events_subscribe_read(const struct json *params, struct events_subscribe *call);
 void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call);
-/** Writes `events` as array of names: the only member of the result of events.subscribe. */
+/** Writes `events` as an array of names: the only member of the result of events.subscribe. */
 void events_write(struct jsonw *w, const char *key, uint32_t events);
 
 struct event {

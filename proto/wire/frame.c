@@ -33,7 +33,7 @@ static void take(struct cmsghdr *header, int fds[FD_RECV_MAX], size_t *count)
     size_t given = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
     if (given > FD_RECV_MAX - *count)
-        given = FD_RECV_MAX - *count; /* cannot happen: the control buffer has this size */
+        given = FD_RECV_MAX - *count; /* cannot happen: the control buffer has no more room */
     memcpy(fds + *count, CMSG_DATA(header), given * sizeof *fds);
     *count += given;
 }

@@ -34,8 +34,8 @@ struct job_refs {
 };
 
 /**
- * Reads a job's name, 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - and copies it to *name, which the
- * caller frees. Returns 0, or -1 with value's fault filled.
+ * Reads a job's name (1 .. PROTO_NAME_MAX of the characters A-Z a-z 0-9 _ . : -) and copies it to
+ * *name, which the caller frees. Returns 0, or -1 with value's fault filled.
  */
 int job_name_read(const struct json *value, char **name);
 /**
@@ -103,7 +103,7 @@ void job_common_set_lengths(struct job_common *common, uint32_t rank);
 int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
                    struct fault *fault);
 
-/* Private to proto/. Readers return 0, or -1 with the object's fault filled. */
+/* Private to proto/. The reading functions return 0, or -1 with the object's fault filled. */
 
 /** The members that job_common_read() reads, for the keys that json_object() allows. */
 #define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
@@ -131,8 +131,7 @@ int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
 
 /*
  * State and description of a job, in job.status, job.list, job.wait and events. To add a member,
- * start here: add it to struct job_info, to write_members() and job_info_read(), and to
- * PROTOCOL.md.
+ * start here: add it to struct job_info, to the table info_members in job.c, and to PROTOCOL.md.
  */
 
 /* X(name, word on the wire) */
@@ -185,7 +184,7 @@ struct job_brief {
     enum job_state state;
 };
 void job_brief_write_members(struct jsonw *w, const struct job_brief *brief);
-/** Reads a brief description. Returns 0 or -1 (fault); skips unknown members. */
+/** Reads a struct job_brief. Returns 0 or -1 (fault); skips unknown members. */
 int job_brief_read(const struct json *value, struct job_brief *brief);
 
 struct job_info {
@@ -204,13 +203,13 @@ struct job_info {
     struct fault fault;        /* storage for the error; only job_info_read() fills it */
 };
 
-/** Writes the description as an object; `key` is null inside an array. */
+/** Writes the description of a job as an object; `key` is null inside an array. */
 void job_info_write(struct jsonw *w, const char *key, const struct job_info *info);
 /** Writes only the members of the description, into the object that is open. */
 void job_info_write_members(struct jsonw *w, const struct job_info *info);
 /**
- * Reads a description. Returns 0 or -1 (fault); skips unknown members. Do not copy *info: `error`
- * may point into it.
+ * Reads the description of a job. Returns 0 or -1 (fault); skips unknown members. Do not copy
+ * *info: info->error may point into *info.
  */
 int job_info_read(const struct json *value, struct job_info *info);
 

@@ -156,7 +156,7 @@ struct buffer_info {
     bool sealed;
     char memory[MEMORY_NAME_MAX]; /* memory of the board that the buffer is in; or empty */
     uint64_t address;             /* with a memory: address of the first byte on the board */
-    /* Members of the items of buffer.list only: */
+    /* Only the items of buffer.list have these members: */
     bool allocated; /* true: "kind" is "allocated"; false: "registered" */
     uint32_t jobs, prepared;
 };
@@ -164,7 +164,8 @@ struct buffer_info {
 void buffer_info_write_members(struct jsonw *w, const struct buffer_info *info);
 /** Writes an item of the result of buffer.list. */
 void buffer_info_write_item(struct jsonw *w, const struct buffer_info *info);
-/** Reads a result or an item. Returns 0 or -1 (fault); skips unknown members. */
+/** Reads a result of buffer.register or buffer.alloc, or an item of buffer.list. Returns 0 or -1
+ * (fault); skips unknown members. */
 int buffer_info_read(const struct json *value, struct buffer_info *info);
 
 /* The methods job.start, job.wait, job.list, job.status, job.cancel and job.release. */

@@ -129,7 +129,7 @@ static int read_envelope(struct rpc_request *request)
     return read_method(request, &members[METHOD]);
 }
 
-/* Only the presence of params is checked here; the read function of each method checks the rest. */
+/* The other methods have default params, or their read functions refuse absent params. */
 static bool needs_params(enum rpc_method method)
 {
     return method == RPC_JOB_SUBMIT || method == RPC_JOB_PREPARE;

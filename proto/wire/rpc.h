@@ -89,7 +89,7 @@ struct rpc_request {
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
 void rpc_request_finish(struct rpc_request *request);
 
-/* To write a reply: call begin, write the members of the result, call end. */
+/* To write a reply, call rpc_result_begin(), write the result's members, call rpc_result_end(). */
 void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
 void rpc_result_end(struct jsonw *w);
 /* Each of the functions rpc_write_*() writes a whole line. */

@@ -82,7 +82,7 @@ void tensor_desc_write(struct jsonw *w, const struct tensor_desc *desc);
 /**
  * Fills rank, shape, strides, type and quantisation of an mli_tensor. Per-axis containers point
  * into desc's arrays. Does not change the data pointer and capacity. Parameters that were not given
- * become neutral: per tensor, scale 1, zero point 0, shift 0.
+ * become neutral: one parameter set per tensor, with scale 1, zero point 0, shift 0.
  */
 void tensor_desc_to_mli(const struct tensor_desc *desc, mli_tensor *tensor);
 
