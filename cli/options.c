@@ -61,7 +61,7 @@ static int unknown(const struct option *table, const char *word, size_t length)
     names[count] = NULL;
     for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
         if (strcmp(name, former[i].name) == 0)
-            return print_refusal("--%s is no option any more: %s", name, former[i].instead);
+            return print_refusal("--%s is no longer an option: %s", name, former[i].instead);
     }
     const char *nearest = nearest_word(name, names);
     if (nearest)

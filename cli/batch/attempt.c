@@ -150,7 +150,7 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
     if (asprintf(&path, "%s%s", r->expect_path, fresh ? "" : ".new") < 0)
         return fault_no_memory(fault);
     int status = write_file(r, path, fresh, fault);
-    const char *done = "written to", *next = fresh ? "" : "; rename it to accept it";
+    const char *done = "written to", *next = fresh ? "" : "; rename that file to accept the result";
     if (status && fresh && check_place(path, &ignored) == 0 && access(path, F_OK) == 0) {
         status = 0;
         done = "another case has just written";

@@ -472,7 +472,7 @@ int cases_check_filter(const struct options *options)
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
         if (pattern[*pattern == '!'])
             continue;
-        return print_refusal("--filter: the pattern is empty; give one as in 'conv/*'");
+        return print_refusal("--filter: the pattern is empty; give one such as 'conv/*'");
     }
     return 0;
 }
@@ -512,7 +512,7 @@ int cases_find(struct cases *cases, const struct options *options, size_t first,
     cases_retain(cases, is_selected, options);
     if (cases->count > 0)
         return 0;
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     found ? "--filter selects none of %zu cases" : "the paths have no cases",
-                     found);
+    return fault_set(
+        fault, FAULT_INVALID_PARAMS, NULL,
+        found ? "--filter selects none of %zu cases" : "the given paths contain no cases", found);
 }

@@ -385,7 +385,7 @@ static int check_listed(const struct keeping *keeping, struct kept_list *list, c
         return 0;
     return complain(keeping, place,
                     "exists and was not made by `mlictl batch`: the case is not kept; "
-                    "rename it, or give another --keep DIR",
+                    "rename that directory, or give another --keep DIR",
                     fault);
 }
 
@@ -402,7 +402,7 @@ static int enter(const struct keeping *keeping, struct kept_list *list, int pare
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
         return complain(keeping, place,
                         "is not a directory, or is a symbolic link: the case is not kept; "
-                        "rename it, or give another --keep DIR",
+                        "rename that file, or give another --keep DIR",
                         fault);
     if (fd < 0)
         return complain_errno(keeping, place, errno, fault);

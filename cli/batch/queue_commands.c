@@ -416,7 +416,7 @@ static int read_result(const struct collection *collection, const struct queue_e
             why = *root.fault;
         else if (strcmp(result->name, entry->item.name) != 0) {
             case_result_finish(result);
-            status = fault_set(&why, FAULT_INVALID_PARAMS, NULL, "it has another name");
+            status = fault_set(&why, FAULT_INVALID_PARAMS, NULL, "it belongs to another case");
         }
         json_free(&root);
     }

@@ -131,7 +131,7 @@ static const char *how_changed(const struct content *then, const struct content 
 {
     if (strcmp(now->word, CONTENT_MISSING) == 0)
         return "is missing now";
-    return strcmp(then->word, CONTENT_MISSING) == 0 ? "is there now" : "changed";
+    return strcmp(then->word, CONTENT_MISSING) == 0 ? "exists now" : "changed";
 }
 
 static const struct input_file *changed_input(const struct fingerprint *fingerprint,
@@ -161,13 +161,12 @@ enum { REASONS_SHOWN_MAX = 8 };
 static const char *common_reason(const struct fingerprint *then, const struct run_setup *now)
 {
     if (!then->known)
-        return "the state file has no complete fingerprint for it";
+        return "the state file has no complete fingerprint of the case";
     if (then->setup.program != now->program)
         return "mlictl changed";
     if (then->setup.service != now->service)
         return "the engine, its channels, the target profile, $MLI_CPU_MASK, $MLI_STREAM_MIN or "
-               "the daemon "
-               "changed";
+               "the daemon changed";
     if (then->setup.options != now->options)
         return "an option that can change results changed, such as --repeat or --timeout";
     return NULL;
@@ -238,7 +237,7 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
     if (!why)
         file = changed_input(&then->fingerprint, batch_case->file, resume->contents, &how);
     if (!why && !file && resume->rerun && !case_status_is_good(then->status, resume->flaky_is_good))
-        why = "the last result is no pass";
+        why = "the last result was not a pass";
     if (!why && !file)
         why = output_reason(resume, then);
     *valid = !why && !file;
@@ -315,7 +314,7 @@ void resume_report(struct batch_report *report, struct batch_case *const *cases,
         report_reason(report, &reasons[i]);
     if (others == 0)
         return;
-    snprintf(text, sizeof(text), "%zu more run again, for other reasons", others);
+    snprintf(text, sizeof(text), "%zu more cases run again, for other reasons", others);
     batch_report_note(report, text);
 }
 

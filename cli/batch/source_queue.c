@@ -100,8 +100,9 @@ static const char *check(const struct source_queue *source, const struct queue_l
         return "the path is absolute or has \"..\"";
     if (case_inputs_read(file, source->contents, &inputs, &ignored))
         return "the job file cannot be read here";
-    return inputs == lease->item.inputs ? NULL
-                                        : "the files of the case are not those that were enqueued";
+    return inputs == lease->item.inputs
+               ? NULL
+               : "the files of the case differ from those that were enqueued";
 }
 
 /* Sets the verdict of a case that no worker can run. */
@@ -110,14 +111,13 @@ static void judge(struct batch_case *batch_case, const struct queue_lease *lease
     if (lease->deliveries > QUEUE_DELIVERIES_MAX) {
         batch_case->reason = CASE_WHY_LOST;
         batch_case->verdict =
-            "5 workers took the case, and none of them handed in a result: it may "
-            "end or block mlictl";
+            "5 workers took the case, and none of them handed in a result: the case may crash or "
+            "block mlictl";
     } else if (lease->refusals >= QUEUE_REFUSALS_MAX) {
         batch_case->reason = CASE_WHY_INPUTS;
         batch_case->verdict =
             "3 workers refused the case: they cannot read its files, or have other files than "
-            "those "
-            "enqueued; compare --root and the files of the machines, and enqueue it again";
+            "those enqueued; compare --root and the files of the machines, and enqueue it again";
     }
 }
 
@@ -218,7 +218,7 @@ static void settle(struct trial *trial, const struct batch_case *batch_case,
             "another worker has finished the case already; this result does not count",
         [QUEUE_CHANGED] =
             "the case was enqueued again with other files; this result does not count",
-        [QUEUE_UNKNOWN] = "the queue has no longer this case; this result does not count"};
+        [QUEUE_UNKNOWN] = "the queue no longer has this case; this result does not count"};
 
     if (whys[outcome])
         uncount(trial, batch_case, whys[outcome]);

@@ -54,8 +54,8 @@ static void give_up(struct queue *queue, struct fault *fault)
 {
     struct fault last = *fault;
 
-    fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: no connection for %u s: %s", queue->url.shown,
-              queue->patience_ms / MS_PER_S, last.text);
+    fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s could not be reached for %u s: %s",
+              queue->url.shown, queue->patience_ms / MS_PER_S, last.text);
     queue->dead = *fault;
 }
 

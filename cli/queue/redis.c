@@ -439,7 +439,7 @@ struct redis *redis_open(const struct queue_url *url, const char *worker, struct
         return redis;
     if (redis->context) {
         redisFree(redis->context);
-        fault_set(fault, FAULT_INTERNAL, NULL, "no random numbers");
+        fault_set(fault, FAULT_INTERNAL, NULL, "the system gives no random numbers");
     }
     free(redis);
     return NULL;
@@ -582,8 +582,8 @@ static int refuse_path(const struct queue_case *known, struct fault *fault)
     char shown[2][PRINT_PATH_MAX];
 
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "it has a case %s already, with the job file %s: use another NAME for other "
-                     "cases, or remove the queue with mlictl batch collect --remove",
+                     "the queue has a case %s already, with the job file %s: use another NAME for "
+                     "other cases, or remove the queue with mlictl batch collect --remove",
                      print_path(shown[0], known->name), print_path(shown[1], known->path));
 }
 

@@ -80,7 +80,7 @@ static enum exit_code load(const struct merge *merge, struct part *part)
     }
     if (part->state.outline.open) {
         problem(merge, part->path, NULL,
-                "the run ended before its standard input; run it again with the same --resume");
+                "the run ended before standard input did; run it again with the same --resume");
         return EXIT_CODE_FAILED;
     }
     for (size_t i = 0; i < part->state.count; i++)
@@ -111,13 +111,13 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
 
     print_path(shown, first->path);
     if (a->total != b->total)
-        problem(merge, part->path, NULL, "not the same cases as %s: %zu cases here, %zu there",
+        problem(merge, part->path, NULL, "it has other cases than %s: %zu cases here, %zu there",
                 shown, b->total, a->total);
     else if (a->set != b->set)
-        problem(merge, part->path, NULL, "not the same cases as %s: the names differ", shown);
+        problem(merge, part->path, NULL, "it has other cases than %s: the names differ", shown);
     else if (x.count != y.count)
-        problem(merge, part->path, NULL, "shard %s, but %s is shard %s", shard_text(other, &y),
-                shown, shard_text(one, &x));
+        problem(merge, part->path, NULL, "it is shard %s, but %s is shard %s",
+                shard_text(other, &y), shown, shard_text(one, &x));
     else
         return true;
     return false;
@@ -165,13 +165,12 @@ static void report_missing(const struct merge *merge, uint64_t from, uint64_t to
     if (to - from == 1) {
         snprintf(name, sizeof(name), "shard %" PRIu64 " of %" PRIu32, from, count);
         problem(merge, NULL, name,
-                "shard %" PRIu64 "/%" PRIu32 " is missing; run it, with a --resume of its own",
-                from, count);
+                "shard %" PRIu64 "/%" PRIu32 " is missing; run it with its own --resume", from,
+                count);
     } else {
         snprintf(name, sizeof(name), "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32, from, to - 1,
                  count);
-        problem(merge, NULL, name, "%s are missing; run them, each with a --resume of its own",
-                name);
+        problem(merge, NULL, name, "%s are missing; run each with its own --resume", name);
     }
 }
 

@@ -614,7 +614,7 @@ static void write_limits(const struct html *html, struct textw *w)
 {
     if (html->with_evidence < html->failures && html->evidence_bytes >= EVIDENCE_BYTES_MAX)
         textw_printf(w,
-                     "<p class=\"missing\">Pictures and elements are of %zu failures only; "
+                     "<p class=\"missing\">Only %zu failures have pictures and elements; "
                      "mlictl explain and mlictl diff show those of the other kept cases.</p>\n",
                      html->with_evidence);
     if (html->without_text > 0)

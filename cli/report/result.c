@@ -638,7 +638,7 @@ static int check_counts(const struct json *value, const struct batch_outline *ou
         read_count(&resumed, outline->selected, &ignored))
         return -1;
     if (outline->shard.count == 0 && outline->selected != outline->total)
-        return json_complain(&cases, "%zu given, but without a shard this must be the total, %zu",
+        return json_complain(&cases, "%zu given; without a shard it must equal \"total\", %zu",
                              outline->selected, outline->total);
     return 0;
 }

@@ -67,7 +67,7 @@ static int take_outline(struct reader *reader, const struct json *value)
     struct batch_outline outline;
 
     if (!state->outline.open)
-        return json_complain(value, "an \"outline\" line, but no open run before it");
+        return json_complain(value, "an \"outline\" line must follow an open run");
     if (batch_outline_read(value, &outline))
         return -1;
     if (outline.open || outline.anew)
@@ -82,7 +82,7 @@ static int take_case(struct reader *reader, const struct json *value)
     struct case_result result;
 
     if (!reader->state->begun)
-        return json_complain(value, "a \"case\" line before the first \"begin\" line");
+        return json_complain(value, "a \"case\" line must follow a \"begin\" line");
     if (case_result_read(value, &result))
         return -1;
     struct state_record *record = add_record(reader);

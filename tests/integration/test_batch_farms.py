@@ -158,7 +158,7 @@ class Farms(BatchCase):
     def test_options_of_earlier_versions(self):
         self.add("a")
         for name in ("ktap", "lava"):
-            self.assertIn(f"--{name} is no option any more: pipe mlictl batch --json into conf/fleet/{name}.py",
+            self.assertIn(f"--{name} is no longer an option: pipe mlictl batch --json into conf/fleet/{name}.py",
                           self.batch("cases", f"--{name}", code=2).err)
 
     def test_a_stream(self):

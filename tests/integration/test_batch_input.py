@@ -87,7 +87,7 @@ class Input(BatchCase):
         self.assertTrue(self.ended("cases/a") and self.ended("cases/b"))
         process.kill()
         process.communicate()
-        self.assertIn("the run ended before its standard input", self.batch("merge", "s.jsonl", code=1).err)
+        self.assertIn("the run ended before standard input did", self.batch("merge", "s.jsonl", code=1).err)
         begin, cases, _ = self.lines("--resume", "s.jsonl", stdin="".join(names[::-1]), code=0)
         self.assertTrue(begin["open"])
         self.assertEqual(len(cases), 4)

@@ -459,7 +459,7 @@ class Golden(BatchCase):
         _, cases, end = self.update()
         self.assertEqual(self.counts(end), {"passed": 1, "updated": 1})
         self.assertIn("1 of 24 elements differ", cases["a"]["message"])
-        self.assertIn("bad.npy.new; rename it", cases["a"]["message"])
+        self.assertIn("bad.npy.new; rename that file", cases["a"]["message"])
         new = {k: v for k, v in self.listing().items() if k not in before}
         self.assertEqual(new, {"bad.npy.new": self.read("good.npy")})
         self.update()
@@ -496,7 +496,7 @@ class Golden(BatchCase):
             result = self.batch(directory, code=1)
             self.assertIn(f"expected 99 in {shown}; the result is", result.out)
             result = self.batch(directory, "--update-golden", code=1)
-            self.assertIn(f"written to {shown}.new; rename it", result.out)
+            self.assertIn(f"written to {shown}.new; rename that file", result.out)
         result = self.ctl("run", "cases/deep/b.json", code=1)
         self.assertIn("expected 99 in bad.npy", result.err)
 

@@ -105,10 +105,10 @@ class Merge(Case):
         files = self.write_shards(8)
         left = [f for f in files if f[0] in "135"]
         cases = [c for c in self.batch.cases if shard_of(c["name"], 8) in (1, 3, 5)]
-        own = "with a --resume of its own"
-        self.assert_complaints(left, f"shard 2/8 is missing; run it, {own}",
-                         f"shard 4/8 is missing; run it, {own}",
-                         f"shards 6 to 8 of 8 are missing; run them, each {own}",
+        own = "with its own --resume"
+        self.assert_complaints(left, f"shard 2/8 is missing; run it {own}",
+                         f"shard 4/8 is missing; run it {own}",
+                         f"shards 6 to 8 of 8 are missing; run each {own}",
                          report=f"{len(cases)} cases: {len(cases)} passed; {24 - len(cases)} not "
                                 f"run; 2.00 s, {len(cases) / 2:.{0 if len(cases) > 19 else 2}f} "
                                 "cases/s\n")
@@ -117,17 +117,17 @@ class Merge(Case):
         root = ElementTree.parse(self.path("report.xml")).getroot()
         self.assertEqual([(c.get("name"), c.find("error").get("message"))
                           for c in root.iter("testcase") if c.find("error") is not None],
-                         [("shard 2 of 8", f"shard 2/8 is missing; run it, {own}"),
-                          ("shard 4 of 8", f"shard 4/8 is missing; run it, {own}"),
+                         [("shard 2 of 8", f"shard 2/8 is missing; run it {own}"),
+                          ("shard 4 of 8", f"shard 4/8 is missing; run it {own}"),
                           ("shards 6 to 8 of 8",
-                           f"shards 6 to 8 of 8 are missing; run them, each {own}")])
+                           f"shards 6 to 8 of 8 are missing; run each {own}")])
         self.assertEqual((root.get("tests"), root.get("errors")), (str(len(cases) + 3), "3"))
 
     def test_missing_of_very_many(self):
         begin = dict(self.batch.begin(), cases=0, shard="4294967295/4294967295")
         self.write("a.jsonl", text_of([begin]))
         self.assert_complaints(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing; "
-                         "run them, each with a --resume of its own",
+                         "run each with its own --resume",
                          report="0 cases; 24 not run\n")
 
     def test_twice(self):
@@ -167,16 +167,16 @@ class Merge(Case):
         self.write_shards(2, Batch([case(f"d{i}") for i in range(24)]), "d")
         self.write_shards(2, Batch([case(f"c{i}") for i in range(25)]), "e")
         self.assert_complaints(["1.jsonl", "d2.jsonl", "e2.jsonl"],
-                         "d2.jsonl: not the same cases as 1.jsonl: the names differ",
-                         "e2.jsonl: not the same cases as 1.jsonl: 25 cases here, 24 there")
+                         "d2.jsonl: it has other cases than 1.jsonl: the names differ",
+                         "e2.jsonl: it has other cases than 1.jsonl: 25 cases here, 24 there")
 
     def test_another_number_of_shards(self):
         self.write_shards(2)
         self.write_shards(3, prefix="t")
         self.write("all.jsonl", text_of(self.batch.state()))
         self.assert_complaints(["1.jsonl", "t2.jsonl", "all.jsonl"],
-                         "t2.jsonl: shard 2/3, but 1.jsonl is shard 1/2",
-                         "all.jsonl: shard 1/1, but 1.jsonl is shard 1/2")
+                         "t2.jsonl: it is shard 2/3, but 1.jsonl is shard 1/2",
+                         "all.jsonl: it is shard 1/1, but 1.jsonl is shard 1/2")
 
     def test_cases_of_earlier_runs(self):
         """Cases that were removed since then are not required; cases that were added are required."""

@@ -202,7 +202,7 @@ class Resumed(BatchCase):
         begin, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "--rerun", code=1)
         self.assertEqual(begin["resumed"], 10)
         self.assertEqual({n: c["rerun"] for n, c in cases.items() if "rerun" in c},
-                         {"c03": "the last result is no pass", "c08": "the last result is no pass"})
+                         {"c03": "the last result was not a pass", "c08": "the last result was not a pass"})
         self.write("bad.npy", self.read("good.npy"))
         begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
@@ -242,7 +242,7 @@ class Resumed(BatchCase):
         self.write("big.npy", npy("|i1", (4, 2, 3), bytes(24)))
         self.assertEqual(self.reruns(code=1), {"c02": "updated file ../big.npy changed"})
         self.write("fresh.npy", self.read("good.npy"))
-        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy is there now"})
+        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy exists now"})
         os.unlink(self.path("fresh.npy"))
         self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy is missing now"})
         self.write("good.npy", npy("|i1", (4, 2, 3), bytes(24)))
@@ -304,7 +304,7 @@ class Resumed(BatchCase):
         self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
-        why = "the state file has no complete fingerprint for it"
+        why = "the state file has no complete fingerprint of the case"
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
         self.write("s.jsonl", text.replace(',"format":2', ''))
         self.assertNotEqual(self.read("s.jsonl").decode(), text)
@@ -355,7 +355,7 @@ class Resumed(BatchCase):
             line.pop("format", None)
         old = "".join(json.dumps(line) + "\n" for line in lines)
         self.write("s.jsonl", old)
-        why = "the state file has no complete fingerprint for it"
+        why = "the state file has no complete fingerprint of the case"
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
         self.assertEqual(self.reruns(code=1), {})
         self.write("s.jsonl", old)

@@ -187,7 +187,7 @@ class OnRedis(QueueCase):
             self.write(f"other/cases/{name}.json", self.read(f"cases/{name}.json"))
         bad = self.work("--root", "other", "-j1", code=2)
         self.assertIn("third refusal in a row", bad.err)
-        self.assertIn("are not those that were enqueued", bad.err)
+        self.assertIn("differ from those that were enqueued", bad.err)
         self.assertEqual(self.counts_of()[3], 0)
         self.work()
         self.assertEqual(self.collected(), wanted)
@@ -242,7 +242,7 @@ class OnRedis(QueueCase):
         for name in ("c001", "new"):
             self.write(f"other/{name}.json", self.read("cases/c001.json"))
         refused = self.enqueue("other", code=2).err
-        self.assertIn("it has a case c001 already, with the job file cases/c001.json", refused)
+        self.assertIn("the queue has a case c001 already, with the job file cases/c001.json", refused)
         self.assertEqual(self.counts_of(), (3, 3, 0, 0, 0))
 
     def test_the_queue_stays_without_its_report(self):
@@ -341,11 +341,11 @@ class OnRedis(QueueCase):
         self.await_lease()
         self.server.kill()
         result = self.finish(worker, code=3)
-        self.assertIn(f"{self.url}: no connection for 1 s: ", result.err)
+        self.assertIn(f"{self.url} could not be reached for 1 s: ", result.err)
         self.assertEqual([e for e in result.json if e["event"] == "case"], [])
         for words in (("status",), ("collect",), ("enqueue", "cases"), ()):
             result = self.batch(*words, "--queue", self.url, "--reconnect", "0", code=3)
-            self.assertIn("no connection for 0 s", result.err)
+            self.assertIn("could not be reached for 0 s", result.err)
 
     def test_names_of_any_bytes(self):
         names = ["a b", "c\nd", "e'f\"", "g{h}", "ü"]

@@ -121,7 +121,7 @@ class JobFiles(Scene):
         self.assertIn(f"beside the golden file, as *.new: {advice}\n", self.fails("--mli-jobs"))
         self.assertFalse((self.cases / "gold.npy.new").exists())
         output = self.fails("--mli-jobs", "--mli-batch=--update-golden")
-        self.assertIn("written to cases/gold.npy.new; rename it to accept it", output)
+        self.assertIn("written to cases/gold.npy.new; rename that file to accept the result", output)
         self.assertNotIn("as *.new", output)
         (self.cases / "gold.npy.new").rename(self.cases / "gold.npy")
         self.passes("--mli-jobs")

@@ -234,7 +234,7 @@ static void test_outline(void **state)
     static const struct bad bads[] = {
         {BEGIN("3", "2", "null", "0"), "/cases", "cases: 3 given; must be 0 to 2"},
         {BEGIN("2", "3", "null", "0"), "/cases",
-         "cases: 2 given, but without a shard this must be the total, 3"},
+         "cases: 2 given; without a shard it must equal \"total\", 3"},
         {BEGIN("2", "3", "\"1/2\"", "3"), "/resumed", "resumed: 3 given; must be 0 to 2"},
         {BEGIN("2", "3", "\"3/2\"", "0"), "/shard",
          "shard: \"3/2\": in I/N, the index I must be from 1 to N"},

@@ -130,9 +130,9 @@ static void test_open_runs(void **state)
     assert_int_equal(got.outline.total, 2);
     state_finish(&got);
     check_bad(BEGIN CASE("a", "passed") OUTLINE, 3, FAULT_INVALID_PARAMS, "",
-              "an \"outline\" line, but no open run before it");
+              "an \"outline\" line must follow an open run");
     check_bad(OPEN_OF("") OUTLINE OUTLINE, 3, FAULT_INVALID_PARAMS, "",
-              "an \"outline\" line, but no open run before it");
+              "an \"outline\" line must follow an open run");
 }
 
 /* A file that is truncated anywhere has its complete lines. */
@@ -164,7 +164,7 @@ static void test_bad(void **state)
 {
     (void)state;
     check_bad(CASE("a", "passed"), 1, FAULT_INVALID_PARAMS, "",
-              "a \"case\" line before the first \"begin\" line");
+              "a \"case\" line must follow a \"begin\" line");
     check_bad(BEGIN "\n", 2, FAULT_PARSE_ERROR, "", "the text ends where a value is expected");
     check_bad(BEGIN "{\"event\":\"cas\n" END, 2, FAULT_PARSE_ERROR, "/event",
               "the string that begins here does not end");
