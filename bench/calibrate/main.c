@@ -102,7 +102,7 @@ static void print_result(const struct calibration *c)
 {
     printf("%s: %zu moves measured in %.1f s; two measurements of a move differ by %.1f %%\n",
            c->engine, c->moves, c->seconds, c->repeat * 100);
-    printf("%zu disturbed moves left out: no two measurements within 5 %%\n\n", c->left_out);
+    printf("left out %zu disturbed moves: no two measurements within 5 %%\n\n", c->left_out);
     printf("%-22s %6s %10s %10s\n", "errors of", "moves", "median", "p95");
     for (int i = 0; i < SWEEP_KIND_COUNT; i++)
         print_summary(sweep_kind_name((enum sweep_kind)i), &c->kind[i]);

@@ -56,7 +56,7 @@ static int set_engine(struct calibration *c, const struct calibration_rules *rul
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--engine %s: %s", rules->engine,
                          mli_last_error());
     if (mli_mov_set_num_dma_ch(0, 1) != MLI_STATUS_OK)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "a channel of engine %s: %s",
+        return fault_set(fault, FAULT_INTERNAL, NULL, "cannot use a channel of engine %s: %s",
                          mli_mov_engine_name(), mli_last_error());
     mli_mov_engine_caps(&caps);
     c->processor = (caps.flags & MLI_CHANNEL_CPU) != 0;

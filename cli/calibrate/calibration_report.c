@@ -58,7 +58,7 @@ static void put_checks(struct textw *w, const struct calibration *c)
 {
     struct grid grid;
 
-    put_head(&grid, "moves like");
+    put_head(&grid, "kind of move");
     for (int i = 0; i < SWEEP_KIND_COUNT; i++)
         put_summary(&grid, sweep_kind_name((enum sweep_kind)i), &c->kind[i]);
     put_grid(w, &grid);
@@ -94,7 +94,7 @@ void calibration_text(struct textw *w, const struct calibration *c, const char *
 {
     textw_printf(w, "%s: %zu moves in %.1f s; two measurements of a move differ by %.1f %%\n",
                  c->engine, c->moves, c->seconds, c->repeat * 100);
-    textw_printf(w, "%zu disturbed move%s left out: no two measurements within 5 %%\n\n",
+    textw_printf(w, "left out %zu disturbed move%s: no two measurements agree within 5 %%\n\n",
                  c->left_out, print_s(c->left_out));
     if (!c->processor)
         put_figures(w, c);

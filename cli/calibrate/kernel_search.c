@@ -672,7 +672,7 @@ int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, 
     if (!work.cells || !work.groups ||
         kernel_memory_init(&work.memory, SOURCE_MAX, ladder_bytes(LADDER)) < 0) {
         result = fault_set(fault, FAULT_INTERNAL, NULL,
-                           "no memory: %" PRIu64 " MiB are required for the moves",
+                           "out of memory: the moves require %" PRIu64 " MiB",
                            (uint64_t)(SOURCE_MAX + ladder_bytes(LADDER)) / MIB);
     } else {
         (void)mli_tuning_get(&before);

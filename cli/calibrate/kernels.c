@@ -150,10 +150,10 @@ static void print_result(const struct print_style *style, const struct tuning_fi
     print_machine(style, &file->machine);
     print_table(search);
     if (search->incomplete)
-        print_line(style, "values that were not measured need more time: --seconds %" PRIu64,
+        print_line(style, "to measure the other values, give --seconds %" PRIu64,
                    2 * file->seconds);
     if (output)
-        print_line(style, "wrote %s; --tuning and $MLI_TUNING name it", output);
+        print_line(style, "wrote %s; use it with --tuning or $MLI_TUNING", output);
     else
         print_line(style, "-o FILE writes the values to a file for --tuning");
 }

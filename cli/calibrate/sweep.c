@@ -261,8 +261,8 @@ int measure_init(struct measure *measure, uint64_t max_bytes, struct fault *faul
     measure->dst = measure->src ? allocate(measure->bytes) : NULL;
     if (measure->dst)
         return 0;
-    fault_set(fault, FAULT_INTERNAL, NULL, "two buffers of %zu B: %s", measure->bytes,
-              strerror(errno));
+    fault_set(fault, FAULT_INTERNAL, NULL, "cannot allocate two buffers of %zu B: %s",
+              measure->bytes, strerror(errno));
     measure_finish(measure);
     return -1;
 }

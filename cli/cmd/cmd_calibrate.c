@@ -29,7 +29,7 @@ enum { SECONDS = 60, SECONDS_MAX = 3600, CHECK = 1000, CHECK_MAX = 1000 * 1000, 
 static const struct option options_table[] = {
     {"engine", 'e', "SPEC", "Measure moves on this engine, as in threads:tiny=0 (default: inline).",
      .takes = &value_engine},
-    {"profile", 0, "NAME", "Begin with this target profile: a name or a path (default: host).",
+    {"profile", 0, "NAME", "Start from this target profile: a name or a path (default: host).",
      .takes = &value_file},
     {"output", 'o', "FILE", "Write the result to FILE (default: print the errors only).",
      .takes = &value_file},
@@ -202,8 +202,8 @@ const struct command cmd_calibrate = {
     .arguments = "",
     .summary = "measure this machine and write the figures to a file",
     .details =
-        "Measures random moves, fits the costs of a target profile to them, and predicts other\n"
-        "moves, to print how far the predictions are from measurement.\n",
+        "Measures random moves, and fits the costs of a target profile to them. Then measures\n"
+        "other moves, and prints how far the predictions for them are off.\n",
     .options = options_table,
     .examples = {{"measure this machine for a second",
                   "mlictl calibrate -t 1 --check 100 -o machine.json"},
