@@ -258,7 +258,7 @@ const struct command cmd_batch = {
         "`mlictl batch enqueue --queue URL PATH...` adds cases to a queue on a server, `mlictl "
         "batch\n"
         "--queue URL` on any machine runs them, `mlictl batch collect --queue URL` reports the\n"
-        "results, and `mlictl batch status --queue URL` shows what waits.\n",
+        "results, and `mlictl batch status --queue URL` shows the progress.\n",
     .options = batch_options,
     .takes =
         &value_file, /* complete any file name: manifests and state files have no fixed ending */

@@ -19,7 +19,7 @@ static void print_brief(const struct session *session, const void *answer)
     snprintf(job, sizeof(job), "job %" PRIu64 ": ", brief->job);
     print_coloured(&session->style, job, job_state_colour(brief->state),
                    job_state_name(brief->state),
-                   brief->state == JOB_STATE_RUNNING ? ", has yet to stop" : "");
+                   brief->state == JOB_STATE_RUNNING ? ", has not stopped yet" : "");
 }
 
 static void write_brief(struct jsonw *w, const struct session *session, const void *brief)
@@ -59,8 +59,8 @@ const struct command cmd_cancel = {
     .name = "cancel",
     .arguments = "JOB...",
     .summary = "cancel jobs",
-    .details = "A job that has ended stays as it is: its state is printed.\n",
+    .details = "If a job has ended already, prints its state and changes nothing.\n",
     .options = session_options,
-    .examples = {{"two jobs", "mlictl cancel 1 2"}},
+    .examples = {{"cancel two jobs", "mlictl cancel 1 2"}},
     .run = cancel,
 };

@@ -72,9 +72,9 @@ const struct command cmd_drain = {
     .name = "drain",
     .arguments = "",
     .summary = "make a daemon refuse new jobs, and wait until its jobs end",
-    .details = "For root and the daemon's user. ^C ends the waiting, not the draining.\n",
+    .details = "Only root and the daemon's user may do this. ^C ends only the wait.\n",
     .options = drain_options,
-    .examples = {{"before an update of the board; resume undoes it", "mlictl drain"}},
+    .examples = {{"prepare an update of the board; resume undoes this", "mlictl drain"}},
     .run = drain,
 };
 
@@ -86,6 +86,6 @@ const struct command cmd_resume = {
         "Undoes drain, and releases from quarantine the channels whose transfers have ended.\n"
         "For root and the daemon's user.\n",
     .options = session_options,
-    .examples = {{"after drain", "mlictl resume"}},
+    .examples = {{"undo drain", "mlictl resume"}},
     .run = resume,
 };

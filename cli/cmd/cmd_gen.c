@@ -81,7 +81,7 @@ static int read_request(const struct options *options, struct request *request)
     for (uint32_t d = 0; d < header->rank; d++) {
         if (__builtin_mul_overflow(request->elements, header->shape[d], &request->elements) ||
             request->elements > INT64_MAX / 8)
-            return print_refusal("--shape: more than 2^60 elements");
+            return print_refusal("--shape has more than 2^60 elements");
     }
     header->data_offset = request->npy ? NPY_FORMAT_SIZE : 0;
     header->data_size = request->elements * header->item_size;
@@ -133,7 +133,7 @@ static int write_header(struct output *output, struct request *request, struct f
     if (!request->npy)
         return 0;
     return npy_format(&request->header, header, sizeof(header))
-               ? fault_set(fault, FAULT_INTERNAL, NULL, "the header does not fit")
+               ? fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header is too long")
                : output_write(output, header, sizeof(header), 0, fault);
 }
 

@@ -71,9 +71,9 @@ const struct command cmd_info = {
     .name = "info",
     .arguments = "",
     .summary = "print version, state and load of a daemon",
-    .details = "Version, state, engine, channels, clients, jobs, and bytes moved.\n",
+    .details = "Prints version, state, engine, channels, clients, jobs, and bytes moved.\n",
     .options = session_any_options,
-    .examples = {{"the daemon of this machine", "mlictl info"},
-                 {"the same for a program", "mlictl info --json"}},
+    .examples = {{"ask the daemon of this machine", "mlictl info"},
+                 {"print JSON for a program", "mlictl info --json"}},
     .run = info,
 };

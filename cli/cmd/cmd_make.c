@@ -15,7 +15,7 @@ static const struct option make_table[] = {
      .takes = &value_job_file},
     {"force", 'f', NULL, "Replace existing files: JOB.json, and OUT with --run."},
     {"run", 0, NULL, "Run the job and do not print it."},
-    {"c", 0, NULL, "Print a C function for the job, with the calls of embARC MLI, not the job."},
+    {"c", 0, NULL, "Print a C function that calls embARC MLI, instead of the job."},
     EMBEDDED_LIMIT_OPTION,
     OPTIONS_COMMON,
 };
@@ -64,7 +64,7 @@ static enum exit_code make(const struct options *options)
             "--force requires --output or --run: without them make writes no file");
     bool c = options_get(options, "c") != NULL;
     if (c && (run || options_get(options, "json")))
-        return print_invalid("--c cannot be combined with --%s: make prints one of them",
+        return print_invalid("--c cannot be combined with --%s: make prints only one of the two",
                              run ? "run" : "json");
     return make_request_carry_out(&(struct make_request){.options = options,
                                                          .c = c,
@@ -143,7 +143,7 @@ const struct command cmd_permute = {
     .summary = "permute one tensor, without a job file",
     .details =
         "OUT is IN.transpose(perm), moved by the mli_krn_permute_* kernel for the element type\n"
-        "(fx8, fx16, sa8 or sa32). Otherwise permute works as mov.\n",
+        "(fx8, fx16, sa8 or sa32). Otherwise permute works like mov.\n",
     .options = permute_table,
     .takes = &value_file,
     .examples = {{"from HWC to CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},

@@ -13,7 +13,7 @@ static const struct option options_table[] = {
     {"output", 'o', "FILE", "Write the new job file to FILE; - is standard output (default: none).",
      .takes = &value_job_file},
     {"force", 'f', NULL, "Replace an existing FILE."},
-    {"check", 0, NULL, "Report with exit code 1 that jobs could be saved."},
+    {"check", 0, NULL, "Exit with code 1 if the file has more jobs than necessary."},
     {"intermediate", 0, "PATTERN",
      "Treat files with this name as intermediate: nobody else needs them (default: none).",
      .repeats = true},
@@ -24,7 +24,7 @@ static const struct option options_table[] = {
      .repeats = true},
     {"raw", 0, NULL, "Read .npy files as raw files, at the offset of their elements, if it helps."},
     {"profile", 0, "NAME",
-     "Show the times on the board of this target profile, or of a file (default: none).",
+     "Show the times on the board of this target profile: a name or a path (default: none).",
      .takes = &value_profile},
     {"engine", 'e', "SPEC",
      "Move the bytes of the proof with this engine (default: the library's).",
@@ -175,11 +175,11 @@ const struct command cmd_optimise = {
     .count = 1,
     .summary = "fuse chains of moves into fewer moves",
     .details =
-        "Jobs that pass a tensor on through a buffer become one move where a move can do it. Runs\n"
-        "the old and the new jobs on position-coded data in memory, and compares all outputs.\n",
+        "Replaces jobs that pass a tensor on through a buffer by one job if one can do the same.\n"
+        "Runs the old and new jobs on position-coded data in memory and compares all outputs.\n",
     .options = options_table,
     .takes = &value_job_file,
-    .examples = {{"what could be saved", "mlictl optimise job.json"},
+    .examples = {{"show which jobs can be fused or removed", "mlictl optimise job.json"},
                  {"write the new job file",
                   "mlictl optimise --all-intermediates job.json -o fused.json"},
                  {"fail in CI if a chain of moves could be one move",

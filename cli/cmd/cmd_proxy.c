@@ -228,7 +228,7 @@ static int read_payload(const struct json *root, struct proxy_request *request)
         (json_present(&fds) && json_int(&fds, 0, PROTO_FDS_MAX, &count)))
         return -1;
     if (request->payload.count != (uint32_t)count)
-        return json_complain(&inlines, "%u descriptors are announced, but %u are described",
+        return json_complain(&inlines, "\"fds\" is %u, but %u descriptors are described",
                              (unsigned)count, request->payload.count);
     for (uint32_t i = 0; i < request->payload.count; i++)
         request->size += request->payload.items[i].size;
@@ -240,11 +240,12 @@ static int make_memfds(struct proxy_request *request, struct fault *fault)
     for (uint32_t i = 0; i < request->payload.count; i++) {
         int fd = memfd_create("mlictl-proxy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (fd < 0)
-            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: memfd_create: %s",
+            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy cannot create a memfd: %s",
                              strerror(errno));
         request->fds[request->count++] = fd;
         if (set_size(fd, (off_t)request->payload.items[i].size))
-            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: %s", strerror(errno));
+            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy cannot resize a memfd: %s",
+                             strerror(errno));
     }
     return 0;
 }
@@ -270,7 +271,7 @@ static enum proxy_end begin(struct proxy *proxy, const struct json *root, const 
     intake->refused = is_refused(root);
     if (intake->refused)
         fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/method",
-                  "method: it needs shared memory, which this connection does not support");
+                  "method: this connection has no shared memory, which the method needs");
     else if (is_premature(root, &intake->request.payload))
         intake->refused = fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/inline",
                                     "inline: \"back\" cannot be combined with \"detach\": the "
@@ -327,7 +328,8 @@ static bool take_bytes(struct proxy *proxy)
             if (written > 0)
                 done += (size_t)written;
             else if (written == 0 || errno != EINTR)
-                intake->refused = fault_set(&intake->fault, FAULT_LIMIT, NULL, "the proxy: %s",
+                intake->refused = fault_set(&intake->fault, FAULT_LIMIT, NULL,
+                                            "the proxy cannot write a memfd: %s",
                                             strerror(written ? errno : EIO)) != 0;
         }
         intake->offset += size;
@@ -702,13 +704,13 @@ static enum exit_code run(const struct options *options)
     enum exit_code code = EXIT_CODE_FAILED;
 
     if (isatty(STDIN_FILENO))
-        return print_invalid("proxy talks to a program: mlictl -H ssh://... starts it");
+        return print_invalid("standard input is a terminal; let mlictl -H ssh://... start proxy");
     if (mli_client_open_socket(options_get(options, "socket"), cancel_fd(), &daemon, &error))
         return explain(&error);
     if (proxy_init(&proxy, STDIN_FILENO, STDOUT_FILENO, daemon))
         print_error("out of memory");
     else if (set_mode(STDIN_FILENO, &input_mode) || set_mode(STDOUT_FILENO, &output_mode))
-        print_error("standard input or output: %s", strerror(errno));
+        print_error("cannot change the mode of standard input or output: %s", strerror(errno));
     else
         code = code_of(proxy_run(&proxy));
     proxy_finish(&proxy);

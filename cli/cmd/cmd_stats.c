@@ -136,7 +136,7 @@ const struct command cmd_stats = {
     .name = "stats",
     .arguments = "",
     .summary = "print all counters of a daemon",
-    .details = "Jobs, times, channels, clients and users since the daemon started.\n",
+    .details = "Prints jobs, times, channels, clients and users since the daemon started.\n",
     .options = options_table,
     .examples = {{"all counters", "mlictl stats"},
                  {"for a collector of Prometheus", "mlictl stats --prometheus > mlid.prom"}},

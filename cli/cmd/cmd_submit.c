@@ -45,7 +45,7 @@ static int check_profile(struct daemon_link *link, const struct job_rules *rules
     return fault_set(
         fault, FAULT_INVALID_PARAMS, NULL,
         "--profile: \"%s\" given, but the daemon at %s has %s%s%s; give the profile of "
-        "the daemon, or start one with `mlid --profile`",
+        "the daemon, or start a daemon with `mlid --profile`",
         rules->profile->name, link->where, *info.profile ? "the profile \"" : "no target profile",
         info.profile, *info.profile ? "\"" : "");
 }
@@ -102,7 +102,7 @@ const struct command cmd_submit = {
     .summary = "run jobs on a daemon",
     .details = "`-` is a job file on standard input; its paths are relative to the working\n"
                "directory. The paths of other job files are relative to the job file.\n"
-               "With --detach outputs exist at once and are filled when their jobs run.\n",
+               "With --detach, output files exist at once and are filled when their jobs run.\n",
     .options = options_table,
     .takes = &value_job_file,
     .examples = {{"on the daemon of this machine", "mlictl submit job.json"},

@@ -305,7 +305,7 @@ const struct command cmd_top = {
     .name = "top",
     .arguments = "",
     .summary = "watch a daemon at work",
-    .details = "Load and rate of each channel, queues, clients, and the latest jobs. ^C ends it.\n",
+    .details = "Shows load and rate of each channel, queues, clients, and latest jobs until ^C.\n",
     .options = options_table,
     .examples = {{"five views a second", "mlictl top --interval 200"},
                  {"one view, with rates since the start", "mlictl top --once"}},

@@ -14,7 +14,7 @@
 
 static const struct option options_table[] = {
     {"seconds", 't', "N", "Record for N seconds (default: until ^C)."},
-    {"output", 'o', "FILE", "Write to this file, `-` for standard output (required).",
+    {"output", 'o', "FILE", "Write to this file; - is standard output (required).",
      .takes = &value_file},
     {"force", 'f', NULL, "Replace an existing FILE."},
     {"all", 'a', NULL, "Record the jobs of all users; only for root and the daemon's user."},
@@ -133,7 +133,7 @@ static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault 
         if (mli_client_dispatch(library, &error))
             return daemon_link_fault(&recorder->session->link, &error, fault);
         if (recorder->failed)
-            return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
+            return fault_set(fault, FAULT_STREAM_ERROR, NULL, "cannot read an event of the daemon");
         if (recorder->text.length > (recorder->streamed ? 0 : CHUNK) && write_text(recorder, fault))
             return -1;
     }
@@ -225,7 +225,7 @@ const struct command cmd_trace = {
     .arguments = "-o FILE",
     .summary = "record a timeline of a daemon's channels",
     .details =
-        "FILE is for https://ui.perfetto.dev and chrome://tracing, and is written atomically.\n"
+        "Open FILE in https://ui.perfetto.dev or chrome://tracing. It is written atomically.\n"
         "^C ends a recording without --seconds, and drops a recording with --seconds.\n"
         "-o - writes events to standard output as they come.\n",
     .options = options_table,

@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     if (error == 0)
         error = streams_init();
     if (error) {
-        print_error("signals and streams: %s", strerror(-error));
+        print_error("cannot set up signals and streams: %s", strerror(-error));
         return EXIT_CODE_FAILED;
     }
     if (wants_json(argc, argv))

@@ -10,10 +10,10 @@ from harness import AGENT, MLICTL, MLID, PATIENCE, Case, main, make_board, mov, 
 
 # The first words that the help of an option may have. Add a verb here when an option needs a new
 # verb.
-VERBS = set("""Add Begin Check Choose Claim Colour Color Compare Connect Count Do Draw Emulate Explain Fill Give
-    Keep Let Limit List Measure Move Omit Permute Predict Prefer Print Read Record Remove Repeat Replace Report Require
-    Rerun Resume
-    Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use Wait Write""".split())
+VERBS = set("""Add Begin Check Choose Claim Colour Color Compare Connect Count Do Draw Emulate Exit Explain Fill
+    Give Keep Let Limit List Measure Move Omit Permute Predict Prefer Print Read Record Remove Repeat Replace
+    Report Require Rerun Resume Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use
+    Wait Write""".split())
 
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
 
