@@ -396,7 +396,7 @@ static int side_fetch_destination(struct board_job *job, struct fault *fault)
         return -1;
     if (write_bytes(r->output.fd, dst->bytes, size_of(dst),
                     (off_t)(r->wire.dst.offset + dst->range.begin)))
-        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
+        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: cannot write: %s", strerror(errno));
     dst->temporary = false;
     (void)add_cached(&job->link->cache, board, dst->buffer, dst->bytes, size_of(dst));
     return 0;

@@ -227,7 +227,7 @@ static int read_arguments(struct board_image *image, const char *path, size_t us
         return 0;
     }
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%.200s: %s; it has the arguments of QEMU for the image beside it", name,
+                     "%.200s: %s; this file must have the arguments of QEMU for the image", name,
                      size < 0 ? strerror(error) : "the file is empty");
 }
 
@@ -240,7 +240,7 @@ static int split(struct board_image *image, char *path, char *text, struct fault
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         if (image->count == BOARD_IMAGE_WORDS_MAX / 2)
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "qemu.args beside %.160s: more than %d words", path,
+                             "qemu.args beside %.160s has more than %d words", path,
                              BOARD_IMAGE_WORDS_MAX / 2);
         image->words[image->count++] = strcmp(word, hole) == 0 ? path : word;
     }
@@ -262,7 +262,7 @@ static int image_find(struct board_image *image, const char *board, const char *
     image->count = 0;
     if (strchr(board, '/') || *board == '.')
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "qemu:%.64s: the name of a board is needed, as qemu:zynq", board);
+                         "qemu:%.64s: the name of a board is needed, such as qemu:zynq", board);
     if (find(path, board, firmware, fault))
         return -1;
     const size_t used = strlen(path) + 1;
@@ -492,8 +492,7 @@ static int open_socket(struct board_line *line, struct fault *fault)
     }
     if (error)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                         "%s: %s; nothing serves this end of the line", line->where,
-                         strerror(errno));
+                         "%s: %s; no program listens at this socket", line->where, strerror(errno));
     return fcntl(line->fd, F_SETFL, O_NONBLOCK)
                ? fault_set(fault, FAULT_INTERNAL, NULL, "%s: %s", line->where, strerror(errno))
                : 0;

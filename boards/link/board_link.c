@@ -205,7 +205,7 @@ static int answer(struct board_link *link, const char *method, struct jsonw *lin
         rpc_write_pong(line, &no_id);
         return 0;
     }
-    return fault_set(fault, FAULT_METHOD_NOT_FOUND, NULL, "%s: a board does not answer %s",
+    return fault_set(fault, FAULT_METHOD_NOT_FOUND, NULL, "%s: a board does not support %s",
                      link->board.line.where, method);
 }
 
@@ -219,7 +219,7 @@ static void print_info(const struct board_link *link, const struct print_style *
 
     print_line(style, "board %s at %s, libmli %s, up %s", hello->board, board->line.where,
                hello->library, print_since(uptime, hello->uptime_ns / CLOCK_NS_PER_MS));
-    print_line(style, "engine    %s, %s; up to %s the processor moves the data", hello->engine,
+    print_line(style, "engine    %s, %s; the processor moves up to %s", hello->engine,
                hello->flags & SERIAL_HELLO_POLLED ? "polled" : "with interrupts or threads",
                print_bytes(tiny, hello->tiny));
     print_line(style, "channels  %u", hello->channels);

@@ -335,8 +335,7 @@ enum exit_code board_selftest(struct selftest_report *report, struct round_plan 
 
     if (!is_board_url(url))
         return print_invalid(
-            "--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own "
-            "machine",
+            "--host %s: qemu:BOARD or serial:PATH is needed; a daemon is tested on its own machine",
             url);
     if (options_get(options, "threads") || options_get(options, "tuning"))
         return print_invalid("--threads and --tuning cannot be combined with --host");

@@ -246,7 +246,7 @@ static int take_result(struct board *board, struct serial_reader *reader, struct
 static int check_open(const struct board *board, struct fault *fault)
 {
     if (board->lost)
-        return fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: the board was lost before",
+        return fault_set(fault, FAULT_STREAM_ERROR, NULL, "%s: the connection to the board is lost",
                          board->line.where);
     if (!board->shielded && cancel_requested())
         return cancel_fault(fault);

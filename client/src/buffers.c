@@ -95,7 +95,7 @@ static int check_descriptor(const mli_client *client, mli_client_error *error)
     const int spare = fcntl(client->socket, F_DUPFD_CLOEXEC, 0);
 
     if (spare < 0)
-        return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor for the buffer: %s",
+        return error_set(error, MLI_CLIENT_SYSTEM, "no file descriptor is free for the buffer: %s",
                          strerror(errno));
     close(spare);
     return 0;

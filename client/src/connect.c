@@ -94,7 +94,7 @@ static int explain_connect(mli_client_error *error, const char *path, int failur
     case -EINTR:
         return error_set(error, MLI_CLIENT_INTERRUPTED, "interrupted");
     default:
-        return error_set(error, MLI_CLIENT_LOST, "no connection to %s: %s", path,
+        return error_set(error, MLI_CLIENT_LOST, "cannot connect to %s: %s", path,
                          strerror(-failure));
     }
 }

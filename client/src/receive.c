@@ -198,7 +198,7 @@ static int receive_notification(mli_client *client, const struct rpc_reply *repl
                                 size_t length)
 {
     if (take_fds(client, reply, NULL))
-        return lose(client, "descriptors are missing");
+        return lose(client, "the daemon sent too few descriptors");
     if (client->on_notify) {
         client->depth++;
         client->on_notify(client, line, length, client->notify_user);
@@ -266,10 +266,10 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     if (!slot || slot->state != SLOT_WAITING)
         return lose(client, "the daemon sent a reply that belongs to no request");
     if (take_fds(client, *reply, slot))
-        return lose(client, "descriptors are missing");
+        return lose(client, "the daemon sent too few descriptors");
     const struct inline_payload *inlines = (*reply)->inlines;
     if (inlines && (!(*reply)->ok || expect_payload(client, ticket, slot, inlines)))
-        return lose(client, "it sent unexpected bytes");
+        return lose(client, "the daemon sent unexpected bytes");
     if (!(*reply)->ok) {
         error_from_fault(&error, &(*reply)->error, (*reply)->error_job);
         reply_end(client, ticket, &error);
@@ -430,10 +430,10 @@ static int receive_some(mli_client *client, bool *more)
     if (got == -EAGAIN || got == -EINTR)
         return 0;
     if (got == 0)
-        return connection_lost(client, "it closed the connection");
+        return connection_lost(client, "the daemon closed the connection");
     if (got < 0)
         return connection_lost(client, "%s",
-                               got == -EMSGSIZE ? "no descriptor was free for one of the service"
+                               got == -EMSGSIZE ? "the daemon sent a descriptor, but none was free"
                                                 : strerror((int)-got));
     frame_commit(&client->in, (size_t)got);
     *more = (size_t)got == room;

@@ -57,7 +57,7 @@ int mli_client_flush(mli_client *client, mli_client_error *error)
     if (status == 0)
         return 0;
     connection_hang_up(client);
-    return error_set(error, MLI_CLIENT_SYSTEM, "sending failed: %s", strerror(-status));
+    return error_set(error, MLI_CLIENT_SYSTEM, "cannot send the request: %s", strerror(-status));
 }
 
 int request_may_wait(const mli_client *client, mli_client_error *error)

@@ -204,7 +204,7 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
     }
     if (count > REPLY_ENTRIES_MAX)
         return fault_set(fault, FAULT_LIMIT, "/cfg/dst_offset",
-                         "dst: %" PRIu32 " entries of per-axis parameters, a reply holds %d", count,
+                         "dst: %" PRIu32 " entries of per-axis parameters; a reply holds %d", count,
                          REPLY_ENTRIES_MAX);
     if (quant_alloc(own, count) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for per-axis parameters");

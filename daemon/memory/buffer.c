@@ -169,8 +169,8 @@ static int make_memfd(uint64_t size, struct fault *fault)
     error = size <= INT64_MAX ? errno : EFBIG;
     if (fd >= 0)
         close(fd);
-    return fault_set(fault, FAULT_INTERNAL, "/size", "size: no memfd of %" PRIu64 " B: %s", size,
-                     strerror(error));
+    return fault_set(fault, FAULT_INTERNAL, "/size",
+                     "size: cannot create a memfd of %" PRIu64 " B: %s", size, strerror(error));
 }
 
 /* Places the region of a buffer in the memory that the call names. */

@@ -16,7 +16,7 @@ static const struct ended *refuse_method(struct call *call)
 {
     call_discard_fds(call);
     fault_set(&call->request->fault, FAULT_METHOD_NOT_FOUND, "/method",
-              "method: this service does not have it");
+              "method: this service does not have this method");
     return refuse(call);
 }
 

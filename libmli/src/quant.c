@@ -157,8 +157,7 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
     if ((null || same) && null != ARRAYS && same != ARRAYS)
         return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
                       ".el_params.sa: % of 3 arrays are null and % are the source's own; all three "
-                      "must be of "
-                      "one kind",
+                      "must be of one kind",
                       null, same);
     move->fill = !null && !same;
     if (!move->fill) {

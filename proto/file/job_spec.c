@@ -374,8 +374,8 @@ static int read_pointer(struct expectation *expect, const struct json *object)
     if (json_string(&value, FAULT_POINTER_MAX - 1, &text) < 0)
         return -1;
     if (text[0] != '/')
-        return json_complain(&value,
-                             "a JSON pointer relative to the job is required, as \"/cfg/size\"");
+        return json_complain(
+            &value, "a JSON pointer relative to the job is required, such as \"/cfg/size\"");
     return json_string_copy(&value, FAULT_POINTER_MAX - 1, &expect->pointer);
 }
 

@@ -40,7 +40,7 @@ static void write_jobs(struct textw *w, const struct daemon_stats *stats)
     static const char *const priorities[] = {"low", "normal", "high"};
 
     single(w, "jobs_submitted_total", "counter", "Jobs accepted.", stats->jobs.submitted);
-    head(w, "jobs_ended_total", "counter", "Jobs ended, by how.");
+    head(w, "jobs_ended_total", "counter", "Jobs ended, by result.");
     textw_printf(w, "mlid_jobs_ended_total{end=\"done\"} %" PRIu64 "\n", stats->jobs.done);
     textw_printf(w, "mlid_jobs_ended_total{end=\"failed\"} %" PRIu64 "\n", stats->jobs.failed);
     textw_printf(w, "mlid_jobs_ended_total{end=\"cancelled\"} %" PRIu64 "\n",
@@ -67,8 +67,8 @@ static void write_clients(struct textw *w, const struct daemon_stats *stats)
     single(w, "buffers", "gauge", "Buffers of all connections.", stats->buffers.now);
     single(w, "buffers_bytes", "gauge", "Bytes of these buffers.", stats->buffers.bytes);
     single(w, "prepared_jobs", "gauge", "Prepared jobs of all connections.", stats->prepared);
-    single(w, "events_dropped_total", "counter", "Events that subscribers were too slow for.",
-           stats->events_dropped);
+    single(w, "events_dropped_total", "counter",
+           "Events dropped because subscribers were too slow.", stats->events_dropped);
 }
 
 /* Buckets of Prometheus are cumulative and include their bound; the last bucket has no bound. */

@@ -53,7 +53,7 @@ static const char *refuses(const struct target_profile *profile, const struct ml
         return profile->dma.fills ? "a buffer descriptor cannot write zeros" : NULL;
     for (size_t i = 0; i < box->loops; i++)
         if (box->loop[i].src_step == 0)
-            return "it reads the same bytes several times, and a step is at least 4 bytes";
+            return "it reads the same bytes several times, but a step must be at least 4 bytes";
     return NULL;
 }
 

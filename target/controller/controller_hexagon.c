@@ -27,7 +27,7 @@ static const char *refuses(const struct target_profile *profile, const struct ml
     if (controller_fills(piece))
         return profile->dma.fills ? "V68 has no descriptor that writes zeros" : NULL;
     if (has_rows(box) && box->loop[0].src_step < box->run)
-        return "its rows overlap in the source, and a stride is at least as long as a row";
+        return "its rows overlap in the source, but a stride must be as long as a row";
     return NULL;
 }
 

@@ -14,7 +14,7 @@ static const char sides_differ[] = "source and destination are not aligned alike
 static const char too_short[] = "the run is shorter than the controller's minimum";
 static const char run_limit[] =
     "the controller's maximum run is shorter than the required alignment";
-static const char head_or_tail[] = "the run does not begin or end where the controller can";
+static const char head_or_tail[] = "the controller cannot begin or end a run at these addresses";
 
 static const struct controller *const controllers[] = {
     &controller_zdma,  &controller_bcm2835, &controller_pdma,

@@ -35,7 +35,7 @@ static int set(mli_tuning *tuning, struct fault *fault)
         return 0;
     return mli_tuning_set(tuning) == MLI_STATUS_OK
                ? 0
-               : fault_set(fault, FAULT_REFUSED, NULL, "the tuning of the kernels: %s",
+               : fault_set(fault, FAULT_REFUSED, NULL, "the library refuses the tuning: %s",
                            mli_last_error());
 }
 
@@ -51,7 +51,7 @@ static void note_machine(char note[TUNING_NOTE_MAX], const char *path, const str
                          const struct machine *here)
 {
     snprintf(note, TUNING_NOTE_MAX,
-             "%s is ignored: measured on %s (caches of %" PRIu64 ", %" PRIu64 " and %" PRIu64
+             "%s is ignored: it was measured on %s (caches of %" PRIu64 ", %" PRIu64 " and %" PRIu64
              " KiB), but this is %s (%" PRIu64 ", %" PRIu64 " and %" PRIu64
              " KiB); mlictl calibrate --kernels measures again",
              path, of->cpu, of->caches.l1d >> 10, of->caches.l2 >> 10, of->caches.l3 >> 10,
@@ -66,8 +66,8 @@ static bool is_level(const struct tuning_file *file)
 static void note_level(char note[TUNING_NOTE_MAX], const char *path, const char *level)
 {
     snprintf(note, TUNING_NOTE_MAX,
-             "%s is ignored: measured with the kernels %s, but these are %s; mlictl calibrate "
-             "--kernels measures again",
+             "%s is ignored: it was measured with the kernels %s, but these are %s; mlictl "
+             "calibrate --kernels measures again",
              path, level, mli_cpu_level());
 }
 

@@ -218,7 +218,7 @@ class Emulated(Board):
         (self.firmware / "any/qemu.args").write_text("qemu-system-never @IMAGE@")
         self.assertIn("qemu-system-never is not installed", self.ctl("ping", "-H", self.url_of_board, code=3).err)
         (self.firmware / "any/qemu.args").unlink()
-        self.assertIn("it has the arguments of QEMU", self.ctl("ping", "-H", self.url_of_board, code=2).err)
+        self.assertIn("must have the arguments of QEMU", self.ctl("ping", "-H", self.url_of_board, code=2).err)
 
 
 class Refusals(Board):

@@ -135,7 +135,7 @@ static bool map_registers(struct vfio_device *d, const struct vfio_controller *c
     registers = mmap(NULL, d->registers_size, PROT_READ | PROT_WRITE, MAP_SHARED, d->device,
                      (off_t)bar.offset);
     if (registers == MAP_FAILED)
-        return explain(why, "vfio: region %u of the device: %s", controller->bar, strerror(errno));
+        return explain(why, "vfio: cannot map region %u: %s", controller->bar, strerror(errno));
     d->registers = registers;
     return true;
 }
@@ -153,7 +153,7 @@ static bool connect_interrupt(struct vfio_device *d, vfio_why why)
 
     d->interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (d->interrupt < 0)
-        return explain(why, "vfio: eventfd: %s", strerror(errno));
+        return explain(why, "vfio: cannot create an eventfd: %s", strerror(errno));
     memcpy(irq.room + offsetof(struct vfio_irq_set, data), &d->interrupt, sizeof(d->interrupt));
     if (ioctl(d->device, VFIO_DEVICE_SET_IRQS, &irq) < 0)
         return explain(why, "vfio: the device has no MSI that can be used: %s", strerror(errno));

@@ -295,7 +295,7 @@ static bool prepare_device(void)
                  "vfio: memory cannot be mapped for the device; "
                  "is the limit of locked memory (ulimit -l) too low?");
     else if (!start_thread())
-        snprintf(why, sizeof(why), "vfio: no thread for the channel");
+        snprintf(why, sizeof(why), "vfio: cannot start a thread for the channel");
     else
         return true;
     return false;

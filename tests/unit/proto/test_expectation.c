@@ -82,7 +82,7 @@ static void test_bad(void **state)
         {JOB("{\"file\":\"g\",\"pointer\":\"/src\"}"), "/expect/pointer",
          "expect.pointer: is the place of an error; allowed only with \"error\""},
         {JOB("{\"error\":\"LIMIT\",\"pointer\":\"src\"}"), "/expect/pointer",
-         "expect.pointer: a JSON pointer relative to the job is required, as \"/cfg/size\""},
+         "expect.pointer: a JSON pointer relative to the job is required, such as \"/cfg/size\""},
         {JOB("{\"error\":\"LIMIT\",\"pointer\":\"\"}"), "/expect/pointer",
          "expect.pointer: must not be empty"},
         {JOB("{\"error\":\"LIMIT\",\"pointer\":1}"), "/expect/pointer",
