@@ -414,7 +414,7 @@ static void describe(const struct subject *subject, const struct survivor *best,
                    subject->got_name ? " of " : "", subject->got_name ? subject->got_name : "");
     candidate->hypothesis->describe(subject, candidate, &phrase);
     if (tally->predicted < tally->differing && tally->explained == tally->predicted)
-        phrase_add(&phrase, "; the others would be from beyond its edge");
+        phrase_add(&phrase, "; the others would come from outside the source");
     if (!rival)
         return;
     phrase_add(&phrase, " or: ");

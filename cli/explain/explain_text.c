@@ -52,19 +52,19 @@ static void put_costs(struct textw *w, const struct explained_board *board)
     if (board->kernel)
         textw_printf(w, INDENT "the operands are in vector memory: the core permutes them\n");
     else if (board->profile->measured.present)
-        textw_printf(w, INDENT "%s takes most; the move is of class %s, by measured costs\n",
+        textw_printf(w, INDENT "%s takes most time; the move is of class %s, by measured costs\n",
                      cost_part_words[cost->dominant].words, move_class_keys[cost->class]);
     else
-        textw_printf(w, INDENT "%s takes most; reading and writing overlap\n",
+        textw_printf(w, INDENT "%s takes most time; reading and writing overlap\n",
                      cost_part_words[cost->dominant].words);
     if (cost->bus_bound)
         textw_printf(w,
-                     INDENT "the bus is the limit: reading and writing are those of all %" PRIu32
-                            " channels;\n" INDENT
-                            "the other parts of the channels take place in the same time\n",
+                     INDENT "the bus is the limit: reading and writing count all %" PRIu32
+                            " channels,\n" INDENT
+                            "and overlap with the other parts of the channels\n",
                      cost->channels);
     else if (cost->channels > 1)
-        textw_printf(w, INDENT "the parts are those of the slowest of %" PRIu32 " channels\n",
+        textw_printf(w, INDENT "the table shows the slowest of %" PRIu32 " channels\n",
                      cost->channels);
 }
 

@@ -397,8 +397,7 @@ static void draw_window(struct textw *w, const struct picture_block *block, cons
                              block->column[right] - block->column[left] + 2,
                              block->row[bottom] - block->row[top] + 2};
     svgw_box(w, frame,
-             "class=\"window\" rx=\"3\" fill=\"none\" stroke=\"#141c2e\" "
-             "stroke-width=\"2\"");
+             "class=\"window\" rx=\"3\" fill=\"none\" stroke=\"#141c2e\" stroke-width=\"2\"");
 }
 
 static void draw_plane(struct textw *w, const struct picture_block *block, size_t *at)

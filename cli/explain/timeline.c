@@ -147,7 +147,7 @@ static int check_process(const struct json *event)
     if (!json_is_string(&name) || json_text(&name, TEXT_BYTES_MAX, &text) < 0 ||
         strncmp(text, "model of ", 9) != 0)
         return 0;
-    return json_complain(&name, "this is the trace of a model; record one with mlictl trace");
+    return json_complain(&name, "this is the trace of a model; record a trace with mlictl trace");
 }
 
 /* Adds a transfer. Ignores events of other kinds. */

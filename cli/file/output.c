@@ -311,7 +311,7 @@ static int copied(const struct output *output, int error, struct fault *fault)
         return cancel_fault(fault);
     if (error)
         return error == -ENODATA ? refuse(output, FAULT_IO_ERROR, "cannot be copied",
-                                          "the file that it is copied from shrank meanwhile", fault)
+                                          "the source file shrank during the copy", fault)
                                  : complain(output, -error, "cannot be copied", fault);
     return 0;
 }

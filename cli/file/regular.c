@@ -91,7 +91,7 @@ int memory_file_create(struct fault *fault)
 {
     int fd = memfd_create("mlictl-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        fault_set(fault, FAULT_IO_ERROR, NULL, "memfd_create: %s", strerror(errno));
+        fault_set(fault, FAULT_IO_ERROR, NULL, "cannot create a memfd: %s", strerror(errno));
     return fd;
 }
 

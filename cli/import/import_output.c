@@ -246,7 +246,7 @@ int import_output_tensor(struct import_output *output, const char *name, struct 
 
     snprintf(path, sizeof(path), "%s.npy", name);
     if (npy_format(header, bytes, sizeof(bytes)))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "the header does not fit");
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header is too long");
     result =
         output_init_at(&file, output->data, path, fault) ||
                 output_reserve(&file, sizeof(bytes) + header->data_size, fault) ||

@@ -171,12 +171,13 @@ void import_report_summary(const struct import *import, const struct print_style
     const size_t total = import->model->node_count;
 
     print_fused(import, style);
-    print_line(style, "%s: %zu of %zu node%s move data: %zu case%s of %zu move%s%s%s; %zu not (%s)",
-               request->path, import->moved, total, print_s(total), import->cases,
-               print_s(import->cases), import->jobs, print_s(import->jobs),
-               request->dry_run ? "" : " in ", request->dry_run ? "" : request->directory,
-               total - import->moved,
-               request->dry_run ? "--list shows why" : IMPORT_LIST_FILE " says why");
+    print_line(
+        style,
+        "%s: %zu of %zu node%s move data: %zu case%s of %zu move%s%s%s; %zu without a case (%s)",
+        request->path, import->moved, total, print_s(total), import->cases, print_s(import->cases),
+        import->jobs, print_s(import->jobs), request->dry_run ? "" : " in ",
+        request->dry_run ? "" : request->directory, total - import->moved,
+        request->dry_run ? "--list shows why" : IMPORT_LIST_FILE " says why");
     if (import->unknown > 0)
         print_line(
             style, "  %zu of them would move data, but the model does not have %s shapes: %s",

@@ -150,7 +150,7 @@ int movement_read(struct model *model, const struct model_node *node, struct mov
     if (!operator->name) {
         snprintf(list->reason, sizeof(list->reason), "%.*s: %s", MODEL_WORD_MAX,
                  *node->op ? node->op : "a node without an operator",
-                 has_word(bodies, node->op) ? "its graphs are not read" : "not data movement");
+                 has_word(bodies, node->op) ? "its graphs are not read" : "it does not move data");
         return inference_complete(model, node);
     }
     read = operator->read(&reader);

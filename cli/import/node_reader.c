@@ -177,7 +177,7 @@ int64_t node_int(const struct node_reader *reader, const char *name, int64_t abs
 bool node_axis(struct node_reader *reader, int64_t axis, uint32_t rank, uint32_t *out)
 {
     if (axis < -(int64_t)rank || axis >= (int64_t)rank)
-        return node_refuse(reader, "axis %" PRId64 " of %" PRIu32 " dimensions", axis, rank);
+        return node_refuse(reader, "axis %" PRId64 " is not in %" PRIu32 " dimensions", axis, rank);
     *out = (uint32_t)(axis < 0 ? axis + rank : axis);
     return true;
 }
@@ -309,7 +309,7 @@ bool node_transpose(struct node_reader *reader, const struct node_ints *perm)
         const int64_t from = perm->count < 0 ? movement->rank - 1 - d : perm->values[d];
 
         if (from < 0 || from >= (int64_t)movement->rank || (seen & 1u << from))
-            return node_refuse(reader, "perm is no permutation");
+            return node_refuse(reader, "perm is not a permutation");
         seen |= 1u << from;
         movement->perm[d] = (uint32_t)from;
         movement->shape[d] = movement->sources[0].shape[from];
@@ -497,7 +497,7 @@ bool node_blocks(struct node_reader *reader, enum movement_kind kind, enum movem
     uint64_t *shape = movement->shape;
     if (kind == MOVEMENT_DEPTH_TO_SPACE ? shape[channel] % (b * b) != 0
                                         : shape[row] % b != 0 || shape[row + 1] % b != 0)
-        return node_refuse(reader, "its extents are no multiples of the block");
+        return node_refuse(reader, "its extents are not multiples of the block");
     for (uint32_t d = row; d < row + 2; d++)
         shape[d] = kind == MOVEMENT_DEPTH_TO_SPACE ? shape[d] * b : shape[d] / b;
     shape[channel] =

@@ -130,7 +130,7 @@ static bool read_pad(struct node_reader *reader)
         return false;
     if (value && value->kind == MODEL_FLOAT && value->f != 0) {
         if (movement->dtype->id != MODEL_FLOAT32)
-            return node_refuse(reader, "the attribute value is not 0, and not float32");
+            return node_refuse(reader, "the attribute value is neither 0 nor float32");
         const union {
             float value;
             uint32_t bits;
@@ -273,7 +273,7 @@ static bool read_flatten(struct node_reader *reader)
     if (!shape_of(reader, &source))
         return false;
     if (axis < -source.count || axis > source.count)
-        return node_refuse(reader, "axis %" PRId64 " of %d dimensions", axis, source.count);
+        return node_refuse(reader, "axis %" PRId64 " is not in %d dimensions", axis, source.count);
     axis += axis < 0 ? source.count : 0;
     for (int d = 0; d < source.count; d++)
         shape[d >= axis] *= source.values[d];

@@ -60,7 +60,7 @@ static bool read_entry(struct node_reader *reader, struct movement *movement,
     if (shrink) {
         begin += begin < 0 ? extent : 0;
         if (begin < 0 || begin >= extent)
-            return node_refuse(reader, "index %" PRId64 " of an extent of %" PRId64,
+            return node_refuse(reader, "index %" PRId64 " is outside the extent %" PRId64,
                                strided->begin.values[k], extent);
         end = begin + 1;
     } else if (node_int(reader, "end_mask", 0) & bit) {

@@ -23,7 +23,7 @@ static int refuse_tensor(const char *path, const struct text *text, struct fault
     if (text->length >= strlen(npy) && memcmp(text->bytes, npy, strlen(npy)) == 0)
         kind = "a .npy file";
     else if (text->length >= strlen(zip) && memcmp(text->bytes, zip, strlen(zip)) == 0)
-        kind = "a zip archive, as .npz files are";
+        kind = "a zip archive, like a .npz file";
     else if (text->length > 8 && text->bytes[7] == 0 && text->bytes[8] == '{')
         kind = "a .safetensors file"; /* the header's length in 8 bytes, then the header */
     if (!kind)

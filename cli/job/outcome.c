@@ -54,7 +54,7 @@ static void complain_other(const struct expectation *expect, struct fault *fault
     error_text(wanted, expect->error, expect->pointer);
     error_text(got, expectation_error_name(fault), pointer);
     fault_set(fault, fault->code, named ? "/expect/pointer" : "/expect/error",
-              "expect.%s: %s expected, %s came: %s", named ? "pointer" : "error", wanted, got,
+              "expect.%s: %s expected, got %s: %s", named ? "pointer" : "error", wanted, got,
               fault->text);
     fault->status = status;
 }
@@ -546,7 +546,7 @@ void job_report_validated(const struct print_style *style, const struct job_file
                  print_shape(from, outcome->src.rank, outcome->src.shape),
                  print_shape(to, outcome->dst.rank, outcome->dst.shape),
                  element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
-                 arrow(job), output_name(job), error ? ", to fail with " : "", error ? error : "");
+                 arrow(job), output_name(job), error ? ", expects " : "", error ? error : "");
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }

@@ -34,7 +34,7 @@ static int check_extents(const struct resolved *r, const mli_tensor *result, str
         snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, d);
         return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                          "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32
-                         ", the tensor to update at %" PRIu32,
+                         ", but the tensor to update at %" PRIu32,
                          d, result->shape[d], header->shape[d]);
     }
     return 0;
@@ -172,7 +172,7 @@ static int plan_raw_update(struct resolved *r, struct fault *fault)
                          r->dst_buffer->name, size, end);
     if (end > size)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, "/dst/file",
-                         "dst.file: %s: %" PRIu64 " B, the result ends at %" PRIu64,
+                         "dst.file: %s has %" PRIu64 " B, but the result ends at %" PRIu64,
                          r->before.shown, size, end);
     return 0;
 }
@@ -596,7 +596,7 @@ static int check_wire(const struct resolved *r, struct fault *fault)
         status = fault_no_memory(fault);
     else if (json_check(text, w.length, &rpc_request_limits, &why) < 0)
         status = fault_set(fault, FAULT_INVALID_PARAMS, "/src",
-                           "src: too many parameters for one request: %s", why.text);
+                           "src: one request cannot hold its parameters: %s", why.text);
     jsonw_finish(&w);
     return status;
 }
@@ -651,7 +651,9 @@ int resolved_produce(const struct resolved *r, struct produced *produced, struct
     if (r->job->expect.kind == EXPECT_ERROR || r->dst_buffer)
         return 0;
     int error = produced_add(produced, r->dst_path, &r->whole, -1);
-    return error ? fault_set(fault, FAULT_IO_ERROR, NULL, "the output: %s", strerror(-error)) : 0;
+    return error ? fault_set(fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
+                             strerror(-error))
+                 : 0;
 }
 
 void resolved_finish(struct resolved *r)

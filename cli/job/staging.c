@@ -197,7 +197,7 @@ int staging_check_capacity(const struct staging *stage, const struct target_prof
     if (buffer->bytes <= memory->size && aligned <= memory->size - buffer->bytes)
         return 0;
     fault_set(fault, FAULT_REFUSED, "/stage",
-              "stage: two buffers of %" PRIu64 " B are needed, memory %s has %" PRIu64
+              "stage: two buffers of %" PRIu64 " B are needed, but memory %s has %" PRIu64
               " B in all; split the job into tiles (rule capacity)",
               buffer->bytes, memory->name, memory->size);
     fault->status = MLI_STATUS_NOT_ENGH_MEM;

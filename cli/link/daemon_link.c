@@ -36,7 +36,7 @@ static int explain_absent(const char *asked, const char *where, struct fault *fa
 
     if (by_default && strcmp(where, "/run/mlid.sock") == 0 && geteuid() != 0)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                         "no daemon listens at %s, the default where XDG_RUNTIME_DIR %s; start one "
+                         "no daemon listens at %s (the default, as XDG_RUNTIME_DIR %s); start one "
                          "with `mlid --socket PATH &` and give --socket PATH or set MLID_SOCKET",
                          where, getenv("XDG_RUNTIME_DIR") ? "is not a usable path" : "is not set");
     if (!has_directory(where))

@@ -251,7 +251,7 @@ static int print_c(const struct make_request *request, const struct job_file *fi
 
     if (is_missing(job.src.file))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--c: %s does not exist; the C function has its shape", request->in);
+                         "--c: %s does not exist; the C function needs its shape", request->in);
     status = resolved_plan(&r, file, &job, &nothing, fault);
     if (status == 0)
         status = explained_init(&explained, file, &r, job.common.channels, fault);
@@ -379,7 +379,7 @@ static int read_layouts(const char *text, struct job_spec *job)
     for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at)
-            return print_refusal("--perm %s: %.*s has the letter %c, but %.*s has not", text,
+            return print_refusal("--perm %s: %.*s has the letter %c, but %.*s does not", text,
                                  (int)length, to, to[i], (int)length, from);
         job->common.cfg.perm_dim[i] = (uint8_t)(at - from);
     }

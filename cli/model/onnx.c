@@ -46,8 +46,7 @@ enum {
 static int onnx_malformed(const char *what, struct fault *fault)
 {
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%s is not a message of Protocol Buffers: it is cut off or no ONNX file",
-                     what);
+                     "%s is not a message of Protocol Buffers: it is truncated or not ONNX", what);
 }
 
 static int read_dims(struct parsed *tensor, const struct protobuf_field *field, struct fault *fault)
@@ -857,7 +856,7 @@ int onnx_read(struct model *model, struct fault *fault)
     if (result)
         return -1;
     if (!found)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is not an ONNX model: no graph");
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "not an ONNX model: it has no graph");
     drop_constant_inputs(model);
     return onnx_find_quantisation(model, fault);
 }

@@ -219,8 +219,8 @@ static int read_elements(struct reader *reader, const struct flatbuffer_table *t
         return 0;
     if (number >= reader->buffers.count)
         return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
-                         "the tensor %.*s has buffer %u of %u", MODEL_WORD_MAX, tensor->name,
-                         number, reader->buffers.count);
+                         "the tensor %.*s has buffer %u, but the model has %u", MODEL_WORD_MAX,
+                         tensor->name, number, reader->buffers.count);
     buffer = flatbuffer_element_table(file, &reader->buffers, number);
     data = flatbuffer_bytes(file, &buffer, BUFFER_DATA);
     tensor->offset = data.at;
@@ -291,8 +291,8 @@ static int read_list(struct reader *reader, const struct flatbuffer_table *table
 
         if (number < -1 || (number >= 0 && (uint32_t)number >= reader->count))
             return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL,
-                             "an operator or the graph names tensor %d of %u", number,
-                             reader->count);
+                             "an operator or the graph uses tensor %d, but the model has %u",
+                             number, reader->count);
         if (model_push(list, count, number < 0 ? MODEL_ABSENT : reader->index[number]))
             return fault_no_memory(reader->fault);
     }
@@ -310,7 +310,7 @@ static int read_code(struct reader *reader, const struct flatbuffer_table *opera
     if (check(reader))
         return -1;
     if (number >= reader->codes.count)
-        return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL, "operator code %u of %u",
+        return fault_set(reader->fault, FAULT_INVALID_PARAMS, NULL, "an operator has code %u of %u",
                          number, reader->codes.count);
     const struct flatbuffer_table table = flatbuffer_element_table(file, &reader->codes, number);
     const struct flatbuffer_vector custom = flatbuffer_vector(file, &table, CODE_CUSTOM, 1);

@@ -92,7 +92,7 @@ static int begin(struct coded_input *input, const char *path, enum file_format f
 static int set_whole_size(const struct coded_input *input, struct fault *fault)
 {
     return set_size(input->fd, (off_t)input->size)
-               ? fault_set(fault, FAULT_IO_ERROR, NULL, "ftruncate: %s", strerror(errno))
+               ? fault_set(fault, FAULT_IO_ERROR, NULL, "cannot set the size: %s", strerror(errno))
                : 0;
 }
 
@@ -107,7 +107,7 @@ int coded_input_init(struct coded_input *input, const char *path, enum file_form
     fd = regular_open(path, O_RDONLY, &status);
     if (fd < 0)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%.128s: %s", path,
-                         fd == REGULAR_OTHER ? "no regular file" : strerror(errno));
+                         fd == REGULAR_OTHER ? "not a regular file" : strerror(errno));
     input->size = (uint64_t)status.st_size;
     result = find_header(input, fd, fault);
     if (result == 0)
@@ -126,7 +126,7 @@ int coded_input_init_npy(struct coded_input *input, const char *path,
         return -1;
     packed.fortran_order = packed.big_endian = false;
     if (npy_format(&packed, bytes, sizeof(bytes)))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "the header of %.128s does not fit", path);
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the header of %.128s is too long", path);
     input->header = sizeof(bytes);
     input->size = packed.item_size;
     for (uint32_t d = 0; d < packed.rank; d++)

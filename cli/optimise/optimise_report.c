@@ -220,7 +220,7 @@ void optimise_report_text(struct textw *w, const struct optimised *result)
 
     textw_printf(w, "%s: ", result->first.file->path);
     if (after == before)
-        textw_printf(w, "%zu job%s, nothing to save\n", before, print_s(before));
+        textw_printf(w, "%zu job%s; none can be fused or removed\n", before, print_s(before));
     else
         textw_printf(w, "%zu jobs -> %zu\n", before, after);
     if (after < before)

@@ -65,7 +65,7 @@
     X(KEPT_AXIS, "%s has parameters of an axis that the fused move pads")                          \
     X(KEPT_FROZEN, "%s must stay as it is: it has \"stage\", a named memory or an expected error") \
     X(KEPT_NO_GAIN, "%s needs it in any case")                                                     \
-    X(KEPT_TOO_MANY, "the search for its readers was ended: too many jobs write the same buffer")  \
+    X(KEPT_TOO_MANY, "the search for its readers stopped: too many jobs write the same buffer")    \
     X(KEPT_AFTER, "a job would have more than 64 names in \"after\"")
 
 enum kept {

@@ -102,7 +102,7 @@ static int proof_inputs_replace(const struct proof_inputs *b, struct job_spec *j
         return 0;
     found = find_tensor(b, &job->src);
     if (!found)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "%.128s: unknown in the proof",
+        return fault_set(fault, FAULT_INTERNAL, NULL, "the proof does not know %.128s",
                          job->src.file);
     free(job->src.file);
     free(job->src.tensor);

@@ -83,7 +83,7 @@ static int submission_write_header(struct resolved *r, struct fault *fault)
     if (r->whole.format == FILE_FORMAT_RAW || r->before.fd >= 0)
         return 0; /* A raw file has no header; a copied file has its header already. */
     if (npy_format(&header, bytes, sizeof(bytes)))
-        return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header does not fit");
+        return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header is too long");
     return output_write(&r->output, bytes, sizeof(bytes), 0, fault);
 }
 
@@ -311,11 +311,12 @@ static int produce(const struct execution *execution, struct resolved *r, struct
     int fd = outcome->exit == EXIT_CODE_DONE ? output_take(&r->output)
                                              : fcntl(r->output.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
-        return fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "the output: %s", strerror(errno));
+        return fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
+                         strerror(errno));
     int error = produced_add(execution->produced, r->dst_path, &r->whole, fd);
     if (!error)
         error = produce_params(execution, r);
-    return error ? fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "the output: %s",
+    return error ? fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "cannot keep the output: %s",
                              strerror(-error))
                  : 0;
 }
@@ -541,17 +542,16 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
                          "--detach cannot be combined with ssh: the output would not be fetched");
     if (job->dst.update)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
-                         "dst.update: an update replaces the file when it is done; not with "
-                         "--detach");
+                         "dst.update: not allowed with --detach: the job must end first");
     if (job->expect.kind != EXPECT_NOTHING)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
                          "expect: not allowed with --detach, which compares nothing");
     if (is_staged(job))
         return fault_set(fault, FAULT_INVALID_PARAMS, "/stage",
-                         "stage: mlictl waits between the three steps; not with --detach");
+                         "stage: not allowed with --detach: mlictl waits between the steps");
     if (job->dst.params)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
-                         "dst.params: written when the job is done; not with --detach");
+                         "dst.params: not allowed with --detach: the job must end first");
     return 0;
 }
 
@@ -575,7 +575,7 @@ static int add_output(struct detach *detach, const struct resolved *r, struct fa
                   sizeof(*detach->outputs)))
         return fault_no_memory(fault);
     if (fstat(r->output.fd, &status))
-        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: %s", strerror(errno));
+        return fault_set(fault, FAULT_IO_ERROR, "/dst", "dst: cannot stat: %s", strerror(errno));
     detach->outputs[detach->output_count++] =
         (struct detached_output){status.st_dev, status.st_ino, 0};
     return 0;
@@ -653,8 +653,8 @@ static void complain_of_writer(const struct resolved *r, struct fault *fault)
     snprintf(pointer, sizeof(pointer), "/after/%zu", after->count - 1);
     if (strcmp(fault->pointer, pointer) == 0)
         fault_set(fault, fault->code, "/src/file",
-                  "src.file: the daemon has forgotten job %" PRIu64 ", which writes it, and "
-                  "whether the job succeeded; submit fewer jobs at a time, or without --detach",
+                  "src.file: job %" PRIu64 " writes this file, but the daemon no longer knows if "
+                  "the job succeeded; submit fewer jobs at a time, or omit --detach",
                   after->refs[after->count - 1].number);
 }
 

@@ -104,12 +104,12 @@ static void explain_skip(struct fault *fault, const struct job_file *file, size_
 
     snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
     if (failed == before)
-        fault_set(fault, FAULT_CANCELLED, pointer, "after[%zu]: not run, \"%s\" failed: %s", k,
-                  job->after[k], marks[failed].why ? marks[failed].why : "see the job");
+        fault_set(fault, FAULT_CANCELLED, pointer, "after[%zu]: not run, because \"%s\" failed: %s",
+                  k, job->after[k], marks[failed].why ? marks[failed].why : "see its message");
     else
         fault_set(fault, FAULT_CANCELLED, pointer,
-                  "after[%zu]: not run, \"%s\" was not run because \"%s\" failed", k, job->after[k],
-                  file->list.jobs[failed].common.name);
+                  "after[%zu]: not run, because \"%s\" was not run after \"%s\" failed", k,
+                  job->after[k], file->list.jobs[failed].common.name);
 }
 
 /* Skips a job after a failed predecessor, with the exit code of the job that failed. */
@@ -244,10 +244,11 @@ enum exit_code sequence_run(struct sequence *sequence, const struct sequence_wor
         free(marks);
     }
     if (progress.skipped > SKIPS_SHOWN)
-        print_error("%zu more job%s not run, because jobs before failed (--json lists all)",
+        print_error("%zu more job%s not run, because earlier jobs failed (--json lists all)",
                     progress.skipped - SKIPS_SHOWN,
                     progress.skipped - SKIPS_SHOWN == 1 ? " was" : "s were");
     if (progress.not_run)
-        print_error("%zu job%s not run", progress.not_run, progress.not_run == 1 ? "" : "s");
+        print_error("%zu job%s not run", progress.not_run,
+                    progress.not_run == 1 ? " was" : "s were");
     return progress.exit;
 }

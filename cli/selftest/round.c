@@ -147,9 +147,9 @@ static void audit_running(struct round *round)
 
     for (uint32_t i = 0; i < round->channels; i++) {
         if (mli_mov_get_channel_stats((int)i, &now) != MLI_STATUS_OK)
-            failure_set(&failure, FAILURE_counters, "channel %" PRIu32 ": no statistics", i);
+            failure_set(&failure, FAILURE_counters, "channel %" PRIu32 " has no statistics", i);
         else if (ended(&now) > now.submitted)
-            complain(&failure, i, &now, "more works ended than were submitted");
+            complain(&failure, i, &now, "more transfers ended than were submitted");
     }
     if (failure.kind != FAILURE_none)
         fail(round, &failure);
@@ -168,7 +168,7 @@ static void check_sums(struct round *round, struct failure *failure)
     /* The library chooses whether a synchronous move uses channels. */
     if (bytes < round->channel_bytes || bytes > round->channel_bytes + round->sync_bytes)
         failure_set(failure, FAILURE_counters,
-                    "the channels have counted %" PRIu64 " B, they were given %" PRIu64
+                    "the channels have counted %" PRIu64 " B, but were given %" PRIu64
                     " B, and synchronous moves of %" PRIu64 " B",
                     bytes, round->channel_bytes, round->sync_bytes);
     if (completed < round->channel_starts || rows < completed)
@@ -297,7 +297,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
         /* The worker hangs and no longer changes its case, so this thread can read the case. */
         struct failure failure = {.has_case = true, .c = workers[i].failure.c};
         failure_set(&failure, FAILURE_stuck,
-                    "does not end, even after a cancel: the selftest stops");
+                    "the transfer does not end, even after a cancel: the selftest stops");
         fail(round, &failure);
         lost = true;
     }

@@ -258,8 +258,8 @@ static int claim(struct transfer *t)
             return -1;
         /* Several transfers of other workers may each take a timeout first. */
         if (clock_ns() - begin > 4 * t->timeout_ns)
-            return failure_set(t->failure, FAILURE_stuck, "no %" PRIu32 " channels came free",
-                               width);
+            return failure_set(t->failure, FAILURE_stuck,
+                               "%" PRIu32 " channels did not become free", width);
         if (tries < PATIENT_CLAIMS)
             sched_yield();
         else

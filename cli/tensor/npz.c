@@ -167,7 +167,7 @@ static int find_directory(struct zip_directory *directory, uint64_t size, struct
         return -1;
     end = find_end(bytes, length);
     if (!end)
-        return complain_zip("no zip archive ends there", fault);
+        return complain_zip("the end of a zip archive is missing", fault);
     at = size - length + (uint64_t)(end - bytes);
     if (end - bytes >= LOCATOR_BYTES && zip_begins(end - LOCATOR_BYTES, "PK\6\7"))
         return locate_64(directory, end - LOCATOR_BYTES, at - LOCATOR_BYTES, fault);
@@ -473,7 +473,7 @@ static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t s
     if (got > 0)
         member->crc = (uint32_t)crc32(member->crc, buffer, (uInt)got);
     if (member->ended && (size_t)got < size && member->crc != member->crc_wanted)
-        return complain_member("unpacked", "CRC error", fault);
+        return complain_member("unpacked", "its CRC is wrong", fault);
     return got;
 }
 
@@ -611,8 +611,7 @@ static int check_member(const struct zip_entry *zip, struct fault *fault)
     if (zip->unpacked > most || zip->unpacked > INT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "the archive's central directory is invalid: %" PRIu64
-                         " B cannot unpack to "
-                         "%" PRIu64 " B",
+                         " B cannot unpack to %" PRIu64 " B",
                          zip->packed, zip->unpacked);
     return 0;
 }
@@ -629,7 +628,7 @@ static int count_header(struct npz *npz, uint64_t bytes, struct fault *fault)
 {
     if (npz->headers_left == 0 || bytes > npz->headers_left)
         return fault_set(fault, FAULT_LIMIT, NULL,
-                         "the headers of its archive take more than %d times the file to unpack",
+                         "the headers of its archive unpack to more than %d times the file",
                          HEADERS_RATIO);
     npz->headers_left -= bytes;
     return 0;

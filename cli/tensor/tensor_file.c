@@ -254,8 +254,8 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
     /* A buffer has no path: its owner checks it. */
     if ((file->fd >= 0 || file->path) && span > left)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL,
-                         "%s: %" PRIu64 " B from offset %" PRIu64 " on, %" PRIu64
-                         " B needed for shape %s of %" PRIu32 "-byte elements",
+                         "%s has %" PRIu64 " B from offset %" PRIu64 " on, but %" PRIu64
+                         " B are needed for shape %s of %" PRIu32 "-byte elements",
                          file->shown, left, header->data_offset, span,
                          print_shape(shape, header->rank, header->shape), header->item_size);
     return 0;

@@ -149,7 +149,7 @@ extern const struct value file_format_value;
         {"tensor", 't', "NAME", "Select a tensor of an archive or a model (default: all)."},       \
         {"shape", 0, "4,6,8",                                                                      \
          "Set the shape of a raw file, outermost dimension first (default: none)."},               \
-        {"dtype", 0, "DTYPE", "Set the dtype of a raw file, as int16 (default: none).",            \
+        {"dtype", 0, "DTYPE", "Set the dtype of a raw file, such as int16 (default: none).",       \
          .takes = &dtype_value},                                                                   \
     {                                                                                              \
         "offset", 0, "BYTES", "Set the position of a raw file's first element (default: 0 B)."     \

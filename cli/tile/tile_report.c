@@ -192,7 +192,7 @@ static void room_text(struct textw *w, const struct tile_result *result)
     if (needed > room)
         textw_printf(w,
                      "the tensors need %" PRIu64 " B, but %s has %" PRIu64
-                     " B for them: the plan is for a larger %s\n",
+                     " B for them: the plan assumes a larger %s\n",
                      needed, r->board.outside->name, room, r->board.outside->name);
 }
 

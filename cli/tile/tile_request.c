@@ -489,7 +489,7 @@ static int tile_request_objective(struct tile_request *r, enum tile_kind kind)
         options_uint(r->options, "slack", 0, 1000, &slack))
         return -1;
     if (word == TILE_LEAST_TIME && !r->has_board)
-        return print_refusal("--least time requires --profile: the time is that of a board");
+        return print_refusal("--least time requires --profile: the board's costs give the time");
     if (r->has_board)
         r->estimate = tile_estimate_of(&r->profile, tile_board_outside(&r->profile, r->inside));
     else

@@ -91,7 +91,7 @@ class Source(Case):
         self.write("in.bin", ramp(23))
         src = {"file": "in.bin", "shape": [2, 3, 4], "type": "fx8"}
         self.assert_refused(mov(src), "/src/file",
-                            "23 B from offset 0 on, 24 B needed for shape (2, 3, 4)")
+                            "23 B from offset 0 on, but 24 B are needed for shape (2, 3, 4)")
         self.assert_refused(mov(dict(src, shape=[23], offset=1)), "/src/file", "22 B from offset 1")
         self.assert_refused(mov(dict(src, shape=[2], offset=2**53 - 1)), "/src/file", "0 B")
         self.assert_refused(mov(dict(src, shape=[3, 3], strides=[2**31 - 1, 1])), "/src/file")

@@ -384,7 +384,7 @@ class Boards(Case):
         self.write("text.json", b"hello")
         self.write("odd.json", b'[{"ph":"X","cat":"transfer","pid":1,"tid":0,"name":"a","ts":"1.2.3","dur":1}]')
         self.write("many.json", b'[{"ph":"X","cat":"transfer","pid":1,"tid":99,"name":"a","ts":1,"dur":1}]')
-        for name, words in (("model.json", "the trace of a model; record one with mlictl trace"),
+        for name, words in (("model.json", "the trace of a model; record a trace with mlictl trace"),
                             ("empty.json", "the trace has no transfer"), ("text.json", "text.json:1:1"),
                             ("odd.json", "a time in microseconds is required"), ("many.json", "0 to 15"),
                             ("none.json", "No such file")):

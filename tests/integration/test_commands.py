@@ -205,7 +205,7 @@ class Show(Case):
         fact = self.ctl("show", "x.bin", *options, "--json", code=0).json[0]
         self.assertEqual(fact["corner"]["values"], [[1, 2], [3, 4]])
         self.assertEqual((fact["format"], fact["data_offset"]), ("raw", 2))
-        self.assertIn("8 B from offset 2 on, 24 B needed",
+        self.assertIn("8 B from offset 2 on, but 24 B are needed",
                       self.ctl("show", "x.bin", "--shape", "3,4", *options[2:], code=2).err)
         self.assertIn("--shape and --dtype", self.ctl("show", "x.bin", code=2).err)
 

@@ -238,7 +238,7 @@ class ExpectedErrors(ExpectCase):
 
     def test_a_different_refusal(self):
         self.assert_other({"error": "MLI_STATUS_NOT_ENGH_MEM"}, "/expect/error",
-                          "MLI_STATUS_NOT_ENGH_MEM expected, MLI_STATUS_BAD_FUNC_CFG came: "
+                          "MLI_STATUS_NOT_ENGH_MEM expected, got MLI_STATUS_BAD_FUNC_CFG: "
                           "cfg.offset[0]: ")
         self.assert_other({"error": "INVALID_PARAMS"}, "/expect/error")
 
@@ -246,7 +246,7 @@ class ExpectedErrors(ExpectCase):
         for pointer in ("/cfg/offset/1", "/cfg/offset", "/cfg", "/0/cfg/offset/0"):
             self.assert_other(dict(BEYOND, pointer=pointer), "/expect/pointer",
                               f"MLI_STATUS_BAD_FUNC_CFG at {pointer} expected, "
-                              "MLI_STATUS_BAD_FUNC_CFG at /cfg/offset/0 came: ")
+                              "got MLI_STATUS_BAD_FUNC_CFG at /cfg/offset/0: ")
 
     def test_dependants_of_an_expected_refusal_run(self):
         self.write("job.json", [mov(dst="1.npy", name="a", expect=BEYOND, **REFUSED),
@@ -283,7 +283,7 @@ class Validated(ExpectCase):
         fact, _ = self.check(mov(expect={"error": "TIMED_OUT"}), 0)
         self.assertEqual(fact["state"], "valid")
         self.assertNotIn("expect", fact)
-        self.assertTrue(self.line(["validate"]).endswith("-> out.npy, to fail with TIMED_OUT\n"))
+        self.assertTrue(self.line(["validate"]).endswith("-> out.npy, expects TIMED_OUT\n"))
 
     def test_outputs_of_refused_jobs_cannot_be_read(self):
         jobs = [mov(dst="1.npy", name="a", expect={"error": "TIMED_OUT"}), mov("1.npy", "2.npy")]

@@ -140,7 +140,7 @@ class Interrupted(Case):
         os.kill(self.daemon.pid, signal.SIGKILL)
         result = self.finish(process, code=3)
         self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped", "skipped"])
-        self.assertIn("2 jobs not run", result.err)
+        self.assertIn("2 jobs were not run", result.err)
         self.assert_nothing_happened()
 
     def test_cancelled(self):
@@ -164,7 +164,7 @@ class Interrupted(Case):
         self.assertEqual(len(states), 5000)
         self.assertEqual(set(states[done + 1:]), {"skipped"})
         self.assertEqual({fact["exit"] for fact in result.json[done:]}, {4})
-        self.assertRegex(result.err, r"mlictl: \d+ jobs not run\n$")
+        self.assertRegex(result.err, r"mlictl: \d+ jobs were not run\n$")
         self.assertEqual(len(os.listdir(self.dir)), done + 3)
 
     def test_the_daemon_does_not_answer_in_time(self):

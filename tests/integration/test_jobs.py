@@ -168,7 +168,7 @@ class Update(Case):
         self.write_npy("in.npy", "|u1", (2, 2))
         dst = {"file": "both.npy", "update": True}
         self.assert_refused(mov(dst=dst, dst_offset=[0, 4]), "/cfg/dst_offset/1",
-                            "the result ends at 6, the tensor to update at 5")
+                            "the result ends at 6, but the tensor to update at 5")
         self.assert_refused(mov(dst=dst, dst_mem_stride=[6, 1]), "/cfg/dst_mem_stride/0",
                             "6 given; must be 5")
         self.assert_refused(mov(dst=dict(dst, file="no.npy")), "/dst/file", "No such file")
@@ -185,7 +185,7 @@ class Update(Case):
         self.assert_refused(mov(dst=dst), "/dst/file", "has 2 dimensions, but the source has 1")
         self.write("both.bin", bytes(10))
         self.assert_refused(mov(dst={"file": "both.bin", "update": True, "offset": 7}),
-                            "/dst/file", "10 B, the result ends at 11")
+                            "/dst/file", "10 B, but the result ends at 11")
 
 
 class Quantisation(Case):
@@ -242,7 +242,7 @@ class Quantisation(Case):
     def test_more_parameters_than_a_line_holds(self):
         self.write_npy("in.npy", "|i1", (20000, 1))
         src = {"file": "in.npy", "type": "sa8", "axis": 0, "scale": [12345] * 20000}
-        self.assert_refused(mov(src), "/src", "too many parameters")
+        self.assert_refused(mov(src), "/src", "one request cannot hold its parameters")
 
 
 class Permute(Case):
@@ -340,18 +340,18 @@ class SeveralJobs(Case):
         result = self.run_all(jobs, code=2)
         self.assertEqual([fact["state"] for fact in result.json],
                          ["invalid", "skipped", "done", "skipped", "skipped"])
-        self.assertIn('jobs[1].after[0]: not run, "a" failed: src.file: no.npy',
+        self.assertIn('jobs[1].after[0]: not run, because "a" failed: src.file: no.npy',
                       result.err)
-        self.assertIn('jobs[3].after[1]: not run, "b" was not run because "a" failed\n', result.err)
-        self.assertIn('jobs[4].after[0]: not run, "d" was not run because "a" failed\n', result.err)
+        self.assertIn('jobs[3].after[1]: not run, because "b" was not run after "a" failed\n', result.err)
+        self.assertIn('jobs[4].after[0]: not run, because "d" was not run after "a" failed\n', result.err)
         self.assertEqual([self.exists(n + ".npy") for n in "abcde"], [False, False, True, False, False])
 
     def test_many_skipped_jobs_are_summed_up(self):
         jobs = [self.job("a", "no.npy")] + [self.job(f"j{n}", after=["a"]) for n in range(300)]
         self.write("jobs.json", {"defaults": {"op": "mov"}, "jobs": jobs})
         lines = self.ctl("run", "jobs.json", code=2).err.splitlines()
-        self.assertEqual(len([line for line in lines if 'not run, "a" failed' in line]), 10)
-        self.assertEqual(lines[-1], "mlictl: 290 more jobs were not run, because jobs before failed (--json lists all)")
+        self.assertEqual(len([line for line in lines if 'not run, because "a" failed' in line]), 10)
+        self.assertEqual(lines[-1], "mlictl: 290 more jobs were not run, because earlier jobs failed (--json lists all)")
         self.assertEqual(len(self.run_all(jobs, code=2).json), 301)
         self.write("jobs.json", {"defaults": {"op": "mov"}, "jobs": jobs[:12]})
         self.assertIn("1 more job was not run", self.ctl("run", "jobs.json", code=2).err)
@@ -361,7 +361,7 @@ class SeveralJobs(Case):
         result = self.run_all(jobs, "--fail-fast", code=2)
         self.assertEqual([fact["state"] for fact in result.json],
                          ["done", "invalid", "skipped", "skipped"])
-        self.assertIn("2 jobs not run", result.err)
+        self.assertIn("2 jobs were not run", result.err)
         self.assertFalse(self.exists("c.npy"))
 
     def test_the_first_failure_is_the_exit_code(self):

@@ -161,8 +161,8 @@ class Daemons(Messages):
             self.runtime = value
             with self.subTest(value=value):
                 err = self.as_nobody("ping").err
-                self.assertIn("no daemon listens at /run/mlid.sock, the default where XDG_RUNTIME_DIR "
-                              f"{why}; start one with `mlid --socket PATH &` and give --socket PATH "
+                self.assertIn("no daemon listens at /run/mlid.sock (the default, as XDG_RUNTIME_DIR "
+                              f"{why}); start one with `mlid --socket PATH &` and give --socket PATH "
                               "or set MLID_SOCKET\n", err)
                 if os.geteuid() == 0:
                     self.assertIn("start one with `mlid &`\n", self.ctl("ping", code=3).err)

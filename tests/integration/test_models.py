@@ -320,10 +320,10 @@ class Import(Models):
         self.assertIn("2 of them would move data, but the model does not have their shapes: onnx.shape_inference",
                       self.ctl("import", path, "-n", code=0).out)
         reasons = [node.get("reason") for node in report["nodes"]]
-        for reason, words in zip(reasons, ("Relu: not data movement", "dimension 0 of y is open: give --dim batch=N",
+        for reason, words in zip(reasons, ("Relu: it does not move data", "dimension 0 of y is open: give --dim batch=N",
                                            "starts is not a constant", "more than 4096 moves",
                                            "does not have the type of nothing", "input 0 is missing",
-                                           "perm is no permutation", "the step of dimension 0 is 0")):
+                                           "perm is not a permutation", "the step of dimension 0 is 0")):
             self.assertIn(words, reason)
         report = self.imported(path, "--dim", "batch=5")
         self.assertEqual(report["nodes"][1]["outputs"][0]["shape"], [3, 5])

@@ -154,7 +154,7 @@ class Stage(Case):
         self.assert_refused_at_stage(dict(permute(), stage="ddr"), "(rule vector-memory)", name="REFUSED")
         large = {"file": "large.bin", "type": "sa8", "shape": [512, 16, 17]}
         self.write("large.bin", bytes(512 * 16 * 17))
-        self.assert_refused_at_stage(permute(large), "two buffers of 139264 B are needed, memory vccm has 262144 B",
+        self.assert_refused_at_stage(permute(large), "two buffers of 139264 B are needed, but memory vccm has 262144 B",
                                      "(rule capacity)", name="REFUSED")
         self.write("job.json", permute())
         error = self.submit("--detach", "--json", "job.json", code=2).json[0]["error"]

@@ -488,7 +488,7 @@ class Tile(Case):
                 predicted = self.plan(*words)["time"]
                 self.assertGreater(predicted["ns"], 0)
                 text = self.ctl("tile", *words, code=0).out
-                self.assertEqual("B for them: the plan is for a larger" in text,
+                self.assertEqual("B for them: the plan assumes a larger" in text,
                                  predicted["tensors"]["bytes"] > predicted["tensors"]["room"])
                 if board == "vpx5-nsim":
                     self.assertIn(f"the tensors need {predicted['tensors']['bytes']} B, but ddr has 1073741824 B", text)

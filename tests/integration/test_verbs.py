@@ -167,8 +167,8 @@ class Layouts(Case):
                 ("NHHC:NCHH", "NHHC has the letter H twice"), ("HWC:CCW", "CCW has the letter C twice"),
                 ("NHWC:NCH", "NHWC has 4 letters, NCH has 3"),
                 ("HWC:NCHW", "HWC has 3 letters, NCHW has 4"),
-                ("NHWC:NCHX", "NCHX has the letter X, but NHWC has not"),
-                ("HWC:chw", "chw has the letter c, but HWC has not"),
+                ("NHWC:NCHX", "NCHX has the letter X, but NHWC does not"),
+                ("HWC:chw", "chw has the letter c, but HWC does not"),
                 ("H,W:W,H", "',' is not a letter"), ("HW1:1HW", "'1' is not a letter"),
                 ("HW:WH:HW", "':' is not a letter"), ("H W:WH", "' ' is not a letter"),
                 ("HW:W\033", "'?' is not a letter"), ("2,0,x", "two layouts with a colon are needed")):
