@@ -65,10 +65,10 @@ struct mli_work {
     void *engine;       /**< the engine may use it from submit to done */
     size_t written;     /**< private: mli_work_progress() */
     uint32_t cancelled; /**< private: equal to `number` if the work is cancelled */
-    uint32_t hints;     /**< private: mli_mov_set_hints(), and a flag of the library */
+    uint32_t hints;     /**< private: hints of mli_mov_set_hints(), and a flag of the library */
     uint32_t number; /**< private: distinguishes the work item from earlier ones of the channel */
-    uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved, */
-    size_t cpu_bytes;    /**< private: bytes that the processor moves */
+    uint32_t cpu_pieces; /**< private: pieces that mli_piece_move() has moved */
+    size_t cpu_bytes;    /**< private: bytes of these pieces */
 };
 
 /**
@@ -127,7 +127,7 @@ struct mli_channel_caps {
                          starts it moves it */
     size_t granularity; /**< runs, steps and addresses are multiples of this number of bytes */
     size_t src_align;   /**< alignment of each run in the source, if greater than `granularity` */
-    size_t dst_align;   /**< alignment of each run in the destination, likewise */
+    size_t dst_align;   /**< alignment of each run in the destination, by that rule */
     size_t run_min;    /**< shorter runs are faster without the channel: the processor moves them */
     size_t piece_min;  /**< bytes that the processor moves in the time that a descriptor takes
                           besides its data: the processor moves boxes whose descriptors have fewer

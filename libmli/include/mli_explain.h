@@ -67,11 +67,11 @@ typedef struct mli_explanation {
 /**
  * Explains a move. A permute is explained as the move that mli_mov_cfg_for_permute() builds.
  *
- * @param src  as for mli_mov_tensor_sync(); its data pointer and capacity count, its data is not
+ * @param src  as for mli_mov_tensor_sync(), with a data pointer and a capacity; its data is not
  * read
  * @param cfg  the move
  * @param dst  as for mli_mov_tensor_sync(); not changed
- * @param out  filled with MLI_STATUS_OK, else unchanged
+ * @param out  filled if the status is MLI_STATUS_OK, else unchanged
  * @return as mli_mov_tensor_sync(), without MLI_STATUS_DMA_ERROR, and
  * @retval MLI_STATUS_ARGUMENT_ERROR out is null
  *

@@ -154,7 +154,7 @@ mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in);
  * Return the guard bits of the accumulator, by the active profile's guard bit option. Spec:
  * "Accumulator" (vpx_specifics.rst).
  */
-uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void);   /**< 0, 4, 8 for options 0, 1, 2 */
+uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void);   /**< guard bits 0, 4, 8 for options 0, 1, 2 */
 uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< guard bits 0, 4, 8 for options 0, 1, 2 */
 uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< guard bits 8, 12, 16 for options 0, 1, 2 */
 

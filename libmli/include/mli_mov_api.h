@@ -49,9 +49,9 @@ typedef struct _mli_mov_cfg {
     uint32_t size[MLI_MAX_RANK];   /**< samples in the window; 0: to the end of the padded source */
     uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: every sample */
     uint32_t dst_offset[MLI_MAX_RANK];      /**< first coordinate written in the destination */
-    int32_t dst_mem_stride[MLI_MAX_RANK];   /**< in elements; 0: the destination tensor's own
-                                               mem_stride, or if that is 0 too, packed on top of the
-                                               next inner stride in force */
+    int32_t dst_mem_stride[MLI_MAX_RANK];   /**< strides in elements; 0: the mem_stride of the
+                                               destination tensor; if it is 0 too, packed: the next
+                                               inner stride times its extent */
     uint8_t perm_dim[MLI_MAX_RANK];         /**< a permutation of 0 .. rank-1 */
     uint8_t padding_pre[MLI_MAX_RANK];      /**< zero samples before the source */
     uint8_t padding_post[MLI_MAX_RANK];     /**< zero samples after the source */
@@ -440,8 +440,8 @@ typedef struct _mli_mov_channel_stats {
     uint64_t busy_ns; /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< maximum number of descriptors queued at a time */
     uint64_t cpu_pieces;       /**< pieces of these work items that the processor moved, because the
-                                  device could not or was not faster; */
-    uint64_t cpu_bytes;        /**< bytes that the processor moves */
+                                  device could not or was not faster */
+    uint64_t cpu_bytes;        /**< bytes of these pieces */
 } mli_mov_channel_stats;
 
 /**

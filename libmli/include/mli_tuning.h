@@ -65,8 +65,8 @@ typedef struct _mli_tuning {
                                       (1 MiB) */
 
     /* Blocks. */
-    uint64_t burst_bytes;  /**< bytes of a destination row that is moved at a time together with its
-                              neighbours in the source, if rows are short (2048) */
+    uint64_t burst_bytes;  /**< if rows are short: bytes of a destination row that are moved at a
+                              time,  before the neighbours of this row in the source (2048) */
     uint64_t planes_bytes; /**< maximum bytes of a group of planes that is moved with the zeros
                               around it (32768) */
     uint64_t gather_lines; /**< cache lines of the source that a gather keeps in the first-level
@@ -85,13 +85,14 @@ typedef struct _mli_tuning {
     uint64_t stage_rows;  /**< rows on the stage at a time, for rows that are apart (512);
                              stage_rows * (stage_width + 128) is at most 196608 */
 
-    /* Prefetch distances in bytes, ahead of a store or of a streamed line. */
-    uint64_t avx2_store_ahead;    /**< AVX2: lines to write, transposes to few rows (256) */
-    uint64_t avx512_store_ahead;  /**< AVX-512: lines to write, rows (512) */
-    uint64_t avx512_skinny_ahead; /**< AVX-512: prefetch distance of the lines to write, between
-                                     packed pixels and planes (512) */
-    uint64_t avx512_narrow_ahead; /**< AVX-512: lines to write, pixels with gaps to planes (256) */
-    uint64_t avx512_stream_ahead; /**< AVX-512: lines to read, long rows that are streamed (512) */
+    /* Prefetch distances: bytes from the line that is stored or streamed now to the line that is
+       prefetched. */
+    uint64_t avx2_store_ahead;    /**< AVX2: destination, transposes to few rows (256) */
+    uint64_t avx512_store_ahead;  /**< AVX-512: destination, copies of rows (512) */
+    uint64_t avx512_skinny_ahead; /**< AVX-512: destination, packed pixels to planes and
+                                     planes to packed pixels (512) */
+    uint64_t avx512_narrow_ahead; /**< AVX-512: destination, pixels with gaps to planes (256) */
+    uint64_t avx512_stream_ahead; /**< AVX-512: source, long rows that are streamed (512) */
 } mli_tuning;
 
 /** Every member but `size`, in order: X(name, least, most, multiple of). */

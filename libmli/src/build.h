@@ -38,8 +38,8 @@
 #define BUILD_UNROLL _Pragma("GCC unroll 4")
 #endif
 
-/* Keeps the variables of a function off the stack of its caller, in builds for size: the call takes
-   time. */
+/* Builds for size: keeps the variables of a function off the stack of its caller. Other builds may
+   inline the function, to save the call. */
 #ifdef __OPTIMIZE_SIZE__
 #define BUILD_APART __attribute__((noinline))
 #else

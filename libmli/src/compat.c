@@ -30,7 +30,7 @@ static bool shares_arrays(const mli_tensor *src, const mli_tensor *dst)
     return !scale || scale == src->el_params.sa.scale.mem.pi16;
 }
 
-/* Returns dst in the form of this library: three null pointers share the source's arrays. */
+/* Returns dst with null pointers, which make a move share the source's arrays. */
 static mli_tensor sharing(const mli_tensor *dst)
 {
     mli_tensor to = *dst;

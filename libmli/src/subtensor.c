@@ -130,7 +130,7 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out)
 
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
 {
-    /* Strides in force of `in`, which the part gets as given strides. */
+    /* The strides of `in`, computed where mem_stride has 0. */
     int32_t stride[MLI_MAX_RANK];
     uint64_t start = 0;
     mli_tensor part;

@@ -99,20 +99,20 @@ static inline const struct channel_caps *channel_caps(uint32_t number)
 }
 
 /**
- * Puts another engine behind the channels. No channel is open. `tiny` replaces the value of the
- * engine's channels, unless it is SIZE_MAX.
+ * Puts another engine behind the channels, none of which may be open. `tiny` replaces the value of
+ * the engine's channels, unless it is SIZE_MAX.
  */
 void channel_set_engine(const struct mli_engine *engine, size_t tiny);
 
-/** Opens a channel that joins the pool. Returns false if the engine cannot. */
+/** Opens a channel that joins the pool. Returns false if the engine cannot open it. */
 bool channel_open(uint32_t number);
 
 /** Closes a channel, which has no work item, when no thread polls it any more. */
 void channel_close(uint32_t number);
 
 /**
- * Prepares the channel for the plan in channel->plan, as a work item that calls `done`. The channel
- * has no work item.
+ * Makes the plan in channel->plan the work item of the channel, which must not have one. The work
+ * item calls `done` at its end.
  */
 void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *));

@@ -151,8 +151,8 @@ static bool is_possible(const struct mli_legaliser *l, const struct mli_copy_loo
 }
 
 /*
- * Returns the loops that a descriptor should have, as bits: the longest, of those that it can have.
- * Of equally long loops, the innermost.
+ * Returns the loops that a descriptor should have, as bits: the longest of the loops that it can
+ * have. Of equally long loops, it takes the innermost.
  */
 static uint32_t longest_loops(const struct mli_legaliser *l)
 {

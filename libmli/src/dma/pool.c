@@ -19,7 +19,7 @@ _Static_assert(POOL_CHANNELS <= 16 && POOL_CHANNELS <= MLI_MOV_MAX_CHANNELS,
                "two masks share 32 bits");
 _Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
-/* A loop, because a freestanding library has no function that compilers may call for a builtin. */
+/* Not a builtin: compilers may call a function for it, which a freestanding library lacks. */
 static __attribute__((unused)) uint32_t count_bits(uint32_t mask)
 {
     uint32_t count = 0;

@@ -499,7 +499,7 @@ static bool receive(struct worker *worker, struct mli_work **work)
     if (mail == CLOSING)
         return false;
     *work = worker->work;
-    atomic_store(&worker->mail, EMPTY); /* first: after done() the next work item may arrive */
+    atomic_store(&worker->mail, EMPTY); /* before done(): then the next work item may arrive */
     return true;
 }
 

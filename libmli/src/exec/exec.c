@@ -46,14 +46,14 @@ static void move_rows(const struct mli_copy_box *box, const struct mli_copy_loop
         zero_bytes(dst + i * loop->dst_step, box->run);
 }
 
-/* A row of the innermost loop's first iteration, and its coordinates in the loops around. */
+/* The row that the first iteration of the innermost loop moves, and the indices of all loops. */
 struct place {
     uint8_t *dst;
     const uint8_t *src;
     size_t at[MLI_MAX_RANK];
 };
 
-/* Advances the first `outer` loops, as the digits of a counter. Returns false at the end. */
+/* Advances the indices of the first `outer` loops by one row. Returns false at the end. */
 static bool advance(const struct mli_copy_box *box, size_t outer, struct place *place)
 {
     for (size_t i = outer; i-- > 0;) {

@@ -143,7 +143,7 @@ enum {
     TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of stream_min: rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
-    TUNE_MATRIX_ROWS = 24, /* minimum rows; the processor tracks the writes to fewer by itself */
+    TUNE_MATRIX_ROWS = 24, /* fewest rows: the processor itself tracks writes to fewer rows */
     TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
@@ -184,8 +184,8 @@ enum {
     TUNE_AVX512_GROUPS_AHEAD = 16, /* prefetch distance in the source, in groups */
     TUNE_AVX512_GROUPS_MIN = 8,    /* fewest groups for which a permutation is worth computing */
     TUNE_AVX512_SEVERAL_MIN = 8,   /* fewest rows that are gathered several at a time */
-    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* minimum bytes of a plane; below, tiles are faster */
-    TUNE_AVX512_ALIGN_MIN = 8,              /* fewest chunks that are aligned to cache lines */
+    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* minimum bytes of a plane; tiles move smaller ones */
+    TUNE_AVX512_ALIGN_MIN = 8, /* fewest chunks for which aligning to lines is worth it */
 };
 
 #endif /* MLI_EXEC_TUNING_H */

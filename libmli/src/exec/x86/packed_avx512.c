@@ -26,14 +26,14 @@ struct packed {
     uint8_t *dst, *end; /* start of the destination; end of all rows, or of the current stretch */
     const uint8_t *src;
     struct leaf_loop outer;
-    size_t before, run, width, step; /* sizes of a row: zeros before the source bytes, source bytes,
-                                        all bytes; and the step of rows */
-    size_t parts, part, part_step;   /* elements gathered from a run, their bytes, and their step */
+    size_t before, run, width, step; /* in bytes: the zeros before a row's source bytes, the source
+                                        bytes, the whole row; the step from row to row */
+    size_t parts, part, part_step;   /* number, size and step of the elements gathered from a run */
     size_t rows;                     /* number of rows of a group */
-    size_t groups, stretch;          /* number of groups, and of bytes, until there may be a gap */
+    size_t groups, stretch;          /* number of groups, and of bytes, before a possible gap */
     bool gaps;                       /* true: there are gaps between rows of the source */
     bool all;                        /* true: there is no gap in the destination */
-    size_t bytes, stride, last_bytes, last_stride; /* bytes of destination and source from group to
+    size_t bytes, stride, last_bytes, last_stride; /* steps in destination and source to the next
                                                       group, and to the last group */
 
     /* If the source is read in windows: the bytes to load of each window, the window's place of
