@@ -96,7 +96,7 @@ static struct ended_case *take(struct shared *shared)
     return NULL;
 }
 
-/* Returns whether the case runs: not if its result is known, or if the source refused it. */
+/* Returns false if the case does not run: its result is known, or the source refused it. */
 static bool runs(const struct ended_case *ended)
 {
     return ended->batch_case && !ended->batch_case->known;

@@ -96,9 +96,9 @@ static int broadcast(const struct model *model, const struct model_node *node,
 }
 
 /*
- * Completes the shape and the type of the first output of a node, if its operator computes each
- * element from elements of its inputs: the nodes that read the output may move data. Does nothing
- * for other operators, or if the model has the shape. Returns 0, or -1 (no memory).
+ * Sets the shape and the type of the first output of an elementwise node: a node that reads this
+ * output may be one that moves data. Does nothing for other operators, or if the model has the
+ * shape. Returns 0, or -1 if out of memory.
  */
 static int inference_complete(struct model *model, const struct model_node *node)
 {

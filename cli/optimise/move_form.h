@@ -29,8 +29,8 @@ enum move_form {
     MOVE_FORM_RANGE    /* a number exceeds what a job can have */
 };
 
-/** Finds a move that makes `map` of `source`. Sets the cfg and its lengths, but for the placement.
- */
+/** Finds a move of `source` whose result has `map`. Sets the cfg and the lengths of its arrays,
+ * except the placement. */
 enum move_form move_form_of(const struct index_map *map, const struct move_source *source,
                             struct job_common *common);
 

@@ -278,7 +278,7 @@ static uint64_t span(uint32_t rank, const uint32_t *extent, const int32_t *strid
 }
 
 /*
- * Computes the strides that are left out by the definition: the next inner stride times its extent.
+ * Computes the strides that are not given: the next inner stride times the next inner extent.
  * Returns false if the tensor or a stride exceeds its limit.
  */
 static bool resolve(uint32_t rank, const uint32_t *extent, const int32_t *given,

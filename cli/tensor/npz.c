@@ -250,7 +250,7 @@ static bool apply_zip64(struct zip_entry *entry, const unsigned char *extra, siz
     return true;
 }
 
-/* Reads a member that begins with the bytes of `chunk`, which has all but its comment. */
+/* Reads the entry of a member from `bytes`, which has the whole entry except its comment. */
 static int read_entry(struct zip_directory *directory, const unsigned char *bytes,
                       struct zip_entry *entry, struct fault *fault)
 {

@@ -326,7 +326,8 @@ static mli_status find_axis(struct conversion *c)
 
     if (from >= 0 && to >= 0 && from != to)
         return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, "dst",
-                      ".el_params.sa.dim: % given; must be the source's, %, or negative", to, from);
+                      ".el_params.sa.dim: % given; must be % as in the source, or negative", to,
+                      from);
     c->axis = from > to ? from : to;
     if (c->axis >= 0)
         c->axis += (int32_t)(MLI_MAX_RANK - c->src->rank);

@@ -65,7 +65,7 @@ static void write_clients(struct textw *w, const struct daemon_stats *stats)
     single(w, "clients_turned_away_total", "counter", "Connections refused.",
            stats->clients.turned_away);
     single(w, "buffers", "gauge", "Buffers of all connections.", stats->buffers.now);
-    single(w, "buffers_bytes", "gauge", "Bytes of these buffers.", stats->buffers.bytes);
+    single(w, "buffers_bytes", "gauge", "Bytes of all buffers.", stats->buffers.bytes);
     single(w, "prepared_jobs", "gauge", "Prepared jobs of all connections.", stats->prepared);
     single(w, "events_dropped_total", "counter",
            "Events dropped because subscribers were too slow.", stats->events_dropped);

@@ -70,9 +70,9 @@ struct move_iterator {
     int64_t at[NEST_AXES_MAX]; /* first index of the segment of each axis */
     int64_t zeros_at;          /* start of the zeros, for segments of zeros only: see moves.c */
     bool ended;
-    uint32_t repeat; /* the repeated axis that is being written, after the nest's own segments */
-    int64_t written; /* number of its indices that are written; 0: the nest's own segments are being
-                        moved */
+    uint32_t repeat; /* index of the repeated axis that is being written now */
+    int64_t written; /* number of its indices that are written; 0: the repeated axes are not
+                        begun, and the nest's own segments are being moved */
     struct nest copy;
 };
 
