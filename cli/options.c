@@ -217,21 +217,74 @@ bool options_has(const struct option *table, const char *name)
     return find_long(table, name, strlen(name)) != NULL;
 }
 
+/* A unit of numbers, and the suffixes with which they can be written. */
+struct unit {
+    const char *noun, *suffix, *example; /* for the message about a wrong number */
+    struct {
+        const char *text;
+        uint64_t factor;
+    } suffixes[11]; /* ends with null */
+};
+
+static const struct unit units[] = {
+    [UNIT_NONE] = {"an integer", "", "", {{"", 1}}},
+    [UNIT_BYTES] = {"a size",
+                    " B",
+                    ", for example 65536 or 256KiB",
+                    {{"", 1},
+                     {"B", 1},
+                     {"KiB", UINT64_C(1) << 10},
+                     {"K", UINT64_C(1) << 10},
+                     {"MiB", UINT64_C(1) << 20},
+                     {"M", UINT64_C(1) << 20},
+                     {"GiB", UINT64_C(1) << 30},
+                     {"G", UINT64_C(1) << 30},
+                     {"TiB", UINT64_C(1) << 40},
+                     {"T", UINT64_C(1) << 40}}},
+    [UNIT_MS] = {"a time",
+                 " ms",
+                 ", for example 500ms or 5s",
+                 {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}}},
+    [UNIT_S] = {"a time",
+                " s",
+                ", for example 5s or 2m",
+                {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}}},
+};
+
+bool number_read(const char *text, enum number_unit unit, uint64_t min, uint64_t max, uint64_t *out)
+{
+    const struct unit *u = &units[unit];
+    const size_t digits = strspn(text, "0123456789");
+    char *end;
+    const uint64_t number = strtoull(text, &end, 10);
+
+    for (size_t i = 0; u->suffixes[i].text && digits > 0 && digits <= 19; i++) {
+        const uint64_t factor = u->suffixes[i].factor;
+
+        if (strcmp(end, u->suffixes[i].text) != 0 || number > max / factor || number * factor < min)
+            continue;
+        *out = number * factor;
+        return true;
+    }
+    return false;
+}
+
+int options_number(const struct options *options, const char *name, enum number_unit unit,
+                   uint64_t min, uint64_t max, uint64_t *out)
+{
+    const char *text = options_get(options, name);
+    const struct unit *u = &units[unit];
+
+    if (!text || number_read(text, unit, min, max, out))
+        return 0;
+    return print_refusal("--%s %s: %s from %" PRIu64 " to %" PRIu64 "%s is needed%s", name, text,
+                         u->noun, min, max, u->suffix, u->example);
+}
+
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out)
 {
-    const char *text = options_get(options, name);
-
-    if (!text)
-        return 0;
-    char *end;
-    size_t digits = strspn(text, "0123456789");
-    uint64_t value = strtoull(text, &end, 10);
-    if (digits == 0 || digits > 19 || *end || value < min || value > max)
-        return print_refusal("--%s %s: an integer from %" PRIu64 " to %" PRIu64 " is needed", name,
-                             text, min, max);
-    *out = value;
-    return 0;
+    return options_number(options, name, UNIT_NONE, min, max, out);
 }
 
 int options_u32(const struct options *options, const char *name, uint32_t min, uint32_t max,
@@ -284,11 +337,11 @@ static void print_wrapped(const char *text)
     printf("\n");
 }
 
-void options_help(const struct option *table)
+void options_help(const struct option *table, unsigned uses)
 {
     for (const struct option *o = table; o->name; o++) {
         char left[OPTION_TEXT_MAX];
-        if (o->absent)
+        if (o->absent || !(uses == OPTION_EVERY_USE || o->uses & uses))
             continue;
         snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
                  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",

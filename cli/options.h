@@ -99,10 +99,26 @@ int options_only(const struct options *options, unsigned use, const char *comman
 /** Returns the number of words of the option at words[0], with its value; -1: not in the table. */
 int options_word(const struct option *table, char *const *words);
 
+/* Units of the numbers of options. */
+enum number_unit {
+    UNIT_NONE,
+    UNIT_BYTES, /* also written as 256KiB or 256K, and with M, G and T */
+    UNIT_MS,    /* also written as 500ms, 5s, 2m or 1h */
+    UNIT_S      /* also written as 5s, 2m or 1h */
+};
+
+/** Reads a whole text as options_number() does. Returns false, and leaves *out, if it is wrong. */
+bool number_read(const char *text, enum number_unit unit, uint64_t min, uint64_t max,
+                 uint64_t *out);
+
 /**
  * Reads the option's value as an integer in [min, max]; *out keeps its value if the option was not
- * given. Returns 0, or -1 after printing what is wrong.
+ * given. A number without a suffix, like min, max and *out, is in `unit`. Returns 0, or -1 after
+ * printing what is wrong.
  */
+int options_number(const struct options *options, const char *name, enum number_unit unit,
+                   uint64_t min, uint64_t max, uint64_t *out);
+/** Like options_number(), for numbers without a unit. */
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out);
 /** Like options_uint(), for 32 bits. */
@@ -122,13 +138,13 @@ struct print_style options_style(const struct options *options);
 #define OPTIONS_COMMON                                                                             \
     {"json", 0, NULL, "Print results as JSON, one object per line.", .uses = OPTION_EVERY_USE},    \
         {"quiet", 'q', NULL, "Print no line for a success.", .uses = OPTION_EVERY_USE},            \
-        {"help", 'h', NULL, "Print this help."},                                                   \
+        {"help", 'h', NULL, "Print this help.", .uses = OPTION_EVERY_USE},                         \
     {                                                                                              \
         NULL                                                                                       \
     }
 
-/** Prints the table as help. */
-void options_help(const struct option *table);
+/** Prints the options with one of the bits `uses` as help; OPTION_EVERY_USE: all options. */
+void options_help(const struct option *table, unsigned uses);
 
 /* Lists of words. An option or an argument takes one word of a list. */
 

@@ -34,12 +34,14 @@ static int read_numbers(struct batch_settings *settings, const struct options *o
     /* Cases that each fit into a memory of the board may not fit together. */
     settings->workers = given(options, "host") || given(options, "profile") ? 1 : processors();
     trial->repeat = 1;
+    uint64_t timeout_ms = 0;
     if (options_u32(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
         options_u32(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||
         options_u32(options, "repeat", 1, ATTEMPTS_MAX, &trial->repeat) ||
-        options_u32(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &trial->attempt.timeout_ms) ||
+        options_number(options, "timeout", UNIT_MS, 1, JOB_TIMEOUT_MAX_MS, &timeout_ms) ||
         options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &settings->channels))
         return -1;
+    trial->attempt.timeout_ms = (uint32_t)timeout_ms;
     return 0;
 }
 

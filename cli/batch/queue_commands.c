@@ -104,7 +104,7 @@ int batch_queue_open(const struct options *options, struct queue **queue,
     hide(text);
     if (status)
         return -1;
-    if (options_uint(options, "reconnect", 0, RECONNECT_MAX_S, &patience))
+    if (options_number(options, "reconnect", UNIT_S, 0, RECONNECT_MAX_S, &patience))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--reconnect is not valid");
     status = read_password(options, &url, fault);
     if (status == 0)
@@ -257,7 +257,7 @@ enum exit_code batch_enqueue(const struct options *options)
     uint64_t lease = LEASE_S;
 
     if (cases_check_filter(options) ||
-        options_uint(options, "lease", LEASE_MIN_S, LEASE_MAX_S, &lease))
+        options_number(options, "lease", UNIT_S, LEASE_MIN_S, LEASE_MAX_S, &lease))
         return EXIT_CODE_INVALID;
     if (options->argument_count < 2)
         return print_invalid("batch enqueue requires a PATH");
@@ -529,7 +529,7 @@ enum exit_code batch_collect(const struct options *options)
     struct collection collection = {.options = options};
     uint64_t timeout = 0;
 
-    if (options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
+    if (options_number(options, "timeout", UNIT_MS, 1, JOB_TIMEOUT_MAX_MS, &timeout))
         return EXIT_CODE_INVALID;
     enum exit_code code = batch_report_create(options, &collection.report);
     if (code == EXIT_CODE_DONE)

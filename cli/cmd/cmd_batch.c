@@ -200,41 +200,33 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     return code;
 }
 
-/* Runs the command that the first argument names, such as merge. Returns whether it names one. */
-static bool run_subcommand(const struct options *options, enum exit_code *code)
-{
-    static const struct {
-        const char *name; /* name of the form, with "batch " before it */
-        unsigned form;
-        enum exit_code (*run)(const struct options *options);
-    } forms[] = {{"batch merge", IN_MERGE, batch_merge},
-                 {"batch enqueue", IN_ENQUEUE, batch_enqueue},
-                 {"batch status", IN_STATUS, batch_show_status},
-                 {"batch collect", IN_COLLECT, batch_collect}};
-    const char *first = options->argument_count > 0 ? options->arguments[0] : "";
+static const struct form forms[] = {{"merge", "STATE...", IN_MERGE, batch_merge},
+                                    {"enqueue", "--queue URL PATH...", IN_ENQUEUE, batch_enqueue},
+                                    {"status", "--queue URL", IN_STATUS, batch_show_status},
+                                    {"collect", "--queue URL", IN_COLLECT, batch_collect},
+                                    {NULL}};
 
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if (strcmp(first, forms[i].name + strlen("batch ")) != 0)
-            continue;
-        *code = EXIT_CODE_INVALID;
-        if (forms[i].form != IN_MERGE && !options_get(options, "queue"))
-            print_error("%s requires --queue URL; to run the cases of a directory with this name, "
-                        "write ./%s",
-                        forms[i].name, first);
-        else if (options_only(options, forms[i].form, forms[i].name) == 0)
-            *code = forms[i].run(options);
-        return true;
-    }
-    return false;
+static enum exit_code run_form(const struct options *options, const struct form *form)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "batch %s", form->name);
+    if (form->uses != IN_MERGE && !options_get(options, "queue"))
+        return print_invalid("%s requires --queue URL; to run the cases of a directory with this "
+                             "name, write ./%s",
+                             name, form->name);
+    return options_only(options, form->uses, name) ? EXIT_CODE_INVALID : form->run(options);
 }
 
 static enum exit_code batch(const struct options *options)
 {
     struct batch_settings settings;
+    const struct form *form =
+        options->argument_count > 0 ? command_form(&cmd_batch, options->arguments[0]) : NULL;
     enum exit_code code;
 
-    if (run_subcommand(options, &code))
-        return code;
+    if (form)
+        return run_form(options, form);
     if (options->argument_count == 0 && !options_get(options, "queue"))
         return command_misused(&cmd_batch);
     if (batch_settings_read(&settings, options))
@@ -250,6 +242,7 @@ static enum exit_code batch(const struct options *options)
 const struct command cmd_batch = {
     .name = "batch",
     .arguments = "PATH...",
+    .forms = forms,
     .summary = "run job files as test cases",
     .details =
         "PATH is a job file (*.json), a directory with job files, or a manifest: any other file,\n"

@@ -51,7 +51,7 @@ static enum exit_code measure_kernels(const struct options *options)
         if (options_get(options, others[i]))
             return print_invalid("--%s cannot be combined with --kernels", others[i]);
     }
-    if (options_uint(options, "seconds", 1, SECONDS_MAX, &request.seconds))
+    if (options_number(options, "seconds", UNIT_S, 1, SECONDS_MAX, &request.seconds))
         return EXIT_CODE_INVALID;
     return calibrate_kernels(&style, &request);
 }
@@ -144,7 +144,7 @@ static int read_rules(const struct options *options, struct calibration_rules *r
 
     *rules = (struct calibration_rules){
         .engine = engine ? engine : "inline", .seed = random_number(), .stop = cancel_requested};
-    if (options_uint(options, "seconds", 1, SECONDS_MAX, &seconds) ||
+    if (options_number(options, "seconds", UNIT_S, 1, SECONDS_MAX, &seconds) ||
         options_uint(options, "check", 0, CHECK_MAX, &check) ||
         options_uint(options, "seed", 0, SEED_MAX, &rules->seed))
         return -1;

@@ -100,7 +100,7 @@ static int read_amount(const struct options *options, struct round_plan *plan, u
     *seconds = 0;
     return options_uint(options, "only", 0, SEED_MAX, &plan->only) ||
            options_uint(options, "iterations", 1, SEED_MAX, &plan->iterations) ||
-           options_uint(options, "seconds", 1, SECONDS_MAX, seconds);
+           options_number(options, "seconds", UNIT_S, 1, SECONDS_MAX, seconds);
 }
 
 static int read_plan(const struct options *options, struct round_plan *plan, uint64_t *seconds)
@@ -116,9 +116,9 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
         options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
         options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &plan->limits.channels) ||
         options_u32(options, "threads", 1, MAILBOXES_MAX, &threads) ||
-        options_uint(options, "timeout", 1, TIMEOUT_MS_MAX, &timeout_ms) ||
-        options_uint(options, "max-bytes", MAX_BYTES_LEAST, MAX_BYTES_MOST,
-                     &plan->limits.max_bytes))
+        options_number(options, "timeout", UNIT_MS, 1, TIMEOUT_MS_MAX, &timeout_ms) ||
+        options_number(options, "max-bytes", UNIT_BYTES, MAX_BYTES_LEAST, MAX_BYTES_MOST,
+                       &plan->limits.max_bytes))
         return -1;
     plan->threads = (uint32_t)(threads < plan->iterations ? threads : plan->iterations);
     plan->timeout_ns = timeout_ms * 1000000;

@@ -295,7 +295,7 @@ static enum exit_code run(const struct options *options)
     struct top top = {.once = options_get(options, "once") != NULL};
     uint64_t interval_ms = 1000;
 
-    if (options_uint(options, "interval", 50, 3600000, &interval_ms))
+    if (options_number(options, "interval", UNIT_MS, 50, 3600000, &interval_ms))
         return EXIT_CODE_INVALID;
     top.interval_ms = (int)interval_ms;
     return session_run(options, show_views, &top);

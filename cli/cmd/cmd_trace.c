@@ -215,7 +215,7 @@ static enum exit_code run(const struct options *options)
     if (recorder.streamed && options_get(options, "json"))
         return print_invalid(
             "--output - cannot be combined with --json: both write to standard output");
-    if (options_uint(options, "seconds", 1, 86400, &recorder.seconds))
+    if (options_number(options, "seconds", UNIT_S, 1, 86400, &recorder.seconds))
         return EXIT_CODE_INVALID;
     return session_run(options, record_trace, &recorder);
 }

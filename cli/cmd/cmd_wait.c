@@ -157,7 +157,7 @@ static enum exit_code run(const struct options *options)
     if (all == (options->argument_count > 0))
         return command_misused(&cmd_wait);
     if (session_check_jobs(options) ||
-        options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout_ms))
+        options_number(options, "timeout", UNIT_MS, 1, JOB_TIMEOUT_MAX_MS, &timeout_ms))
         return EXIT_CODE_INVALID;
     return session_run(options, wait_for_jobs, &timeout_ms);
 }

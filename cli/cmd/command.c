@@ -70,14 +70,30 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-void command_help(const struct command *command)
+const struct form *command_form(const struct command *command, const char *word)
 {
+    for (const struct form *form = command->forms; form && form->name; form++) {
+        if (strcmp(form->name, word) == 0)
+            return form;
+    }
+    return NULL;
+}
+
+void command_help(const struct command *command, const struct form *form)
+{
+    if (form) {
+        printf("usage: mlictl %s %s [options] %s\n\nmlictl %s --help describes all forms of the "
+               "command.\n\noptions:\n",
+               command->name, form->name, form->arguments, command->name);
+        options_help(command->options, form->uses);
+        return;
+    }
     printf("mlictl %s: %s\n\nusage: mlictl %s [options]%s%s\n", command->name, command->summary,
            command->name, *command->arguments ? " " : "", command->arguments);
     if (command->details)
         printf("\n%s", command->details);
     printf("\noptions:\n");
-    options_help(command->options);
+    options_help(command->options, OPTION_EVERY_USE);
     for (size_t i = 0; i < EXAMPLES_MAX && command->examples[i].line; i++)
         printf("%s  %s\n      %s\n", i == 0 ? "\nexamples:\n" : "", command->examples[i].line,
                command->examples[i].what);
@@ -97,6 +113,6 @@ const struct option command_leading[] = {
     {"json", 0, NULL, ""},
     {"quiet", 'q', NULL, ""},
     {"help", 'h', NULL, ""},
-    {"version", 0, NULL, ""},
+    {"version", 'V', NULL, ""},
     {NULL},
 };

@@ -23,6 +23,13 @@ struct example {
 
 enum { EXAMPLES_MAX = 8 };
 
+/* A form of a command that its first argument selects, as in `mlictl batch merge`. */
+struct form {
+    const char *name, *arguments;
+    unsigned uses; /* bit of the options that the form takes */
+    enum exit_code (*run)(const struct options *options);
+};
+
 struct command {
     const char *name;
     const char *arguments; /* arguments in the usage, for example "JOB.json..." */
@@ -33,6 +40,7 @@ struct command {
     const struct value *takes; /* kind of its arguments; null: the shell does not complete them */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */
     struct example examples[EXAMPLES_MAX]; /* a test runs them; a null line ends them */
+    const struct form *forms; /* null: the command has no forms; a null name ends them */
     enum exit_code (*run)(const struct options *options);
 };
 
@@ -57,8 +65,11 @@ const struct command *command_find(const char *name);
 /** Prints a line for each command. */
 void command_print_list(void);
 
-/** Prints the help of a command. */
-void command_help(const struct command *command);
+/** Returns the form that a word selects, or null. */
+const struct form *command_form(const struct command *command, const char *word);
+
+/** Prints the help of a command, or of one of its forms unless `form` is null. */
+void command_help(const struct command *command, const struct form *form);
 
 /** Prints the usage of a command after wrong arguments. Returns EXIT_CODE_INVALID. */
 enum exit_code command_misused(const struct command *command);

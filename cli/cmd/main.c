@@ -67,7 +67,7 @@ static void help(void)
     printf("mlictl moves and permutes tensors, on a daemon or in its own process.\n\n"
            "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
            "[arguments]\n"
-           "       mlictl help [COMMAND] | --version\n\n");
+           "       mlictl help [COMMAND [FORM]] | --version\n\n");
     command_print_list();
     printf("\nexit codes:\n");
 #define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
@@ -77,13 +77,22 @@ static void help(void)
            "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.\n");
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool is_version(const char *word)
+{
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+}
+
 /* Returns the number of words of the options before the command, or -1. */
 static int count_leading(int argc, char **argv)
 {
     int at = 1;
 
-    while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--help") != 0 &&
-           strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
+    while (at < argc && argv[at][0] == '-' && !is_help(argv[at]) && !is_version(argv[at])) {
         int used = options_word(command_leading, argv + at);
         if (used < 0)
             return print_refusal(
@@ -124,7 +133,9 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     if (options_parse(&options, command->options, argc, argv))
         return EXIT_CODE_INVALID;
     if (options_get(&options, "help")) {
-        command_help(command);
+        command_help(command, options.argument_count > 0
+                                  ? command_form(command, options.arguments[0])
+                                  : NULL);
         return EXIT_CODE_DONE;
     }
     if (command->count > 0 ? options.argument_count != command->count
@@ -139,11 +150,11 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     return command->run(&options);
 }
 
-/* `mlictl help [COMMAND]`; `words` follow "help". */
+/* `mlictl help [COMMAND [FORM]]`; `words` follow "help". */
 static enum exit_code help_words(int count, char **words)
 {
-    if (count > 1 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0))
-        return print_invalid("usage: mlictl help [COMMAND]");
+    if (count > 2 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0))
+        return print_invalid("usage: mlictl help [COMMAND [FORM]]");
     if (count == 0 || strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0) {
         help();
         return EXIT_CODE_DONE;
@@ -151,7 +162,11 @@ static enum exit_code help_words(int count, char **words)
     const struct command *command = command_find(words[0]);
     if (!command)
         return EXIT_CODE_INVALID;
-    command_help(command);
+    const struct form *form = count == 2 ? command_form(command, words[1]) : NULL;
+    if (count == 2 && !form)
+        return print_invalid("%s has no form %s; see mlictl %s --help", words[0], words[1],
+                             words[0]);
+    command_help(command, form);
     return EXIT_CODE_DONE;
 }
 
@@ -174,11 +189,11 @@ static enum exit_code run(int argc, char **argv)
     if (argc < leading + 2)
         return print_invalid("a command is needed; see mlictl --help");
     turn(argv, leading);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    if (is_help(argv[1]))
         return help_words(0, NULL);
     if (strcmp(argv[1], "help") == 0)
         return help_words(argc - 2, argv + 2);
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_version(argv[1])) {
         printf("mlictl %s\n", mli_version());
         return EXIT_CODE_DONE;
     }

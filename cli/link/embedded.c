@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/link/embedded.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,20 +22,15 @@ enum { LOG_ERRORS = 3 }; /* the level "error" in the numbers of syslog (config.h
 int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault)
 {
     const char *text = options_get(options, "limit-bytes");
-    char *end = NULL;
+    const uint64_t memory = memory_limit();
 
-    if (!text) {
-        uint64_t memory = memory_limit();
-        *bytes = memory < LIMIT_BYTES_MAX ? memory : LIMIT_BYTES_MAX;
+    *bytes = memory < LIMIT_BYTES_MAX ? memory : LIMIT_BYTES_MAX;
+    if (!text || number_read(text, UNIT_BYTES, 1, LIMIT_BYTES_MAX, bytes))
         return 0;
-    }
-    errno = 0;
-    *bytes = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-    if (!end || *end || errno || *bytes == 0 || *bytes > LIMIT_BYTES_MAX)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--limit-bytes %s: a number from 1 to %" PRIu64 " is needed", text,
-                         LIMIT_BYTES_MAX);
-    return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "--limit-bytes %s: a size from 1 to %" PRIu64
+                     " B is needed, for example 65536 or 256KiB",
+                     text, LIMIT_BYTES_MAX);
 }
 
 const char *embedded_limit_source(const struct options *options)

@@ -585,7 +585,7 @@ int make_job_source(const struct options *options, const char *in, struct job_sp
         return -1;
     desc->has_type = type && element_type_from_name(type_words[word], &desc->type);
     if ((shape && tensor_args_shape(shape, &header)) ||
-        options_uint(options, "offset", 0, (UINT64_C(1) << 53) - 1, &job->src.offset))
+        options_number(options, "offset", UNIT_BYTES, 0, (UINT64_C(1) << 53) - 1, &job->src.offset))
         return -1;
     desc->rank = header.rank;
     memcpy(desc->shape, header.shape, sizeof(desc->shape));

@@ -97,7 +97,7 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
             ending && strcmp(ending, ".json") == 0 ? "; mlictl explain describes job files" : "");
     }
     if (tensor_args_header(options, &header) ||
-        options_uint(options, "offset", 0, INT64_MAX, &header.data_offset))
+        options_number(options, "offset", UNIT_BYTES, 0, INT64_MAX, &header.data_offset))
         return -1;
     if (tensor_file_set_raw(file, &header, NULL, &fault)) {
         print_file_failure(&style, file->path, &fault);

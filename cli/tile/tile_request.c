@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,31 +353,6 @@ enum {
     ELEMENT_ALIGNMENT = 4 /* addresses of mlid's buffers are multiples of this */
 };
 
-/* Reads a size such as 65536, 256KiB or 1MiB. */
-static int read_budget(const struct tile_request *r, uint64_t *bytes)
-{
-    static const struct {
-        const char *word;
-        unsigned shift;
-    } units[] = {{"", 0},   {"B", 0},    {"KiB", 10}, {"K", 10},   {"MiB", 20},
-                 {"M", 20}, {"GiB", 30}, {"G", 30},   {"TiB", 40}, {"T", 40}};
-    const char *text = tile_request_given(r, "budget");
-    char *end;
-    unsigned long long value;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof units[0] && *text >= '0' && *text <= '9'; i++) {
-        if (strcmp(end, units[i].word) != 0 || errno || value == 0 ||
-            value > UINT64_C(1) << (53 - units[i].shift))
-            continue;
-        *bytes = (uint64_t)value << units[i].shift;
-        return 0;
-    }
-    return print_refusal("--budget %s: a size from 1 to 2^53 B is needed, as in 65536 or 256KiB",
-                         text);
-}
-
 /* Reads cycles with up to six digits after the point, such as "0.125". Without the option, *cost
  * is unchanged. */
 static int read_cycles(const struct tile_request *r, const char *option, const char *each,
@@ -532,7 +506,7 @@ static int tile_request_memory(struct tile_request *r)
     } else if (!tile_request_given(r, "budget"))
         return print_refusal(
             "--budget or --profile is needed: the memory for the buffers of the tiles");
-    if (tile_request_given(r, "budget") && read_budget(r, &r->memory.bytes))
+    if (options_number(r->options, "budget", UNIT_BYTES, 1, UINT64_C(1) << 53, &r->memory.bytes))
         return -1;
     if (r->has_board && r->memory.bytes > r->inside->size)
         return print_refusal("--budget: %" PRIu64 " B given, but %s of profile %s has %" PRIu64

@@ -60,8 +60,8 @@ static const char help[] =
     "  --remove-directory Remove the directory of the socket at the end, if it is empty.\n"
     "  --allow-core       Allow core dumps and debuggers.\n"
     "  --check            Check the configuration and exit.\n"
-    "  --version          Print the version and exit.\n"
-    "  --help             Print this help and exit.\n"
+    "  --version, -V      Print the version and exit.\n"
+    "  --help, -h         Print this help and exit.\n"
     "\n"
     "The defaults apply if the configuration file does not set a value.\n"
     "SIGTERM or SIGINT shuts mlid down: it finishes running jobs and refuses queued jobs.\n"
@@ -95,7 +95,7 @@ static const struct option table[] = {
     {"remove-directory", no_argument, NULL, 'd'},
     {"allow-core", no_argument, NULL, 'a'},
     {"check", no_argument, NULL, 'k'},
-    {"version", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -113,15 +113,13 @@ static void suggest(const char *word)
     const char *names[OPTIONS + 1] = {NULL}, *near;
     char name[OPTION_NAME_MAX];
 
-    if (strncmp(word, "--", 2) != 0)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (size_t i = 0; i < OPTIONS; i++)
         names[i] = table[i].name;
-    near = nearest_word(name, names);
+    near = strncmp(word, "--", 2) == 0 ? nearest_word(name + 2, names) : NULL;
     if (!near)
         fprintf(stderr, "mlid: --help lists all options\n");
-    else if (strcmp(near, name) != 0)
+    else if (strcmp(near, name + 2) != 0)
         fprintf(stderr, "mlid: did you mean --%s?\n", near);
 }
 
@@ -137,7 +135,7 @@ static int end_output(void)
 /* Reads the command line. Returns -1 if mlid shall start, or the exit status. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+    for (int letter; (letter = getopt_long(argc, argv, "hV", table, NULL)) != -1;) {
         switch (letter) {
         case 'a':
             options->allow_core = true;
@@ -148,7 +146,7 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 'k':
             options->check = true;
             break;
-        case 'v':
+        case 'V':
             printf("mlid %s\n", mli_version());
             return end_output();
         case 'h':

@@ -234,8 +234,8 @@ class Merge(Case):
         self.write("a.jsonl", text_of(self.batch.state()))
         result = self.merge("a.jsonl", "--jobs", "3", code=2)
         self.assertEqual(result.err, "mlictl: --jobs cannot be combined with batch merge; its options are "
-                                     "--tap, --junit, --html, --flaky, --verbose, --json "
-                                     "and --quiet\n")
+                                     "--tap, --junit, --html, --flaky, --verbose, --json, "
+                                     "--quiet and --help\n")
 
     def test_random_damage(self):
         """merge exits with a documented code for any content of the file."""

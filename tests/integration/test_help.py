@@ -73,13 +73,65 @@ class Help(Commands):
 
     def test_help_for_unknown_commands(self):
         self.assertIn("did you mean submit?", self.ctl("help", "sumbit", code=2).err)
-        self.assertIn("usage: mlictl help", self.ctl("help", "run", "submit", code=2).err)
+        self.assertIn("run has no form submit;", self.ctl("help", "run", "submit", code=2).err)
+        self.assertIn("usage: mlictl help", self.ctl("help", "run", "submit", "x", code=2).err)
+
+    def test_help_of_a_form(self):
+        out = self.ctl("help", "batch", "merge", code=0).out
+        self.assertTrue(out.startswith("usage: mlictl batch merge [options] STATE...\n"), out)
+        self.assertIn("--junit", out)
+        self.assertNotIn("--queue", out)
+        for form in ("merge", "enqueue", "status", "collect"):
+            shown = self.ctl("help", "batch", form, code=0).out
+            self.assertEqual(self.ctl("batch", form, "--help", code=0).out, shown)
+            self.assertRegex(shown, rf"^usage: mlictl batch {form} .*\n(.*\n)+options:\n(.*\n)+ *-h, --help ")
+        self.assertIn("batch has no form merg;", self.ctl("help", "batch", "merg", code=2).err)
+
+    def daemon(self, option, code):
+        done = subprocess.run([MLID, option], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code)
+        return done
 
     def test_versions_agree(self):
         version = self.ctl("--version", code=0).out.split()
-        daemon = subprocess.run([MLID, "--version"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(daemon.returncode, 0)
-        self.assertEqual((version[0], *daemon.stdout.split()), ("mlictl", "mlid", version[1]))
+        shown = self.daemon("--version", 0).stdout
+        self.assertEqual((version[0], *shown.split()), ("mlictl", "mlid", version[1]))
+        self.assertEqual(self.ctl("-V", code=0).out.split(), version)
+        self.assertEqual(self.daemon("-V", 0).stdout, shown)
+
+    def test_short_options_of_the_daemon(self):
+        self.assertEqual(self.daemon("-h", 0).stdout, self.daemon("--help", 0).stdout)
+        self.assertIn("mlid: --help lists all options", self.daemon("-x", 2).stderr)
+
+
+class Numbers(Commands):
+    def test_sizes_have_units(self):
+        self.write_npy("in.npy")  # 24 bytes
+        for size in ("1KiB", "1K", "1024", "1024B", "1MiB", "1G", "8191TiB"):
+            self.ctl("mov", "--force", "--limit-bytes", size, "in.npy", "out.npy", code=0)
+        for size in ("", "KiB", "1kib", "1 KiB", "1Ki", "0", "0K", "-1", "1.5K", "8192TiB", "8192T",
+                     "18446744073709551616", "99999999999999999999K"):
+            err = self.ctl("mov", "--force", "--limit-bytes", size, "in.npy", "out.npy", code=2).err
+            self.assertIn(f"--limit-bytes {size}: a size from 1 to 9007199254740991 B is needed, for "
+                          "example 65536 or 256KiB", err)
+        self.ctl("tile", "--shape", "64x64", "--budget", "2KiB", code=0)
+        self.ctl("selftest", "--engine", "inline", "-n", 1, "--max-bytes", "1KiB", code=0)
+        self.write("raw.bin", ramp(1030))
+        shown = self.ctl("show", "raw.bin", "--shape", 2, "--dtype", "int8", "--offset", "1KiB", code=0)
+        self.assertEqual(shown.out, self.ctl("show", "raw.bin", "--shape", 2, "--dtype", "int8",
+                                             "--offset", 1024, code=0).out)
+
+    def test_times_have_units(self):
+        for seconds in ("1", "1s"):
+            self.ctl("selftest", "--engine", "inline", "--seconds", seconds, "--timeout", "2m", code=0)
+        for option, wrong, message in (
+                ("--seconds", "500ms", "a time from 1 to 2592000 s is needed, for example 5s or 2m"),
+                ("--seconds", "721h", "a time from 1 to 2592000 s is needed"),
+                ("--timeout", "5x", "ms is needed, for example 500ms or 5s"),
+                ("--timeout", "0s", "ms is needed, for example 500ms or 5s")):
+            err = self.ctl("selftest", "--engine", "inline", option, wrong, code=2).err
+            self.assertIn(f"{option} {wrong}: a time from 1 to ", err)
+            self.assertIn(message, err)
 
 
 class Examples(Commands):

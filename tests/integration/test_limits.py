@@ -93,7 +93,7 @@ class Limits(Case):
             self.assertIn("--limit-bytes", refused.err)
             for wrong in ("0", "-1", "x", "1x", "", " 5", "9007199254740992", "99999999999999999999"):
                 refused = self.ctl(command, f"--limit-bytes={wrong}", "small.json", code=2)
-                self.assertIn("a number from 1 to 9007199254740991 is needed", refused.err)
+                self.assertIn("a size from 1 to 9007199254740991 B is needed", refused.err)
         refused = self.ctl("validate", "--limit-bytes", 47, "-s", "x", "small.json", code=2)
         self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
 

@@ -227,7 +227,7 @@ class Formats(unittest.TestCase):
 
     def test_options_of_mlid(self):
         out = subprocess.run([MLID, "--help"], capture_output=True, text=True, timeout=60).stdout
-        options = set(re.findall(r"^  (--[a-z-]+)", out, re.M))
+        options = set(re.findall(r"^  (--[a-z-]+)", out, re.M) + re.findall(r"^  --[a-z-]+, (-\w) ", out, re.M))
         self.assertGreater(len(options), 8)
         self.assertEqual(described(source("mlid.8")), options)
 
