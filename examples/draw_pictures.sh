@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws the pictures of the READMEs into their folders: JOBFILE.svg for a file with one job,
-# JOBFILE-NAME.svg for one of several jobs.
+# Draws the pictures that the READMEs of the examples show, into the folder of each README: FILE.svg for
+# the job of FILE.json, or FILE-NAME.svg for the job NAME of a file with several jobs.
 #
 #     examples/draw_pictures.sh MLICTL
 set -eu

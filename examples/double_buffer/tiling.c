@@ -9,10 +9,10 @@
  *     +----+----+----+----+  a move   +--------+--------+
  *          with its halo              the processor: a 3x3 box filter over each plane
  *
- * A move crops a tile with a border of one element and permutes HWC to CHW. All tiles inside the
- * map are starts of one prepared job, each with its own offset. Tiles at the edge read zeros in
- * their halo: each of them is a separate job. The program compares the result with the filter over
- * the whole map, element by element.
+ * A move crops a tile with a border of one element and permutes HWC to CHW. For the inner tiles,
+ * the program prepares one job for each half, and starts it with the offset of each tile. The halo
+ * of a tile at the edge is partly zeros: each such tile is a separate job. The program compares
+ * the result with the filter over the whole map, element by element.
  *
  *     tiling [SOCKET]        (default: $MLID_SOCKET, or mlid's default)
  */
@@ -68,7 +68,7 @@ static void describe(const struct tiling *t, mli_client_job *job, int row, int c
     job->channels = TILE_CHANNELS;
 }
 
-/* Prepares the move of an inner tile. Its source begins at the tile; the start gives the offset. */
+/* Prepares the move of an inner tile: the source is one tile, and each start gives its offset. */
 static int prepare(struct tiling *t)
 {
     mli_client_job job;

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes tiny.tflite and tiny.onnx: the data movement of a small quantised network, around its convolutions.
+"""Makes tiny.tflite and tiny.onnx: a small quantised network of operators that move data and one convolution.
 
     make_models.py DIRECTORY [--weights conv1.npy]
 
-The weights (5, 5, 3, 32 in HWCN order, int8) may come from a .npy file; otherwise they count up.
+The weights (5, 5, 3, 32 in HWCN order, int8) may come from a .npy file; by default they are consecutive numbers.
 """
 import argparse
 import pathlib
@@ -13,7 +13,7 @@ import numpy
 
 from model_files import Model, Node, Tensor, constant, write_onnx, write_tflite
 
-ZERO = -128  # of the activations, whose values begin at 0
+ZERO = -128  # zero point of the activations, whose values begin at 0
 ACTIVATION = {"scale": [0.0235], "zero_point": [ZERO]}
 
 
@@ -57,7 +57,7 @@ def tflite(weights: numpy.ndarray) -> Model:
 
 
 def onnx(weights: numpy.ndarray) -> Model:
-    """The same network in NCHW, with an open batch size and int64 positions of rank 5."""
+    """A similar network in NCHW: the batch size is open, and an int64 constant of rank 6 is transposed."""
     channels = weights.shape[3]
     perm = [3, 2, 0, 1]
     tensors = [

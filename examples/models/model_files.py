@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes small ONNX and TFLite models, without other packages than NumPy.
+"""Writes small ONNX and TFLite models, with NumPy as the only package.
 
-A model is a list of tensors and nodes (class Model); write_onnx() and write_tflite() give the bytes of a file.
+A model is a list of tensors and nodes (class Model); write_onnx() and write_tflite() return the bytes of a file.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy
 
 @dataclass
 class Tensor:
-    """A tensor of a model; with `data`, a constant. `dtype` is NumPy's name or "bfloat16"."""
+    """A tensor of a model. A tensor with `data` is a constant. `dtype` is NumPy's name or "bfloat16"."""
     name: str
     shape: tuple
     dtype: str = "float32"
@@ -26,7 +26,7 @@ class Tensor:
 
 @dataclass
 class Node:
-    """A node. Options are attributes of ONNX, or fields of the options of TFLite, by name."""
+    """A node. `options` has, by name, the attributes of an ONNX node, or the options of a TFLite operator."""
     op: str
     inputs: list[str]
     outputs: list[str]
@@ -47,13 +47,13 @@ class Model:
 
 
 def constant(name: str, data: Any, dtype: str | None = None, **quantisation: Any) -> Tensor:
-    """Returns a constant with the elements of an array or a list."""
+    """Returns a constant tensor with the elements of an array or a list."""
     array = numpy.asarray(data, dtype)
     return Tensor(name, array.shape, dtype or array.dtype.name, array, **quantisation)
 
 
 def elements(tensor: Tensor) -> bytes:
-    """Returns the elements in the byte order of both formats."""
+    """Returns the elements as little-endian bytes, the byte order of ONNX and of TFLite."""
     array = numpy.ascontiguousarray(tensor.data)
     return array.astype(array.dtype.newbyteorder("<")).tobytes()
 
@@ -74,7 +74,7 @@ def varint(value: int) -> bytes:
 
 
 def member(number: int, value: Any) -> bytes:
-    """Returns a field: an integer, a float, or bytes (also of a message)."""
+    """Returns the bytes of a field. `value` is an integer, a float, text, or bytes (such as a nested message)."""
     if isinstance(value, float):
         return varint(number << 3 | 5) + struct.pack("<f", value)
     if isinstance(value, int):
@@ -84,7 +84,7 @@ def member(number: int, value: Any) -> bytes:
 
 
 def onnx_tensor(tensor: Tensor, typed: bool = False) -> bytes:
-    """Returns a TensorProto; `typed`: with a list of numbers instead of raw bytes."""
+    """Returns the bytes of a TensorProto. With `typed`, it has a list of numbers instead of raw bytes."""
     out = b"".join(member(1, int(n)) for n in tensor.shape) + member(2, ONNX_TYPES[tensor.dtype])
     out += member(8, tensor.name)
     if not typed:
@@ -118,7 +118,7 @@ def onnx_attribute(name: str, value: Any) -> bytes:
 
 
 def write_onnx(model: Model, typed: bool = False) -> bytes:
-    """Returns the bytes of an ONNX file. Shapes of tensors may have names of open dimensions."""
+    """Returns the bytes of an ONNX file. In the shape of a tensor, a name stands for a dimension of unknown size."""
     graph = b""
     for node in model.nodes:
         graph += member(1, b"".join(member(1, name) for name in node.inputs)
@@ -141,7 +141,7 @@ def write_onnx(model: Model, typed: bool = False) -> bytes:
 
 TFLITE_TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9,
                 "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16, "bfloat16": 18}
-# Operators: number, and number of their options in the union with the ids of fields.
+# For each operator: its number, the number of its options in the union, and the field ids of these options.
 TFLITE_OPERATORS: dict[str, tuple[int, int, dict[str, int]]] = {
     "ADD": (0, 11, {}), "CONCATENATION": (2, 10, {"axis": 0, "fused_activation_function": 1}),
     "CONV_2D": (3, 1, {}), "DEPTH_TO_SPACE": (5, 94, {"block_size": 0}), "RESHAPE": (22, 17, {}),
@@ -157,10 +157,10 @@ BYTE_FIELDS = ("fused_activation_function", "mode")
 
 
 class FlatBuffer:
-    """Writes tables from the root on, so that all offsets point forward.
+    """Writes the root table first, then the tables that it refers to, so that all offsets point forward.
 
-    A table is a dictionary of fields: (code of struct, number), a table, bytes (a vector of them, at a multiple of
-    16), a string, or a list of tables or of (code, number).
+    A table is a dictionary from field ids to values. A value is a pair (type code of the struct module, number), a
+    table, bytes (written as a vector that begins at a multiple of 16), a string, or a list of tables or of pairs.
     """
 
     def __init__(self, root: dict[int, Any], identifier: bytes):
@@ -215,7 +215,7 @@ class FlatBuffer:
         self.align(4)
         at = len(self.out)
         self.out += struct.pack("<I", len(value)) + bytes(4 * len(value))
-        places: dict[int, int] = {}  # a table that is given several times is written once
+        places: dict[int, int] = {}  # by id(): a table that is listed several times is written once
         for i, table in enumerate(value):
             if id(table) not in places:
                 places[id(table)] = self.table(table)
