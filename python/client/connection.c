@@ -41,8 +41,7 @@ int read_seconds(PyObject *object, double *seconds)
 
 static int misuse(const char *text)
 {
-    raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "%s", text);
-    return -1;
+    return raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "%s", text);
 }
 
 static void on_ignored(mli_client *client, mli_client_ticket ticket, const char *line,
@@ -224,10 +223,8 @@ int connection_make_room(struct connection *connection)
     while (connection->client && mli_client_connected(connection->client) && !is_sent(connection)) {
         if (connection_turn(connection, end - connection_clock()) < 0)
             return -1;
-        if (connection_clock() >= end) {
-            raise_no_reply(connection->timeout);
-            return -1;
-        }
+        if (connection_clock() >= end)
+            return raise_no_reply(connection->timeout);
     }
     connection->crowded = 0;
     return connection->client

@@ -124,19 +124,19 @@ void connection_unwant(struct connection *connection, const char *method, uint32
 /** Reads a timeout in seconds; null or None: forever. Returns 0 or -1. */
 int read_seconds(PyObject *object, double *seconds);
 
-/* Exceptions of the module: mli.ServiceError. */
+/* Exceptions of the module: mli.ServiceError. The raise_ functions return -1. */
 
 /** Imports mli._service_error. Returns 0, or -1 with an exception. */
 int service_error_init(void);
 
 /** Raises mli.ServiceError. */
-void raise_service_error(const mli_client_error *error);
+int raise_service_error(const mli_client_error *error);
 
 /** Raises mli.ServiceTimeoutError: no reply within a number of seconds. */
-void raise_no_reply(double seconds);
+int raise_no_reply(double seconds);
 
 /** Raises mli.ServiceError with a code of the library, like MISUSE, and a text. */
-void raise_client_error(int code, const char *name, const char *format, ...)
+int raise_client_error(int code, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif /* PYTHON_CLIENT_CONNECTION_H */

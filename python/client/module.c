@@ -291,11 +291,9 @@ PyDoc_STRVAR(prepare_doc, "prepare($self, src, /, **arguments)\n--\n\nSee mli.Cl
 /* Reads descriptors, which libmli_client checks. Returns 0, or -1 with an exception. */
 static int read_descriptors(PyObject *fds, Py_ssize_t count, mli_client_attachment *attachments)
 {
-    if (count > FDS_MAX) {
-        raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "fds: %zd given; at most %d are allowed",
-                           count, FDS_MAX);
-        return -1;
-    }
+    if (count > FDS_MAX)
+        return raise_client_error(MLI_CLIENT_MISUSE, "MISUSE",
+                                  "fds: %zd given; at most %d are allowed", count, FDS_MAX);
     for (Py_ssize_t i = 0; i < count; i++) {
         int64_t fd;
 

@@ -98,10 +98,10 @@ static void prepared_dealloc(struct prepared *self)
 
 static int refuse_layout(const char *name)
 {
-    raise_refused(MLI_STATUS_SHAPE_MISMATCH, name, NULL,
-                  "an array with the shape, strides and element size that the job was prepared "
-                  "with is required");
-    return -1;
+    return raise_refused(
+        MLI_STATUS_SHAPE_MISMATCH, name, NULL,
+        "an array with the shape, strides and element size that the job was prepared "
+        "with is required");
 }
 
 static bool same_layout(const struct view *a, const struct view *b)
@@ -208,21 +208,16 @@ static int describe(struct prepared *self, const struct start_options *options,
 /* Starts that share memory of the pool must not overlap. */
 static int check(const struct prepared *self, const struct start_options *options)
 {
-    if (!self->state.id) {
-        raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "the prepared job was released");
-        return -1;
-    }
-    if ((options->src && self->job.packs) || (options->out && self->job.landing)) {
-        raise_refused(MLI_STATUS_NOT_SUPPORTED, options->src ? "src" : "out", NULL,
-                      "prepare the job with arrays in buffers to start it with others");
-        return -1;
-    }
-    if (self->state.pending && (self->job.packs || self->job.landing)) {
-        raise_client_error(MLI_CLIENT_MISUSE, "MISUSE",
-                           "a start of this job is on its way, and its arrays are not in buffers "
-                           "(client.buffer()): wait for its end");
-        return -1;
-    }
+    if (!self->state.id)
+        return raise_client_error(MLI_CLIENT_MISUSE, "MISUSE", "the prepared job was released");
+    if ((options->src && self->job.packs) || (options->out && self->job.landing))
+        return raise_refused(MLI_STATUS_NOT_SUPPORTED, options->src ? "src" : "out", NULL,
+                             "prepare the job with arrays in buffers to start it with others");
+    if (self->state.pending && (self->job.packs || self->job.landing))
+        return raise_client_error(
+            MLI_CLIENT_MISUSE, "MISUSE",
+            "a start of this job is on its way, and its arrays are not in buffers "
+            "(client.buffer()): wait for its end");
     return 0;
 }
 
@@ -233,10 +228,8 @@ static int send(struct prepared *self, const mli_client_start_args *args,
     mli_client_error error;
 
     if (mli_client_start(self->connection->client, args, py_request_on_done, request, &ticket,
-                         &error)) {
-        raise_service_error(&error);
-        return -1;
-    }
+                         &error))
+        return raise_service_error(&error);
     request->keeper = (struct prepared_state *)Py_NewRef((PyObject *)self);
     self->state.pending++;
     self->state.latest = request->serial;

@@ -34,9 +34,8 @@ static int read_between(PyObject *object, const char *field, int64_t least, int6
         return -1;
     if (*number >= least && *number <= most)
         return 0;
-    raise_number(MLI_STATUS_ARGUMENT_ERROR, field, *number, "%lld to %lld are allowed",
-                 (long long)least, (long long)most);
-    return -1;
+    return raise_number(MLI_STATUS_ARGUMENT_ERROR, field, *number, "%lld to %lld are allowed",
+                        (long long)least, (long long)most);
 }
 
 int read_priority(PyObject *object, int32_t *priority)
@@ -69,11 +68,9 @@ int read_limit_ms(PyObject *object, uint32_t *ms)
     seconds = PyFloat_AsDouble(object);
     if (seconds == -1 && PyErr_Occurred())
         return -1;
-    if (!(seconds > 0) || seconds > LIMIT_MS_MAX / 1000) {
-        raise_refused(MLI_STATUS_ARGUMENT_ERROR, "timeout", object,
-                      "seconds above 0, up to %d, are allowed", LIMIT_MS_MAX / 1000);
-        return -1;
-    }
+    if (!(seconds > 0) || seconds > LIMIT_MS_MAX / 1000)
+        return raise_refused(MLI_STATUS_ARGUMENT_ERROR, "timeout", object,
+                             "seconds above 0, up to %d, are allowed", LIMIT_MS_MAX / 1000);
     *ms = (uint32_t)ceil(seconds * 1000);
     return 0;
 }
@@ -95,17 +92,13 @@ int read_name(PyObject *object, const struct connection *connection, char *name,
         return -1;
     }
     if (length == 0 || (size_t)length >= size || strlen(text) != (size_t)length ||
-        strncmp(text, "py:", 3) == 0) {
-        raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
-                      "1 to %d characters are allowed; names from 'py:' on are reserved",
-                      (int)size - 1);
-        return -1;
-    }
-    if (text[strspn(text, NAME_CHARACTERS)] != '\0') {
-        raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
-                      "the characters A-Z a-z 0-9 _ . : - are allowed");
-        return -1;
-    }
+        strncmp(text, "py:", 3) == 0)
+        return raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
+                             "1 to %d characters are allowed; names from 'py:' on are reserved",
+                             (int)size - 1);
+    if (text[strspn(text, NAME_CHARACTERS)] != '\0')
+        return raise_refused(MLI_STATUS_ARGUMENT_ERROR, "name", object,
+                             "the characters A-Z a-z 0-9 _ . : - are allowed");
     memcpy(name, text, (size_t)length + 1);
     return 0;
 }
@@ -131,11 +124,9 @@ int read_references(struct references *references, struct connection *connection
     if (!references->owner)
         return -1;
     const Py_ssize_t count = PyTuple_Size(references->owner);
-    if (count > MLI_CLIENT_AFTER_MAX) {
-        raise_number(MLI_STATUS_ARGUMENT_ERROR, "after", (long long)count,
-                     "at most %d jobs are allowed", MLI_CLIENT_AFTER_MAX);
-        return -1;
-    }
+    if (count > MLI_CLIENT_AFTER_MAX)
+        return raise_number(MLI_STATUS_ARGUMENT_ERROR, "after", (long long)count,
+                            "at most %d jobs are allowed", MLI_CLIENT_AFTER_MAX);
     for (Py_ssize_t i = 0; i < count; i++) {
         references->ref[i] = (mli_client_ref){0};
         if (read_reference(PyTuple_GetItem(references->owner, i), &references->ref[i]))
@@ -269,10 +260,10 @@ static int pack_dst(struct py_job *job, struct connection *connection, struct ax
 
 static int refuse_pieces(void)
 {
-    raise_refused(MLI_STATUS_NOT_SUPPORTED, "src", NULL,
-                  "the service moves up to 4 dimensions (after neighbours are joined), with at "
-                  "most 255 zeros on each side of a dimension; split the move, or use mli.move()");
-    return -1;
+    return raise_refused(
+        MLI_STATUS_NOT_SUPPORTED, "src", NULL,
+        "the service moves up to 4 dimensions (after neighbours are joined), with at "
+        "most 255 zeros on each side of a dimension; split the move, or use mli.move()");
 }
 
 static bool is_packed(const mli_tensor *tensor, const uint32_t *extent)
@@ -355,10 +346,8 @@ static int plan_copies(struct py_job *job, struct connection *connection)
     move_iterator_next(&iterator, &move);
     mli_tensor checked = move.dst;
     status = mli_mov_check(&move.src, &move.cfg, &checked);
-    if (status != MLI_STATUS_OK) {
-        raise_last_error(status);
-        return -1;
-    }
+    if (status != MLI_STATUS_OK)
+        return raise_last_error(status);
     describe(job, &move);
     return 0;
 }

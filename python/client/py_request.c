@@ -37,10 +37,7 @@ int run_nest(const struct nest *nest, int64_t bytes)
         status = run(nest);
         PyEval_RestoreThread(thread);
     }
-    if (status == MLI_STATUS_OK)
-        return 0;
-    raise_last_error(status);
-    return -1;
+    return status == MLI_STATUS_OK ? 0 : raise_last_error(status);
 }
 
 void landing_free(struct landing *landing)
@@ -271,9 +268,8 @@ static int take_reply(struct py_request *request, const char *line, size_t lengt
             ((struct prepared_state *)request->value)->id = number;
             return 0;
         }
-        raise_client_error(MLI_CLIENT_UNREADABLE, "UNREADABLE",
-                           "the reply to job.prepare has no number");
-        return -1;
+        return raise_client_error(MLI_CLIENT_UNREADABLE, "UNREADABLE",
+                                  "the reply to job.prepare has no number");
     default:
         request->value = PyBytes_FromStringAndSize(line, (Py_ssize_t)length);
         return request->value ? 0 : -1;

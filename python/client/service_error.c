@@ -17,19 +17,12 @@ int service_error_init(void)
     return error_type && no_reply ? 0 : -1;
 }
 
-static void raise_exception(PyObject *exception)
+int raise_no_reply(double seconds)
 {
-    if (exception)
-        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-    Py_XDECREF(exception);
+    return raise_exception(PyObject_CallFunction(no_reply, "d", seconds));
 }
 
-void raise_no_reply(double seconds)
-{
-    raise_exception(PyObject_CallFunction(no_reply, "d", seconds));
-}
-
-void raise_service_error(const mli_client_error *error)
+int raise_service_error(const mli_client_error *error)
 {
     const char *status = error->status == MLI_STATUS_OK ? NULL : mli_status_name(error->status);
     PyObject *text = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message),
@@ -49,9 +42,10 @@ void raise_service_error(const mli_client_error *error)
     Py_XDECREF(job);
     Py_XDECREF(pointer);
     Py_XDECREF(text);
+    return -1;
 }
 
-void raise_client_error(int code, const char *name, const char *format, ...)
+int raise_client_error(int code, const char *name, const char *format, ...)
 {
     mli_client_error error = {.code = code};
     va_list arguments;
@@ -60,5 +54,5 @@ void raise_client_error(int code, const char *name, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error.message, sizeof(error.message), format, arguments);
     va_end(arguments);
-    raise_service_error(&error);
+    return raise_service_error(&error);
 }

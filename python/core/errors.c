@@ -25,13 +25,12 @@ int errors_init(void)
     return error_type && from_sentence ? 0 : -1;
 }
 
-/* Raises an exception that a call has created. Takes ownership of the reference. */
-static void raise(PyObject *error)
+int raise_exception(PyObject *error)
 {
-    if (!error)
-        return;
-    PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    Py_DECREF(error);
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return -1;
 }
 
 static void raise_as(mli_status status, const char *field, PyObject *given, const char *allowed,
@@ -41,48 +40,45 @@ static void raise_as(mli_status status, const char *field, PyObject *given, cons
 
     if (!text)
         return;
-    raise(PyObject_CallFunction(error_type, "ssOO", mli_status_name(status) + NAME_PREFIX, field,
-                                given, text));
+    raise_exception(PyObject_CallFunction(error_type, "ssOO", mli_status_name(status) + NAME_PREFIX,
+                                          field, given, text));
     Py_DECREF(text);
 }
 
-void raise_refused(mli_status status, const char *field, PyObject *given, const char *allowed, ...)
+int raise_refused(mli_status status, const char *field, PyObject *given, const char *allowed, ...)
 {
     va_list arguments;
 
     va_start(arguments, allowed);
     raise_as(status, field, given ? given : Py_None, allowed, arguments);
     va_end(arguments);
+    return -1;
 }
 
-void raise_number(mli_status status, const char *field, long long given, const char *allowed, ...)
+int raise_number(mli_status status, const char *field, long long given, const char *allowed, ...)
 {
     PyObject *number = PyLong_FromLongLong(given);
     va_list arguments;
 
     if (!number)
-        return;
+        return -1;
     va_start(arguments, allowed);
     raise_as(status, field, number, allowed, arguments);
     va_end(arguments);
     Py_DECREF(number);
+    return -1;
 }
 
-void raise_reason(mli_status status, const char *why)
+int raise_reason(mli_status status, const char *why)
 {
-    if (why)
-        raise_refused(status, "", NULL, "%s", why);
-    else
-        raise_last_error(status);
+    return why ? raise_refused(status, "", NULL, "%s", why) : raise_last_error(status);
 }
 
-void raise_last_error(mli_status status)
+int raise_last_error(mli_status status)
 {
-    if (status == MLI_STATUS_DMA_ERROR || status == MLI_STATUS_CANCELLED) {
-        /* This status is not a refusal: libmli's message would belong to an earlier call. */
-        raise_refused(status, "", NULL, "%s", mli_status_text(status));
-        return;
-    }
-    raise(PyObject_CallFunction(from_sentence, "ss", mli_status_name(status) + NAME_PREFIX,
-                                mli_last_error()));
+    /* These statuses are no refusals: libmli's message would belong to an earlier call. */
+    if (status == MLI_STATUS_DMA_ERROR || status == MLI_STATUS_CANCELLED)
+        return raise_refused(status, "", NULL, "%s", mli_status_text(status));
+    return raise_exception(PyObject_CallFunction(
+        from_sentence, "ss", mli_status_name(status) + NAME_PREFIX, mli_last_error()));
 }

@@ -181,11 +181,6 @@ static void after_fork_in_child(void)
     }
 }
 
-bool flight_is_of_parent(const struct flight *flight)
-{
-    return flight->of_parent;
-}
-
 /* The pool */
 
 static uint32_t default_channels(void)

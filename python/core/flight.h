@@ -20,13 +20,14 @@ struct flight {
     /* The nest; it and the memory must stay valid until the flight is done. */
     const struct nest *nest;
     uint32_t channels;
-    void *user; /* for the caller's use */
+    void *user;     /* for the caller's use */
+    bool of_parent; /* of a flight that is done: true since a fork, because the parent process
+                       completes the flight */
     /* Private: */
     struct move_iterator moves;
     mli_mov_handle_t handle;
     enum flight_state state;
     bool cancelled;
-    bool of_parent; /* true since a fork: the parent process completes the flight */
     mli_status status;
     int notify;          /* eventfd; -1: none */
     struct flight *next; /* next flight in the queue, or among the flights that are done */
@@ -44,9 +45,6 @@ bool flight_wait(struct flight *flight, double seconds);
 
 /** Returns the state, and the status of a flight that is done. */
 enum flight_state flight_state(const struct flight *flight, mli_status *status);
-
-/** Returns whether the flight runs in the parent process, and not in this one, since a fork. */
-bool flight_is_of_parent(const struct flight *flight);
 
 /** Requests that a flight end early. */
 void flight_cancel(struct flight *flight);

@@ -43,11 +43,9 @@ int read_integer(PyObject *object, const char *field, Py_ssize_t index, int64_t 
     }
     *out = PyLong_AsLongLongAndOverflow(number, &overflow);
     Py_DECREF(number);
-    if (overflow || *out > ELEMENTS_MAX || *out < -ELEMENTS_MAX) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, object,
-                      "numbers below 2^59 are allowed");
-        return -1;
-    }
+    if (overflow || *out > ELEMENTS_MAX || *out < -ELEMENTS_MAX)
+        return raise_refused(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, object,
+                             "numbers below 2^59 are allowed");
     return *out == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
@@ -58,9 +56,8 @@ int read_at_least(PyObject *object, const char *field, Py_ssize_t index, int64_t
         return -1;
     if (*out >= least)
         return 0;
-    raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, *out,
-                 "numbers from %lld on are allowed", (long long)least);
-    return -1;
+    return raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of(field, index).text, *out,
+                        "numbers from %lld on are allowed", (long long)least);
 }
 
 PyObject *tuple_of(PyObject *object, const char *field, Py_ssize_t index, const char *what)

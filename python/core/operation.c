@@ -52,12 +52,6 @@ static PyObject *create_result(struct operation *operation, PyObject *src)
     return array;
 }
 
-static int refuse_out(mli_status status, const char *text)
-{
-    raise_refused(status, "out", NULL, "%s", text);
-    return -1;
-}
-
 static int refuse_types(struct operation *operation, PyObject *src, PyObject *out)
 {
     PyObject *given = array_dtype(out, &operation->dst);
@@ -75,7 +69,7 @@ static int refuse_types(struct operation *operation, PyObject *src, PyObject *ou
 static int check_out(struct operation *operation, PyObject *src, PyObject *out)
 {
     if (operation->dst.readonly)
-        return refuse_out(MLI_STATUS_BAD_TENSOR, "a writable array is required");
+        return raise_refused(MLI_STATUS_BAD_TENSOR, "out", NULL, "a writable array is required");
     if (operation->dst.size != operation->src.size ||
         !array_types_match(src, &operation->src, out, &operation->dst))
         return refuse_types(operation, src, out);
@@ -93,10 +87,7 @@ int operation_check(const struct operation *operation)
 
         status = mli_mov_check(&operation->layout.move.src, &operation->layout.move.cfg, &dst);
     }
-    if (status == MLI_STATUS_OK)
-        return 0;
-    raise_last_error(status);
-    return -1;
+    return status == MLI_STATUS_OK ? 0 : raise_last_error(status);
 }
 
 /* Takes ownership of the array with the result, or of null after an exception. */
@@ -248,18 +239,15 @@ static int read_offsets(PyObject *object, uint32_t rank, int64_t *at)
                           : tuple_of(object, "at", -1, "an integer, or one for each dimension");
     int status = !tuple && PyErr_Occurred() ? -1 : 0;
 
-    if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
-                      "an integer, or a sequence of length %d, is required", (int)rank);
-        status = -1;
-    }
+    if (tuple && PyTuple_Size(tuple) != (Py_ssize_t)rank)
+        status = raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
+                               "an integer, or a sequence of length %d, is required", (int)rank);
     for (uint32_t i = 0; i < rank && status == 0; i++) {
         status = read_integer(tuple ? PyTuple_GetItem(tuple, i) : object, "at",
                               tuple ? (Py_ssize_t)i : -1, &at[i]);
-        if (status == 0 && at[i] < 0) {
-            raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object, "offsets from 0 on are allowed");
-            status = -1;
-        }
+        if (status == 0 && at[i] < 0)
+            status = raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", object,
+                                   "offsets from 0 on are allowed");
     }
     Py_XDECREF(tuple);
     return status;
@@ -318,9 +306,8 @@ static int build_moves(struct layout *layout)
     }
     if (nest_is_disjoint(&layout->nest))
         return 0;
-    raise_refused(MLI_STATUS_INCOMPATEBLE_TENSORS, "out", NULL,
-                  "src and out, or elements of out, overlap or interleave");
-    return -1;
+    return raise_refused(MLI_STATUS_INCOMPATEBLE_TENSORS, "out", NULL,
+                         "src and out, or elements of out, overlap or interleave");
 }
 
 /*
@@ -466,10 +453,9 @@ static int open_part(struct operation *operation, const struct arguments *argume
     operation->dst.buffer.obj = NULL;
     operation->dst.owner = NULL;
     operation->dst.managed = NULL;
-    if (arguments->at && !arguments->out) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", arguments->at, "is allowed only with `out`");
-        return -1;
-    }
+    if (arguments->at && !arguments->out)
+        return raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", arguments->at,
+                             "is allowed only with `out`");
     /* view_open() initialises the view of the source, also after an error. */
     if (open_arrays(operation, arguments, part) == 0)
         return 0;
@@ -540,10 +526,7 @@ int operation_run(const struct operation *operation)
         status = run(operation);
         PyEval_RestoreThread(thread);
     }
-    if (status == MLI_STATUS_OK)
-        return 0;
-    raise_last_error(status);
-    return -1;
+    return status == MLI_STATUS_OK ? 0 : raise_last_error(status);
 }
 
 int64_t operation_time(const struct operation *operation, uint32_t count)
@@ -559,8 +542,7 @@ int64_t operation_time(const struct operation *operation, uint32_t count)
     PyEval_RestoreThread(thread);
     if (status == MLI_STATUS_OK)
         return (end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec;
-    raise_last_error(status);
-    return -1;
+    return raise_last_error(status);
 }
 
 enum { NAMES = 7 };

@@ -26,11 +26,9 @@ int plan_read_channels(PyObject *object, uint32_t *channels)
 
     if (object && read_integer(object, "channels", -1, &number))
         return -1;
-    if (number < 1 || number > MLI_MOV_MAX_CHANNELS) {
-        raise_number(MLI_STATUS_ARGUMENT_ERROR, "channels", number, "1 to %d are allowed",
-                     MLI_MOV_MAX_CHANNELS);
-        return -1;
-    }
+    if (number < 1 || number > MLI_MOV_MAX_CHANNELS)
+        return raise_number(MLI_STATUS_ARGUMENT_ERROR, "channels", number, "1 to %d are allowed",
+                            MLI_MOV_MAX_CHANNELS);
     *channels = (uint32_t)number;
     return 0;
 }
@@ -141,8 +139,8 @@ static int check_idle(struct plan *self)
     transfer_reap();
     if (!self->running)
         return 0;
-    raise_refused(MLI_STATUS_ARGUMENT_ERROR, "plan", NULL, "a transfer of this plan runs already");
-    return -1;
+    return raise_refused(MLI_STATUS_ARGUMENT_ERROR, "plan", NULL,
+                         "a transfer of this plan runs already");
 }
 
 PyDoc_STRVAR(

@@ -169,16 +169,13 @@ static PyObject *result_of(struct transfer *self)
         Py_CLEAR(self->store);
         return Py_NewRef(self->result ? self->result : Py_None);
     }
-    if (flight_is_of_parent(&self->state->flight))
-        raise_refused(status, "transfer", NULL,
-                      "the parent process started it before the fork and completes it; start the "
-                      "plan again in this process");
-    else if (status == MLI_STATUS_CANCELLED)
-        raise_refused(status, "transfer", NULL,
-                      "it was cancelled; the result may be partly written");
-    else
-        raise_refused(status, "transfer", NULL,
-                      "a DMA channel failed; the result may be partly written");
+    raise_refused(status, "transfer", NULL,
+                  self->state->flight.of_parent
+                      ? "the parent process started it before the fork and completes it; start the "
+                        "plan again in this process"
+                  : status == MLI_STATUS_CANCELLED
+                      ? "it was cancelled; the result may be partly written"
+                      : "a DMA channel failed; the result may be partly written");
     return NULL;
 }
 

@@ -20,13 +20,6 @@ static bool has_objects(const char *format)
     return false;
 }
 
-static int refuse_objects(const char *name)
-{
-    raise_refused(MLI_STATUS_NOT_SUPPORTED, name, NULL,
-                  "elements must be plain bytes, not Python objects");
-    return -1;
-}
-
 static bool is_output(const char *name)
 {
     return strcmp(name, "out") == 0;
@@ -43,32 +36,25 @@ static int check(struct view *view, const char *name)
     int64_t end = view->size, span;
     bool empty = false;
 
-    if (view->size < 1) {
-        raise_number(MLI_STATUS_NOT_SUPPORTED, name, view->size,
-                     "the size of an element must be at least 1 byte");
-        return -1;
-    }
+    if (view->size < 1)
+        return raise_number(MLI_STATUS_NOT_SUPPORTED, name, view->size,
+                            "the size of an element must be at least 1 byte");
     for (uint32_t i = 0; i < view->rank; i++)
         empty = empty || view->shape[i] == 0;
-    if (!view->data && !empty) {
-        raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL, "the address of the elements is null");
-        return -1;
-    }
+    if (!view->data && !empty)
+        return raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                             "the address of the elements is null");
     for (uint32_t i = 0; i < view->rank; i++) {
         if (empty || view->shape[i] == 1)
             view->step[i] = 0;
-        if (view->step[i] < 0) {
-            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i], "%s",
-                         is_output(name) ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
-            return -1;
-        }
+        if (view->step[i] < 0)
+            return raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i], "%s",
+                                is_output(name) ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
         if (view->shape[i] > 1 &&
             (__builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
-             __builtin_add_overflow(end, span, &end))) {
-            raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i],
-                         "the strides must be below 2^63 bytes in all");
-            return -1;
-        }
+             __builtin_add_overflow(end, span, &end)))
+            return raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i],
+                                "the strides must be below 2^63 bytes in all");
     }
     return 0;
 }
@@ -77,9 +63,8 @@ static int check_rank(Py_ssize_t rank, const char *name)
 {
     if (rank >= 0 && rank <= NEST_RANK_MAX)
         return 0;
-    raise_number(MLI_STATUS_RANK_MISMATCH, name, (long long)rank,
-                 "arrays of at most %d dimensions are allowed", NEST_RANK_MAX);
-    return -1;
+    return raise_number(MLI_STATUS_RANK_MISMATCH, name, (long long)rank,
+                        "arrays of at most %d dimensions are allowed", NEST_RANK_MAX);
 }
 
 /* Copies a format without the mark of the native byte order, and integers of any size as i or I. */
@@ -118,10 +103,9 @@ static int copy_layout(struct view *view, const Py_buffer *buffer, const char *n
     view->rank = (uint32_t)buffer->ndim;
     for (uint32_t i = 0; i < view->rank; i++)
         view->shape[i] = buffer->shape ? buffer->shape[i] : buffer->len / buffer->itemsize;
-    if (!pack(view)) {
-        raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL, "the shape must be below 2^63 bytes");
-        return -1;
-    }
+    if (!pack(view))
+        return raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                             "the shape must be below 2^63 bytes");
     for (uint32_t i = 0; i < view->rank && buffer->strides; i++)
         view->step[i] = buffer->strides[i];
     return 0;
@@ -133,7 +117,8 @@ static int read_format(struct view *view, const char *name)
     const char *format = view->buffer.format ? view->buffer.format : "B";
 
     if (has_objects(format))
-        return refuse_objects(name);
+        return raise_refused(MLI_STATUS_NOT_SUPPORTED, name, NULL,
+                             "elements must be plain bytes, not Python objects");
     copy_format(view->format, format);
     return 0;
 }
@@ -366,11 +351,9 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
     bool possible;
     if (check_rank(tensor->rank, name))
         return -1;
-    if (tensor->bits % 8 != 0 || size == 0) {
-        raise_number(MLI_STATUS_NOT_SUPPORTED, name, tensor->bits,
-                     "elements must be whole bytes, and their bits a multiple of 8");
-        return -1;
-    }
+    if (tensor->bits % 8 != 0 || size == 0)
+        return raise_number(MLI_STATUS_NOT_SUPPORTED, name, tensor->bits,
+                            "elements must be whole bytes, and their bits a multiple of 8");
     view->data = (uint8_t *)tensor->data + tensor->byte_offset;
     view->size = size;
     view->rank = (uint32_t)tensor->rank;
@@ -381,9 +364,8 @@ static int open_dlpack(struct view *view, PyObject *object, const char *name)
         possible = !__builtin_mul_overflow(tensor->strides[i], size, &view->step[i]);
     if (possible)
         return 0;
-    raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
-                  "the shape and the strides must be below 2^63 bytes");
-    return -1;
+    return raise_refused(MLI_STATUS_BAD_TENSOR, name, NULL,
+                         "the shape and the strides must be below 2^63 bytes");
 }
 
 /* Raises the exception for an object without memory. `reason` is the error of the buffer protocol,

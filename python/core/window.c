@@ -17,7 +17,7 @@ static const char PAD_FORMS[] =
 static int read_pair(PyObject *pair, Py_ssize_t index, int64_t *pre, int64_t *post)
 {
     PyObject *tuple = tuple_of(pair, "pad", index, "a pair (before, after)");
-    int status = -1;
+    int status;
 
     if (!tuple)
         return -1;
@@ -25,8 +25,8 @@ static int read_pair(PyObject *pair, Py_ssize_t index, int64_t *pre, int64_t *po
         status = read_at_least(PyTuple_GetItem(tuple, 0), "pad", index, 0, pre) ||
                  read_at_least(PyTuple_GetItem(tuple, 1), "pad", index, 0, post);
     else
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, place_of("pad", index).text, pair,
-                      "a pair (before, after) is required");
+        status = raise_refused(MLI_STATUS_BAD_FUNC_CFG, place_of("pad", index).text, pair,
+                               "a pair (before, after) is required");
     Py_DECREF(tuple);
     return status ? -1 : 0;
 }
@@ -48,11 +48,10 @@ static int read_pads(struct window *window, PyObject *tuple, PyObject *pad)
         }
         return 0;
     }
-    if (count != 1 && count != window->rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "pad", pad,
-                      "%s is required; the rank of the source is %d", PAD_FORMS, (int)window->rank);
-        return -1;
-    }
+    if (count != 1 && count != window->rank)
+        return raise_refused(MLI_STATUS_BAD_FUNC_CFG, "pad", pad,
+                             "%s is required; the rank of the source is %d", PAD_FORMS,
+                             (int)window->rank);
     for (uint32_t i = 0; i < window->rank; i++) {
         const Py_ssize_t index = count == 1 ? 0 : (Py_ssize_t)i;
 
@@ -88,12 +87,10 @@ static int choose_sample(struct window_dim *dim, PyObject *index, Py_ssize_t at)
 
     if (read_integer(index, "slice", at, &sample))
         return -1;
-    if (sample < -dim->size || sample >= dim->size) {
-        raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, sample,
-                     dim->size > 0 ? "%lld to %lld are allowed" : "the dimension is empty",
-                     (long long)-dim->size, (long long)dim->size - 1);
-        return -1;
-    }
+    if (sample < -dim->size || sample >= dim->size)
+        return raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, sample,
+                            dim->size > 0 ? "%lld to %lld are allowed" : "the dimension is empty",
+                            (long long)-dim->size, (long long)dim->size - 1);
     dim->offset = sample < 0 ? sample + dim->size : sample;
     dim->size = 1;
     dim->dropped = true;
@@ -124,11 +121,9 @@ static int choose_range(struct window_dim *dim, PyObject *range, Py_ssize_t at)
         PyErr_Clear();
         step = 0;
     }
-    if (step < 1) {
-        raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, step,
-                     "steps from 1 on are allowed");
-        return -1;
-    }
+    if (step < 1)
+        return raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("slice", at).text, step,
+                            "steps from 1 on are allowed");
     PySlice_AdjustIndices(dim->size, &start, &stop, step);
     dim->offset = start;
     dim->size = stop > start ? stop - start : 0;
@@ -157,16 +152,13 @@ static Py_ssize_t count_indices(const struct window *window, PyObject *tuple)
         }
         indices++;
     }
-    if (indices > window->rank) {
-        raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)indices,
-                     "at most %d indices are allowed, one for each dimension", (int)window->rank);
-        return -1;
-    }
-    if (count - indices > 1) {
-        raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)(count - indices),
-                     "at most one ellipsis is allowed");
-        return -1;
-    }
+    if (indices > window->rank)
+        return raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)indices,
+                            "at most %d indices are allowed, one for each dimension",
+                            (int)window->rank);
+    if (count - indices > 1)
+        return raise_number(MLI_STATUS_BAD_FUNC_CFG, "slice", (long long)(count - indices),
+                            "at most one ellipsis is allowed");
     return indices;
 }
 
@@ -228,11 +220,10 @@ static int read_step(struct window *window, PyObject *step)
 
     if (!tuple && PyErr_Occurred())
         return -1;
-    if (tuple && PyTuple_Size(tuple) != window->rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "step", step,
-                      "an integer, or a sequence of length %d, is required", (int)window->rank);
-        status = -1;
-    }
+    if (tuple && PyTuple_Size(tuple) != window->rank)
+        status =
+            raise_refused(MLI_STATUS_BAD_FUNC_CFG, "step", step,
+                          "an integer, or a sequence of length %d, is required", (int)window->rank);
     for (uint32_t i = 0; i < window->rank && status == 0; i++) {
         struct window_dim *dim = &window->dim[i];
         int64_t factor;
@@ -253,11 +244,9 @@ static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
     const uint32_t rank = window->result_rank;
     uint32_t before[NEST_RANK_MAX], seen = 0;
 
-    if (PyTuple_Size(tuple) != (Py_ssize_t)rank) {
-        raise_refused(MLI_STATUS_BAD_FUNC_CFG, "perm", perm, "a sequence of length %d is required",
-                      (int)rank);
-        return -1;
-    }
+    if (PyTuple_Size(tuple) != (Py_ssize_t)rank)
+        return raise_refused(MLI_STATUS_BAD_FUNC_CFG, "perm", perm,
+                             "a sequence of length %d is required", (int)rank);
     for (uint32_t i = 0; i < rank; i++)
         before[i] = window->order[i];
     for (uint32_t i = 0; i < rank; i++) {
@@ -265,17 +254,13 @@ static int read_order(struct window *window, PyObject *tuple, PyObject *perm)
 
         if (read_integer(PyTuple_GetItem(tuple, (Py_ssize_t)i), "perm", (Py_ssize_t)i, &d))
             return -1;
-        if (d < -(int64_t)rank || d >= rank) {
-            raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
-                         "%d to %d are allowed", -(int)rank, (int)rank - 1);
-            return -1;
-        }
+        if (d < -(int64_t)rank || d >= rank)
+            return raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
+                                "%d to %d are allowed", -(int)rank, (int)rank - 1);
         const int64_t from = d < 0 ? d + rank : d;
-        if (seen & 1u << from) {
-            raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
-                         "each dimension is allowed once");
-            return -1;
-        }
+        if (seen & 1u << from)
+            return raise_number(MLI_STATUS_BAD_FUNC_CFG, place_of("perm", i).text, d,
+                                "each dimension is allowed once");
         seen |= 1u << from;
         window->order[i] = before[from];
     }
