@@ -365,7 +365,6 @@ out:
     return code;
 }
 
-static enum exit_code diff(const struct options *options);
 static enum exit_code diff(const struct options *options)
 {
     struct print_style style = options_style(options);

@@ -695,7 +695,6 @@ static enum exit_code code_of(enum proxy_end end)
     }
 }
 
-static enum exit_code run(const struct options *options);
 static enum exit_code run(const struct options *options)
 {
     struct proxy proxy;

@@ -241,7 +241,6 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     return EXIT_CODE_DONE;
 }
 
-static enum exit_code show(const struct options *options);
 static enum exit_code show(const struct options *options)
 {
     struct print_style style = options_style(options);

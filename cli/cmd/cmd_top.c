@@ -289,7 +289,6 @@ static enum exit_code show_views(struct session *session, void *context)
     return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
-static enum exit_code run(const struct options *options);
 static enum exit_code run(const struct options *options)
 {
     struct top top = {.once = options_get(options, "once") != NULL};

@@ -371,7 +371,6 @@ bool list_next(struct descriptor_list *list, struct list_entry *entry)
     return true;
 }
 
-struct list_count list_count(const struct target_profile *profile, const struct mli_plan *plan);
 /* Makes all pieces, to count those that the controller refuses. */
 static void count_refused(const struct target_profile *profile, const struct controller *controller,
                           struct box_cutter *cutter, struct list_count *count)
