@@ -237,7 +237,16 @@ enum { COSTS_MAX = 15 };
 
 static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 8, .values = 8000};
 
-static const struct member dma_numbers[] = {
+const struct member profile_numbers[] = {
+    NUMBER(struct target_profile, clock_hz, "clock_hz", 1, INT64_C(1) << 40, 0),
+    NUMBER(struct target_profile, vector_bits, "vector_bits", 0, 65536, 0),
+    NUMBER(struct target_profile, guard_bit_option, "guard_bit_option", 0, 2, 2),
+    {0},
+};
+
+const struct member profile_dma_members[] = {
+    MEMBER(struct profile_dma, controller, "controller", KIND_WORD, .optional = true,
+           .words = profile_controller_words),
     NUMBER(struct profile_dma, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 1),
     NUMBER(struct profile_dma, loops, "loops", 0, MLI_MAX_RANK, MLI_MAX_RANK),
     NUMBER(struct profile_dma, count_max, "count_max", 0, SIZE_TOP, 0),
@@ -249,25 +258,26 @@ static const struct member dma_numbers[] = {
     NUMBER(struct profile_dma, address_bits, "address_bits", 16, 64, 32),
     NUMBER(struct profile_dma, bus_bytes, "bus_bytes", 1, 4096, 4),
     NUMBER(struct profile_dma, burst_bytes, "burst_bytes", 1, 4096, 64),
+    MEMBER(struct profile_dma, fills, "fills", KIND_BOOL, .optional = true),
     {0},
 };
 
-static const struct member memory_numbers[] = {
+const struct member profile_memory_members[] = {
+    {.key = "name", .kind = KIND_OTHER},
+    {.key = "base", .kind = KIND_OTHER},
+    {.key = "size", .kind = KIND_OTHER},
     NUMBER(struct profile_memory, banks, "banks", 1, 65536, 1),
     NUMBER(struct profile_memory, bank_bytes, "bank_bytes", 0, 4096, 0),
     NUMBER(struct profile_memory, alignment, "alignment", 1, 1 << 30, 1),
+    MEMBER(struct profile_memory, vector, "vector", KIND_BOOL, .optional = true),
+    {.key = "reached_by", .kind = KIND_OTHER},
+    {.key = "latency", .kind = KIND_OTHER},
     {0},
 };
 
 static const char *const root_keys[] = {
     JSON_SCHEMA_KEY, "name",     "title", "clock_hz", "vector_bits", "guard_bit_option",
     "strict",        "memories", "dma",   "costs",    "sources",     NULL};
-static const char *const memory_keys[] = {"name",       "base",      "size",       "banks",
-                                          "bank_bytes", "alignment", "reached_by", "vector",
-                                          "latency",    NULL};
-static const char *const dma_keys[] = {
-    "controller",  "channels",  "loops",        "count_max", "run_max",     "step_max", "bytes_max",
-    "granularity", "alignment", "address_bits", "bus_bytes", "burst_bytes", "fills",    NULL};
 
 /* Reads a name: a lowercase letter, then lowercase letters, digits, '-' and '_'. */
 static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
@@ -307,13 +317,11 @@ static int read_memory(struct profile_memory *memory, const struct json *object)
 {
     struct json reach = json_member(object, "reached_by");
 
-    members_default(memory, memory_numbers);
+    members_default(memory, profile_memory_members);
     memory->reached_by = PROFILE_CORE | PROFILE_DMA;
-    if (json_object(object, memory_keys) < 0 || read_name(object, memory->name) < 0 ||
-        read_address(object, "base", &memory->base) < 0 ||
+    if (members_read_closed(memory, profile_memory_members, object) < 0 ||
+        read_name(object, memory->name) < 0 || read_address(object, "base", &memory->base) < 0 ||
         read_address(object, "size", &memory->size) < 0 ||
-        members_read(memory, memory_numbers, object) < 0 ||
-        optional_bool(object, "vector", &memory->vector) < 0 ||
         read_cost(object, "latency", &memory->latency) < 0)
         return -1;
     return json_present(&reach) ? words_read(&reach, profile_reach_words, &memory->reached_by) : 0;
@@ -340,18 +348,11 @@ static int read_memories(struct target_profile *profile, const struct json *root
 
 static int read_dma(struct target_profile *profile, const struct json *root)
 {
-    struct json dma = json_member(root, "dma"), controller;
-    size_t index = PROFILE_BOXES;
+    struct json dma = json_member(root, "dma");
 
-    if (json_object(&dma, dma_keys) < 0)
-        return -1;
-    controller = json_member(&dma, "controller");
-    members_default(&profile->dma, dma_numbers);
-    if (json_present(&controller) && json_choice(&controller, profile_controller_words, &index) < 0)
-        return -1;
-    profile->dma.controller = (enum profile_controller)index;
-    if (members_read(&profile->dma, dma_numbers, &dma) < 0 ||
-        optional_bool(&dma, "fills", &profile->dma.fills) < 0)
+    members_default(&profile->dma, profile_dma_members);
+    if (json_object(&dma, NULL) < 0 ||
+        members_read_closed(&profile->dma, profile_dma_members, &dma) < 0)
         return -1;
     return profile_check_dma(&profile->dma, &dma);
 }
@@ -407,7 +408,6 @@ static int read_sources(struct target_profile *profile, const struct json *root)
 static int read_head(struct target_profile *profile, const struct json *root)
 {
     struct json title = json_member(root, "title");
-    int64_t clock = 0, vector = 0, guard = 2;
     const char *text;
 
     if (json_object(root, root_keys) < 0 || json_check_schema(root) < 0 ||
@@ -418,16 +418,11 @@ static int read_head(struct target_profile *profile, const struct json *root)
             return -1;
         snprintf(profile->title, sizeof profile->title, "%s", text);
     }
+    members_default(profile, profile_numbers);
     if (member_require(root, "clock_hz", "costs are in cycles of this clock") < 0 ||
-        optional_int(root, "clock_hz", 1, INT64_C(1) << 40, &clock) < 0 ||
-        optional_int(root, "vector_bits", 0, 65536, &vector) < 0 ||
-        optional_int(root, "guard_bit_option", 0, 2, &guard) < 0 ||
-        optional_bool(root, "strict", &profile->strict) < 0)
+        members_read(profile, profile_numbers, root) < 0)
         return -1;
-    profile->clock_hz = (uint64_t)clock;
-    profile->vector_bits = (uint32_t)vector;
-    profile->guard_bit_option = (uint32_t)guard;
-    return 0;
+    return optional_bool(root, "strict", &profile->strict);
 }
 
 /*

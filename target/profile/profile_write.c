@@ -25,16 +25,17 @@ static bool has_source(const struct figures *f, const char *key)
     return profile_source_of(f->profile, pointer) != NULL;
 }
 
-static void write_number(const struct figures *f, const char *key, uint64_t number)
+/* Writes the members of a table that the file had, also those with their defaults. */
+static void write_members(const struct figures *f, const struct member *members,
+                          const void *structure)
 {
-    if (has_source(f, key))
-        jsonw_uint(f->w, key, number);
-}
+    for (const struct member *m = members; m->key; m++) {
+        struct member one[] = {*m, {0}};
 
-static void write_flag(const struct figures *f, const char *key, bool flag)
-{
-    if (has_source(f, key))
-        jsonw_bool(f->w, key, flag);
+        one[0].optional = false;
+        if (has_source(f, m->key))
+            members_write(f->w, one, structure);
+    }
 }
 
 static void write_cost(const struct figures *f, const char *key, profile_cost cost)
@@ -62,10 +63,7 @@ static void write_memory(struct jsonw *w, const struct target_profile *profile, 
     jsonw_string(w, "name", memory->name);
     write_address(&f, "base", memory->base);
     write_address(&f, "size", memory->size);
-    write_number(&f, "banks", memory->banks);
-    write_number(&f, "bank_bytes", memory->bank_bytes);
-    write_number(&f, "alignment", memory->alignment);
-    write_flag(&f, "vector", memory->vector);
+    write_members(&f, profile_memory_members, memory);
     if (has_source(&f, "reached_by"))
         words_write(w, "reached_by", profile_reach_words, memory->reached_by);
     write_cost(&f, "latency", memory->latency);
@@ -74,24 +72,10 @@ static void write_memory(struct jsonw *w, const struct target_profile *profile, 
 
 static void write_dma(struct jsonw *w, const struct target_profile *profile)
 {
-    const struct profile_dma *dma = &profile->dma;
     const struct figures f = {w, profile, "/dma"};
 
     jsonw_object_begin(w, "dma");
-    if (has_source(&f, "controller"))
-        jsonw_string(w, "controller", profile_controller_words[dma->controller]);
-    write_number(&f, "channels", dma->channels);
-    write_number(&f, "loops", dma->loops);
-    write_number(&f, "count_max", dma->count_max);
-    write_number(&f, "run_max", dma->run_max);
-    write_number(&f, "step_max", dma->step_max);
-    write_number(&f, "bytes_max", dma->bytes_max);
-    write_number(&f, "granularity", dma->granularity);
-    write_number(&f, "alignment", dma->alignment);
-    write_number(&f, "address_bits", dma->address_bits);
-    write_number(&f, "bus_bytes", dma->bus_bytes);
-    write_number(&f, "burst_bytes", dma->burst_bytes);
-    write_flag(&f, "fills", dma->fills);
+    write_members(&f, profile_dma_members, &profile->dma);
     jsonw_object_end(w);
 }
 
@@ -124,9 +108,7 @@ void profile_write(struct jsonw *w, const char *key, const struct target_profile
     jsonw_string(w, "name", profile->name);
     if (profile->title[0] != '\0')
         jsonw_string(w, "title", profile->title);
-    jsonw_uint(w, "clock_hz", profile->clock_hz);
-    write_number(&f, "vector_bits", profile->vector_bits);
-    write_number(&f, "guard_bit_option", profile->guard_bit_option);
+    write_members(&f, profile_numbers, profile);
     jsonw_bool(w, "strict", profile->strict);
     jsonw_array_begin(w, "memories");
     for (uint32_t i = 0; i < profile->memory_count; i++)

@@ -11,8 +11,8 @@
  * cycles of the profile's clock.
  *
  * To add a figure, start here: add a member to a struct below, a line to its table in
- * profile_read.c, the same member to conf/profile.schema.json and docs/profiles.md, and a value
- * with a source to each file in conf/profiles.
+ * profile_read.c, which reader and writer use, the same member to conf/profile.schema.json and
+ * docs/profiles.md, and a value with a source to each file in conf/profiles.
  */
 #ifndef TARGET_PROFILE_H
 #define TARGET_PROFILE_H
@@ -22,8 +22,7 @@
 #include <stdint.h>
 
 #include "mli_engine.h"
-#include "proto/json/fault.h"
-#include "proto/json/jsonw.h"
+#include "proto/json/json.h"
 #include "target/profile/measured_costs.h"
 
 enum {
@@ -124,6 +123,9 @@ struct target_profile {
     struct measured_costs measured; /* costs of a processor that moves the data */
     struct profile_source sources[PROFILE_SOURCES_MAX];
 };
+
+/* The members of the structures, for the reader and the writer. */
+extern const struct member profile_numbers[], profile_dma_members[], profile_memory_members[];
 
 /**
  * Reads the text of a profile and checks it: no memories overlap, limits are possible, every figure

@@ -171,8 +171,19 @@ const struct tuning_field tuning_fields[TUNING_FIELDS] = {
 
 static const char *const root_keys[] = {JSON_SCHEMA_KEY, "format", "machine", "level",
                                         "measured",      "values", NULL};
-static const char *const machine_keys[] = {"cpu", "l1d", "l2", "l3", NULL};
-static const char *const measured_keys[] = {"library", "date", "seconds", NULL};
+static const struct member machine_members[] = {
+    MEMBER(struct machine, cpu, "cpu", KIND_TEXT),
+    MEMBER_COUNT(struct machine, caches.l1d, "l1d"),
+    MEMBER_COUNT(struct machine, caches.l2, "l2"),
+    MEMBER_COUNT(struct machine, caches.l3, "l3"),
+    {0},
+};
+static const struct member measured_members[] = {
+    MEMBER(struct tuning_file, library, "library", KIND_TEXT),
+    MEMBER(struct tuning_file, date, "date", KIND_TEXT),
+    MEMBER_COUNT(struct tuning_file, seconds, "seconds"),
+    {0},
+};
 static const char *const value_keys[] = {"value", "default", "gain_permille", NULL};
 static const char *const names[] = {
 #define NAME(name, ...) #name,
@@ -277,41 +288,16 @@ static int read_values(struct tuning_file *file, const struct json *root)
     return check_stage(&file->tuning, &values);
 }
 
-static int read_machine(struct machine *machine, const struct json *root)
-{
-    struct json object = json_member(root, "machine");
-
-    return json_object(&object, machine_keys) < 0 ||
-                   member_text(&object, "cpu", machine->cpu, sizeof machine->cpu) < 0 ||
-                   member_u64(&object, "l1d", &machine->caches.l1d) < 0 ||
-                   member_u64(&object, "l2", &machine->caches.l2) < 0 ||
-                   member_u64(&object, "l3", &machine->caches.l3) < 0
-               ? -1
-               : 0;
-}
-
-static int read_measured(struct tuning_file *file, const struct json *root)
-{
-    struct json object = json_member(root, "measured");
-
-    if (!json_present(&object))
-        return 0;
-    return json_object(&object, measured_keys) < 0 ||
-                   member_text(&object, "library", file->library, sizeof file->library) < 0 ||
-                   member_text(&object, "date", file->date, sizeof file->date) < 0 ||
-                   member_u64(&object, "seconds", &file->seconds) < 0
-               ? -1
-               : 0;
-}
-
 static int read_root(struct tuning_file *file, const struct json *root)
 {
     struct json level = json_member(root, "level"), format = json_member(root, "format");
+    struct json machine = json_member(root, "machine"), measured = json_member(root, "measured");
     int64_t number;
 
     if (json_object(root, root_keys) < 0 || json_check_schema(root) < 0 ||
-        json_int(&format, FORMAT, FORMAT, &number) < 0 || read_machine(&file->machine, root) < 0 ||
-        read_measured(file, root) < 0 ||
+        json_int(&format, FORMAT, FORMAT, &number) < 0 || json_object(&machine, NULL) < 0 ||
+        members_read_closed(&file->machine, machine_members, &machine) < 0 ||
+        members_read_closed(file, measured_members, &measured) < 0 ||
         (json_present(&level) && member_text(root, "level", file->level, sizeof file->level) < 0))
         return -1;
     file->tuning.size = file->defaults.size = sizeof file->tuning;
@@ -366,18 +352,9 @@ void tuning_file_write(const struct tuning_file *file, struct jsonw *w, const ch
 {
     jsonw_object_begin(w, key);
     jsonw_uint(w, "format", FORMAT);
-    jsonw_object_begin(w, "machine");
-    jsonw_string(w, "cpu", file->machine.cpu);
-    jsonw_uint(w, "l1d", file->machine.caches.l1d);
-    jsonw_uint(w, "l2", file->machine.caches.l2);
-    jsonw_uint(w, "l3", file->machine.caches.l3);
-    jsonw_object_end(w);
+    members_write_object(w, "machine", machine_members, &file->machine);
     jsonw_string(w, "level", file->level);
-    jsonw_object_begin(w, "measured");
-    jsonw_string(w, "library", file->library);
-    jsonw_string(w, "date", file->date);
-    jsonw_uint(w, "seconds", file->seconds);
-    jsonw_object_end(w);
+    members_write_object(w, "measured", measured_members, file);
     write_values(file, w);
     jsonw_object_end(w);
 }
