@@ -435,8 +435,10 @@ int diagnose(const struct diagnose_request *request, const struct differing *dif
     subject_init(&subject, request, differing);
     proposals->subject = &subject;
     proposals->count = 0;
-    for (size_t i = 0; i < HYPOTHESES; i++)
-        hypotheses[i].propose(&hypotheses[i], proposals);
+    for (size_t i = 0; i < HYPOTHESES; i++) {
+        proposals->hypothesis = &hypotheses[i];
+        hypotheses[i].propose(proposals);
+    }
     const size_t count = find_survivors(proposals, survivors);
     const struct survivor *best = choose(&subject, survivors, count, &rival);
     if (best)

@@ -10,8 +10,7 @@
  * `wanted`, and the map is the identity. If the list is full, returns a candidate that is not in
  * the list.
  */
-static struct candidate *proposals_add(struct proposals *proposals,
-                                       const struct hypothesis *hypothesis, bool source)
+static struct candidate *proposals_add(struct proposals *proposals, bool source)
 {
     const struct subject *subject = proposals->subject;
     struct candidate *candidate = &proposals->list[proposals->count];
@@ -19,7 +18,7 @@ static struct candidate *proposals_add(struct proposals *proposals,
     if (proposals->count + 1 < PROPOSALS_MAX)
         proposals->count++;
     *candidate =
-        (struct candidate){.hypothesis = hypothesis,
+        (struct candidate){.hypothesis = proposals->hypothesis,
                            .reference = source ? subject->source : subject->wanted,
                            .predicts_wanted = source && subject->moved_as_planned,
                            .map = source ? subject->move : map_identity(subject->wanted->rank)};
@@ -236,7 +235,7 @@ static bool keeps_shape(const struct elements *elements, const uint8_t *order)
     return true;
 }
 
-static void propose_permuted(const struct hypothesis *self, struct proposals *proposals)
+static void propose_permuted(struct proposals *proposals)
 {
     const struct elements *wanted = proposals->subject->wanted;
     uint8_t order[MLI_MAX_RANK] = {0};
@@ -245,7 +244,7 @@ static void propose_permuted(const struct hypothesis *self, struct proposals *pr
         for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
             if (!source && !keeps_shape(wanted, order))
                 continue;
-            struct map *map = &proposals_add(proposals, self, source)->map;
+            struct map *map = &proposals_add(proposals, source)->map;
             for (uint32_t d = 0; d < map->rank; d++)
                 map->axis[d] = order[map->axis[d]];
         }
@@ -257,7 +256,7 @@ static void propose_permuted(const struct hypothesis *self, struct proposals *pr
  * transposed tensor under a wrong shape.
  */
 
-static void propose_relaid(const struct hypothesis *self, struct proposals *proposals)
+static void propose_relaid(struct proposals *proposals)
 {
     const struct elements *wanted = proposals->subject->wanted;
     uint8_t order[MLI_MAX_RANK] = {0};
@@ -265,7 +264,7 @@ static void propose_relaid(const struct hypothesis *self, struct proposals *prop
     for (uint32_t number = 0; next_permutation(wanted->rank, &number, order);) {
         if (keeps_shape(wanted, order)) /* the hypothesis of a permutation covers this order */
             continue;
-        struct candidate *candidate = proposals_add(proposals, self, false);
+        struct candidate *candidate = proposals_add(proposals, false);
         for (uint32_t d = 0; d < wanted->rank; d++)
             candidate->number[d] = order[d];
     }
@@ -306,10 +305,9 @@ static void describe_relaid(const struct subject *subject, const struct candidat
 
 enum { STEP_MAX = 4 };
 
-static void propose_reversal(const struct hypothesis *self, struct proposals *proposals,
-                             bool source, uint32_t d)
+static void propose_reversal(struct proposals *proposals, bool source, uint32_t d)
 {
-    struct map *map = &proposals_add(proposals, self, source)->map;
+    struct map *map = &proposals_add(proposals, source)->map;
     const uint32_t extent = proposals->subject->got->shape[map->axis[d]];
     int64_t last;
 
@@ -319,19 +317,19 @@ static void propose_reversal(const struct hypothesis *self, struct proposals *pr
     map->step[d] = -map->step[d];
 }
 
-static void propose_steps(const struct hypothesis *self, struct proposals *proposals, uint32_t d)
+static void propose_steps(struct proposals *proposals, uint32_t d)
 {
     for (int64_t step = 1; step <= STEP_MAX; step++)
-        proposals_add(proposals, self, true)->map.step[d] = step;
+        proposals_add(proposals, true)->map.step[d] = step;
 }
 
-static void propose_reversed(const struct hypothesis *self, struct proposals *proposals)
+static void propose_reversed(struct proposals *proposals)
 {
     for (int source = proposals_last_reference(proposals); source >= 0; source--) {
         for (uint32_t d = 0; d < proposals->subject->wanted->rank; d++) {
-            propose_reversal(self, proposals, source, d);
+            propose_reversal(proposals, source, d);
             if (source)
-                propose_steps(self, proposals, d);
+                propose_steps(proposals, d);
         }
     }
 }
@@ -343,13 +341,13 @@ enum { SHIFTED_SHIFT_MAX = 4 };
 /*
  * Adds candidates with a map; for `wanted`, one candidate for each kind of value beyond its edge.
  */
-static void propose_map(const struct hypothesis *self, struct proposals *proposals, bool source,
-                        const struct map *map, uint32_t cost)
+static void propose_map(struct proposals *proposals, bool source, const struct map *map,
+                        uint32_t cost)
 {
     static const enum map_outside of_wanted[] = {MAP_ZERO, MAP_WRAP, MAP_EDGE, MAP_UNKNOWN};
 
     for (size_t i = 0; i < (source ? 1 : sizeof(of_wanted) / sizeof(of_wanted[0])); i++) {
-        struct candidate *candidate = proposals_add(proposals, self, source);
+        struct candidate *candidate = proposals_add(proposals, source);
 
         candidate->map = *map;
         candidate->map.outside = source ? MAP_ZERO : of_wanted[i];
@@ -357,33 +355,31 @@ static void propose_map(const struct hypothesis *self, struct proposals *proposa
     }
 }
 
-static void propose_shift(const struct hypothesis *self, struct proposals *proposals, bool source,
-                          uint32_t d, int64_t shift)
+static void propose_shift(struct proposals *proposals, bool source, uint32_t d, int64_t shift)
 {
     struct map map =
         source ? proposals->subject->move : map_identity(proposals->subject->wanted->rank);
 
     map.first[d] += shift;
-    propose_map(self, proposals, source, &map, 0);
+    propose_map(proposals, source, &map, 0);
 }
 
-static void propose_shifts(const struct hypothesis *self, struct proposals *proposals, bool source,
-                           uint32_t d)
+static void propose_shifts(struct proposals *proposals, bool source, uint32_t d)
 {
     const struct subject *subject = proposals->subject;
     const struct elements *reference = source ? subject->source : subject->wanted;
 
     for (int64_t shift = 1; shift <= SHIFTED_SHIFT_MAX && shift < reference->shape[d]; shift++) {
-        propose_shift(self, proposals, source, d, shift);
-        propose_shift(self, proposals, source, d, -shift);
+        propose_shift(proposals, source, d, shift);
+        propose_shift(proposals, source, d, -shift);
     }
 }
 
-static void propose_shifted(const struct hypothesis *self, struct proposals *proposals)
+static void propose_shifted(struct proposals *proposals)
 {
     for (int source = proposals_last_reference(proposals); source >= 0; source--) {
         for (uint32_t d = 0; d < proposals->subject->wanted->rank; d++)
-            propose_shifts(self, proposals, source, d);
+            propose_shifts(proposals, source, d);
     }
 }
 
@@ -396,11 +392,10 @@ enum { REPEATED_SHIFT_MAX = 2, DIMENSION = 0, SHIFT, COPY };
 
 /* `copy`: only the differing rows are wrong, as copies of other rows; else all rows from the first
  * differing row on are shifted. */
-static void propose_rows(const struct hypothesis *self, struct proposals *proposals, uint32_t d,
-                         int64_t shift, bool copy)
+static void propose_rows(struct proposals *proposals, uint32_t d, int64_t shift, bool copy)
 {
     const struct differing *differing = proposals->subject->differing;
-    struct candidate *candidate = proposals_add(proposals, self, false);
+    struct candidate *candidate = proposals_add(proposals, false);
 
     candidate->map.first[d] = shift;
     candidate->low[d] = differing->low[d];
@@ -411,7 +406,7 @@ static void propose_rows(const struct hypothesis *self, struct proposals *propos
     candidate->number[COPY] = copy;
 }
 
-static void propose_repeated(const struct hypothesis *self, struct proposals *proposals)
+static void propose_repeated(struct proposals *proposals)
 {
     const struct subject *subject = proposals->subject;
     const struct differing *differing = subject->differing;
@@ -422,12 +417,12 @@ static void propose_repeated(const struct hypothesis *self, struct proposals *pr
         for (int64_t shift = 1; shift <= REPEATED_SHIFT_MAX && shift < subject->wanted->shape[d];
              shift++) {
             if (differing->low[d] > 0) {
-                propose_rows(self, proposals, d, -shift, false);
-                propose_rows(self, proposals, d, shift, false);
+                propose_rows(proposals, d, -shift, false);
+                propose_rows(proposals, d, shift, false);
             }
             if (copy) {
-                propose_rows(self, proposals, d, -shift, true);
-                propose_rows(self, proposals, d, shift, true);
+                propose_rows(proposals, d, -shift, true);
+                propose_rows(proposals, d, shift, true);
             }
         }
     }
@@ -461,10 +456,9 @@ static void describe_repeated(const struct subject *subject, const struct candid
 enum { SLIDE_MAX = 8, FIRST = MLI_MAX_RANK, SLIDE };
 
 /* Adds a candidate with the strides of packed elements; number[d] is the stride of dimension d. */
-static struct candidate *propose_packed(const struct hypothesis *self, struct proposals *proposals,
-                                        int64_t slide)
+static struct candidate *propose_packed(struct proposals *proposals, int64_t slide)
 {
-    struct candidate *candidate = proposals_add(proposals, self, false);
+    struct candidate *candidate = proposals_add(proposals, false);
     const struct elements *wanted = proposals->subject->wanted;
     int64_t stride = 1;
 
@@ -474,7 +468,7 @@ static struct candidate *propose_packed(const struct hypothesis *self, struct pr
     return candidate;
 }
 
-static void propose_slid(const struct hypothesis *self, struct proposals *proposals)
+static void propose_slid(struct proposals *proposals)
 {
     const struct elements *wanted = proposals->subject->wanted;
 
@@ -485,10 +479,10 @@ static void propose_slid(const struct hypothesis *self, struct proposals *propos
             continue;
         for (uint32_t d = 0; d + 1 < wanted->rank; d++) {
             if (wanted->shape[d] > 1)
-                propose_packed(self, proposals, slide)->number[d] += slide;
+                propose_packed(proposals, slide)->number[d] += slide;
         }
         if (wanted->rank > 1) /* with rank 1, a shift covers this case */
-            propose_packed(self, proposals, slide)->number[FIRST] = slide;
+            propose_packed(proposals, slide)->number[FIRST] = slide;
     }
 }
 
@@ -611,7 +605,7 @@ static bool fit(struct map *map, const struct base *base, const struct lookup *l
     return true;
 }
 
-static void propose_for(const struct hypothesis *self, struct proposals *proposals, bool source)
+static void propose_for(struct proposals *proposals, bool source)
 {
     const struct subject *subject = proposals->subject;
     const struct differing *differing = subject->differing;
@@ -629,18 +623,18 @@ static void propose_for(const struct hypothesis *self, struct proposals *proposa
         struct map map = map_identity(wrong->rank);
 
         if (fit(&map, &bases[i], &lookup))
-            propose_map(self, proposals, source, &map, FITTED_COST);
+            propose_map(proposals, source, &map, FITTED_COST);
     }
 }
 
 _Static_assert(BASES *(1 + MLI_MAX_RANK) <= (int)LOOKUP_MAX, "all values can be looked up");
 
-static void propose_fitted(const struct hypothesis *self, struct proposals *proposals)
+static void propose_fitted(struct proposals *proposals)
 {
     if (proposals->subject->bits < FITTED_BITS_MIN)
         return;
     for (int source = proposals_last_reference(proposals); source >= 0; source--)
-        propose_for(self, proposals, source);
+        propose_for(proposals, source);
 }
 
 /* All wrong elements have one value: zeros, or the former bytes of memory that nobody wrote. */
@@ -651,7 +645,7 @@ enum { VALUE = 0, STALE_COST = 8 };
  * Proposes nothing for bool: an element has one of two values only, so equal wrong elements are no
  * evidence.
  */
-static void propose_stale(const struct hypothesis *self, struct proposals *proposals)
+static void propose_stale(struct proposals *proposals)
 {
     const struct subject *subject = proposals->subject;
     uint32_t at[MLI_MAX_RANK];
@@ -659,7 +653,7 @@ static void propose_stale(const struct hypothesis *self, struct proposals *propo
     if (subject->got->dtype->kind == 'b')
         return;
     elements_place(subject->got, subject->differing->sample[0], at);
-    struct candidate *candidate = proposals_add(proposals, self, false);
+    struct candidate *candidate = proposals_add(proposals, false);
     candidate->number[VALUE] = elements_word(subject->got, at);
     memcpy(candidate->low, subject->differing->low, sizeof(candidate->low));
     memcpy(candidate->high, subject->differing->high, sizeof(candidate->high));
@@ -771,17 +765,16 @@ static bool predict_recoded(const struct subject *subject, const struct candidat
     return true;
 }
 
-static struct candidate *propose_code(const struct hypothesis *self, struct proposals *proposals,
-                                      enum code code, int64_t amount)
+static struct candidate *propose_code(struct proposals *proposals, enum code code, int64_t amount)
 {
-    struct candidate *candidate = proposals_add(proposals, self, false);
+    struct candidate *candidate = proposals_add(proposals, false);
 
     candidate->number[CODE] = code;
     candidate->number[AMOUNT] = amount;
     return candidate;
 }
 
-static void propose_integers(const struct hypothesis *self, struct proposals *proposals)
+static void propose_integers(struct proposals *proposals)
 {
     const struct subject *subject = proposals->subject;
     const struct dtype *dtype = subject->wanted->dtype;
@@ -789,12 +782,12 @@ static void propose_integers(const struct hypothesis *self, struct proposals *pr
 
     for (int64_t bits = 4; bits < (int64_t)dtype->size * 8; bits *= 2) {
         for (enum code code = SATURATED_S; code <= CUT_U; code++)
-            propose_code(self, proposals, code, bits);
+            propose_code(proposals, code, bits);
     }
-    propose_code(self, proposals, NEGATED, 0);
+    propose_code(proposals, NEGATED, 0);
     for (int64_t scale = 1; scale <= SCALE_MAX; scale++) {
-        propose_code(self, proposals, TIMES, scale);
-        propose_code(self, proposals, BY, scale);
+        propose_code(proposals, TIMES, scale);
+        propose_code(proposals, BY, scale);
     }
     for (uint32_t i = 0; i < MODES && i < differing->sample_count; i++) {
         uint32_t at[MLI_MAX_RANK];
@@ -802,22 +795,22 @@ static void propose_integers(const struct hypothesis *self, struct proposals *pr
         elements_place(subject->got, differing->sample[i * (differing->sample_count / MODES)], at);
         const int64_t got = number_of(dtype, elements_word(subject->got, at));
         const int64_t wanted = number_of(dtype, elements_word(subject->wanted, at));
-        propose_code(self, proposals, ADDED, got - wanted)->cost = dtype->size * 8;
+        propose_code(proposals, ADDED, got - wanted)->cost = dtype->size * 8;
     }
 }
 
-static void propose_recoded(const struct hypothesis *self, struct proposals *proposals)
+static void propose_recoded(struct proposals *proposals)
 {
     const struct dtype *dtype = proposals->subject->wanted->dtype;
 
     if (dtype->size > 1)
-        propose_code(self, proposals, BYTES, 0);
+        propose_code(proposals, BYTES, 0);
     if (dtype->size == 4)
-        propose_code(self, proposals, HALVES, 0);
+        propose_code(proposals, HALVES, 0);
     if (dtype->kind != 'b')
-        propose_code(self, proposals, SIGN, 0);
+        propose_code(proposals, SIGN, 0);
     if (dtype->kind == 'i' || dtype->kind == 'u')
-        propose_integers(self, proposals);
+        propose_integers(proposals);
 }
 
 static void describe_recoded(const struct subject *subject, const struct candidate *candidate,
@@ -860,14 +853,14 @@ static void describe_recoded(const struct subject *subject, const struct candida
 
 enum { BEFORE = 0 };
 
-static void propose_unmoved(const struct hypothesis *self, struct proposals *proposals)
+static void propose_unmoved(struct proposals *proposals)
 {
     const struct subject *subject = proposals->subject;
 
     if (subject->before)
-        proposals_add(proposals, self, false)->number[BEFORE] = true;
+        proposals_add(proposals, false)->number[BEFORE] = true;
     if (subject->source && !subject->moved_as_planned)
-        proposals_add(proposals, self, false)->number[BEFORE] = false;
+        proposals_add(proposals, false)->number[BEFORE] = false;
 }
 
 static bool predict_unmoved(const struct subject *subject, const struct candidate *candidate,

@@ -63,6 +63,7 @@ enum { PROPOSALS_MAX = 512 };
 
 struct proposals {
     const struct subject *subject;
+    const struct hypothesis *hypothesis; /* the one that proposes */
     struct candidate list[PROPOSALS_MAX];
     size_t count;
 };
@@ -76,7 +77,7 @@ struct element_at {
 
 struct hypothesis {
     const char *name; /* the kind of the diagnosis in JSON */
-    void (*propose)(const struct hypothesis *self, struct proposals *proposals);
+    void (*propose)(struct proposals *proposals);
     /** Computes the bits that the candidate predicts for the wrong tensor. Returns false if it
      * predicts nothing for this element. */
     bool (*predict)(const struct subject *subject, const struct candidate *candidate,
