@@ -125,7 +125,12 @@ static void traffic_text(struct textw *w, const struct tile_result *result)
 
 /* The part of the board that limits the time of a plan. */
 enum limit { LIMIT_CHANNELS, LIMIT_BUS, LIMIT_KERNELS, LIMIT_WAITS };
-static const char *const limit_words[] = {"channels", "bus", "kernels", "waits"};
+static const struct {
+    const char *word, *sentence;
+} limits[] = {[LIMIT_CHANNELS] = {"channels", "the channels limit the time"},
+              [LIMIT_BUS] = {"bus", "the bus, which the channels share, limits the time"},
+              [LIMIT_KERNELS] = {"kernels", "the kernels limit the time"},
+              [LIMIT_WAITS] = {"waits", "loads, kernels and stores wait for one another"}};
 
 /*
  * Returns the part of the board that is busy for the longest time. Of equal times, the channels
@@ -144,27 +149,6 @@ static enum limit limit_of(const struct cost_times *times)
 static uint64_t ns_of(const struct tile_result *result, profile_cost cost)
 {
     return cost_ns(&result->request->profile, cost);
-}
-
-/* Writes what limits the time. */
-static void limit_text(struct textw *w, const struct tile_result *result)
-{
-    const bool one = result->request->board.channels == 1;
-
-    switch (limit_of(&result->times)) {
-    case LIMIT_CHANNELS:
-        textw_printf(w, "the %s the time\n", one ? "channel limits" : "channels limit");
-        break;
-    case LIMIT_BUS:
-        textw_printf(w, "the bus, which the channels share, limits the time\n");
-        break;
-    case LIMIT_KERNELS:
-        textw_printf(w, "the kernels limit the time\n");
-        break;
-    case LIMIT_WAITS:
-        textw_printf(w, "loads, kernels and stores wait for one another\n");
-        break;
-    }
 }
 
 /* Writes the best plan by the other objective. */
@@ -200,7 +184,8 @@ static void time_text(struct textw *w, const struct tile_result *result)
 {
     const struct cost_times *times = &result->times;
     const struct tile_request *r = result->request;
-    const char *word = r->board.channels == 1 ? "the channel is busy for" : "a channel is busy for";
+    const bool one = r->board.channels == 1;
+    const enum limit limit = limit_of(times);
     char end[PRINT_TEXT_MAX], loads[PRINT_TEXT_MAX], stores[PRINT_TEXT_MAX];
     char busy[PRINT_TEXT_MAX], kernels[PRINT_TEXT_MAX], cycles[PROFILE_COST_TEXT_MAX];
 
@@ -210,13 +195,15 @@ static void time_text(struct textw *w, const struct tile_result *result)
                  r->board.channels, print_s(r->board.channels),
                  profile_cost_words(cycles, times->end),
                  print_time(end, ns_of(result, times->end)));
-    textw_printf(w, "loads take %s, stores %s: %s %s; kernels take %s%s: ",
+    textw_printf(w, "loads take %s, stores %s: %s %s; kernels take %s%s: %s\n",
                  print_time(loads, ns_of(result, times->loads)),
-                 print_time(stores, ns_of(result, times->stores)), word,
+                 print_time(stores, ns_of(result, times->stores)),
+                 one ? "the channel is busy for" : "a channel is busy for",
                  print_time(busy, ns_of(result, times->busy)),
                  print_time(kernels, ns_of(result, times->kernels)),
-                 r->board.compute == 0 ? " (--compute is not given)" : "");
-    limit_text(w, result);
+                 r->board.compute == 0 ? " (--compute is not given)" : "",
+                 one && limit == LIMIT_CHANNELS ? "the channel limits the time"
+                                                : limits[limit].sentence);
     other_text(w, result);
     room_text(w, result);
 }
@@ -345,7 +332,7 @@ static void time_json(struct jsonw *w, const struct tile_result *result)
     jsonw_uint(w, "kernels_ns", ns_of(result, times->kernels));
     jsonw_uint(w, "channel_ns", ns_of(result, times->busy));
     jsonw_uint(w, "bus_ns", ns_of(result, times->bus));
-    jsonw_string(w, "dominant", limit_words[limit_of(times)]);
+    jsonw_string(w, "dominant", limits[limit_of(times)].word);
     jsonw_object_begin(w, "tensors");
     jsonw_string(w, "memory", r->board.outside->name);
     jsonw_uint(w, "bytes", tile_board_operands(&r->layer, &r->board));

@@ -250,8 +250,6 @@ static int tile_request_source(struct tile_request *r, enum tile_kind kind)
 static int make_window(struct tile_request *r, const mli_explanation *move, struct fault *fault)
 {
     struct tile_window *w = &r->window;
-    uint64_t channels, partial = 0;
-
     if (move->rank != 3)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--window needs a tensor of rank 3 (rows, columns, channels), but the "
@@ -260,7 +258,7 @@ static int make_window(struct tile_request *r, const mli_explanation *move, stru
     *w = (struct tile_window){.stride = {1, 1}, .dilation = {1, 1}, .element = move->elem};
     for (uint32_t d = 0; d < 3; d++)
         w->shape[d] = move->axis[d].extent;
-    channels = w->shape[2];
+    w->channels = w->shape[2];
     w->depthwise = tile_request_given(r, "depthwise") || tile_request_given(r, "pool");
     w->weights = !tile_request_given(r, "pool");
     if (tile_request_given(r, "depthwise") && tile_request_given(r, "pool"))
@@ -276,13 +274,11 @@ static int make_window(struct tile_request *r, const mli_explanation *move, stru
                          "--weights cannot be combined with --pool: a pooling has no weights");
     if (read_pair(r, "window", w->kernel) || read_pair(r, "stride", w->stride) ||
         read_pair(r, "dilate", w->dilation) || read_window_pad(r, w) ||
-        options_uint(r->options, "out-channels", 1, UINT32_MAX, &channels) ||
-        options_uint(r->options, "accumulator", 1, 16, &partial)) {
+        options_u32(r->options, "out-channels", 1, UINT32_MAX, &w->channels) ||
+        options_u32(r->options, "accumulator", 1, 16, &w->partial)) {
         *fault = (struct fault){0}; /* printed already */
         return -1;
     }
-    w->channels = (uint32_t)channels;
-    w->partial = (uint32_t)partial;
     if (w->partial > 0 && (w->depthwise || w->partial < w->element))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--accumulator: a dense --window is needed, and at least the %" PRIu32
@@ -441,26 +437,26 @@ static int tile_request_board(struct tile_request *r)
 }
 
 /* Reads the number of DMA channels, which the board limits. */
-static int read_channels(const struct tile_request *r, uint64_t *channels)
+static int read_channels(const struct tile_request *r, uint32_t *channels)
 {
     *channels = r->has_board ? r->profile.dma.channels : 1;
-    if (options_uint(r->options, "channels", 1, MLI_MOV_MAX_CHANNELS, channels))
+    if (options_u32(r->options, "channels", 1, MLI_MOV_MAX_CHANNELS, channels))
         return -1;
     if (!r->has_board || *channels <= r->profile.dma.channels)
         return 0;
     return print_refusal(
-        "--channels %" PRIu64 ": the board of profile %s has %" PRIu32 " DMA channel%s", *channels,
+        "--channels %" PRIu32 ": the board of profile %s has %" PRIu32 " DMA channel%s", *channels,
         r->profile.name, r->profile.dma.channels, print_s(r->profile.dma.channels));
 }
 
 /* Reads the objective of the plan and the figures that the time depends on. */
 static int tile_request_objective(struct tile_request *r, enum tile_kind kind)
 {
-    uint64_t slack = SLACK_DEFAULT, channels;
+    uint32_t slack = SLACK_DEFAULT, channels;
     size_t word = r->has_board ? TILE_LEAST_TIME : TILE_LEAST_TRAFFIC;
 
     if (options_choice(r->options, "least", &word) || read_channels(r, &channels) ||
-        options_uint(r->options, "slack", 0, 1000, &slack))
+        options_u32(r->options, "slack", 0, 1000, &slack))
         return -1;
     if (word == TILE_LEAST_TIME && !r->has_board)
         return print_refusal("--least time requires --profile: the board's costs give the time");
@@ -480,21 +476,19 @@ static int tile_request_objective(struct tile_request *r, enum tile_kind kind)
         read_cycles(r, "compute", "element of the output", &r->estimate.compute))
         return -1;
     r->objective = (enum tile_objective)word;
-    r->estimate.slack = (uint32_t)slack;
-    r->estimate.channels = (uint32_t)channels;
+    r->estimate.slack = slack;
+    r->estimate.channels = channels;
     return 0;
 }
 
 /* Reads the size and the number of the buffers, after tile_request_board(). */
 static int tile_request_memory(struct tile_request *r)
 {
-    uint64_t buffers = 2;
-
-    if (options_uint(r->options, "buffers", 1, TILE_BUFFERS_MAX, &buffers))
-        return -1;
     r->memory = (struct tile_memory){.alignment = ALIGNMENT_DEFAULT,
-                                     .buffers = (uint32_t)buffers,
+                                     .buffers = 2,
                                      .hold = tile_request_given(r, "no-hold") == NULL};
+    if (options_u32(r->options, "buffers", 1, TILE_BUFFERS_MAX, &r->memory.buffers))
+        return -1;
     if (r->has_board) {
         r->memory.bytes = r->inside->size;
         r->memory.base = r->inside->base;
