@@ -74,9 +74,7 @@ enum { CONTROLLER_ZEROS_SIZE = 4096 };
 
 struct controller {
     enum profile_controller kind;
-    const char *name;              /* name of the controller, as in profile_controller_words */
     const char *title;             /* name of the controller for people */
-    const char *manual;            /* title of the document that the encoder follows */
     uint32_t descriptor_alignment; /* alignment of descriptors in memory, in bytes */
     size_t descriptor_bytes;       /* bytes of every descriptor; 0: size() returns them */
     /* Limits of a descriptor beside those of the profile, as in struct mli_channel_caps; 0: none.
@@ -117,12 +115,6 @@ struct controller {
     void (*encode)(const struct controller_place *place, const struct mli_descriptor *piece,
                    struct controller_descriptor *out);
 };
-
-/**
- * Returns the capabilities of a profile's controller, as an engine for it reports them to libmli
- * (mli_engine.h): the limits of copies, and of the runs of fills.
- */
-struct mli_channel_caps list_caps(const struct target_profile *profile);
 
 /** Returns the limits of copies or fills: of the profile, and of the controller unless it is null.
  */

@@ -132,11 +132,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
     put_words(&writer, out);
 }
 
+/* Source: AIE-ML Register Reference AM025, MEMORY_TILE_MODULE. */
 const struct controller controller_aie = {
     .kind = PROFILE_AIE,
-    .name = "aie",
     .title = "AMD AIE-ML memory tile DMA",
-    .manual = "AIE-ML Register Reference AM025, MEMORY_TILE_MODULE",
     .descriptor_alignment = SIDE_SIZE,
     .descriptor_bytes = (size_t)2 * SIDE_SIZE,
     .count_max = WRAP_MAX,

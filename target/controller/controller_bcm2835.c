@@ -104,11 +104,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
     put_words(&block, out);
 }
 
+/* Source: BCM2835 ARM Peripherals, chapter 4 DMA Controller. */
 const struct controller controller_bcm2835 = {
     .kind = PROFILE_BCM2835,
-    .name = "bcm2835",
     .title = "Broadcom BCM2835 DMA",
-    .manual = "BCM2835 ARM Peripherals, chapter 4 DMA Controller",
     .descriptor_alignment = BLOCK_SIZE,
     .descriptor_bytes = BLOCK_SIZE,
     .count_max = ROWS_MAX,

@@ -83,11 +83,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
              box->loop[0].dst_step, out);
 }
 
+/* Source: Hexagon User DMA Specification 80-V9418-29, descriptors of V68. */
 const struct controller controller_hexagon = {
     .kind = PROFILE_HEXAGON,
-    .name = "hexagon",
     .title = "Qualcomm Hexagon user DMA",
-    .manual = "Hexagon User DMA Specification 80-V9418-29, descriptors of V68",
     .descriptor_alignment = ROWS_SIZE,
     .count_max = FIELD_MAX,
     .run_max = FIELD_MAX,

@@ -45,11 +45,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
     controller_put(out, 64, src);
 }
 
+/* Source: PolarFire SoC MSS Technical Reference, 3.1.10 DMA Engine (the same unit). */
 const struct controller controller_pdma = {
     .kind = PROFILE_PDMA,
-    .name = "pdma",
     .title = "SiFive Platform DMA engine (PDMA)",
-    .manual = "PolarFire SoC MSS Technical Reference, 3.1.10 DMA Engine (the same unit)",
     .descriptor_alignment = 8,
     .descriptor_bytes = RECORD_SIZE,
     .reads_zeros = true,

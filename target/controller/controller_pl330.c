@@ -127,11 +127,10 @@ static size_t size(const struct target_profile *profile, const struct mli_descri
     return out.size;
 }
 
+/* Source: PrimeCell DMA Controller (PL330) TRM, ARM DDI 0424. */
 const struct controller controller_pl330 = {
     .kind = PROFILE_PL330,
-    .name = "pl330",
     .title = "ARM PL330 (CoreLink DMA-330)",
-    .manual = "PrimeCell DMA Controller (PL330) TRM, ARM DDI 0424",
     .descriptor_alignment = 1,
     .count_max = PL330_ROWS_MAX,
     .run_max = PL330_RUN_MAX,

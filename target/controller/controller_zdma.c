@@ -61,11 +61,10 @@ static void encode(const struct controller_place *place, const struct mli_descri
     put_element(out, &dst);
 }
 
+/* Source: Zynq UltraScale+ Device TRM (UG1085), chapter 19 DMA Controller. */
 const struct controller controller_zdma = {
     .kind = PROFILE_ZDMA,
-    .name = "zdma",
     .title = "AMD Zynq UltraScale+ ZDMA, scatter-gather mode",
-    .manual = "Zynq UltraScale+ Device TRM (UG1085), chapter 19 DMA Controller",
     .descriptor_alignment = 2 * ELEMENT_SIZE,
     .descriptor_bytes = 2 * (size_t)ELEMENT_SIZE,
     .run_max = SIZE_MAX_BYTES,

@@ -98,24 +98,6 @@ static struct cut_limits limits_of(const struct target_profile *profile,
     return limits;
 }
 
-struct mli_channel_caps list_caps(const struct target_profile *profile)
-{
-    const struct controller *controller = controller_of(profile);
-    struct mli_channel_caps caps = controller_caps(profile, controller, false);
-
-    if (!writes_zeros(profile, controller))
-        caps.fill_max = CONTROLLER_ZEROS_SIZE;
-    caps.flags = MLI_CHANNEL_ANY_LOOPS;
-    if (!controller)
-        return caps;
-    if (caps.loops > 0)
-        caps.linear_max = (size_t)controller->linear_run_max;
-    caps.gap_max = (size_t)controller->gap_max;
-    if (controller->distinct_rows)
-        caps.flags |= MLI_CHANNEL_DISTINCT_ROWS;
-    return caps;
-}
-
 /* Sets *whole to descriptor `index` of the plan. Returns false if the descriptor writes nothing. */
 static bool take_whole(const struct mli_plan *plan, uint32_t index, struct mli_descriptor *whole)
 {

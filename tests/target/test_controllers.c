@@ -196,14 +196,31 @@ static bool is_reached(const struct target_profile *profile, uint64_t address)
     return memory && memory->reached_by & PROFILE_DMA;
 }
 
+/* Returns the capabilities that an engine for the controller reports to libmli for copies. */
+static struct mli_channel_caps engine_caps(const struct target_profile *profile,
+                                           const struct controller *controller)
+{
+    struct mli_channel_caps caps = controller_caps(profile, controller, false);
+
+    caps.flags = MLI_CHANNEL_ANY_LOOPS;
+    if (!controller)
+        return caps;
+    if (caps.loops > 0)
+        caps.linear_max = (size_t)controller->linear_run_max;
+    caps.gap_max = (size_t)controller->gap_max;
+    if (controller->distinct_rows)
+        caps.flags |= MLI_CHANNEL_DISTINCT_ROWS;
+    return caps;
+}
+
 /*
  * Compares the copy with the pieces of libmli's legaliser, for an engine of this controller: the
  * processor moves the same bytes, and the list, which may take loops in any order, is as short.
  */
 static void compare_with_legaliser(struct bench *b, const struct board_case *c)
 {
-    const struct mli_channel_caps caps = list_caps(b->profile);
     const struct controller *controller = controller_of(b->profile);
+    const struct mli_channel_caps caps = engine_caps(b->profile, controller);
     struct mli_plan copy = c->explained.plan;
     struct mli_piece_counts legal;
     struct list_count list;
