@@ -84,28 +84,28 @@ static const char beginning_bash[] =
     "            ;;\n";
 
 /* Writes the pattern for an option: "--name", or "-n | --name" if it has a letter. */
-static void write_pattern(FILE *out, const struct option *option)
+static void write_pattern(const struct option *option)
 {
     if (option->letter)
-        fprintf(out, "-%c | ", option->letter);
-    fprintf(out, "--%s", option->name);
+        printf("-%c | ", option->letter);
+    printf("--%s", option->name);
 }
 
 /* Writes the options with a value that are allowed before the command: the script skips the
  * values. */
-static void write_skipping(FILE *out)
+static void write_skipping(void)
 {
     bool first = true;
 
-    fputs("        ", out);
+    fputs("        ", stdout);
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)
             continue;
-        fputs(first ? "" : " | ", out);
-        write_pattern(out, o);
+        fputs(first ? "" : " | ", stdout);
+        write_pattern(o);
         first = false;
     }
-    fputs(")\n", out);
+    fputs(")\n", stdout);
 }
 
 static const char middle[] =
@@ -128,40 +128,40 @@ static bool has_words(const struct value *value)
     return value->words || value->kind == VALUE_PROFILE;
 }
 
-static void write_engines(FILE *out)
+static void write_engines(void)
 {
     const char *name;
 
     for (int i = 0; (name = mli_mov_engine_at(i)); i++)
-        fprintf(out, "%s%s", i ? " " : "", name);
+        printf("%s%s", i ? " " : "", name);
 }
 
-static void write_profiles(FILE *out)
+static void write_profiles(void)
 {
     for (const struct profile_text *p = profile_built_in; p->name; p++)
-        fprintf(out, "%s%s", p > profile_built_in ? " " : "", p->name);
+        printf("%s%s", p > profile_built_in ? " " : "", p->name);
 }
 
 /* Writes the names of all commands, and "help". */
-static void write_commands(FILE *out)
+static void write_commands(void)
 {
     for (size_t i = 0; command_at(i); i++)
-        fprintf(out, "%s ", command_at(i)->name);
-    fputs("help", out);
+        printf("%s ", command_at(i)->name);
+    fputs("help", stdout);
 }
 
 /* Writes the possible words of a value: commands, engines of this build, built-in target profiles,
  * or the words of the option's table. */
-static void write_words(FILE *out, const struct value *value)
+static void write_words(const struct value *value)
 {
     if (value->kind == VALUE_COMMAND)
-        write_commands(out);
+        write_commands();
     else if (value->kind == VALUE_ENGINE)
-        write_engines(out);
+        write_engines();
     else if (value->kind == VALUE_PROFILE)
-        write_profiles(out);
+        write_profiles();
     for (size_t i = 0; value->words && value->words[i]; i++)
-        fprintf(out, "%s%s", i ? " " : "", value->words[i]);
+        printf("%s%s", i ? " " : "", value->words[i]);
 }
 
 /* How a shell offers the values: the text before and after the words, if there are words. */
@@ -233,58 +233,57 @@ static enum offer offer_of(const struct value *value)
 }
 
 /* Writes the text with which a shell offers the values; null: no values. */
-static void write_offer(FILE *out, const struct offers *offers, const struct value *value)
+static void write_offer(const struct offers *offers, const struct value *value)
 {
     const enum offer offer = offer_of(value);
 
-    fputs(offers[offer].before, out);
+    fputs(offers[offer].before, stdout);
     if (offer == WORDS_OR_FILES || offer == ONE_WORD || offer == WORD_LIST)
-        write_words(out, value);
-    fputs(offers[offer].after, out);
+        write_words(value);
+    fputs(offers[offer].after, stdout);
 }
 
-static void write_options_bash(FILE *out, const struct option *table)
+static void write_options_bash(const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
         if (!o->absent)
-            fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
+            printf("%s--%s", o == table ? "" : " ", o->name);
     }
 }
 
 /* Offers the first argument after the command. */
-static void write_arguments_bash(FILE *out, const struct value *arguments,
-                                 const struct value *first)
+static void write_arguments_bash(const struct value *arguments, const struct value *first)
 {
     if (first) {
-        fputs("if [[ $option == \"$command\" ]]; then\n                ", out);
-        write_offer(out, offers_bash, first);
-        fputs("\n                return\n            fi\n            ", out);
+        fputs("if [[ $option == \"$command\" ]]; then\n                ", stdout);
+        write_offer(offers_bash, first);
+        fputs("\n                return\n            fi\n            ", stdout);
     }
-    write_offer(out, offers_bash, arguments);
+    write_offer(offers_bash, arguments);
 }
 
 /* Writes the branch of a command: the values of its options, the options, the arguments. */
-static void write_case(FILE *out, const struct option *table, const struct value *arguments,
+static void write_case(const struct option *table, const struct value *arguments,
                        const struct value *first)
 {
-    fputs("        case $option in\n", out);
+    fputs("        case $option in\n", stdout);
     for (const struct option *o = table; o->name; o++) {
         if (!o->value || o->absent)
             continue;
-        fputs("        ", out);
-        write_pattern(out, o);
-        fputs(")\n            ", out);
-        write_offer(out, offers_bash, o->takes);
-        fputs("\n            return\n            ;;\n", out);
+        fputs("        ", stdout);
+        write_pattern(o);
+        fputs(")\n            ", stdout);
+        write_offer(offers_bash, o->takes);
+        fputs("\n            return\n            ;;\n", stdout);
     }
     fputs("        esac\n"
           "        if [[ $current == -* && ! $ended ]]; then\n"
           "            _mlictl_words \"",
-          out);
-    write_options_bash(out, table);
-    fputs("\"\n        else\n            ", out);
-    write_arguments_bash(out, arguments, first);
-    fputs("\n        fi\n        ;;\n", out);
+          stdout);
+    write_options_bash(table);
+    fputs("\"\n        else\n            ", stdout);
+    write_arguments_bash(arguments, first);
+    fputs("\n        fi\n        ;;\n", stdout);
 }
 
 static const char end_bash[] = "    esac\n"
@@ -292,48 +291,57 @@ static const char end_bash[] = "    esac\n"
                                "complete -F _mlictl mlictl\n";
 
 /* Writes the script of a shell. */
-static void completion_bash(FILE *out)
+static void completion_bash(void)
 {
     static const struct value commands = {VALUE_COMMAND, NULL};
     static const struct option none = {0};
 
-    fputs(helpers_bash, out);
-    fputs(beginning_bash, out);
-    write_skipping(out);
-    fputs(middle, out);
-    fputs("    \"\")\n", out);
-    write_case(out, command_leading, &commands, NULL);
-    fputs("    help)\n", out);
-    write_case(out, &none, &commands, NULL);
+    fputs(helpers_bash, stdout);
+    fputs(beginning_bash, stdout);
+    write_skipping();
+    fputs(middle, stdout);
+    fputs("    \"\")\n", stdout);
+    write_case(command_leading, &commands, NULL);
+    fputs("    help)\n", stdout);
+    write_case(&none, &commands, NULL);
     for (size_t i = 0; command_at(i); i++) {
-        fprintf(out, "    %s)\n", command_at(i)->name);
-        write_case(out, command_at(i)->options, command_at(i)->takes, command_at(i)->first);
+        printf("    %s)\n", command_at(i)->name);
+        write_case(command_at(i)->options, command_at(i)->takes, command_at(i)->first);
     }
-    fputs(end_bash, out);
+    fputs(end_bash, stdout);
 }
 
 static const char beginning_zsh[] =
     "#compdef mlictl\n"
     "# zsh completion for mlictl, as `mlictl completion zsh` prints it\n";
 
-/* Writes a text inside a single-quoted specification of _arguments. */
-static void write_inner(FILE *out, const char *text)
+/*
+ * Writes a text that is between single quotes. Each character of `special` gets a backslash before
+ * it, and a single quote becomes `quote`.
+ */
+static void write_escaped(const char *text, const char *special, const char *quote)
 {
     for (; *text; text++) {
         if (*text == '\'')
-            fputs("'\\''", out);
+            fputs(quote, stdout);
         else
-            fprintf(out, "%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
+            printf("%s%c", strchr(special, *text) ? "\\" : "", *text);
     }
 }
 
-static void write_descriptions(FILE *out)
+/* Writes a text inside a single-quoted specification of _arguments. */
+static void write_inner(const char *text)
 {
-    fputs("\n_mlictl_commands()\n{\n    local -a commands=(\n", out);
+    write_escaped(text, "[]:\\", "'\\''");
+}
+
+static void write_descriptions(void)
+{
+    fputs("\n_mlictl_commands()\n{\n    local -a commands=(\n", stdout);
     for (size_t i = 0; command_at(i); i++) {
-        fprintf(out, "        '%s:", command_at(i)->name);
-        write_inner(out, command_at(i)->summary);
-        fputs("'\n", out);
+        printf("        '%s:", command_at(i)->name);
+        write_inner(command_at(i)->summary);
+        fputs("'\n", stdout);
     }
     fputs("        'help:options and examples of a command'\n"
           "    )\n"
@@ -344,54 +352,53 @@ static void write_descriptions(FILE *out)
           "{\n"
           "    _arguments '1:command:_mlictl_commands'\n"
           "}\n",
-          out);
+          stdout);
 }
 
 static const char next_line[] = " \\\n        ";
 
 /* '(-e --engine)'{-e+,--engine=}'[help]:SPEC:action' */
-static void write_option(FILE *out, const struct option *o)
+static void write_option(const struct option *o)
 {
-    fputs(next_line, out);
+    fputs(next_line, stdout);
     if (o->repeats)
-        fputs("'*'", out);
+        fputs("'*'", stdout);
     else if (o->letter)
-        fprintf(out, "'(-%c --%s)'", o->letter, o->name);
+        printf("'(-%c --%s)'", o->letter, o->name);
     if (o->letter)
-        fprintf(out, "{-%c%s,--%s%s}'[", o->letter, o->value ? "+" : "", o->name,
-                o->value ? "=" : "");
+        printf("{-%c%s,--%s%s}'[", o->letter, o->value ? "+" : "", o->name, o->value ? "=" : "");
     else
-        fprintf(out, "'--%s%s[", o->name, o->value ? "=" : "");
-    write_inner(out, o->help);
-    fputs("]", out);
+        printf("'--%s%s[", o->name, o->value ? "=" : "");
+    write_inner(o->help);
+    fputs("]", stdout);
     if (o->value) {
-        fputs(":", out);
-        write_inner(out, o->value);
-        fputs(":", out);
-        write_offer(out, offers_zsh, o->takes);
+        fputs(":", stdout);
+        write_inner(o->value);
+        fputs(":", stdout);
+        write_offer(offers_zsh, o->takes);
     }
-    fputs("'", out);
+    fputs("'", stdout);
 }
 
-static void write_argument(FILE *out, const char *which, const struct value *value)
+static void write_argument(const char *which, const struct value *value)
 {
     if (!value)
         return;
-    fprintf(out, "%s'%s:argument:", next_line, which);
-    write_offer(out, offers_zsh, value);
-    fputs("'", out);
+    printf("%s'%s:argument:", next_line, which);
+    write_offer(offers_zsh, value);
+    fputs("'", stdout);
 }
 
-static void write_function(FILE *out, const struct command *command)
+static void write_function(const struct command *command)
 {
-    fprintf(out, "\n_mlictl_%s()\n{\n    _arguments -s -S", command->name);
+    printf("\n_mlictl_%s()\n{\n    _arguments -s -S", command->name);
     for (const struct option *o = command->options; o->name; o++) {
         if (!o->absent)
-            write_option(out, o);
+            write_option(o);
     }
-    write_argument(out, "1", command->first);
-    write_argument(out, "*", command->takes);
-    fputs("\n}\n", out);
+    write_argument("1", command->first);
+    write_argument("*", command->takes);
+    fputs("\n}\n", stdout);
 }
 
 /* While zsh completes the words after the command, $words begins with the command. A sourced file
@@ -412,24 +419,24 @@ static const char end_zsh[] = "    case $state in\n"
                               "    compdef _mlictl mlictl\n"
                               "fi\n";
 
-static void completion_zsh(FILE *out)
+static void completion_zsh(void)
 {
-    fputs(beginning_zsh, out);
-    write_descriptions(out);
+    fputs(beginning_zsh, stdout);
+    write_descriptions();
     for (size_t i = 0; command_at(i); i++)
-        write_function(out, command_at(i));
+        write_function(command_at(i));
     fputs("\n_mlictl()\n"
           "{\n"
           "    local curcontext=$curcontext state state_descr line ret=1\n"
           "    local -A opt_args\n"
           "    _arguments -s -S -C",
-          out);
+          stdout);
     for (const struct option *o = command_leading; o->name; o++)
-        write_option(out, o);
+        write_option(o);
     fputs(" \\\n        '1:command:_mlictl_commands' \\\n"
           "        '*::argument:->arguments' && ret=0\n",
-          out);
-    fputs(end_zsh, out);
+          stdout);
+    fputs(end_zsh, stdout);
 }
 
 /* Conditions of the `complete` lines: the command of the line, and the position of the cursor. */
@@ -482,9 +489,9 @@ static const char helpers_end[] =
     "\n"
     "complete -c mlictl -f\n";
 
-static void write_condition(FILE *out, const char *condition, const char *command)
+static void write_condition(const char *condition, const char *command)
 {
-    fprintf(out, "complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
+    printf("complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
 }
 
 static bool takes_file(const struct value *value)
@@ -492,93 +499,79 @@ static bool takes_file(const struct value *value)
     return value && (value->kind == VALUE_FILE || value->kind == VALUE_PROFILE);
 }
 
-/*
- * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a
- * single quote becomes `quote`.
- */
-static void write_quoted(FILE *out, const char *text, const char *special, const char *escape,
-                         const char *quote)
+/* Writes a text between single quotes. */
+static void write_text(const char *text)
 {
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputs(quote, out);
-        else
-            fprintf(out, "%s%c", strchr(special, *text) ? escape : "", *text);
-    }
-    fputc('\'', out);
+    putchar('\'');
+    write_escaped(text, "\\", "\\'");
+    putchar('\'');
 }
 
-static void write_text(FILE *out, const char *text)
-{
-    write_quoted(out, text, "\\", "\\", "\\'");
-}
-
-static void write_options_fish(FILE *out, const char *command, const struct option *table)
+static void write_options_fish(const char *command, const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
         if (o->absent)
             continue;
-        write_condition(out, "is", command);
+        write_condition("is", command);
         if (o->letter)
-            fprintf(out, " -s %c", o->letter);
-        fprintf(out, " -l %s", o->name);
+            printf(" -s %c", o->letter);
+        printf(" -l %s", o->name);
         if (o->value) {
-            fputs(takes_file(o->takes) ? " -r" : " -x", out);
-            write_offer(out, offers_fish, o->takes);
+            fputs(takes_file(o->takes) ? " -r" : " -x", stdout);
+            write_offer(offers_fish, o->takes);
         }
         if (*o->help) {
-            fputs(" -d ", out);
-            write_text(out, o->help);
+            fputs(" -d ", stdout);
+            write_text(o->help);
         }
-        fputs("\n", out);
+        fputs("\n", stdout);
     }
 }
 
-static void write_arguments_fish(FILE *out, const char *condition, const char *command,
+static void write_arguments_fish(const char *condition, const char *command,
                                  const struct value *value)
 {
     if (!value)
         return;
-    write_condition(out, condition, command);
-    write_offer(out, offers_fish, value);
-    fputs("\n", out);
+    write_condition(condition, command);
+    write_offer(offers_fish, value);
+    fputs("\n", stdout);
 }
 
-static void write_command(FILE *out, const struct command *command)
+static void write_command(const struct command *command)
 {
-    fputs("\n", out);
-    write_condition(out, "is", "");
-    fprintf(out, " -a %s -d ", command->name);
-    write_text(out, command->summary);
-    fputs("\n", out);
-    write_options_fish(out, command->name, command->options);
-    write_arguments_fish(out, command->first ? "goes_on" : "is", command->name, command->takes);
-    write_arguments_fish(out, "begins", command->name, command->first);
+    fputs("\n", stdout);
+    write_condition("is", "");
+    printf(" -a %s -d ", command->name);
+    write_text(command->summary);
+    fputs("\n", stdout);
+    write_options_fish(command->name, command->options);
+    write_arguments_fish(command->first ? "goes_on" : "is", command->name, command->takes);
+    write_arguments_fish("begins", command->name, command->first);
 }
 
-static void completion_fish(FILE *out)
+static void completion_fish(void)
 {
     static const struct value commands = {VALUE_COMMAND, NULL};
 
-    fputs(helpers_fish, out);
+    fputs(helpers_fish, stdout);
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)
             continue;
         if (o->letter)
-            fprintf(out, "-%c ", o->letter);
-        fprintf(out, "--%s ", o->name);
+            printf("-%c ", o->letter);
+        printf("--%s ", o->name);
     }
-    fputs(helpers_end, out);
-    write_options_fish(out, "", command_leading);
-    write_condition(out, "is", "");
-    fputs(" -a help -d 'options and examples of a command'\n", out);
-    write_arguments_fish(out, "is", "help", &commands);
+    fputs(helpers_end, stdout);
+    write_options_fish("", command_leading);
+    write_condition("is", "");
+    fputs(" -a help -d 'options and examples of a command'\n", stdout);
+    write_arguments_fish("is", "help", &commands);
     for (size_t i = 0; command_at(i); i++)
-        write_command(out, command_at(i));
+        write_command(command_at(i));
 }
 
-static void (*const writers[])(FILE *) = {completion_bash, completion_zsh, completion_fish};
+static void (*const writers[])(void) = {completion_bash, completion_zsh, completion_fish};
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static const struct value shell_value = {VALUE_WORD, shells};
@@ -592,7 +585,7 @@ static enum exit_code completion(const struct options *options)
     int shell = words_find("shell", options->arguments[0], shells);
     if (shell < 0)
         return EXIT_CODE_INVALID;
-    writers[shell](stdout);
+    writers[shell]();
     return EXIT_CODE_DONE;
 }
 

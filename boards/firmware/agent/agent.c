@@ -23,12 +23,14 @@ static struct serial_packet *reply(struct agent *agent, enum serial_result resul
     return &agent->reply;
 }
 
-static void reply_refused(struct agent *agent, mli_status status)
+/* Makes the whole reply to a request that libmli has refused. */
+static enum serial_result refuse(struct agent *agent, mli_status status)
 {
     struct serial_packet *packet = reply(agent, SERIAL_RESULT_REFUSED);
 
     serial_put_u32(packet, status);
     serial_put_text(packet, mli_last_error());
+    return SERIAL_RESULT_REFUSED;
 }
 
 /* The pool */
@@ -89,7 +91,10 @@ void agent_finish(struct agent *agent)
     (void)mli_mov_set_num_dma_ch(0, 0);
 }
 
-/* Requests */
+/*
+ * Requests. A handler adds the payload to agent->reply, and returns the result. A result other than
+ * DONE and REFUSED has no payload.
+ */
 
 static bool is_big_endian(void)
 {
@@ -108,7 +113,7 @@ static void copy_name(char out[SERIAL_NAME_MAX], const char *name)
     out[length] = '\0';
 }
 
-static void hello(struct agent *agent, struct serial_reader *reader)
+static enum serial_result hello(struct agent *agent, struct serial_reader *reader)
 {
     const uint32_t number = serial_get_u32(reader);
     struct serial_hello hello = {
@@ -137,58 +142,48 @@ static void hello(struct agent *agent, struct serial_reader *reader)
     copy_name(hello.engine, mli_mov_engine_name());
     copy_name(hello.library, mli_version());
     serial_hello_put(reply(agent, SERIAL_RESULT_DONE), &hello);
+    return SERIAL_RESULT_DONE;
 }
 
-static void reset(struct agent *agent, struct serial_reader *reader)
+static enum serial_result reset(struct agent *agent, struct serial_reader *reader)
 {
     (void)reader;
-    if (!agent_transfers_stop(&agent->transfers)) {
-        reply(agent, SERIAL_RESULT_BUSY);
-        return;
-    }
+    if (!agent_transfers_stop(&agent->transfers))
+        return SERIAL_RESULT_BUSY;
     agent_memory_init(&agent->memory, agent->port->memory, agent->port->memory_bytes);
-    reply(agent, SERIAL_RESULT_DONE);
+    return SERIAL_RESULT_DONE;
 }
 
-static void alloc(struct agent *agent, struct serial_reader *reader)
+static enum serial_result alloc(struct agent *agent, struct serial_reader *reader)
 {
     const uint64_t bytes = serial_get_u64(reader);
     const uint32_t alignment = serial_get_u32(reader);
+    enum serial_result result;
     uint16_t number = 0;
 
-    if (bytes == 0 || alignment > AGENT_ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0) {
-        reply(agent, SERIAL_RESULT_MALFORMED);
-        return;
-    }
-    switch (agent_memory_alloc(&agent->memory, bytes, alignment, &number)) {
-    case AGENT_ALLOC_NO_MEMORY:
-        reply(agent, SERIAL_RESULT_NO_MEMORY);
-        return;
-    case AGENT_ALLOC_NO_SLOT:
-        reply(agent, SERIAL_RESULT_NO_SLOT);
-        return;
-    case AGENT_ALLOC_DONE:
-        break;
-    }
-    serial_put_u16(reply(agent, SERIAL_RESULT_DONE), number);
+    if (bytes == 0 || alignment > AGENT_ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0)
+        return SERIAL_RESULT_MALFORMED;
+    result = agent_memory_alloc(&agent->memory, bytes, alignment, &number);
+    if (result != SERIAL_RESULT_DONE)
+        return result;
+    serial_put_u16(&agent->reply, number);
     serial_put_u64(&agent->reply, (uintptr_t)agent_memory_at(&agent->memory, number, 0, 0));
+    return SERIAL_RESULT_DONE;
 }
 
-static void free_buffer(struct agent *agent, struct serial_reader *reader)
+static enum serial_result free_buffer(struct agent *agent, struct serial_reader *reader)
 {
     const uint16_t number = serial_get_u16(reader);
     struct agent_buffer *buffer = agent_memory_buffer(&agent->memory, number);
 
-    if (buffer && agent_transfers_use(&agent->transfers, number)) {
-        reply(agent, SERIAL_RESULT_BUSY);
-        return;
-    }
+    if (buffer && agent_transfers_use(&agent->transfers, number))
+        return SERIAL_RESULT_BUSY;
     if (buffer)
         buffer->bytes = 0;
-    reply(agent, buffer ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER);
+    return buffer ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER;
 }
 
-static void write(struct agent *agent, struct serial_reader *reader)
+static enum serial_result write(struct agent *agent, struct serial_reader *reader)
 {
     const uint16_t number = serial_get_u16(reader);
     const uint64_t offset = serial_get_u64(reader);
@@ -198,26 +193,24 @@ static void write(struct agent *agent, struct serial_reader *reader)
 
     if (to && bytes)
         memcpy(to, bytes, count);
-    reply(agent, to && bytes ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER);
+    return to && bytes ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER;
 }
 
-static void read(struct agent *agent, struct serial_reader *reader)
+static enum serial_result read(struct agent *agent, struct serial_reader *reader)
 {
     const uint16_t number = serial_get_u16(reader);
     const uint64_t offset = serial_get_u64(reader);
     const uint16_t count = serial_get_u16(reader);
     const uint8_t *from = agent_memory_at(&agent->memory, number, offset, count);
 
-    if (count > READ_BYTES_MAX) {
-        reply(agent, SERIAL_RESULT_MALFORMED);
-        return;
-    }
-    reply(agent, from ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER);
+    if (count > READ_BYTES_MAX)
+        return SERIAL_RESULT_MALFORMED;
     if (from)
         serial_put_bytes(&agent->reply, from, count);
+    return from ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER;
 }
 
-static void fill(struct agent *agent, struct serial_reader *reader)
+static enum serial_result fill(struct agent *agent, struct serial_reader *reader)
 {
     const uint16_t number = serial_get_u16(reader);
     const uint64_t offset = serial_get_u64(reader), count = serial_get_u64(reader);
@@ -226,22 +219,22 @@ static void fill(struct agent *agent, struct serial_reader *reader)
 
     if (to)
         memset(to, value, (size_t)count);
-    reply(agent, to ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER);
+    return to ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER;
 }
 
-static void digest(struct agent *agent, struct serial_reader *reader)
+static enum serial_result digest(struct agent *agent, struct serial_reader *reader)
 {
     const uint16_t number = serial_get_u16(reader);
     const uint64_t offset = serial_get_u64(reader), count = serial_get_u64(reader);
     const uint32_t begin = serial_get_u32(reader);
     const uint8_t *from = agent_memory_at(&agent->memory, number, offset, count);
 
-    reply(agent, from ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER);
     if (from)
         serial_put_u32(&agent->reply, serial_crc32(begin, from, (size_t)count));
+    return from ? SERIAL_RESULT_DONE : SERIAL_RESULT_NO_BUFFER;
 }
 
-static void start_transfer(struct agent *agent, struct serial_reader *reader)
+static enum serial_result start_transfer(struct agent *agent, struct serial_reader *reader)
 {
     static struct serial_move move; /* too large for the stack of a small board */
     enum serial_result result = SERIAL_RESULT_MALFORMED;
@@ -250,62 +243,57 @@ static void start_transfer(struct agent *agent, struct serial_reader *reader)
 
     if (serial_move_get(reader, &move))
         result = agent_transfer_start(&agent->transfers, &agent->memory, &move, &number, &status);
-    if (result == SERIAL_RESULT_REFUSED) {
-        reply_refused(agent, status);
-        return;
-    }
-    reply(agent, result);
+    if (result == SERIAL_RESULT_REFUSED)
+        return refuse(agent, status);
     if (result != SERIAL_RESULT_DONE)
-        return;
+        return result;
     serial_put_u8(&agent->reply, number);
     serial_tensor_put(&agent->reply, &move.dst);
+    return SERIAL_RESULT_DONE;
 }
 
 /* Answers status, wait and cancel. */
-static void answer_status(struct agent *agent, struct serial_reader *reader)
+static enum serial_result answer_status(struct agent *agent, struct serial_reader *reader)
 {
     struct agent_transfer *transfer = agent_transfer_find(&agent->transfers, serial_get_u8(reader));
     uint32_t wait_ms = agent->kind == SERIAL_WAIT ? serial_get_u16(reader) : 0;
     struct serial_status status;
 
-    if (!transfer) {
-        reply(agent, SERIAL_RESULT_NO_TRANSFER);
-        return;
-    }
+    if (!transfer)
+        return SERIAL_RESULT_NO_TRANSFER;
     if (agent->kind == SERIAL_CANCEL)
         agent_transfer_cancel(transfer);
     wait_ms = wait_ms < WAIT_MS_MAX ? wait_ms : WAIT_MS_MAX;
     agent_transfer_status(&agent->transfers, transfer, wait_ms, &status);
-    serial_status_put(reply(agent, SERIAL_RESULT_DONE), &status);
+    serial_status_put(&agent->reply, &status);
+    return SERIAL_RESULT_DONE;
 }
 
-static void release(struct agent *agent, struct serial_reader *reader)
+static enum serial_result release(struct agent *agent, struct serial_reader *reader)
 {
     struct agent_transfer *transfer = agent_transfer_find(&agent->transfers, serial_get_u8(reader));
 
     if (!transfer)
-        reply(agent, SERIAL_RESULT_NO_TRANSFER);
-    else
-        reply(agent, agent_transfer_release(transfer) ? SERIAL_RESULT_DONE : SERIAL_RESULT_BUSY);
+        return SERIAL_RESULT_NO_TRANSFER;
+    return agent_transfer_release(transfer) ? SERIAL_RESULT_DONE : SERIAL_RESULT_BUSY;
 }
 
-static void stats(struct agent *agent, struct serial_reader *reader)
+static enum serial_result stats(struct agent *agent, struct serial_reader *reader)
 {
     mli_mov_channel_stats counters;
     const mli_status status = mli_mov_get_channel_stats(serial_get_u8(reader), &counters);
 
-    if (status != MLI_STATUS_OK) {
-        reply_refused(agent, status);
-        return;
-    }
-    serial_stats_put(reply(agent, SERIAL_RESULT_DONE), &counters);
+    if (status != MLI_STATUS_OK)
+        return refuse(agent, status);
+    serial_stats_put(&agent->reply, &counters);
+    return SERIAL_RESULT_DONE;
 }
 
 /*
  * Chooses the engine. If the library refuses it, chooses the port's engine with all its channels
  * again.
  */
-static void engine(struct agent *agent, struct serial_reader *reader)
+static enum serial_result engine(struct agent *agent, struct serial_reader *reader)
 {
     static char spec[SERIAL_SPEC_MAX];
     const uint32_t wanted = serial_get_u8(reader);
@@ -313,36 +301,36 @@ static void engine(struct agent *agent, struct serial_reader *reader)
     mli_status status;
 
     serial_get_text(reader, spec, sizeof(spec));
-    if (agent_transfers_any(&agent->transfers)) {
-        reply(agent, SERIAL_RESULT_BUSY);
-        return;
-    }
+    if (agent_transfers_any(&agent->transfers))
+        return SERIAL_RESULT_BUSY;
     (void)mli_mov_set_num_dma_ch(0, 0);
     status = mli_mov_set_engine(*spec ? spec : agent->port->engine);
     if (status == MLI_STATUS_OK && !fill_pool(most))
         status = MLI_STATUS_NOT_ENGH_MEM;
     if (status != MLI_STATUS_OK) {
-        reply_refused(agent, status);
+        refuse(agent, status);
         (void)mli_mov_set_engine(agent->port->engine);
         fill_pool(most_channels(agent->port->channels));
         agent->channels = count_channels();
-        return;
+        return SERIAL_RESULT_REFUSED;
     }
     agent->channels = count_channels();
-    serial_put_u8(reply(agent, SERIAL_RESULT_DONE), agent->channels);
+    serial_put_u8(&agent->reply, agent->channels);
     serial_put_text(&agent->reply, mli_mov_engine_name());
+    return SERIAL_RESULT_DONE;
 }
 
-static void engines(struct agent *agent, struct serial_reader *reader)
+static enum serial_result engines(struct agent *agent, struct serial_reader *reader)
 {
     const char *name = mli_mov_engine_at(serial_get_u8(reader));
 
-    serial_put_text(reply(agent, SERIAL_RESULT_DONE), name ? name : "");
+    serial_put_text(&agent->reply, name ? name : "");
+    return SERIAL_RESULT_DONE;
 }
 
-static void handle(struct agent *agent, struct serial_reader *reader)
+static enum serial_result handle(struct agent *agent, struct serial_reader *reader)
 {
-    static void (*const handlers[])(struct agent *, struct serial_reader *) = {
+    static enum serial_result (*const handlers[])(struct agent *, struct serial_reader *) = {
         [SERIAL_HELLO] = hello,
         [SERIAL_RESET] = reset,
         [SERIAL_ALLOC] = alloc,
@@ -361,28 +349,31 @@ static void handle(struct agent *agent, struct serial_reader *reader)
         [SERIAL_ENGINES] = engines,
     };
 
-    if (agent->kind < sizeof(handlers) / sizeof(handlers[0]) && handlers[agent->kind])
-        handlers[agent->kind](agent, reader);
-    else
-        reply(agent, SERIAL_RESULT_MALFORMED);
+    if (agent->kind >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[agent->kind])
+        return SERIAL_RESULT_MALFORMED;
+    reply(agent, SERIAL_RESULT_DONE);
+    return handlers[agent->kind](agent, reader);
 }
 
 /* Handles a new request, and keeps its reply for a repetition of the request. */
 static void answer(struct agent *agent, const struct serial_received *request)
 {
     struct serial_reader reader = serial_reader_init(request);
+    enum serial_result result;
 
     agent->kind = request->kind;
     agent->sequence = request->sequence;
     agent->answered = false;
     if (request->version != SERIAL_VERSION && request->kind != SERIAL_HELLO)
-        reply(agent, SERIAL_RESULT_MALFORMED);
+        result = SERIAL_RESULT_MALFORMED;
     else if (request->kind != SERIAL_HELLO && (agent->boot == 0 || request->boot != agent->boot))
-        reply(agent, SERIAL_RESULT_BOOT);
+        result = SERIAL_RESULT_BOOT;
     else
-        handle(agent, &reader);
+        result = handle(agent, &reader);
     if (reader.failed)
-        reply(agent, SERIAL_RESULT_MALFORMED);
+        result = SERIAL_RESULT_MALFORMED;
+    if (result != SERIAL_RESULT_DONE && result != SERIAL_RESULT_REFUSED)
+        reply(agent, result);
     agent->answered = serial_packet_end(&agent->reply);
     if (agent->answered)
         send(agent, &agent->reply);

@@ -44,14 +44,12 @@ struct agent_memory {
 
 void agent_memory_init(struct agent_memory *memory, uint8_t *base, size_t bytes);
 
-enum agent_alloc { AGENT_ALLOC_DONE, AGENT_ALLOC_NO_MEMORY, AGENT_ALLOC_NO_SLOT };
-
 /**
  * Allocates a buffer of `bytes` > 0 bytes; *number is from 1. The contents are undefined.
  * `alignment` is a power of two up to AGENT_ALIGNMENT_MAX, or 0.
  */
-enum agent_alloc agent_memory_alloc(struct agent_memory *memory, uint64_t bytes, uint32_t alignment,
-                                    uint16_t *number);
+enum serial_result agent_memory_alloc(struct agent_memory *memory, uint64_t bytes,
+                                      uint32_t alignment, uint16_t *number);
 
 /** Returns a buffer, or null if there is no buffer of this number. */
 struct agent_buffer *agent_memory_buffer(struct agent_memory *memory, uint16_t number);

@@ -53,8 +53,8 @@ static bool find_range(const struct agent_memory *memory, size_t bytes, size_t a
     return found;
 }
 
-enum agent_alloc agent_memory_alloc(struct agent_memory *memory, uint64_t bytes, uint32_t alignment,
-                                    uint16_t *number)
+enum serial_result agent_memory_alloc(struct agent_memory *memory, uint64_t bytes,
+                                      uint32_t alignment, uint16_t *number)
 {
     const size_t unit = alignment > AGENT_ALIGNMENT ? alignment : AGENT_ALIGNMENT;
     size_t slot = 0, begin;
@@ -62,12 +62,12 @@ enum agent_alloc agent_memory_alloc(struct agent_memory *memory, uint64_t bytes,
     while (slot < AGENT_BUFFERS_MAX && memory->buffers[slot].bytes > 0)
         slot++;
     if (slot == AGENT_BUFFERS_MAX)
-        return AGENT_ALLOC_NO_SLOT;
+        return SERIAL_RESULT_NO_SLOT;
     if (bytes > memory->bytes || !find_range(memory, (size_t)bytes, unit, &begin))
-        return AGENT_ALLOC_NO_MEMORY;
+        return SERIAL_RESULT_NO_MEMORY;
     memory->buffers[slot] = (struct agent_buffer){begin, (size_t)bytes};
     *number = (uint16_t)(slot + 1);
-    return AGENT_ALLOC_DONE;
+    return SERIAL_RESULT_DONE;
 }
 
 struct agent_buffer *agent_memory_buffer(struct agent_memory *memory, uint16_t number)
