@@ -11,12 +11,10 @@
 
 static int check(const mli_client *client, mli_client_error *error)
 {
-    int status = request_may_wait(client, error);
-
-    if (status == 0 && client->inlined)
-        return error_set(error, MLI_CLIENT_IMPOSSIBLE,
-                         "a buffer needs shared memory, which this connection does not support");
-    return status;
+    if (!client->inlined)
+        return 0;
+    return error_set(error, MLI_CLIENT_IMPOSSIBLE,
+                     "a buffer needs shared memory, which this connection does not support");
 }
 
 static void fill(mli_client_buffer *buffer, const struct buffer_info *info)

@@ -52,10 +52,8 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
     struct job_parts parts;
     struct call call;
     struct job_brief read;
-    int status = request_may_wait(client, error);
+    int status = describe_job(client, job, true, &parts, error);
 
-    if (status == 0)
-        status = describe_job(client, job, true, &parts, error);
     for (size_t i = 0; status == 0 && client->inlined && i < parts.count; i++) {
         if (parts.attachments[i].back)
             status = error_set(error, MLI_CLIENT_IMPOSSIBLE,
@@ -80,10 +78,8 @@ static int call_with_job(struct call *call, mli_client *client, const char *meth
                          mli_client_ref ref, mli_client_error *error)
 {
     struct job_ref borrowed;
-    int status = request_may_wait(client, error);
+    int status = describe_refs(&ref, 1, &borrowed, error);
 
-    if (status == 0)
-        status = describe_refs(&ref, 1, &borrowed, error);
     if (status)
         return status;
     struct jsonw *w = request_params(client);
@@ -139,10 +135,8 @@ int mli_client_wait_job(mli_client *client, mli_client_ref ref, uint32_t timeout
     struct call call;
     struct job_ref borrowed;
     mli_client_result read;
-    int status = request_may_wait(client, error);
+    int status = describe_refs(&ref, 1, &borrowed, error);
 
-    if (status == 0)
-        status = describe_refs(&ref, 1, &borrowed, error);
     if (status)
         return status;
     struct job_wait wait = {.what = JOB_WAIT_ONE, .jobs = {&borrowed, 1}, .timeout_ms = timeout_ms};
@@ -165,10 +159,8 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
 {
     struct call call;
     struct job_ref *borrowed = NULL;
-    int status = request_may_wait(client, error);
+    int status;
 
-    if (status)
-        return status;
     if (count > JOB_WAIT_MAX)
         return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given; at most %d are allowed", count,
                          JOB_WAIT_MAX);
@@ -216,10 +208,6 @@ int mli_client_list(mli_client *client, const mli_client_query *query, mli_clien
 {
     struct call call;
     bool storage;
-    int status = request_may_wait(client, error);
-
-    if (status)
-        return status;
     struct job_list_query params = {.states = query->states,
                                     .client = query->client,
                                     .name = (char *)(uintptr_t)query->name,
@@ -227,7 +215,7 @@ int mli_client_list(mli_client *client, const mli_client_query *query, mli_clien
                                     .limit = query->limit};
     struct jsonw *w = request_params(client);
     job_list_query_write(w, &params);
-    status = call_begin(&call, client, "job.list", true, NULL, 0, error);
+    int status = call_begin(&call, client, "job.list", true, NULL, 0, error);
     if (status)
         return status;
     status = read_list(&call.reply->result, jobs, count, more ? more : &storage);

@@ -27,10 +27,8 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     struct job_parts parts = {0};
     struct call call;
     struct job_prepared read = {0};
-    int status = request_may_wait(client, error);
+    int status = describe(client, job, &parts, error);
 
-    if (status == 0)
-        status = describe(client, job, &parts, error);
     if (status == 0)
         status =
             call_begin(&call, client, "job.prepare", true, parts.attachments, parts.count, error);

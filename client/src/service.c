@@ -145,11 +145,8 @@ static int change_phase(mli_client *client, const char *method, bool with_params
 int mli_client_drain(mli_client *client, bool wait, enum mli_client_phase *phase,
                      mli_client_error *error)
 {
-    int status = request_may_wait(client, error);
-
-    if (status)
-        return status;
     struct jsonw *w = request_params(client);
+
     jsonw_bool(w, "wait", wait);
     return change_phase(client, "daemon.drain", true, phase, error);
 }
@@ -164,10 +161,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
                          mli_client_error *error)
 {
     struct call call;
-    int status = request_may_wait(client, error);
 
-    if (status)
-        return status;
     if (events >> EVENT_COUNT || (unsigned)scope > MLI_CLIENT_SCOPE_ALL)
         return error_set(error, MLI_CLIENT_MISUSE, "events or scope: unknown value");
     struct events_subscribe params = {.events = events,
@@ -180,7 +174,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
     void *user_before = client->event_user;
     client->on_event = callback;
     client->event_user = user;
-    status = call_begin(&call, client, "events.subscribe", true, NULL, 0, error);
+    int status = call_begin(&call, client, "events.subscribe", true, NULL, 0, error);
     if (status) {
         client->on_event = before;
         client->event_user = user_before;
