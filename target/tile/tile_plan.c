@@ -289,21 +289,24 @@ int tile_layer_elementwise(struct tile_layer *layer, uint32_t rank, const uint32
 }
 
 /*
- * Returns how many of the coordinates for `size` indices from `begin` on are elements. Sets *first
- * to the first coordinate, counted in the padded operand.
+ * Adds the number of elements among the coordinates of a tile. Returns whether some of the
+ * coordinates are padding. If not, adds nothing.
  */
-static uint64_t tile_span_elements(const struct tile_span *span, uint64_t begin, uint64_t size,
-                                   uint64_t *first)
+static bool add_padded(const struct tile_span *span, const struct tile_cut *cut, uint64_t index,
+                       uint64_t *sum)
 {
-    const uint64_t from = span->used ? begin * span->step : 0;
-    const uint64_t end = from + tile_span_extent(span, size); /* in the padded operand */
-    const uint64_t lo = from > span->pad ? from : span->pad;
-    const uint64_t limit = span->pad + span->extent, hi = end < limit ? end : limit;
+    const uint64_t limit = span->pad + span->extent;
+    uint64_t begin, size, from, end, elements; /* from, end: in the padded operand */
 
-    *first = from;
-    if (!span->used)
-        return 1;
-    return hi > lo ? hi - lo : 0;
+    tile_cut_range(cut, index, &begin, &size);
+    from = begin * span->step > span->pad ? begin * span->step : span->pad;
+    end = begin * span->step + tile_span_extent(span, size);
+    end = end < limit ? end : limit;
+    elements = end > from ? end - from : 0;
+    if (elements == tile_span_extent(span, size))
+        return false;
+    *sum += elements;
+    return true;
 }
 
 /*
@@ -312,26 +315,14 @@ static uint64_t tile_span_elements(const struct tile_span *span, uint64_t begin,
  */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut)
 {
-    uint64_t sum = 0, first, begin, size, low = 0, high = cut->count;
+    uint64_t sum = 0, size, low = 0, high = cut->count;
 
     if (!span->used || span->extent == 0)
         return span->used ? 0 : 1;
-    for (; low < high; low++) {
-        tile_cut_range(cut, low, &begin, &size);
-        const uint64_t elements = tile_span_elements(span, begin, size, &first);
-
-        if (elements == tile_span_extent(span, size))
-            break;
-        sum += elements;
-    }
-    for (; high > low; high--) {
-        tile_cut_range(cut, high - 1, &begin, &size);
-        const uint64_t elements = tile_span_elements(span, begin, size, &first);
-
-        if (elements == tile_span_extent(span, size))
-            break;
-        sum += elements;
-    }
+    while (low < high && add_padded(span, cut, low, &sum))
+        low++;
+    while (high > low && add_padded(span, cut, high - 1, &sum))
+        high--;
     if (high > low) {
         uint64_t from, to;
 

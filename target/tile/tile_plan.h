@@ -145,7 +145,7 @@ static inline void tile_cut_range(const struct tile_cut *cut, uint64_t index, ui
         *size = cut->extent - *begin;
 }
 
-/** Returns the sum of tile_span_elements() over all tiles of a cut; 1 if the span is not used. */
+/** Returns the sum of the elements of all tiles of a cut; 1 if the span is not used. */
 uint64_t tile_span_sum(const struct tile_span *span, const struct tile_cut *cut);
 
 /*
