@@ -15,13 +15,15 @@
 /* Name of the buffer in host memory in which the tiles become one output tensor. */
 #define HOST_BUFFER "out"
 
+/* The files of the jobs. */
+enum { IN, SECOND, WEIGHTS, OUT, GOLDEN, DIRECTORY, WRITER_NAMES };
+
 /* A job file that is being written. */
 struct writer {
     const struct tile_result *result;
     const char *path;
     struct jsonw w;
-    /* File names relative to the job file, or null: */
-    char *in, *second, *weights, *out, *golden, *directory;
+    char *name[WRITER_NAMES]; /* file names relative to the job file, or null */
     const struct tile_jobs *jobs;
     uint64_t host_bytes;
 };
@@ -61,37 +63,39 @@ static int writer_init(struct writer *writer, const struct tile_result *result, 
     const struct tile_request *r = result->request;
     uint32_t shape[MLI_MAX_RANK];
     const uint32_t rank = tile_operand_shape(&r->layer, r->layer.operands - 1, shape);
+    const char *const names[] = {[IN] = r->in,
+                                 [SECOND] = r->second,
+                                 [WEIGHTS] = r->weights,
+                                 [OUT] = r->out,
+                                 [GOLDEN] = r->job.expect.golden.file,
+                                 [DIRECTORY] = r->directory};
 
     *writer = (struct writer){.result = result, .path = path, .jobs = &result->file};
     writer->host_bytes = r->layer.element;
     for (uint32_t d = 0; d < rank; d++)
         writer->host_bytes = cost_times(writer->host_bytes, shape[d]);
     jsonw_init_lines(&writer->w, 2);
-    if (localise(writer, r->in, &writer->in, fault) ||
-        localise(writer, r->second, &writer->second, fault) ||
-        localise(writer, r->weights, &writer->weights, fault) ||
-        localise(writer, r->out, &writer->out, fault) ||
-        localise(writer, r->job.expect.golden.file, &writer->golden, fault) ||
-        localise(writer, r->directory, &writer->directory, fault))
-        return -1;
+    for (size_t i = 0; i < WRITER_NAMES; i++) {
+        if (localise(writer, names[i], &writer->name[i], fault))
+            return -1;
+    }
     return 0;
 }
 
 static void writer_finish(struct writer *writer)
 {
-    free(writer->in);
-    free(writer->second);
-    free(writer->weights);
-    free(writer->out);
-    free(writer->golden);
-    free(writer->directory);
+    for (size_t i = 0; i < WRITER_NAMES; i++)
+        free(writer->name[i]);
     jsonw_finish(&writer->w);
 }
 
-/* Appends the finished job file to `text`. */
+/* Ends the job file, and appends it to `text`. */
 static int take(struct writer *writer, struct textw *text, struct fault *fault)
 {
     const char *job_file;
+
+    jsonw_array_end(&writer->w);
+    jsonw_object_end(&writer->w);
 
     if (cancel_requested())
         return cancel_fault(fault);
@@ -103,7 +107,10 @@ static int take(struct writer *writer, struct textw *text, struct fault *fault)
     return 0;
 }
 
-/* Writes the buffers of the plan, at their addresses, and the buffer in host memory. */
+/*
+ * Begins the job file: writes the buffers of the plan, at their addresses, and the buffer in host
+ * memory. The jobs follow.
+ */
 static void write_buffers(struct writer *writer, bool host)
 {
     const struct tile_plan *plan = &writer->result->plan;
@@ -132,7 +139,9 @@ static void write_buffers(struct writer *writer, bool host)
         buffers[count].name = name;
         buffers[count++].bytes = writer->host_bytes;
     }
+    jsonw_object_begin(&writer->w, NULL);
     buffer_specs_write(&writer->w, buffers, count);
+    jsonw_array_begin(&writer->w, "jobs");
 }
 
 static void set_shape(struct tensor_desc *desc, uint32_t rank, const uint32_t *shape)
@@ -182,7 +191,7 @@ static void write_job(struct writer *writer, const struct tile_job *job)
     const struct tile_plan *plan = &writer->result->plan;
     const uint32_t owner = tile_job_owner(plan, job);
     const bool window = plan->layer->kind == TILE_WINDOW;
-    char *files[] = {writer->in, window ? writer->weights : writer->second};
+    char *files[] = {writer->name[IN], writer->name[window ? WEIGHTS : SECOND]};
     char name[TILE_NAME_MAX], buffer[TILE_NAME_MAX], path[TILE_PATH_MAX], host[] = HOST_BUFFER;
     char names[TILE_AFTER_MAX][TILE_NAME_MAX], *after[TILE_AFTER_MAX];
     struct tile_transfer transfer;
@@ -206,8 +215,8 @@ static void write_job(struct writer *writer, const struct tile_job *job)
         spec.dst.buffer = host;
         set_shape(&spec.dst.desc, transfer.rank, transfer.dst_shape);
     } else if (job->kind == TILE_JOB_FILE) {
-        tile_file_path(writer->directory, tile_file_word(plan->layer, job->operand), job->number,
-                       path);
+        tile_file_path(writer->name[DIRECTORY], tile_file_word(plan->layer, job->operand),
+                       job->number, path);
         spec.src.dtype = dtype_of(writer, job->operand);
         spec.dst.file = path;
     }
@@ -245,9 +254,9 @@ static void write_save(struct writer *writer, char *const *after, size_t after_c
     set_buffer(writer, &spec.src, host, rank, shape);
     if (writer->jobs) /* when stitching, the results of the tiles have dtypes of their own */
         spec.src.dtype = dtype_of(writer, 0);
-    spec.dst.file = writer->out;
+    spec.dst.file = writer->name[OUT];
     spec.expect = writer->result->request->job.expect;
-    spec.expect.golden.file = writer->golden;
+    spec.expect.golden.file = writer->name[GOLDEN];
     spec.after = names;
     spec.after_count = after_count;
     job_file_write(&writer->w, NULL, &spec);
@@ -276,9 +285,7 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
     int status = writer_init(&writer, result, path, fault);
 
     if (status == 0) {
-        jsonw_object_begin(&writer.w, NULL);
         write_buffers(&writer, stores);
-        jsonw_array_begin(&writer.w, "jobs");
         for (size_t i = 0; i < result->file.count && !cancel_requested(); i++)
             write_job(&writer, &result->file.job[i]);
         if (saves) {
@@ -293,8 +300,6 @@ int tile_file_jobs(struct textw *text, const struct tile_result *result, const c
                 after[i] = names[i];
             write_save(&writer, after, count);
         }
-        jsonw_array_end(&writer.w);
-        jsonw_object_end(&writer.w);
         status = take(&writer, text, fault);
     }
     writer_finish(&writer);
@@ -315,7 +320,7 @@ static void write_stitch(struct writer *writer, const struct tile_job *job)
     snprintf(name, sizeof name, "stitch%" PRIu32, job->number);
     snprintf(before, sizeof before, "stitch%" PRIu32,
              job->number < STITCHES ? 0 : job->number - STITCHES);
-    tile_file_path(writer->directory, "out", job->number, path);
+    tile_file_path(writer->name[DIRECTORY], "out", job->number, path);
     job_spec_init(&spec);
     spec.common.op = JOB_OP_MOV;
     spec.common.name = name;
@@ -339,9 +344,7 @@ int tile_file_stitch(struct textw *text, const struct tile_result *result, const
 
     writer.jobs = NULL; /* the job file has no buffers of the plan */
     if (status == 0) {
-        jsonw_object_begin(&writer.w, NULL);
         write_buffers(&writer, true);
-        jsonw_array_begin(&writer.w, "jobs");
         for (size_t i = 0; i < result->firmware.count && !cancel_requested(); i++) {
             if (result->firmware.job[i].kind == TILE_JOB_STORE) {
                 write_stitch(&writer, &result->firmware.job[i]);
@@ -353,8 +356,6 @@ int tile_file_stitch(struct textw *text, const struct tile_result *result, const
             after[last] = names[last];
         }
         write_save(&writer, after, last);
-        jsonw_array_end(&writer.w);
-        jsonw_object_end(&writer.w);
         status = take(&writer, text, fault);
     }
     writer_finish(&writer);
