@@ -126,12 +126,6 @@ static int kernel_cell_pass(struct kernel_cell *cell, const mli_tuning *variants
     return 0;
 }
 
-/* Returns whether the cell has enough samples. */
-static bool kernel_cell_is_measured(const struct kernel_cell *cell)
-{
-    return cell->passes >= KERNEL_PASSES_MIN;
-}
-
 /* Returns the time with `variant` divided by the time with variant 0. */
 static double kernel_cell_ratio(const struct kernel_cell *cell, size_t variant)
 {
@@ -275,12 +269,6 @@ static void add_cell(struct work *work, struct group *group, const struct kernel
         work->search->verdict[group->field] = KERNEL_UNMEASURED;
 }
 
-static int refused(struct work *work)
-{
-    return fault_set(work->fault, FAULT_INTERNAL, NULL, "a measurement failed: %s",
-                     mli_last_error());
-}
-
 /* Takes a sample of each variant of a cell. */
 static int pass(struct work *work, const struct group *group, struct kernel_cell *cell,
                 const char *what)
@@ -288,7 +276,8 @@ static int pass(struct work *work, const struct group *group, struct kernel_cell
     if (cancel_requested())
         return cancel_fault(work->fault);
     if (kernel_cell_pass(cell, group->variants, &work->memory) < 0)
-        return refused(work);
+        return fault_set(work->fault, FAULT_INTERNAL, NULL, "a measurement failed: %s",
+                         mli_last_error());
     work->progress->show(work->progress->context, what,
                          (double)(clock_ns() - work->begin) / (double)(work->end - work->begin));
     return 0;
@@ -351,10 +340,11 @@ static bool is_confirmed(const struct summary *summary)
     return summary->count > 0 && mean_of(summary) <= kept_mean && summary->worst <= kept_worst;
 }
 
+/* Returns whether all cells of the group have enough samples. */
 static bool is_measured(const struct work *work, const struct group *group)
 {
     for (size_t c = 0; c < group->count; c++)
-        if (!kernel_cell_is_measured(&work->cells[group->first + c]))
+        if (work->cells[group->first + c].passes < KERNEL_PASSES_MIN)
             return false;
     return group->count > 0;
 }

@@ -20,11 +20,6 @@ static bool has_objects(const char *format)
     return false;
 }
 
-static bool is_output(const char *name)
-{
-    return strcmp(name, "out") == 0;
-}
-
 static const char NEGATIVE_SOURCE[] =
     "strides must not be negative; numpy.ascontiguousarray() makes a copy without negative strides";
 static const char NEGATIVE_OUTPUT[] =
@@ -49,7 +44,7 @@ static int check(struct view *view, const char *name)
             view->step[i] = 0;
         if (view->step[i] < 0)
             return raise_number(MLI_STATUS_BAD_TENSOR, name, view->step[i], "%s",
-                                is_output(name) ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
+                                strcmp(name, "out") == 0 ? NEGATIVE_OUTPUT : NEGATIVE_SOURCE);
         if (view->shape[i] > 1 &&
             (__builtin_mul_overflow(view->shape[i] - 1, view->step[i], &span) ||
              __builtin_add_overflow(end, span, &end)))
@@ -405,14 +400,6 @@ static int open_protocol(struct view *view, PyObject *object, const char *name)
     return status;
 }
 
-static PyObject *asarray;
-
-/* Returns an array of rank 0 with the value of a scalar. A new reference, or null. */
-static PyObject *ndarray_of_scalar(PyObject *scalar)
-{
-    return PyObject_CallFunctionObjArgs(asarray, scalar, NULL);
-}
-
 /*
  * The first members of NumPy's PyArrayObject, which all versions have had for extensions ("Python
  * types and C-structures" in NumPy's reference). ndarray_init() compares them with the buffer
@@ -430,6 +417,8 @@ struct array_head {
 
 /* References that the module keeps. */
 static PyTypeObject *array_type; /* numpy.ndarray; null: the members are not as above */
+static PyTypeObject *scalar_type, *boolean_type; /* numpy.generic, numpy.bool_ */
+static PyObject *asarray;
 
 /* NumPy's type codes of booleans and numbers. For each of them NumPy has one dtype object. */
 static const char CODES[] = "?bBhHiIlLqQefdgFDG";
@@ -491,7 +480,7 @@ static bool ndarray_read(struct view *view, PyObject *object)
  */
 static int open_scalar(struct view *view, PyObject *scalar, const char *name)
 {
-    PyObject *array = ndarray_of_scalar(scalar);
+    PyObject *array = PyObject_CallFunctionObjArgs(asarray, scalar, NULL);
     int status = array ? 0 : -1;
 
     if (array && !ndarray_read(view, array))
@@ -501,14 +490,6 @@ static int open_scalar(struct view *view, PyObject *scalar, const char *name)
     return status;
 }
 
-static PyTypeObject *scalar_type, *boolean_type; /* numpy.generic, numpy.bool_ */
-
-/* Returns whether an object is a scalar of NumPy, like numpy.float32(1). */
-static bool ndarray_is_scalar(PyObject *object)
-{
-    return PyObject_TypeCheck(object, scalar_type);
-}
-
 int view_open(struct view *view, PyObject *object, const char *name)
 {
     int status = 0;
@@ -516,8 +497,8 @@ int view_open(struct view *view, PyObject *object, const char *name)
     memset(view, 0, offsetof(struct view, format) + 1);
     view->buffer.obj = NULL;
     if (!ndarray_read(view, object))
-        status = ndarray_is_scalar(object) ? open_scalar(view, object, name)
-                                           : open_protocol(view, object, name);
+        status = PyObject_TypeCheck(object, scalar_type) ? open_scalar(view, object, name)
+                                                         : open_protocol(view, object, name);
     if (status == 0 && check(view, name) == 0)
         return 0;
     view_release(view);
