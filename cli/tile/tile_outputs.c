@@ -183,27 +183,23 @@ static int create(struct tile_outputs *outputs, enum tile_file i, struct fault *
     }
 }
 
-/* Writes all texts. */
-static int write_texts(struct tile_outputs *outputs, struct fault *fault)
+static int write_text(struct tile_outputs *outputs, enum tile_file i, struct fault *fault)
 {
-    const struct tile_result *result = outputs->result;
-    struct textw *text = outputs->text;
+    struct textw *text = &outputs->text[i];
 
-    if (outputs->path[TILE_FILE_JOBS] &&
-        tile_file_jobs(&text[TILE_FILE_JOBS], result, outputs->path[TILE_FILE_JOBS], fault))
-        return -1;
-    if (outputs->path[TILE_FILE_STITCH] &&
-        tile_file_stitch(&text[TILE_FILE_STITCH], result, outputs->path[TILE_FILE_STITCH], fault))
-        return -1;
-    if (outputs->path[TILE_FILE_SVG])
-        tile_picture(&text[TILE_FILE_SVG], result);
-    if (outputs->path[TILE_FILE_TIMELINE] &&
-        tile_timeline_draw(&text[TILE_FILE_TIMELINE], result, fault))
-        return -1;
-    if (outputs->path[TILE_FILE_TRACE] &&
-        tile_timeline_trace(&text[TILE_FILE_TRACE], result, fault))
-        return -1;
-    return 0;
+    switch (i) {
+    case TILE_FILE_JOBS:
+        return tile_file_jobs(text, outputs->result, outputs->path[i], fault);
+    case TILE_FILE_STITCH:
+        return tile_file_stitch(text, outputs->result, outputs->path[i], fault);
+    case TILE_FILE_TIMELINE:
+        return tile_timeline_draw(text, outputs->result, fault);
+    case TILE_FILE_TRACE:
+        return tile_timeline_trace(text, outputs->result, fault);
+    default:
+        tile_picture(text, outputs->result);
+        return 0;
+    }
 }
 
 /* Creates the files, and writes the texts into them. */
@@ -215,8 +211,10 @@ static int fill(struct tile_outputs *outputs, struct fault *fault)
             return -1;
     }
     outputs->at_fault = NULL;
-    if (write_texts(outputs, fault))
-        return -1;
+    for (size_t i = 0; i < TILE_FILES_MAX; i++) {
+        if (outputs->path[i] && write_text(outputs, i, fault))
+            return -1;
+    }
     for (size_t i = 0; i < TILE_FILES_MAX; i++) {
         const struct textw *text = &outputs->text[i];
 

@@ -65,11 +65,6 @@ static uint64_t operand_bytes(const struct tile_layer *layer, uint32_t operand)
     return bytes;
 }
 
-static uint64_t align_up(uint64_t address, uint64_t alignment)
-{
-    return cost_plus(address, alignment - 1) / alignment * alignment;
-}
-
 static uint64_t end_of(const struct profile_memory *memory)
 {
     return cost_plus(memory->base, memory->size);
@@ -98,10 +93,10 @@ static void place_operands(struct timer *timer)
 
     for (uint32_t i = 0; i < layer->operands; i++) {
         const uint64_t bytes = operand_bytes(layer, i);
-        const uint64_t address = align_up(at, alignment);
+        const uint64_t address = tile_align_up(at, alignment);
         const bool fits = address <= end && bytes <= end - address;
 
-        timer->operand[i] = fits ? address : align_up(beyond, alignment);
+        timer->operand[i] = fits ? address : tile_align_up(beyond, alignment);
         at = fits ? address + bytes : at;
     }
 }
@@ -111,7 +106,7 @@ uint64_t tile_board_operands(const struct tile_layer *layer, const struct tile_b
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < layer->operands; i++)
-        bytes = cost_plus(align_up(bytes, board->outside->alignment), operand_bytes(layer, i));
+        bytes = cost_plus(tile_align_up(bytes, board->outside->alignment), operand_bytes(layer, i));
     return bytes;
 }
 
@@ -183,18 +178,15 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job,
 }
 
 /*
- * Computes the cost of one transfer of an operand in the middle of the layer. Sets *total to its
- * time alone, *data to its time on the bus, and *bytes to the bytes that it moves. Returns 0, or
- * -1 with the fault, like tile_times_init().
+ * Computes the cost of one transfer of an operand in the middle of the layer. Returns 0, or -1 with
+ * the fault, like tile_times_init().
  */
 static int tile_time_sample(const struct tile_plan *plan, const struct tile_board *board,
-                            uint32_t operand, profile_cost *total, profile_cost *data,
-                            uint64_t *bytes, struct fault *fault)
+                            uint32_t operand, struct move_cost *cost, struct fault *fault)
 {
     const bool output = plan->layer->operand[operand].role == TILE_OUTPUT;
     struct tile_job job = {.kind = output ? TILE_JOB_STORE : TILE_JOB_LOAD, .operand = operand};
     struct timer timer = {.board = board, .plan = plan};
-    struct move_cost cost = {0};
 
     /* Take the tile in the middle of each loop, away from the padding. */
     for (uint32_t i = 0; i < plan->layer->axes; i++) {
@@ -203,12 +195,7 @@ static int tile_time_sample(const struct tile_plan *plan, const struct tile_boar
         job.step = (uint32_t)(job.step * count + count / 2);
     }
     place_operands(&timer);
-    if (transfer_cost(&timer, &job, &cost, fault) < 0)
-        return -1;
-    *total = cost.total;
-    *data = cost.bus;
-    *bytes = output ? cost.written.bytes : cost.read.bytes > 0 ? cost.read.bytes : 1;
-    return 0;
+    return transfer_cost(&timer, &job, cost, fault);
 }
 
 /* A number as quotient and remainder of a division. */
@@ -349,18 +336,21 @@ static int sample(const struct chooser *c, const struct tile_plan *plan, profile
     struct tile_loops loops[TILE_OPERANDS] = {0};
 
     for (uint32_t i = 0; i < plan->layer->operands; i++) {
-        profile_cost total = 0, data = 0, start;
-        uint64_t bytes = 1;
+        const bool output = plan->layer->operand[i].role == TILE_OUTPUT;
+        struct move_cost cost = {0};
+        profile_cost start;
+        uint64_t bytes;
         double transfers;
 
         loops[i] = tile_loops_of(plan, i);
-        if (tile_time_sample(plan, c->board, i, &total, &data, &bytes, c->fault) < 0)
+        if (tile_time_sample(plan, c->board, i, &cost, c->fault) < 0)
             return -1;
+        bytes = output ? cost.written.bytes : cost.read.bytes > 0 ? cost.read.bytes : 1;
         transfers = (double)plan->traffic[i] / (double)bytes;
-        start = c->estimate->start < total ? c->estimate->start : total;
+        start = c->estimate->start < cost.total ? c->estimate->start : cost.total;
         moving[i].time =
-            (double)loops[i].changes * (double)start + transfers * (double)(total - start);
-        moving[i].data = transfers * (double)data;
+            (double)loops[i].changes * (double)start + transfers * (double)(cost.total - start);
+        moving[i].data = transfers * (double)cost.bus;
     }
     *time = tile_estimate_moving(c->estimate, plan, loops, moving);
     return 0;
@@ -383,11 +373,9 @@ static int by_time(const void *a, const void *b)
     const uint64_t left[] = {tile_estimate_round(x->time), jobs_of(x->plan), x->time};
     const uint64_t right[] = {tile_estimate_round(y->time), jobs_of(y->plan), y->time};
 
-    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    }
-    return x->plan < y->plan ? -1 : x->plan > y->plan;
+    const int order = tile_compare(left, right, sizeof left / sizeof left[0]);
+
+    return order != 0 ? order : x->plan < y->plan ? -1 : x->plan > y->plan;
 }
 
 /* Returns whether a timed plan is better: a shorter time, or less traffic in the same time. */

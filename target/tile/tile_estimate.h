@@ -44,6 +44,16 @@ static inline profile_cost tile_estimate_round(profile_cost time)
     return digits > 6 ? time >> (digits - 6) << (digits - 6) : time;
 }
 
+/** Compares the first figures that differ, as strcmp() does. */
+static inline int tile_compare(const uint64_t *left, const uint64_t *right, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    }
+    return 0;
+}
+
 /** Returns the loops of an operand. */
 struct tile_loops tile_loops_of(const struct tile_plan *plan, uint32_t operand);
 

@@ -127,6 +127,11 @@ int tile_layer_move(struct tile_layer *layer, const mli_explanation *move, struc
 int tile_layer_elementwise(struct tile_layer *layer, uint32_t rank, const uint32_t *shape,
                            uint32_t element, uint32_t inputs, struct fault *fault);
 
+static inline uint64_t tile_align_up(uint64_t bytes, uint64_t alignment)
+{
+    return cost_plus(bytes, alignment - 1) / alignment * alignment;
+}
+
 /** Returns the coordinates that `size` indices of an axis need; 1 if the span is not used. */
 static inline uint64_t tile_span_extent(const struct tile_span *span, uint64_t size)
 {

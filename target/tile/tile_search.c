@@ -261,11 +261,6 @@ struct combination {
     uint64_t once[TILE_OPERANDS];  /* traffic if each tile is loaded or stored once */
 };
 
-static uint64_t align_up(uint64_t bytes, uint64_t alignment)
-{
-    return cost_plus(bytes, alignment - 1) / alignment * alignment;
-}
-
 static bool uses_partial(const struct search *s, const struct tile_operand *operand,
                          uint64_t reduced)
 {
@@ -313,7 +308,7 @@ static void place_buffers(struct tile_plan *plan)
         struct tile_buffers *buffers = &plan->buffers[i];
 
         for (uint32_t b = 0; b < buffers->count; b++) {
-            buffers->offset[b] = align_up(plan->used, plan->memory.alignment);
+            buffers->offset[b] = tile_align_up(plan->used, plan->memory.alignment);
             plan->used = cost_plus(buffers->offset[b], buffers->bytes);
         }
     }
@@ -379,11 +374,7 @@ static int compare_plans(const struct tile_plan *a, const struct tile_plan *b)
     const uint64_t right[] = {tile_estimate_round(b->estimate), b->total, b->steps, b->used,
                               b->estimate};
 
-    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    }
-    return 0;
+    return tile_compare(left, right, sizeof left / sizeof left[0]);
 }
 
 /* Adds a plan to a list of the best. Of plans that compare equal, the first one stays. */
