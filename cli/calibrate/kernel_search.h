@@ -76,14 +76,11 @@ int kernel_search_run(struct kernel_search *search, const mli_tuning *defaults, 
 
 /* mlictl calibrate --kernels: measures the thresholds of libmli's kernels on this machine. */
 
-/* The options of the command that concern kernels. */
-struct kernels_request {
-    const char *output; /* path of the file to write; null: print only */
-    uint64_t seconds;   /* time for measuring; 0: the default */
-};
-
-/** Measures, prints the result in the style, and writes the file. Returns the exit code. */
-enum exit_code calibrate_kernels(const struct print_style *style,
-                                 const struct kernels_request *request);
+/**
+ * Measures for about `seconds`, prints the result, and writes the file `output` unless it is null.
+ * Returns the exit code.
+ */
+enum exit_code calibrate_kernels(const struct print_style *style, const char *output,
+                                 uint64_t seconds);
 
 #endif /* CLI_KERNEL_SEARCH_H */

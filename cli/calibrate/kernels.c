@@ -13,7 +13,7 @@
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
-enum { SECONDS = 60, VALUE_TEXT = 32 };
+enum { VALUE_TEXT = 32 };
 
 /*
  * Shows the progress at most ten times a second; *context is the time at which it showed the last
@@ -191,23 +191,22 @@ static int measure(struct kernel_search *search, const struct machine *machine, 
     return result;
 }
 
-enum exit_code calibrate_kernels(const struct print_style *style,
-                                 const struct kernels_request *request)
+enum exit_code calibrate_kernels(const struct print_style *style, const char *output,
+                                 uint64_t seconds)
 {
-    const uint64_t seconds = request->seconds ? request->seconds : SECONDS;
     struct kernel_search search = {0};
     struct tuning_file file;
     struct machine machine;
     struct fault fault;
 
-    if (check_output(request->output, &fault) < 0)
+    if (check_output(output, &fault) < 0)
         return print_failure(style, NULL, &fault);
     machine_read(&machine, "");
     if (measure(&search, &machine, seconds, style, &fault) < 0)
         return print_failure(style, NULL, &fault);
     fill_file(&file, &search, &machine, seconds);
-    if (request->output && write_file(request->output, &file, &fault) < 0)
+    if (output && write_file(output, &file, &fault) < 0)
         return print_failure(style, NULL, &fault);
-    print_result(style, &file, &search, request->output);
+    print_result(style, &file, &search, output);
     return EXIT_CODE_DONE;
 }

@@ -45,15 +45,15 @@ static enum exit_code measure_kernels(const struct options *options)
 {
     static const char *const others[] = {"engine", "profile", "check", "seed", "tuning"};
     const struct print_style style = options_style(options);
-    struct kernels_request request = {.output = options_get(options, "output")};
+    uint64_t seconds = SECONDS;
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (options_get(options, others[i]))
             return print_invalid("--%s cannot be combined with --kernels", others[i]);
     }
-    if (options_number(options, "seconds", UNIT_S, 1, SECONDS_MAX, &request.seconds))
+    if (options_number(options, "seconds", UNIT_S, 1, SECONDS_MAX, &seconds))
         return EXIT_CODE_INVALID;
-    return calibrate_kernels(&style, &request);
+    return calibrate_kernels(&style, options_get(options, "output"), seconds);
 }
 
 /* The progress line. */
