@@ -53,12 +53,13 @@ static int open_entry(struct tensor_file *file, const struct side *side, struct 
     return -1;
 }
 
-static int compare_values(struct tensor_file *a, struct tensor_file *b,
+/* Keeps the first `first` elements that differ. */
+static int compare_values(struct tensor_file *a, struct tensor_file *b, uint32_t first,
                           struct difference *difference, struct fault *fault)
 {
     static const struct compare_names names = {"A", "B"};
 
-    return compare_tensors(a, b, COMPARE_FIRST, difference, fault) ||
+    return compare_tensors(a, b, first, difference, fault) ||
                    compare_diagnose(a, b, &names, NULL, difference, fault)
                ? -1
                : 0;
@@ -74,7 +75,7 @@ static int compare_contents(const struct side sides[2], struct tensor_entry *ent
     int status = open_entry(&b, &sides[1], entries[1], bytes, fault);
     if (status == 0) {
         status = bytes ? compare_bytes(&a, &b, a.header.data_size, &verdict->difference, fault)
-                       : compare_values(&a, &b, &verdict->difference, fault);
+                       : compare_values(&a, &b, COMPARE_FIRST, &verdict->difference, fault);
         if (verdict->difference.kind != DIFFERENCE_NONE)
             verdict->kind = CONTENT;
         tensor_file_close(&b);
@@ -341,7 +342,6 @@ static const char *unreadable(const struct tensor_file *a, const struct tensor_f
 static enum exit_code diff_tensors(const struct print_style *style, const struct options *options,
                                    const enum file_format formats[2])
 {
-    static const struct compare_names names = {"A", "B"};
     struct tensor_file a = {.fd = -1}, b = {.fd = -1};
     struct difference difference;
     struct fault fault;
@@ -354,8 +354,7 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
         code = tensor_args_open(options, options->arguments[1], formats[1], &b);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (compare_tensors(&a, &b, first, &difference, &fault) ||
-        compare_diagnose(&a, &b, &names, NULL, &difference, &fault))
+    if (compare_values(&a, &b, first, &difference, &fault))
         code = print_file_failure(style, unreadable(&a, &b), &fault);
     else
         code = report(style, options, &difference);

@@ -285,23 +285,21 @@ static enum proxy_end take_line_upward(struct proxy *proxy, const char *line, si
 {
     struct json root;
     struct fault fault;
-    enum proxy_end end;
 
     /* The daemon refuses invalid JSON with the right fault. */
-    if (json_parse(line, length, &rpc_request_limits, &root, &fault))
-        return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
-                   ? proxy_failed("out of memory")
-                   : PROXY_GOES_ON;
-    struct json fds = json_member(&root, "fds"), inlines = json_member(&root, "inline");
-    if (json_is_object(&root) &&
-        (json_present(&fds) || json_present(&inlines) || is_refused(&root)))
-        end = begin(proxy, &root, line, length);
-    else
-        end = out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
-                  ? proxy_failed("out of memory")
-                  : PROXY_GOES_ON;
-    json_free(&root);
-    return end;
+    if (json_parse(line, length, &rpc_request_limits, &root, &fault) == 0) {
+        struct json fds = json_member(&root, "fds"), inlines = json_member(&root, "inline");
+        const bool special = json_is_object(&root) &&
+                             (json_present(&fds) || json_present(&inlines) || is_refused(&root));
+        const enum proxy_end end = special ? begin(proxy, &root, line, length) : PROXY_GOES_ON;
+
+        json_free(&root);
+        if (special)
+            return end;
+    }
+    return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
+               ? proxy_failed("out of memory")
+               : PROXY_GOES_ON;
 }
 
 /* Writes received payload to the memfds. Returns whether the request is complete. */

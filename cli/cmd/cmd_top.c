@@ -221,24 +221,18 @@ static int show(struct top *top, struct fault *fault)
     return status;
 }
 
-static void show_json(const struct top *top)
+static int look(struct top *top, struct fault *fault)
 {
     struct jsonw w;
 
-    jsonw_init(&w);
-    top_json(&w, top->now, top->before);
-    print_json(&w);
-}
-
-static int look(struct top *top, struct fault *fault)
-{
     if (session_stats(top->session, &top->now->stats, fault))
         return -1;
     top->now->time_ns = clock_ns();
-    if (top->session->style.json)
-        show_json(top);
-    else if (show(top, fault))
-        return -1;
+    if (!top->session->style.json)
+        return show(top, fault);
+    jsonw_init(&w);
+    top_json(&w, top->now, top->before);
+    print_json(&w);
     return 0;
 }
 
