@@ -419,7 +419,7 @@ static int open_operation(struct py_job *job, struct connection *connection,
         if (!result)
             return -1;
     }
-    status = operation_open(&job->operation, complete);
+    status = operation_open(&job->operation, complete, false);
     Py_XDECREF(result);
     return status;
 }

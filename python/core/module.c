@@ -113,9 +113,10 @@ static PyObject *module_move(PyObject *Py_UNUSED(module), PyObject *const *value
     if (arguments.channels && plan_read_channels(arguments.channels, &channels))
         return NULL;
     if (channels > 1)
-        return operation_open(&operation, &arguments) ? NULL
-                                                      : plan_run_on_channels(&operation, channels);
-    if (operation_open_once(&operation, &arguments))
+        return operation_open(&operation, &arguments, false)
+                   ? NULL
+                   : plan_run_on_channels(&operation, channels);
+    if (operation_open(&operation, &arguments, true))
         return NULL;
     if (operation_run(&operation) == 0) {
         result = operation.result;

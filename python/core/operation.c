@@ -13,12 +13,6 @@ enum {
     BYTES_WITH_GIL = 32 * 1024,
 };
 
-/* The members of the layout that the caller needs. */
-enum part {
-    ALL,
-    MOVE, /* arguments that operation_run() reads */
-};
-
 /* Imported once; references that the module keeps. */
 static PyObject *empty;
 
@@ -413,10 +407,9 @@ static void recent_keep(const struct layout *layout, const struct arguments *arg
         Py_XDECREF(before[i]);
 }
 
-/* Opens the arrays and lays out the move, or only its `part`. Calls the protocol of each object
- * only once. */
-static int open_arrays(struct operation *operation, const struct arguments *arguments,
-                       enum part part)
+/* Opens the arrays and lays out the move, or only what runs it `once`. Calls the protocol of each
+ * object only once. */
+static int open_arrays(struct operation *operation, const struct arguments *arguments, bool once)
 {
     struct layout *layout = &operation->layout;
     const struct view *src = &operation->src, *dst = &operation->dst;
@@ -428,7 +421,7 @@ static int open_arrays(struct operation *operation, const struct arguments *argu
                            check_out(operation, arguments->src, arguments->out)))
         return -1;
     known = recent_find(arguments, src, arguments->out ? dst : NULL);
-    if (known && part == MOVE)
+    if (known && once)
         layout_copy_move(layout, known);
     else if (known)
         *layout = *known;
@@ -447,7 +440,7 @@ static int open_arrays(struct operation *operation, const struct arguments *argu
     return 0;
 }
 
-static int open_part(struct operation *operation, const struct arguments *arguments, enum part part)
+int operation_open(struct operation *operation, const struct arguments *arguments, bool once)
 {
     operation->result = NULL;
     operation->dst.buffer.obj = NULL;
@@ -457,20 +450,10 @@ static int open_part(struct operation *operation, const struct arguments *argume
         return raise_refused(MLI_STATUS_BAD_FUNC_CFG, "at", arguments->at,
                              "is allowed only with `out`");
     /* view_open() initialises the view of the source, also after an error. */
-    if (open_arrays(operation, arguments, part) == 0)
+    if (open_arrays(operation, arguments, once) == 0)
         return 0;
     operation_close(operation);
     return -1;
-}
-
-int operation_open(struct operation *operation, const struct arguments *arguments)
-{
-    return open_part(operation, arguments, ALL);
-}
-
-int operation_open_once(struct operation *operation, const struct arguments *arguments)
-{
-    return open_part(operation, arguments, MOVE);
 }
 
 int operation_traverse(const struct operation *operation, visitproc visit, void *arg)

@@ -40,15 +40,10 @@ struct arguments {
 
 /**
  * Checks a move, and creates the result if `out` is not given. Returns 0, or -1 with an exception.
- * The caller closes *operation, but not after an error.
+ * The caller closes *operation, but not after an error. `once`: the caller only runs and closes the
+ * operation; this is faster, because only the move of a kept layout is copied.
  */
-int operation_open(struct operation *operation, const struct arguments *arguments);
-
-/**
- * Opens an operation as operation_open() does, for a caller that only runs and closes the
- * operation. This is faster: of a kept layout, only the move is copied.
- */
-int operation_open_once(struct operation *operation, const struct arguments *arguments);
+int operation_open(struct operation *operation, const struct arguments *arguments, bool once);
 
 /**
  * Checks that arrays do not overlap. operation_open() does not check this; operation_run() does, in

@@ -98,7 +98,7 @@ static PyObject *plan_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObjec
     if (read_call(&arguments, args, kwargs) || plan_read_channels(arguments.channels, &channels) ||
         extension_open(&extended, &arguments))
         return NULL;
-    self = operation_open(&operation, &arguments) ? NULL : create(&operation, channels);
+    self = operation_open(&operation, &arguments, false) ? NULL : create(&operation, channels);
     if (self && extended.parts && extend(self, &extended))
         Py_CLEAR(self);
     Py_XDECREF(extended.parts);
