@@ -38,17 +38,11 @@ static const struct {
     {"tiles", false, true, true, "--window or --elementwise: a move has no kernel"},
 };
 
-/* Returns the value of an option, or null. */
-static const char *tile_request_given(const struct tile_request *r, const char *name)
-{
-    return options_get(r->options, name);
-}
-
 /* Finds the kind of the layer, and refuses options of other kinds. */
 static int tile_request_kind(const struct tile_request *r, enum tile_kind *kind)
 {
-    const bool window = tile_request_given(r, "window"),
-               elementwise = tile_request_given(r, "elementwise");
+    const bool window = options_get(r->options, "window"),
+               elementwise = options_get(r->options, "elementwise");
 
     *kind = window ? TILE_WINDOW : elementwise ? TILE_ELEMENTWISE : TILE_MOVE;
     if (window && elementwise)
@@ -59,7 +53,7 @@ static int tile_request_kind(const struct tile_request *r, enum tile_kind *kind)
                           : *kind == TILE_ELEMENTWISE ? of_kinds[i].elementwise
                                                       : of_kinds[i].move;
 
-        if (!fits && tile_request_given(r, of_kinds[i].option))
+        if (!fits && options_get(r->options, of_kinds[i].option))
             return print_refusal("--%s requires %s", of_kinds[i].option, of_kinds[i].needs);
     }
     return 0;
@@ -81,7 +75,7 @@ static const char *take_number(const char *text, uint32_t *number)
 /* Reads rows and columns: "3x5", or "3" for both. */
 static int read_pair(const struct tile_request *r, const char *option, uint32_t pair[2])
 {
-    const char *text = tile_request_given(r, option), *rest = text;
+    const char *text = options_get(r->options, option), *rest = text;
 
     if (!text)
         return 0;
@@ -98,7 +92,7 @@ static int read_pair(const struct tile_request *r, const char *option, uint32_t 
 
 static int read_window_pad(const struct tile_request *r, struct tile_window *window)
 {
-    const char *text = tile_request_given(r, "pad"), *rest = text;
+    const char *text = options_get(r->options, "pad"), *rest = text;
     uint32_t *const sides[] = {&window->pad_pre[0], &window->pad_post[0], &window->pad_pre[1],
                                &window->pad_post[1]};
 
@@ -126,7 +120,7 @@ static int read_window_pad(const struct tile_request *r, struct tile_window *win
 /* Sets the shape of the source for a layer without a file. */
 static int read_bare_shape(struct tile_request *r)
 {
-    const char *text = tile_request_given(r, "shape");
+    const char *text = options_get(r->options, "shape");
     struct npy_header header = {0};
     size_t word = 2; /* sa8 */
 
@@ -259,13 +253,13 @@ static int make_window(struct tile_request *r, const mli_explanation *move, stru
     for (uint32_t d = 0; d < 3; d++)
         w->shape[d] = move->axis[d].extent;
     w->channels = w->shape[2];
-    w->depthwise = tile_request_given(r, "depthwise") || tile_request_given(r, "pool");
-    w->weights = !tile_request_given(r, "pool");
-    if (tile_request_given(r, "depthwise") && tile_request_given(r, "pool"))
+    w->depthwise = options_get(r->options, "depthwise") || options_get(r->options, "pool");
+    w->weights = !options_get(r->options, "pool");
+    if (options_get(r->options, "depthwise") && options_get(r->options, "pool"))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--depthwise cannot be combined with --pool: give --pool for a layer "
                          "without weights, --depthwise for one with weights");
-    if (w->depthwise && tile_request_given(r, "out-channels"))
+    if (w->depthwise && options_get(r->options, "out-channels"))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--out-channels cannot be combined with --depthwise or --pool: the output "
                          "has the channels of the input");
@@ -336,7 +330,7 @@ static int tile_request_layer(struct tile_request *r, enum tile_kind kind, struc
                    ? -1
                    : 0;
     return tile_layer_elementwise(&r->layer, move.rank, shape, move.elem,
-                                  tile_request_given(r, "with") ? 2 : 1, fault) ||
+                                  options_get(r->options, "with") ? 2 : 1, fault) ||
                    check_operand(r, r->second, "with", 1, fault)
                ? -1
                : 0;
@@ -354,7 +348,7 @@ enum {
 static int read_cycles(const struct tile_request *r, const char *option, const char *each,
                        profile_cost *cost)
 {
-    const char *text = tile_request_given(r, option), *rest = text;
+    const char *text = options_get(r->options, option), *rest = text;
     profile_cost unit = PROFILE_CYCLE;
 
     if (!text)
@@ -393,7 +387,7 @@ static void list_memories(const struct target_profile *profile, char *out, size_
 /* Finds the memory for the buffers: --memory, else the largest vector memory of the profile. */
 static int find_memory(struct tile_request *r)
 {
-    const char *name = tile_request_given(r, "memory");
+    const char *name = options_get(r->options, "memory");
     char known[256];
 
     for (uint32_t i = 0; i < r->profile.memory_count; i++) {
@@ -418,12 +412,12 @@ static int find_memory(struct tile_request *r)
 static int tile_request_board(struct tile_request *r)
 {
     const struct print_style style = options_style(r->options);
-    const char *name = tile_request_given(r, "profile");
+    const char *name = options_get(r->options, "profile");
     static const char *const needs_board[] = {"memory", "channels", "timeline", "trace"};
     struct fault fault;
 
     for (size_t i = 0; !name && i < sizeof needs_board / sizeof needs_board[0]; i++) {
-        if (tile_request_given(r, needs_board[i]))
+        if (options_get(r->options, needs_board[i]))
             return print_refusal("--%s requires --profile", needs_board[i]);
     }
     if (!name)
@@ -486,7 +480,7 @@ static int tile_request_memory(struct tile_request *r)
 {
     r->memory = (struct tile_memory){.alignment = ALIGNMENT_DEFAULT,
                                      .buffers = 2,
-                                     .hold = tile_request_given(r, "no-hold") == NULL};
+                                     .hold = options_get(r->options, "no-hold") == NULL};
     if (options_u32(r->options, "buffers", 1, TILE_BUFFERS_MAX, &r->memory.buffers))
         return -1;
     if (r->has_board) {
@@ -497,7 +491,7 @@ static int tile_request_memory(struct tile_request *r)
             r->memory.alignment = r->inside->alignment;
         if (r->profile.dma.bus_bytes > r->memory.alignment)
             r->memory.alignment = r->profile.dma.bus_bytes;
-    } else if (!tile_request_given(r, "budget"))
+    } else if (!options_get(r->options, "budget"))
         return print_refusal(
             "--budget or --profile is needed: the memory for the buffers of the tiles");
     if (options_number(r->options, "budget", UNIT_BYTES, 1, UINT64_C(1) << 53, &r->memory.bytes))
@@ -541,7 +535,7 @@ static int check_outputs(const struct tile_request *r, enum tile_kind kind)
         print_error("--stitch requires --tiles and OUT: it assembles the results of the tiles");
     else if (r->out && !r->output)
         print_error("OUT requires --output: without it no job writes a tensor");
-    else if (tile_request_given(r, "expect") && !r->out)
+    else if (options_get(r->options, "expect") && !r->out)
         print_error("--expect requires OUT, the file that is compared");
     else if (r->out && !saves && !r->stitch)
         print_error("OUT requires --stitch: mlictl moves bytes and computes no %s",
@@ -563,11 +557,11 @@ enum exit_code tile_request_init(struct tile_request *r, const struct options *o
         r->in = options->arguments[0];
     if (options->argument_count > 1)
         r->out = options->arguments[1];
-    r->second = tile_request_given(r, "with");
-    r->weights = tile_request_given(r, "weights");
-    r->output = tile_request_given(r, "output");
-    r->directory = tile_request_given(r, "tiles");
-    r->stitch = tile_request_given(r, "stitch");
+    r->second = options_get(r->options, "with");
+    r->weights = options_get(r->options, "weights");
+    r->output = options_get(r->options, "output");
+    r->directory = options_get(r->options, "tiles");
+    r->stitch = options_get(r->options, "stitch");
     if (tile_request_kind(r, &kind) || check_outputs(r, kind) || tile_request_board(r) ||
         tile_request_memory(r) || tile_request_objective(r, kind) || tile_request_source(r, kind))
         return EXIT_CODE_INVALID;
