@@ -194,99 +194,90 @@ static bool is_reordered(const struct npy_header *a, const struct npy_header *b)
 /* Returns the end of the sentence about a difference of two shapes. */
 static const char *shape_cause(const struct difference *difference)
 {
-    return is_reordered(&difference->a, &difference->b)
+    return difference->kind == DIFFERENCE_SHAPE && is_reordered(&difference->a, &difference->b)
                ? "; the extents are the same in another order: wrong perm_dim?"
                : "";
+}
+
+/* The parts of a sentence about a difference. */
+struct words {
+    char head[2 * PRINT_TEXT_MAX + 32], a[SHA256_TEXT_SIZE], b[SHA256_TEXT_SIZE];
+};
+
+/* `byte` is written before the position of a byte. */
+static void fill_words(struct words *w, const struct difference *d, const char *byte)
+{
+    char at[PRINT_TEXT_MAX];
+
+    switch (d->kind) {
+    case DIFFERENCE_NONE:
+        break;
+    case DIFFERENCE_SIZE:
+        strcpy(w->head, "sizes differ");
+        snprintf(w->a, sizeof(w->a), "%" PRIu64 " B", d->a_bytes);
+        snprintf(w->b, sizeof(w->b), "%" PRIu64 " B", d->b_bytes);
+        break;
+    case DIFFERENCE_DTYPE:
+        strcpy(w->head, "dtypes differ");
+        strcpy(w->a, dtype_of_header(&d->a)->name);
+        strcpy(w->b, dtype_of_header(&d->b)->name);
+        break;
+    case DIFFERENCE_SHAPE:
+        strcpy(w->head, "shapes differ");
+        print_shape(w->a, d->a.rank, d->a.shape);
+        print_shape(w->b, d->b.rank, d->b.shape);
+        break;
+    case DIFFERENCE_VALUES:
+        coordinate_text(d, at);
+        snprintf(w->head, sizeof(w->head),
+                 "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s", d->count,
+                 d->elements, at);
+        strcpy(w->a, d->a_value);
+        strcpy(w->b, d->b_value);
+        break;
+    case DIFFERENCE_BYTES:
+        snprintf(w->head, sizeof(w->head),
+                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %s%" PRIu64, d->count,
+                 d->a_bytes, byte, d->byte_at);
+        snprintf(w->a, sizeof(w->a), "0x%02x", d->a_byte);
+        snprintf(w->b, sizeof(w->b), "0x%02x", d->b_byte);
+        break;
+    case DIFFERENCE_DIGEST:
+        strcpy(w->head, "digests differ");
+        sha256_to_text(d->a_digest, w->a);
+        sha256_to_text(d->b_digest, w->b);
+        break;
+    }
 }
 
 const char *difference_text(const struct difference *difference, const char *a, const char *b,
                             char out[COMPARE_TEXT_MAX])
 {
-    char left[PRINT_TEXT_MAX], right[PRINT_TEXT_MAX];
-    char a_digest[SHA256_TEXT_SIZE], b_digest[SHA256_TEXT_SIZE];
-    switch (difference->kind) {
-    case DIFFERENCE_NONE:
+    struct words w;
+
+    fill_words(&w, difference, "");
+    if (difference->kind == DIFFERENCE_NONE)
         snprintf(out, COMPARE_TEXT_MAX, "the same");
-        break;
-    case DIFFERENCE_SIZE:
-        snprintf(out, COMPARE_TEXT_MAX, "sizes differ: %" PRIu64 " B in %s, %" PRIu64 " B in %s",
-                 difference->a_bytes, a, difference->b_bytes, b);
-        break;
-    case DIFFERENCE_DTYPE:
-        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: %s in %s, %s in %s",
-                 dtype_of_header(&difference->a)->name, a, dtype_of_header(&difference->b)->name,
-                 b);
-        break;
-    case DIFFERENCE_SHAPE:
-        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s%s",
-                 print_shape(left, difference->a.rank, difference->a.shape), a,
-                 print_shape(right, difference->b.rank, difference->b.shape), b,
+    else if (difference->kind == DIFFERENCE_DIGEST)
+        snprintf(out, COMPARE_TEXT_MAX, "%s: %s of %s, %s expected", w.head, w.a, a, w.b);
+    else
+        snprintf(out, COMPARE_TEXT_MAX, "%s: %s in %s, %s in %s%s", w.head, w.a, a, w.b, b,
                  shape_cause(difference));
-        break;
-    case DIFFERENCE_VALUES:
-        coordinate_text(difference, left);
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s: %s in %s, %s in %s",
-                 difference->count, difference->elements, left, difference->a_value, a,
-                 difference->b_value, b);
-        break;
-    case DIFFERENCE_BYTES:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %" PRIu64
-                 ": 0x%02x in %s, 0x%02x in %s",
-                 difference->count, difference->a_bytes, difference->byte_at, difference->a_byte, a,
-                 difference->b_byte, b);
-        break;
-    case DIFFERENCE_DIGEST:
-        snprintf(out, COMPARE_TEXT_MAX, "digests differ: %s of %s, %s expected",
-                 sha256_to_text(difference->a_digest, a_digest), a,
-                 sha256_to_text(difference->b_digest, b_digest));
-        break;
-    }
     return out;
 }
 
 const char *difference_expected(const struct difference *difference, const char *golden,
                                 char out[COMPARE_TEXT_MAX])
 {
-    const struct difference *d = difference;
-    char got[SHA256_TEXT_SIZE], wanted[SHA256_TEXT_SIZE], at[PRINT_TEXT_MAX];
-    const char *in = golden ? " in " : "", *file = golden ? golden : "";
-    switch (d->kind) {
-    case DIFFERENCE_NONE:
-        return difference_text(d, "", "", out);
-    case DIFFERENCE_SIZE:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "sizes differ: got %" PRIu64 " B, expected %" PRIu64 " B%s%s", d->a_bytes,
-                 d->b_bytes, in, file);
-        break;
-    case DIFFERENCE_DTYPE:
-        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: got %s, expected %s%s%s",
-                 dtype_of_header(&d->a)->name, dtype_of_header(&d->b)->name, in, file);
-        break;
-    case DIFFERENCE_SHAPE:
-        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: got %s, expected %s%s%s%s",
-                 print_shape(got, d->a.rank, d->a.shape),
-                 print_shape(wanted, d->b.rank, d->b.shape), in, file, shape_cause(d));
-        break;
-    case DIFFERENCE_VALUES:
-        coordinate_text(d, at);
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64
-                 " elements differ, the first at %s: got %s, expected %s%s%s",
-                 d->count, d->elements, at, d->a_value, d->b_value, in, file);
-        break;
-    case DIFFERENCE_BYTES:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "the elements are the same, but %" PRIu64 " of %" PRIu64
-                 " bytes differ, the first at byte %" PRIu64 ": got 0x%02x, expected 0x%02x%s%s",
-                 d->count, d->a_bytes, d->byte_at, d->a_byte, d->b_byte, in, file);
-        break;
-    case DIFFERENCE_DIGEST:
-        snprintf(out, COMPARE_TEXT_MAX, "digests differ: got %s, expected %s",
-                 sha256_to_text(d->a_digest, got), sha256_to_text(d->b_digest, wanted));
-        break;
-    }
+    const bool names_file = golden && difference->kind != DIFFERENCE_DIGEST;
+    struct words w;
+
+    if (difference->kind == DIFFERENCE_NONE)
+        return difference_text(difference, "", "", out);
+    fill_words(&w, difference, "byte ");
+    snprintf(out, COMPARE_TEXT_MAX, "%s%s: got %s, expected %s%s%s%s",
+             difference->kind == DIFFERENCE_BYTES ? "the elements are the same, but " : "", w.head,
+             w.a, w.b, names_file ? " in " : "", names_file ? golden : "", shape_cause(difference));
     return out;
 }
 
