@@ -6,12 +6,14 @@
 
 #include "target/profile/measured_costs.h"
 
-enum { DIGITS_MAX = 15, TEXT_STEP = 1000, FOOTPRINT_MAX_BITS = 52, KEYS_MAX = 20 };
+enum { DIGITS_MAX = 15, TEXT_STEP = 1000, FOOTPRINT_MAX_BITS = 52 };
 
 #define KEY(name, key) (key),
 const char *const move_class_keys[] = {MOVE_CLASS_TABLE(KEY) NULL};
 const char *const measured_figure_keys[] = {MEASURED_FIGURE_TABLE(KEY) NULL};
 const char *const measured_level_keys[] = {MEASURED_LEVEL_TABLE(KEY) NULL};
+static const char *const class_member_keys[] = {MEASURED_FIGURE_TABLE(KEY) MEASURED_LEVEL_TABLE(KEY)
+                                                    NULL};
 const char *const move_number_keys[] = {MOVE_NUMBER_TABLE(KEY) NULL};
 #undef KEY
 
@@ -203,14 +205,7 @@ static int read_level(const struct measured_costs *measured, profile_cost *level
 static int read_class(struct measured_costs *measured, struct measured_class *class,
                       const struct json *object)
 {
-    const char *keys[KEYS_MAX] = {NULL};
-    size_t count = 0;
-
-    for (size_t i = 0; i < MEASURED_FIGURES; i++)
-        keys[count++] = measured_figure_keys[i];
-    for (size_t i = 0; i < MEASURED_LEVELS; i++)
-        keys[count++] = measured_level_keys[i];
-    if (json_object(object, keys) < 0)
+    if (json_object(object, class_member_keys) < 0)
         return -1;
     class->present = true;
     for (size_t i = 0; i < MEASURED_FIGURES; i++) {

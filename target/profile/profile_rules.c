@@ -19,13 +19,9 @@ static const struct {
 };
 
 /* Fills *fault for a broken rule. `member` is the member of src or dst that is at fault. */
-static int complain(struct fault *fault, enum profile_rule rule,
-                    const struct profile_operand *operand, const char *member, const char *format,
-                    ...) __attribute__((format(printf, 5, 6)));
-
-static int complain(struct fault *fault, enum profile_rule rule,
-                    const struct profile_operand *operand, const char *member, const char *format,
-                    ...)
+static int __attribute__((format(printf, 5, 6)))
+complain(struct fault *fault, enum profile_rule rule, const struct profile_operand *operand,
+         const char *member, const char *format, ...)
 {
     char text[FAULT_TEXT_MAX], pointer[POINTER_MAX];
     va_list args;

@@ -68,32 +68,24 @@ uint32_t tile_operand_shape(const struct tile_layer *layer, uint32_t operand,
     return layer->axes;
 }
 
-/* The region of a window's operand that a tile needs, in padded coordinates. */
-static void window_region(const struct tile_layer *layer, uint32_t operand, const struct box *box,
-                          uint32_t offset[MLI_MAX_RANK], uint32_t size[MLI_MAX_RANK])
-{
-    const struct tile_operand *op = &layer->operand[operand];
-    const uint32_t rank = op->role == TILE_WEIGHTS ? 4 : 3;
-
-    for (uint32_t d = 0; d < rank; d++) {
-        const uint32_t axis = window_axis(layer, operand, d);
-
-        offset[d] = 0;
-        size[d] = axis == TILE_AXES ? (d < 2 ? layer->window.kernel[d] : 1) : 0;
-        if (axis == TILE_AXES)
-            continue;
-        offset[d] = (uint32_t)(box->begin[axis] * op->span[axis].step);
-        size[d] = (uint32_t)tile_span_extent(&op->span[axis], box->size[axis]);
-    }
-}
-
-/* Sets the move that fills the buffer of an input or of weights. */
+/* Sets the move that fills the buffer of an input or of weights: of all dimensions of the kernel,
+ * and of the region that the tile needs, in padded coordinates. */
 static void load_window(struct tile_transfer *t, const struct tile_layer *layer, uint32_t operand,
                         const struct box *box)
 {
+    const struct tile_operand *op = &layer->operand[operand];
+
     t->rank = window_shape(layer, operand, t->src_shape);
-    window_region(layer, operand, box, t->cfg.offset, t->cfg.size);
-    for (uint32_t d = 0; d < 2 && layer->operand[operand].role == TILE_INPUT; d++) {
+    for (uint32_t d = 0; d < t->rank; d++) {
+        const uint32_t axis = window_axis(layer, operand, d);
+
+        t->cfg.size[d] = t->src_shape[d];
+        if (axis == TILE_AXES)
+            continue;
+        t->cfg.offset[d] = (uint32_t)(box->begin[axis] * op->span[axis].step);
+        t->cfg.size[d] = (uint32_t)tile_span_extent(&op->span[axis], box->size[axis]);
+    }
+    for (uint32_t d = 0; d < 2 && op->role == TILE_INPUT; d++) {
         t->cfg.padding_pre[d] = (uint8_t)layer->window.pad_pre[d];
         t->cfg.padding_post[d] = (uint8_t)layer->window.pad_post[d];
     }
