@@ -137,21 +137,23 @@ static bool set_up(uint64_t way)
     return false;
 }
 
-/* Returns the sum of a counter over all channels. */
-static uint64_t all_channels(size_t counter, uint32_t *least_used)
+/* Adds up the counters of all channels. Returns the number of channels that were used. */
+static uint32_t all_channels(mli_mov_channel_stats *sum)
 {
-    uint64_t sum = 0;
+    uint32_t used = 0;
 
-    *least_used = 0;
+    *sum = (mli_mov_channel_stats){0};
     for (int i = 0; i < CASE_CHANNELS_MAX; i++) {
         mli_mov_channel_stats stats;
 
         if (mli_mov_get_channel_stats((int)options.first + i, &stats) != MLI_STATUS_OK)
             continue;
-        sum += *(const uint64_t *)(const void *)((const char *)&stats + counter);
-        *least_used += stats.completed > 0;
+        sum->completed += stats.completed;
+        sum->bytes += stats.bytes;
+        sum->cpu_bytes += stats.cpu_bytes;
+        used += stats.completed > 0;
     }
-    return sum;
+    return used;
 }
 
 /* Runs all cases and scenes with one way of completion. Returns whether all passed. */
@@ -160,8 +162,8 @@ static bool run_way(uint64_t way, struct lab *lab)
     const uint32_t interrupts_before = board_dma_interrupts;
     const uint64_t failures_before = failures, cases_before = cases, began = board_time_ns();
     struct scene_count scenes = {0};
+    mli_mov_channel_stats sum;
     uint32_t interrupts, channels;
-    uint64_t bytes, by_processor, items;
 
     if (!set_up(way))
         return false;
@@ -169,9 +171,7 @@ static bool run_way(uint64_t way, struct lab *lab)
     if (!first_transfer((uint32_t)options.first))
         return false;
     run_cases(way, lab);
-    items = all_channels(offsetof(mli_mov_channel_stats, completed), &channels);
-    bytes = all_channels(offsetof(mli_mov_channel_stats, bytes), &channels);
-    by_processor = all_channels(offsetof(mli_mov_channel_stats, cpu_bytes), &channels);
+    channels = all_channels(&sum);
     interrupts = board_dma_interrupts - interrupts_before;
     if (options.only == UINT64_MAX)
         scenes_play((uint32_t)options.first, CASE_CHANNELS_MAX, &scenes);
@@ -180,10 +180,11 @@ static bool run_way(uint64_t way, struct lab *lab)
     printf("%s: %" PRIu64 " cases, %" PRIu64 " failed; %" PRIu64 " work items of %" PRIu64
            " B (%" PRIu64 " B by the processor) on %u channels, %u interrupts; scenes: %u passed, "
            "%u failed, %u skipped; %" PRIu64 " ms\n",
-           way ? "interrupt" : "polled", cases - cases_before, failures - failures_before, items,
-           bytes, by_processor, (unsigned)channels, (unsigned)interrupts, (unsigned)scenes.passed,
-           (unsigned)scenes.failed, (unsigned)scenes.skipped, (board_time_ns() - began) / 1000000);
-    if ((interrupts > 0) != (way == 1) && items > 0) {
+           way ? "interrupt" : "polled", cases - cases_before, failures - failures_before,
+           sum.completed, sum.bytes, sum.cpu_bytes, (unsigned)channels, (unsigned)interrupts,
+           (unsigned)scenes.passed, (unsigned)scenes.failed, (unsigned)scenes.skipped,
+           (board_time_ns() - began) / 1000000);
+    if ((interrupts > 0) != (way == 1) && sum.completed > 0) {
         printf("  FAILED: %u interrupts\n", (unsigned)interrupts);
         return false;
     }

@@ -86,14 +86,11 @@ static void rows_init(struct rows *m)
     for (uint32_t i = 0; i < sizeof(m->in); i++)
         m->in[i] = (uint8_t)(i * 7 + (i >> 8) + 1);
     memset(m->out, PAINT, sizeof(m->out));
-    m->src.el_type = MLI_EL_FX_8;
-    m->src.rank = 2;
-    m->src.shape[0] = ROWS;
-    m->src.shape[1] = WIDTH;
-    m->src.mem_stride[0] = PITCH;
-    m->src.mem_stride[1] = 1;
-    m->src.data.mem.pi8 = (int8_t *)m->in;
-    m->src.data.capacity = sizeof(m->in);
+    m->src = (mli_tensor){.data = {.mem.pi8 = (int8_t *)m->in, .capacity = sizeof(m->in)},
+                          .mem_stride = {PITCH, 1},
+                          .shape = {ROWS, WIDTH},
+                          .rank = 2,
+                          .el_type = MLI_EL_FX_8};
     m->dst.data.mem.pi8 = (int8_t *)m->out;
     m->dst.data.capacity = sizeof(m->out);
     (void)mli_mov_cfg_for_copy(&m->cfg);
@@ -132,9 +129,14 @@ static bool gaps_intact(const struct rows *m)
     return true;
 }
 
+static mli_status start(struct rows *m)
+{
+    return mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst);
+}
+
 static mli_status start_and_wait(struct rows *m)
 {
-    const mli_status started = mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst);
+    const mli_status started = start(m);
 
     return started == MLI_STATUS_OK ? mli_mov_wait(&m->handle) : started;
 }
@@ -235,7 +237,7 @@ static bool stuck_channel(void)
         release(other);
         return false;
     }
-    expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK, "not started");
+    expect(start(m) == MLI_STATUS_OK, "not started");
     for (int i = 0; i < 1000; i++)
         expect(!mli_mov_isdone(&m->handle), "the stuck transfer is done");
     expect(start_and_wait(other) == MLI_STATUS_OK && rows_moved(other) == ROWS,
@@ -265,8 +267,7 @@ static bool cancelled_transfer(void)
         if (!rows_prepare(m, channel))
             return true;
         before = board_interrupts(false); /* the transfer cannot be complete before the cancel */
-        expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK,
-               "not started");
+        expect(start(m) == MLI_STATUS_OK, "not started");
         expect(mli_mov_cancel(&m->handle) == MLI_STATUS_OK, "not cancelled");
         (void)board_interrupts(before);
         code = mli_mov_wait(&m->handle);
@@ -314,12 +315,8 @@ static bool all_channels(void)
         if (!rows_prepare(&moves[i], i))
             return true;
     }
-    for (uint32_t i = 0; i < channel_count; i++) {
-        struct rows *m = &moves[i];
-
-        expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK,
-               "not started");
-    }
+    for (uint32_t i = 0; i < channel_count; i++)
+        expect(start(&moves[i]) == MLI_STATUS_OK, "not started");
     for (uint32_t i = channel_count; i-- > 0;) {
         expect(mli_mov_wait(&moves[i].handle) == MLI_STATUS_OK, "a transfer failed");
         expect(rows_moved(&moves[i]) == ROWS && gaps_intact(&moves[i]), "a transfer is wrong");
@@ -347,10 +344,8 @@ static void on_link(int32_t cookie)
     if (chained == CHAIN)
         return;
     chained = chained + 1;
-    expect(mli_mov_start(&small->handle, &small->src, &small->cfg, &small->dst) == MLI_STATUS_OK,
-           "a callback cannot start a small transfer");
-    expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK,
-           "a callback cannot start a transfer");
+    expect(start(small) == MLI_STATUS_OK, "a callback cannot start a small transfer");
+    expect(start(m) == MLI_STATUS_OK, "a callback cannot start a transfer");
 }
 
 /* Completions start transfers, as interrupt handlers of programs do; no transfer is lost. */
@@ -368,7 +363,7 @@ static bool chain_of_callbacks(void)
     if (!rows_prepare(m, 0))
         return true;
     expect(mli_mov_registercallback(&m->handle, on_link, 0) == MLI_STATUS_OK, "no callback");
-    expect(mli_mov_start(&m->handle, &m->src, &m->cfg, &m->dst) == MLI_STATUS_OK, "not started");
+    expect(start(m) == MLI_STATUS_OK, "not started");
     expect(mli_mov_synchronise(&m->handle) == MLI_STATUS_OK, "not synchronised");
     expect(chained == CHAIN, "the chain has stopped");
     expect(small_done == CHAIN, "small transfers were lost");
