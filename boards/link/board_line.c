@@ -33,11 +33,11 @@
  * change of mlictl.
  */
 
-enum { BOARD_IMAGE_WORDS_MAX = 48, BOARD_IMAGE_TEXT_MAX = 8192 };
+enum { WORDS_MAX = 48, ARGUMENTS_MAX = 24, TEXT_MAX = 8192 }; /* ARGUMENTS_MAX: of qemu.args */
 
 struct board_image {
-    char text[BOARD_IMAGE_TEXT_MAX];        /* memory of the words */
-    char *words[BOARD_IMAGE_WORDS_MAX + 1]; /* the command line so far; ends with null */
+    char text[TEXT_MAX];        /* memory of the words */
+    char *words[WORDS_MAX + 1]; /* the command line so far; ends with null */
     size_t count;
 };
 
@@ -134,22 +134,22 @@ int board_address_parse(struct board_address *address, const char *url, struct f
     return 0;
 }
 
-enum { BOARD_IMAGE_PATH_TEXT_MAX = 4096 };
+enum { PATH_TEXT_MAX = 4096 };
 
 static const char hole[] = "@IMAGE@";
 
 /* Joins three parts to a path. Returns whether a readable file has this path. */
-static bool exists(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *directory, const char *board,
+static bool exists(char out[PATH_TEXT_MAX], const char *directory, const char *board,
                    const char *name)
 {
-    const int length = snprintf(out, BOARD_IMAGE_PATH_TEXT_MAX, "%s%s%s", directory, board, name);
+    const int length = snprintf(out, PATH_TEXT_MAX, "%s%s%s", directory, board, name);
 
-    return length < BOARD_IMAGE_PATH_TEXT_MAX && access(out, R_OK) == 0;
+    return length < PATH_TEXT_MAX && access(out, R_OK) == 0;
 }
 
 /* Looks for the image in the directory of this program: in an installation, and in a source tree
  * whose build trees are side by side, as build-test/plain and build-test/zynq. */
-static bool is_near(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board)
+static bool is_near(char out[PATH_TEXT_MAX], const char *board)
 {
     static const char *const places[][2] = {
         {"../lib/mli/firmware/", "/agent.elf"},
@@ -157,7 +157,7 @@ static bool is_near(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board)
         {"../../../build-cross/", "/boards/firmware/agent/agent.elf"},
         {"../../../build-test/", "/boards/firmware/agent/agent.elf"},
     };
-    char own[BOARD_IMAGE_PATH_TEXT_MAX / 2], directory[BOARD_IMAGE_PATH_TEXT_MAX];
+    char own[PATH_TEXT_MAX / 2], directory[PATH_TEXT_MAX];
     const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
     if (length <= 0)
@@ -179,10 +179,10 @@ static bool is_directory(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-static int find_given(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, const char *given,
+static int find_given(char out[PATH_TEXT_MAX], const char *board, const char *given,
                       const char *option, struct fault *fault)
 {
-    char directory[BOARD_IMAGE_PATH_TEXT_MAX];
+    char directory[PATH_TEXT_MAX];
 
     snprintf(directory, sizeof(directory), "%.4000s/", given);
     if (is_directory(given) ? exists(out, directory, board, "/agent.elf")
@@ -193,7 +193,7 @@ static int find_given(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, co
                      given, board);
 }
 
-static int find(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, const char *firmware,
+static int find(char out[PATH_TEXT_MAX], const char *board, const char *firmware,
                 struct fault *fault)
 {
     const char *variable = getenv("MLI_FIRMWARE");
@@ -214,7 +214,7 @@ static int find(char out[BOARD_IMAGE_PATH_TEXT_MAX], const char *board, const ch
 static int read_arguments(struct board_image *image, const char *path, size_t used,
                           struct fault *fault)
 {
-    char name[BOARD_IMAGE_PATH_TEXT_MAX];
+    char name[PATH_TEXT_MAX];
     const char *slash = strrchr(path, '/');
 
     snprintf(name, sizeof(name), "%.*sqemu.args", slash ? (int)(slash - path) + 1 : 0, path);
@@ -231,21 +231,20 @@ static int read_arguments(struct board_image *image, const char *path, size_t us
                      size < 0 ? strerror(error) : "the file is empty");
 }
 
-/* Splits the text at white space, and puts the path in place of @IMAGE@. */
-static int split(struct board_image *image, char *path, char *text, struct fault *fault)
+/* Adds the words of the text, up to `most` words in all, with the path in place of @IMAGE@. Returns
+ * whether there is room for all words. */
+static bool split(struct board_image *image, char *text, size_t most)
 {
     char *rest;
 
     for (char *word = strtok_r(text, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
-        if (image->count == BOARD_IMAGE_WORDS_MAX / 2)
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "qemu.args beside %.160s has more than %d words", path,
-                             BOARD_IMAGE_WORDS_MAX / 2);
-        image->words[image->count++] = strcmp(word, hole) == 0 ? path : word;
+        if (image->count == most)
+            return false;
+        image->words[image->count++] = strcmp(word, hole) == 0 ? image->text : word;
     }
     image->words[image->count] = NULL;
-    return 0;
+    return true;
 }
 
 /*
@@ -257,7 +256,7 @@ static int split(struct board_image *image, char *path, char *text, struct fault
 static int image_find(struct board_image *image, const char *board, const char *firmware,
                       struct fault *fault)
 {
-    char path[BOARD_IMAGE_PATH_TEXT_MAX];
+    char path[PATH_TEXT_MAX];
 
     image->count = 0;
     if (strchr(board, '/') || *board == '.')
@@ -269,30 +268,13 @@ static int image_find(struct board_image *image, const char *board, const char *
     memcpy(image->text, path, used);
     if (read_arguments(image, path, used, fault))
         return -1;
-    return split(image, image->text, image->text + used, fault);
+    if (split(image, image->text + used, ARGUMENTS_MAX))
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "qemu.args beside %.160s has more than %d words", path, ARGUMENTS_MAX);
 }
 
-enum { NOT_FOUND = 127, BOARD_QEMU_PATH_TEXT_MAX = 4096 };
-
-/* The UART becomes standard input and output of QEMU. Images use semihosting for their arguments.
- */
-static void add_words(struct board_image *image)
-{
-    static char words[][48] = {"-display",
-                               "none",
-                               "-monitor",
-                               "none",
-                               "-chardev",
-                               "stdio,id=line,signal=off",
-                               "-serial",
-                               "chardev:line",
-                               "-semihosting-config",
-                               "enable=on,target=native,arg=agent"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        image->words[image->count++] = words[i];
-    image->words[image->count] = NULL;
-}
+enum { NOT_FOUND = 127 };
 
 /* In the child: becomes QEMU. In a group of its own it does not get ^C of the terminal. */
 static _Noreturn void become_qemu(char **words, int line, int errors, pid_t parent)
@@ -317,7 +299,7 @@ static _Noreturn void become_qemu(char **words, int line, int errors, pid_t pare
 static int check_program(const char *board, const char *program, struct fault *fault)
 {
     const char *path = getenv("PATH");
-    char name[BOARD_QEMU_PATH_TEXT_MAX];
+    char name[PATH_TEXT_MAX];
 
     if (strchr(program, '/'))
         return 0; /* QEMU reports faults of the path */
@@ -362,6 +344,10 @@ static int qemu_start(const char *board, const char *firmware, pid_t *qemu, int 
                       struct fault *fault)
 {
     static const char what[] = "qemu:%.64s: %s";
+    /* The UART becomes standard input and output of QEMU. Images use semihosting for their
+     * arguments. */
+    char own[] = "-display none -monitor none -chardev stdio,id=line,signal=off "
+                 "-serial chardev:line -semihosting-config enable=on,target=native,arg=agent";
     struct board_image *image = calloc(1, sizeof(*image));
     int status = -1;
 
@@ -369,7 +355,7 @@ static int qemu_start(const char *board, const char *firmware, pid_t *qemu, int 
         return fault_no_memory(fault);
     if (image_find(image, board, firmware, fault) || check_program(board, image->words[0], fault))
         goto out;
-    add_words(image);
+    (void)split(image, own, WORDS_MAX);
     *errors = memfd_create("qemu", MFD_CLOEXEC);
     if (*errors >= 0)
         status = start(image->words, qemu, line, *errors);
