@@ -426,15 +426,17 @@ static enum composition narrow_all(const struct index_digits *c, bool values, st
 
 /*
  * Joins the parts of an axis to one range of samples, and their steps in the writer's source to one
- * step. Returns false if they are no range with one step.
+ * step, unless `step` is null. Returns false if they are no range, or have no common step.
  */
 static bool join(const struct index_digits *c, uint32_t d, const struct ranges *ranges,
                  uint64_t *lo, uint64_t *hi, uint64_t *step)
 {
     uint64_t turn = 1;
 
-    *lo = *step = 0;
+    *lo = 0;
     *hi = 1;
+    if (step)
+        *step = 0;
     for (size_t i = c->first_part[d]; i < c->first_part[d + 1]; i++) {
         const uint64_t count = ranges->hi[i] - ranges->lo[i];
         uint64_t src_step = 0;
@@ -442,10 +444,10 @@ static bool join(const struct index_digits *c, uint32_t d, const struct ranges *
         for (size_t k = 0; k < c->digits; k++)
             src_step += c->part[i].steps[k] * c->digit[k].src_step;
         if (count > 1) {
-            if (*hi - *lo != turn || (turn > 1 && src_step / turn != *step) ||
-                (turn > 1 && src_step % turn != 0))
+            if (*hi - *lo != turn ||
+                (step && turn > 1 && (src_step / turn != *step || src_step % turn != 0)))
                 return false;
-            if (turn == 1)
+            if (step && turn == 1)
                 *step = src_step;
             *hi = ranges->hi[i] * turn;
             *lo = ranges->lo[i] * turn;
@@ -478,23 +480,10 @@ static bool fill_given(const struct index_digits *c, const struct index_map *rea
                        const struct ranges *ranges, struct index_box *given)
 {
     for (uint32_t d = 0; d < reader->rank; d++) {
-        const uint64_t lo = reader->axis[d].lo;
-        uint64_t turn = 1;
-
-        given->lo[d] = lo;
-        given->hi[d] = lo + 1;
-        for (size_t i = c->first_part[d]; i < c->first_part[d + 1]; i++) {
-            if (ranges->hi[i] - ranges->lo[i] > 1) {
-                if (given->hi[d] - given->lo[d] != turn)
-                    return false;
-                given->lo[d] = lo + ranges->lo[i] * turn;
-                given->hi[d] = lo + ranges->hi[i] * turn;
-            } else {
-                given->lo[d] += ranges->lo[i] * turn;
-                given->hi[d] += ranges->lo[i] * turn;
-            }
-            turn *= c->part[i].count;
-        }
+        if (!join(c, d, ranges, &given->lo[d], &given->hi[d], NULL))
+            return false;
+        given->lo[d] += reader->axis[d].lo;
+        given->hi[d] += reader->axis[d].lo;
     }
     return true;
 }

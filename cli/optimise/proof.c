@@ -36,9 +36,10 @@ static bool is_archived(const struct tensor_spec *spec)
 
 /*
  * Adds a file that exists before the first job, and that jobs use. `npy`: a job reads it as a .npy
- * file.
+ * file; with this header, if it is not null.
  */
-static int add_file(struct proof_inputs *b, const char *name, bool npy, struct fault *fault)
+static int add_file(struct proof_inputs *b, const char *name, bool npy,
+                    const struct npy_header *header, struct fault *fault)
 {
     char *path = job_file_path(b->p->file, name);
     struct coded_input *input = &b->list[b->count];
@@ -47,8 +48,9 @@ static int add_file(struct proof_inputs *b, const char *name, bool npy, struct f
     if (!path)
         return fault_no_memory(fault);
     b->count++;
-    status =
-        coded_input_init(input, path, npy ? FILE_FORMAT_NPY : FILE_FORMAT_RAW, b->bytes, fault);
+    status = header ? coded_input_init_npy(input, path, header, b->bytes, fault)
+                    : coded_input_init(input, path, npy ? FILE_FORMAT_NPY : FILE_FORMAT_RAW,
+                                       b->bytes, fault);
     b->bytes += input->size - input->header;
     free(path);
     return status;
@@ -72,23 +74,13 @@ static const struct proof_tensor *find_tensor(const struct proof_inputs *b,
 static int add_tensor(struct proof_inputs *b, const struct program_step *step, struct fault *fault)
 {
     struct proof_tensor *added = &b->tensors[b->tensor_count];
-    struct coded_input *input = &b->list[b->count];
-    char *path;
-    int status;
 
     if (find_tensor(b, &step->job->src))
         return 0;
     added->file = step->job->src.file;
     added->tensor = step->job->src.tensor;
     snprintf(added->name, sizeof(added->name), ".mlictl-proof-%zu.npy", b->tensor_count++);
-    path = job_file_path(b->p->file, added->name);
-    if (!path)
-        return fault_no_memory(fault);
-    b->count++;
-    status = coded_input_init_npy(input, path, &step->header, b->bytes, fault);
-    b->bytes += input->size - input->header;
-    free(path);
-    return status;
+    return add_file(b, added->name, true, &step->header, fault);
 }
 
 /* Makes a job read the replacement of its source, if its source is in an archive. Returns 0 or -1.
@@ -141,11 +133,11 @@ static int add_step(struct proof_inputs *b, const struct program_step *step, uin
     if (is_archived(&job->src))
         status = add_tensor(b, step, fault);
     else if (!job->src.buffer && !(known[step->src] & STORE_KNOWN))
-        status = add_file(b, job->src.file, known[step->src] & STORE_NPY, fault);
+        status = add_file(b, job->src.file, known[step->src] & STORE_NPY, NULL, fault);
     if (!is_archived(&job->src))
         known[step->src] |= STORE_KNOWN;
     if (status == 0 && job->dst.update && !(known[step->dst] & STORE_KNOWN))
-        status = add_file(b, job->dst.file, known[step->dst] & STORE_NPY, fault);
+        status = add_file(b, job->dst.file, known[step->dst] & STORE_NPY, NULL, fault);
     known[step->dst] |= STORE_KNOWN;
     return status;
 }

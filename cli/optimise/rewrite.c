@@ -154,12 +154,11 @@ static void describe_source(struct tensor_spec *src, const struct program_step *
     desc->rank = move->source.rank;
     memcpy(desc->shape, move->source.shape, sizeof(desc->shape));
     desc->stride_count = 0;
-    for (uint32_t d = 0; d < desc->rank; d++)
-        desc->strides[d] = (int32_t)(move->source.stride[d] / base->header.item_size);
     desc->has_strides = false;
     int32_t packed[MLI_MAX_RANK];
     tensor_strides(desc->rank, desc->shape, NULL, packed);
     for (uint32_t d = 0; d < desc->rank; d++) {
+        desc->strides[d] = (int32_t)(move->source.stride[d] / base->header.item_size);
         if (desc->shape[d] > 1 && desc->strides[d] != packed[d])
             desc->has_strides = true;
     }
