@@ -10,6 +10,7 @@
 #include "cli/tensor/pattern.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 
 enum {
@@ -154,20 +155,18 @@ static int write_file(struct request *request, const char *path, bool force, str
 static void formula_text(const struct request *request, char out[FORMULA_MAX])
 {
     const struct pattern *pattern = &request->pattern;
-    int length = 0;
+    struct phrase phrase = phrase_init(out, FORMULA_MAX);
 
-    out[0] = '\0';
     if (pattern->kind != PATTERN_index && pattern->kind != PATTERN_ramp)
         return;
     for (uint32_t d = 0; d < pattern->header->rank; d++) {
-        length += snprintf(out + length, FORMULA_MAX - (size_t)length, "%s", d ? " + " : "");
+        phrase_add(&phrase, "%s", d ? " + " : "");
         if (pattern->weights[d] > 1)
-            length += snprintf(out + length, FORMULA_MAX - (size_t)length, "%" PRIu64 "*",
-                               pattern->weights[d]);
-        length += snprintf(out + length, FORMULA_MAX - (size_t)length, "i%" PRIu32, d);
+            phrase_add(&phrase, "%" PRIu64 "*", pattern->weights[d]);
+        phrase_add(&phrase, "i%" PRIu32, d);
     }
     if (!pattern->decimal && request->elements - 1 > pattern->dtype->exact_max)
-        snprintf(out + length, FORMULA_MAX - (size_t)length, ", wrapping");
+        phrase_add(&phrase, ", wrapping");
 }
 
 static void report(const struct print_style *style, const struct request *request, const char *path)

@@ -7,6 +7,7 @@
 
 #include "cli/cmd/command.h"
 #include "cli/file/text.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "proto/json/json.h"
 #include "target/profile/profile_load.h"
@@ -22,14 +23,12 @@ static const struct value verb_value = {VALUE_WORD, verbs};
 /* Writes the names of the vector memories, or "-". */
 static const char *vector_memories(char out[PRINT_PATH_MAX], const struct target_profile *profile)
 {
-    size_t length = 0;
+    struct phrase phrase = phrase_init(out, PRINT_PATH_MAX);
 
-    snprintf(out, PRINT_PATH_MAX, "-");
-    for (uint32_t i = 0; i < profile->memory_count && length < PRINT_PATH_MAX; i++)
+    for (uint32_t i = 0; i < profile->memory_count; i++)
         if (profile->memories[i].vector)
-            length += (size_t)snprintf(out + length, PRINT_PATH_MAX - length, "%s%s",
-                                       length > 0 ? ", " : "", profile->memories[i].name);
-    return out;
+            phrase_add(&phrase, "%s%s", *out ? ", " : "", profile->memories[i].name);
+    return *out ? out : "-";
 }
 
 static void list_json(const struct target_profile *profile)

@@ -26,6 +26,7 @@
 #include "cli/file/calls.h"
 #include "cli/link/daemon_link.h"
 #include "cli/term/cancel.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/inline_payload.h"
@@ -457,16 +458,16 @@ static int add_with_bytes(struct proxy *proxy, const struct proxy_request *reque
 {
     char text[INLINE_TEXT_MAX];
     const struct inline_item *items = request->payload.items;
-    int written = snprintf(text, sizeof(text), ",\"inline\":[");
+    struct phrase phrase = phrase_init(text, sizeof(text));
 
     while (length > 0 && line[length - 1] != '}')
         length--;
+    phrase_add(&phrase, ",\"inline\":[");
     for (uint32_t i = 0; i < request->count; i++)
-        written += snprintf(text + written, sizeof(text) - (size_t)written, "%s%" PRIu64,
-                            i ? "," : "", items[i].back ? items[i].size : 0);
-    written += snprintf(text + written, sizeof(text) - (size_t)written, "]}\n");
+        phrase_add(&phrase, "%s%" PRIu64, i ? "," : "", items[i].back ? items[i].size : 0);
+    phrase_add(&phrase, "]}\n");
     if (out_add(&proxy->to_client, line, length - 1) ||
-        out_add(&proxy->to_client, text, (size_t)written))
+        out_add(&proxy->to_client, text, phrase.length))
         return -ENOMEM;
     for (uint32_t i = 0; i < request->count; i++) {
         if (items[i].back && out_file(&proxy->to_client, request->fds[i], items[i].size, 1))

@@ -12,6 +12,7 @@
 #include "cli/link/tuning_choice.h"
 #include "cli/selftest/round.h"
 #include "cli/term/cancel.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
@@ -65,24 +66,13 @@ enum { SHAPING_MAX = 128 };
 static void note_shaping(const struct options *options, char out[SHAPING_MAX])
 {
     static const char *const shaping[] = {"channels", "max-bytes", "mode"};
-    size_t length = 0;
+    struct phrase phrase = phrase_init(out, SHAPING_MAX);
 
-    out[0] = '\0';
     for (size_t i = 0; i < sizeof(shaping) / sizeof(shaping[0]); i++) {
         const char *value = options_get(options, shaping[i]);
-        if (value && length < SHAPING_MAX)
-            length +=
-                (size_t)snprintf(out + length, SHAPING_MAX - length, " --%s %s", shaping[i], value);
+        if (value)
+            phrase_add(&phrase, " --%s %s", shaping[i], value);
     }
-}
-
-static int read_mode(const struct options *options, enum case_mode *mode)
-{
-    size_t index = CASE_MODE_mixed;
-    const int status = options_choice(options, "mode", &index);
-
-    *mode = (enum case_mode)index;
-    return status;
 }
 
 /* Reads the number of cases, or the total number of seconds for all engines. */
@@ -107,12 +97,13 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
 {
     uint32_t threads = THREADS;
     uint64_t timeout_ms = TIMEOUT_MS;
+    size_t mode = CASE_MODE_mixed;
 
     *plan = (struct round_plan){
         .seed = random_number(),
         .limits = {.max_bytes = options_get(options, "host") ? BOARD_MAX_BYTES : MAX_BYTES,
                    .channels = CHANNELS}};
-    if (read_amount(options, plan, seconds) || read_mode(options, &plan->limits.mode) ||
+    if (read_amount(options, plan, seconds) || options_choice(options, "mode", &mode) ||
         options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
         options_u32(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &plan->limits.channels) ||
         options_u32(options, "threads", 1, MAILBOXES_MAX, &threads) ||
@@ -120,6 +111,7 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
         options_number(options, "max-bytes", UNIT_BYTES, MAX_BYTES_LEAST, MAX_BYTES_MOST,
                        &plan->limits.max_bytes))
         return -1;
+    plan->limits.mode = (enum case_mode)mode;
     plan->threads = (uint32_t)(threads < plan->iterations ? threads : plan->iterations);
     plan->timeout_ns = timeout_ms * 1000000;
     plan->fail_fast = options_get(options, "fail-fast") != NULL;

@@ -8,6 +8,7 @@
 
 #include "cli/cmd/command.h"
 #include "cli/tensor/tensor_file.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 #include "proto/json/jsonw.h"
 
@@ -71,13 +72,11 @@ static void print_row(const struct corner *corner, const struct print_style *sty
                       int width)
 {
     uint32_t last = corner->file->header.rank - 1;
-    char row[ROW_MAX] = "";
-    size_t length = 0;
-    for (at[last] = 0; at[last] < corner->shape[last] && length < sizeof(row) - 32; at[last]++) {
-        char text[DTYPE_TEXT_MAX];
-        length += (size_t)snprintf(row + length, sizeof(row) - length, "  %*s", width,
-                                   value_text(corner, at, text));
-    }
+    char row[ROW_MAX], text[DTYPE_TEXT_MAX];
+    struct phrase phrase = phrase_init(row, sizeof(row));
+    for (at[last] = 0; at[last] < corner->shape[last] && phrase.length < sizeof(row) - 32;
+         at[last]++)
+        phrase_add(&phrase, "  %*s", width, value_text(corner, at, text));
     at[last] = 0;
     print_line(style, "%s%s", row, cut(corner, last) ? "  ..." : "");
 }
@@ -87,11 +86,10 @@ static void print_plane_label(const struct corner *corner, const struct print_st
                               const uint32_t *at)
 {
     char label[PRINT_TEXT_MAX];
-    int length = snprintf(label, sizeof(label), "[");
+    struct phrase phrase = phrase_init(label, sizeof(label));
     for (uint32_t d = 0; d + 2 < corner->file->header.rank; d++)
-        length += snprintf(label + length, sizeof(label) - (size_t)length, "%" PRIu32 ", ", at[d]);
-    snprintf(label + length, sizeof(label) - (size_t)length, ":, :]");
-    print_line(style, "%s", label);
+        phrase_add(&phrase, "%" PRIu32 ", ", at[d]);
+    print_line(style, "[%s:, :]", label);
 }
 
 /* Prints a table of the last two dimensions for each coordinate of the outer dimensions. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/diagnose/differing.h"
-#include "cli/diagnose/phrase.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 
 const char *differing_place(char out[DIFFERING_TEXT_MAX], uint32_t rank, const uint32_t *at)

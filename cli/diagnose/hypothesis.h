@@ -18,7 +18,7 @@
 #include "cli/diagnose/differing.h"
 #include "cli/diagnose/elements.h"
 #include "cli/diagnose/map.h"
-#include "cli/diagnose/phrase.h"
+#include "cli/term/phrase.h"
 #include "mli_mov_api.h"
 
 /*

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "cli/diagnose/elements.h"
-#include "cli/diagnose/phrase.h"
+#include "cli/term/phrase.h"
 
 /* The value that a map gives for coordinates outside the reference. */
 enum map_outside { MAP_UNKNOWN, MAP_ZERO, MAP_WRAP, MAP_EDGE };

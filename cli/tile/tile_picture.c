@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/explain/svgw.h"
+#include "cli/term/phrase.h"
 #include "cli/term/print.h"
 
 enum {
@@ -122,11 +123,9 @@ static void loaded(const struct side *side, uint64_t index, uint64_t *from, uint
 static struct svgw_box box_between(const struct picture_of_tiles *p, const uint64_t rows[2],
                                    const uint64_t columns[2])
 {
-    const struct svgw_box box = {at(&p->columns, columns[0]), at(&p->rows, rows[0]),
-                                 at(&p->columns, columns[1]) - at(&p->columns, columns[0]),
-                                 at(&p->rows, rows[1]) - at(&p->rows, rows[0])};
-
-    return box;
+    return (struct svgw_box){at(&p->columns, columns[0]), at(&p->rows, rows[0]),
+                             at(&p->columns, columns[1]) - at(&p->columns, columns[0]),
+                             at(&p->rows, rows[1]) - at(&p->rows, rows[0])};
 }
 
 /*
@@ -330,12 +329,12 @@ static void draw_words(const struct picture_of_tiles *p, const char *layer)
     static const struct svgw_font title = {TITLE, SVGW_START, "#000", true, false};
     static const struct svgw_font text = {12, SVGW_START, "#333", false, false};
     const struct tile_plan *plan = &p->result->plan;
-    char used[PRINT_TEXT_MAX], budget[PRINT_TEXT_MAX], order[160] = "", name[TILE_NAME_MAX];
-    size_t length = 0;
+    char used[PRINT_TEXT_MAX], budget[PRINT_TEXT_MAX], order[160], name[TILE_NAME_MAX];
+    struct phrase phrase = phrase_init(order, sizeof order);
 
-    for (uint32_t i = 0; i < plan->layer->axes && length < sizeof order; i++)
-        length += (size_t)snprintf(order + length, sizeof order - length, "%s%s", i > 0 ? ", " : "",
-                                   tile_axis_name(plan->layer, plan->order[i], name));
+    for (uint32_t i = 0; i < plan->layer->axes; i++)
+        phrase_add(&phrase, "%s%s", i > 0 ? ", " : "",
+                   tile_axis_name(plan->layer, plan->order[i], name));
     svgw_text(p->w, MARGIN, 32, &title, "%s", layer);
     svgw_text(p->w, MARGIN, 54, &text,
               "%" PRIu64 " tile%s, buffers take %s of %s; loops, the outermost first: %s",

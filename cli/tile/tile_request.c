@@ -8,6 +8,7 @@
 #include "cli/job/resolve.h"
 #include "cli/make/make_job.h"
 #include "cli/tensor/tensor_file.h"
+#include "cli/term/phrase.h"
 #include "cli/tile/tile_result.h"
 #include "mli_helpers_api.h"
 #include "proto/file/slice.h"
@@ -372,15 +373,14 @@ static int read_cycles(const struct tile_request *r, const char *option, const c
 /* Lists the memories that the DMA controller reaches, for messages. */
 static void list_memories(const struct target_profile *profile, char *out, size_t size)
 {
-    size_t length = 0;
+    struct phrase phrase = phrase_init(out, size);
 
-    *out = '\0';
-    for (uint32_t i = 0; i < profile->memory_count && length < size; i++) {
+    for (uint32_t i = 0; i < profile->memory_count; i++) {
         const struct profile_memory *memory = &profile->memories[i];
 
         if (memory->reached_by & PROFILE_DMA)
-            length += (size_t)snprintf(out + length, size - length, "%s%s (%" PRIu64 " B)",
-                                       length > 0 ? ", " : "", memory->name, memory->size);
+            phrase_add(&phrase, "%s%s (%" PRIu64 " B)", *out ? ", " : "", memory->name,
+                       memory->size);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/diagnose/phrase.h"
+#include "cli/term/phrase.h"
 
 #include <stdarg.h>
 #include <stdio.h>

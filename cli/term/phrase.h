@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A text in a fixed buffer that grows at its end. A text that does not fit is cut. */
-#ifndef CLI_DIAGNOSE_PHRASE_H
-#define CLI_DIAGNOSE_PHRASE_H
+#ifndef CLI_TERM_PHRASE_H
+#define CLI_TERM_PHRASE_H
 
 #include <stddef.h>
 
@@ -15,4 +15,4 @@ struct phrase phrase_init(char *text, size_t size);
 void phrase_add(struct phrase *phrase, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-#endif /* CLI_DIAGNOSE_PHRASE_H */
+#endif /* CLI_TERM_PHRASE_H */
