@@ -93,12 +93,6 @@ static void write64(uint32_t channel, uint32_t offset, uint64_t value)
     }
 }
 
-/* Clears DONE and ERROR, which deasserts the interrupts of the channel. */
-static void acknowledge(uint32_t channel)
-{
-    write32(channel, PDMA_CONTROL, PDMA_CLAIM);
-}
-
 static uint64_t now_ns(void)
 {
     return board.clock_ns ? board.clock_ns() : 0;
@@ -239,7 +233,7 @@ static enum step step_of_controller(uint32_t channel, struct lane *lane, struct 
                    ? end_with(lane, MLI_STATUS_CANCELLED)
                    : WAITS;
     }
-    acknowledge(channel);
+    write32(channel, PDMA_CONTROL, PDMA_CLAIM); /* clears DONE and ERROR, and so the interrupts */
     barrier(); /* the program reads the destination after this point */
     if (control & PDMA_ERROR)
         return end_with(lane, MLI_STATUS_DMA_ERROR);
@@ -333,11 +327,9 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
         return steps;
     }
     make_visible(lane, work);
-    if (board.clock_ns)
-        lane->end.busy_ns = now_ns() - lane->began_ns;
+    lane->end.busy_ns = now_ns() - lane->began_ns;
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work,
-               &lane->end); /* call it last: afterwards the lane may have its next work item */
+    work->done(work, &lane->end); /* last: afterwards the lane may have its next work item */
     return steps + 1;
 }
 
