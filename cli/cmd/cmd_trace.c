@@ -116,8 +116,9 @@ static int left_ms(uint64_t deadline_ns)
 
 /* Records events until the deadline. ^C ends a recording without a deadline, and discards a
  * recording with a deadline. */
-static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault *fault)
+static int record(struct recorder *recorder, struct fault *fault)
 {
+    const uint64_t deadline_ns = recorder->seconds ? clock_ns() + recorder->seconds * NS_PER_S : 0;
     mli_client *library = recorder->session->link.library;
     mli_client_error error;
 
@@ -186,21 +187,15 @@ static enum exit_code record_trace(struct session *session, void *context)
     textw_init(&recorder->text);
     chrome_trace_init(&recorder->trace);
     chrome_trace_begin(&recorder->trace, "mlid", &recorder->text);
-    int status = open_file(recorder, &fault);
-    if (status == 0)
-        status = subscribe(recorder, &fault);
-    if (status == 0)
-        status = record(recorder, recorder->seconds ? clock_ns() + recorder->seconds * NS_PER_S : 0,
-                        &fault);
-    if (status == 0)
-        status = finish_file(recorder, &fault);
-    if (status == 0 && !recorder->streamed)
+    const bool failed = open_file(recorder, &fault) || subscribe(recorder, &fault) ||
+                        record(recorder, &fault) || finish_file(recorder, &fault);
+    if (!failed && !recorder->streamed)
         session_print(session, &printed, recorder);
     output_finish(&recorder->output);
     textw_finish(&recorder->text);
-    if (status && recorder->unread && !cancel_requested())
+    if (failed && recorder->unread && !cancel_requested())
         return EXIT_CODE_FAILED;
-    return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
+    return failed ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
 static enum exit_code run(const struct options *options)

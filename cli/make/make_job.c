@@ -100,11 +100,9 @@ static int check_job(const struct job_file *file, struct fault *fault)
 
     if (is_missing(job.src.file))
         return check_lists(&job, fault);
-    int status = resolved_plan(&r, file, &job, &nothing, fault);
-    if (status == 0)
-        status = check_golden(&r, fault);
+    const bool failed = resolved_plan(&r, file, &job, &nothing, fault) || check_golden(&r, fault);
     resolved_finish(&r);
-    return status;
+    return failed ? -1 : 0;
 }
 
 /* Returns the path of the job file, or null for standard output. */
@@ -194,19 +192,15 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
     struct jsonw text;
 
     jsonw_init(&text);
-    int status = check_target(path, job, fault);
-    if (status == 0)
-        status = relocate(job, path, fault);
-    if (status == 0)
-        status = write_text(&text, false, job, fault);
+    bool failed = check_target(path, job, fault) || relocate(job, path, fault) ||
+                  write_text(&text, false, job, fault);
     jsonw_newline(&text);
-    if (status == 0)
-        status = output_save(path, jsonw_text(&text), text.length,
-                             options_get(request->options, "force") != NULL, fault);
+    failed = failed || output_save(path, jsonw_text(&text), text.length,
+                                   options_get(request->options, "force") != NULL, fault);
     jsonw_finish(&text);
-    if (status == 0 && !request->run && !request->c)
+    if (!failed && !request->run && !request->c)
         report_saved(&style, path, job);
-    return status;
+    return failed ? -1 : 0;
 }
 
 /* If the job will be run, checks that it can write OUT, before JOB.json is written. */
@@ -218,11 +212,10 @@ static int check_out(const struct make_request *request, const struct job_spec *
 
     if (!request->run)
         return 0;
-    int status = output_init(&output, job->dst.file, "/dst/file", fault);
-    if (status == 0)
-        status = output_check_fresh(&output, replace, fault);
+    const bool failed = output_init(&output, job->dst.file, "/dst/file", fault) ||
+                        output_check_fresh(&output, replace, fault);
     output_finish(&output);
-    return status;
+    return failed ? -1 : 0;
 }
 
 /* Reads the job's text back like the text of a job file. */
@@ -247,22 +240,20 @@ static int print_c(const struct make_request *request, const struct job_file *fi
     struct explained explained;
     struct resolved r;
     struct textw w;
-    int status;
 
     if (is_missing(job.src.file))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--c: %s does not exist; the C function needs its shape", request->in);
-    status = resolved_plan(&r, file, &job, &nothing, fault);
-    if (status == 0)
-        status = explained_init(&explained, file, &r, job.common.channels, fault);
-    if (status == 0) {
+    const bool failed = resolved_plan(&r, file, &job, &nothing, fault) ||
+                        explained_init(&explained, file, &r, job.common.channels, fault);
+    if (!failed) {
         textw_init(&w);
         c_function_begin(&w, "make");
         c_function(&w, &explained, &r, 0);
         print_text(&w);
     }
     resolved_finish(&r);
-    return status;
+    return failed ? -1 : 0;
 }
 
 static enum exit_code finish(const struct make_request *request, struct job_spec *job)

@@ -197,14 +197,12 @@ static int take_job(struct program *p, struct store_table *table, struct program
                     struct produced *produced, struct fault *fault)
 {
     struct resolved r;
-    int status = resolved_plan(&r, p->file, step->job, produced, fault);
+    const bool failed = resolved_plan(&r, p->file, step->job, produced, fault) ||
+                        take_resolved(p, table, step, &r, fault) ||
+                        resolved_produce(&r, produced, fault);
 
-    if (status == 0)
-        status = take_resolved(p, table, step, &r, fault);
-    if (status == 0)
-        status = resolved_produce(&r, produced, fault);
     resolved_finish(&r);
-    return status;
+    return failed ? -1 : 0;
 }
 
 /*
@@ -320,20 +318,16 @@ int program_init(struct program *program, const struct job_file *file,
                  const struct program_intermediates *intermediates, struct fault *fault)
 {
     struct store_table table = {0};
-    int status = 0;
 
     *program = (struct program){.file = file};
     program->steps = calloc(file->list.count, sizeof(*program->steps));
     if (!program->steps)
-        status = fault_no_memory(fault);
-    if (status == 0)
-        status = begin_stores(program, &table, fault);
-    if (status == 0)
-        status = take_steps(program, &table, fault);
-    if (status == 0)
+        return fault_no_memory(fault);
+    const bool failed = begin_stores(program, &table, fault) || take_steps(program, &table, fault);
+    if (!failed)
         find_needed(program, intermediates);
     free(table.slots);
-    return status;
+    return failed ? -1 : 0;
 }
 
 int program_reload(struct job_file *file, const struct program *p, const struct jsonw *w,

@@ -362,17 +362,14 @@ static int run_side(struct bench *b, struct side *side, struct fault *fault)
 {
     struct execution execution = {
         .link = &b->link, .produced = &side->produced, .buffers = {.keep_fds = true}};
-    int status = proof_inputs_lend(&b->inputs, &side->produced, fault);
 
-    if (status)
-        return status;
-    status = execution_begin(&execution, &side->file, fault);
-    if (status == 0)
-        status = run_jobs(&execution, side, fault);
-    if (status == 0)
-        status = keep_buffers(b, side, &execution.buffers, fault);
+    if (proof_inputs_lend(&b->inputs, &side->produced, fault))
+        return -1;
+    const bool failed = execution_begin(&execution, &side->file, fault) ||
+                        run_jobs(&execution, side, fault) ||
+                        keep_buffers(b, side, &execution.buffers, fault);
     execution_end(&execution);
-    return status;
+    return failed ? -1 : 0;
 }
 
 /* Comparison */
@@ -523,18 +520,14 @@ int proof_run(struct proof *proof, const struct program *p, const struct jsonw *
 {
     const size_t buffers = p->file->list.buffer_count;
     struct bench b = {.p = p, .proof = proof};
-    int status;
 
     *proof = (struct proof){0};
-    status = load_old(&b, fault);
-    if (status == 0)
-        status = load(&b.new, p, text, fault);
-    if (status == 0)
-        status = prove(&b, options, fault);
+    const bool failed =
+        load_old(&b, fault) || load(&b.new, p, text, fault) || prove(&b, options, fault);
     side_finish(&b.old, buffers);
     side_finish(&b.new, buffers);
     proof_inputs_finish(&b.inputs);
     daemon_link_finish(&b.link);
     service_thread_stop(b.service);
-    return status;
+    return failed ? -1 : 0;
 }
