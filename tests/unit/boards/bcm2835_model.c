@@ -10,7 +10,7 @@ enum {
     NUMBERS = 16,
     FIRST_LITE = 7,
     STEP_MAX = 32,
-    WRITES_MAX = 13, /* more writes without a response make a channel wait */
+    WRITES_MAX = 13, /* a channel with this many unanswered writes waits */
     READ_ERROR = 4,
     PACE = 16
 };
@@ -24,10 +24,10 @@ struct write {
 struct channel {
     uint32_t conblk;
     bool active, end, interrupt, counts, paused, loaded;
-    bool responding; /* the block has no bytes left, but writes have no response */
+    bool responding; /* no bytes of the block are left, but some writes have no response yet */
     uint32_t debug;  /* errors */
     struct bcm2835_block block;
-    uint32_t x; /* bytes that are left of the row */
+    uint32_t x; /* remaining bytes of the row */
     struct write writes[WRITES_MAX];
     uint32_t outstanding;
 };
@@ -183,7 +183,7 @@ static void step(uint32_t number)
 
     if (bcm2835_model.hung)
         return;
-    /* Responses are late, and also come to a paused channel. */
+    /* Responses come late, even while a channel is paused. */
     if (c->outstanding == WRITES_MAX || c->responding || !c->active) {
         if (c->outstanding > 0)
             respond(c);

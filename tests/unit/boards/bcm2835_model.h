@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model of the DMA controller of the BCM2835 for tests on a host: full and lite channels that
- * take time, writes with late responses, bus errors and interrupts. Written from the manual
- * (BCM2835 ARM Peripherals, chapter 4), not from the driver. Memory is that of the process; 32 bits
- * of address reach it through windows.
+ * A model of the DMA controller of the BCM2835 for tests on a host: full and lite channels whose
+ * steps take time, writes with late responses, bus errors and interrupts. Written from the manual
+ * (BCM2835 ARM Peripherals, chapter 4), not from the driver. Memory is that of the process; 32-bit
+ * bus addresses reach it through bus_windows.h.
  *
  * Time passes for all channels when a status register is read, and in bcm2835_model_run(). An
  * interrupt is a call of bcm2835_interrupt() in bcm2835_model_run(). All functions are for one
@@ -17,16 +17,17 @@
 enum {
     BCM2835_MODEL_FULL = 3,        /* channels 0 to 2 of the engine */
     BCM2835_MODEL_CHANNELS = 5,    /* channels 3 and 4 are lite channels */
-    BCM2835_MODEL_NUMBERS = 0x307, /* their numbers: bits of struct bcm2835_platform */
+    BCM2835_MODEL_NUMBERS = 0x307, /* controller's numbers of these channels, a bit mask as in
+                                      struct bcm2835_platform */
 };
 
 struct bcm2835_model {
-    uint32_t pace;       /* steps of each channel when a status register is read */
-    bool interrupts;     /* the processor handles interrupts */
-    bool far;            /* memory is beyond 32 bits of address */
-    bool stalled;        /* channels make no steps, but can be paused */
-    bool hung;           /* channels make no steps, cannot be paused, and keep their writes */
-    uint32_t step_bytes; /* bytes of a step */
+    uint32_t pace;   /* steps that each channel makes when a status register is read */
+    bool interrupts; /* the processor handles interrupts */
+    bool far;        /* memory is at addresses of more than 32 bits */
+    bool stalled;    /* channels make no steps, but can be paused */
+    bool hung;       /* channels make no steps, cannot be paused, and never complete their writes */
+    uint32_t step_bytes; /* bytes that a step moves */
     uint32_t handled;    /* number of interrupts */
     uint32_t chains;     /* number of chains started */
     uint32_t blocks;     /* number of control blocks loaded */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Each window has 128 MiB of the process's memory around the first address in it. */
+/* A window maps 128 MiB of the process's memory around the first address that needed the window. */
 enum { WINDOWS = 32, WINDOW_BITS = 27, NARROW = UINTPTR_MAX <= UINT32_MAX };
 static uintptr_t windows[WINDOWS];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the process at addresses of 32 bits, for models of controllers. On processors with 32
- * bits of address, the addresses on the bus are those of the processor.
+ * Gives memory of the process 32-bit addresses on the bus, for models of controllers. On 32-bit
+ * processors, the addresses on the bus are those of the processor.
  */
 #ifndef TEST_BUS_WINDOWS_H
 #define TEST_BUS_WINDOWS_H

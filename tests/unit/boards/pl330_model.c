@@ -105,7 +105,7 @@ static void complete(struct thread *t)
     }
 }
 
-/* Ends the accesses that are older than some instructions. */
+/* Ends the accesses that began at least `age` instructions ago. */
 static void complete_older(struct thread *t, uint32_t age)
 {
     while (t->state != FAULTING && t->queued > 0 && t->queue[0].age >= age)
@@ -203,7 +203,7 @@ static void add(struct thread *t, uint32_t opcode)
         t->sar += value;
 }
 
-/* Waits for an event that is not an interrupt. */
+/* Executes DMAWFE for an event that raises no interrupt. */
 static bool wait_for_event(struct thread *t)
 {
     const uint32_t event = number(t->pc + 1, 1) >> 3;
@@ -344,7 +344,7 @@ static void debug(void)
     } else if (inst0 & 1 && opcode == 0x01) {
         if (pl330_model.immune)
             return;
-        /* Stores that have not begun are lost. */
+        /* Drops the stores that have not begun. */
         if (t->queued > 0 && t->state != FAULTING)
             complete(t);
         t->state = STOPPED;
@@ -414,7 +414,7 @@ static uint32_t read_register(uint32_t offset)
     case 0xe00:
         return (CHANNELS - 1) << 4 | (EVENTS - 1) << 17;
     case 0xe14:
-        return 3 | 127u << 20; /* 64 bits, 128 lines */
+        return 3 | 127u << 20; /* data bus of 64 bits, FIFO of 128 lines */
     case 0xfe0:
         return 0x30;
     case 0xfe4:

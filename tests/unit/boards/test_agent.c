@@ -44,7 +44,7 @@ static void put_request(void *context, const uint8_t *bytes, size_t size)
     to_end += size;
 }
 
-/* Sends a request. Returns the result of the reply, with the reader behind it. */
+/* Sends a request. Returns the result in the reply; *reader is at the bytes after the result. */
 static uint8_t call(struct serial_packet *packet, struct serial_reader *reader)
 {
     assert_true(serial_packet_end(packet));
@@ -132,7 +132,7 @@ static void test_boot(void **state)
     assert_int_equal(call(begin(&packet, SERIAL_RESET), &reader), SERIAL_RESULT_BOOT);
     greet(0x1234);
     assert_int_equal(boot, 0x1234);
-    greet(0x5678); /* a later hello gets the number of this boot */
+    greet(0x5678); /* a second hello of this boot gets the same number */
     assert_int_equal(boot, 0x1234);
     assert_int_equal(call(begin(&packet, SERIAL_RESET), &reader), SERIAL_RESULT_DONE);
     const uint32_t before = boot;
@@ -141,7 +141,7 @@ static void test_boot(void **state)
     assert_int_equal(call(begin(&packet, SERIAL_RESET), &reader), SERIAL_RESULT_BOOT);
 }
 
-/* A request that comes twice is carried out once, and has one reply. */
+/* A request that comes twice is executed once, and has one reply. */
 static void test_repeated(void **state)
 {
     struct serial_packet packet, again;
@@ -174,7 +174,7 @@ static void test_memory(void **state)
     const uint16_t a = alloc(1000, SERIAL_RESULT_DONE), b = alloc(MEMORY_BYTES / 2, 0);
     assert_int_not_equal(a, b);
     assert_int_equal(free_buffer(a), SERIAL_RESULT_DONE);
-    alloc(1024, SERIAL_RESULT_DONE); /* fits into the hole */
+    alloc(1024, SERIAL_RESULT_DONE); /* fits into the range of the freed buffer */
     for (int i = 2; i < AGENT_BUFFERS_MAX; i++)
         alloc(1, SERIAL_RESULT_DONE);
     alloc(1, SERIAL_RESULT_NO_SLOT);
@@ -258,7 +258,7 @@ static void test_move(void **state)
     assert_memory_equal(serial_get_bytes(&reader, 16), text, 16);
 }
 
-/* No move leaves its buffers. */
+/* The agent refuses moves that access bytes outside their buffers. */
 static void test_moves_outside(void **state)
 {
     struct serial_reader reader;
@@ -290,7 +290,7 @@ static void test_moves_outside(void **state)
     assert_int_equal(start_move(&move, &reader), SERIAL_RESULT_NO_BUFFER);
 }
 
-/* Random requests with correct checksums: the agent answers each, and lives. */
+/* Random requests with correct checksums: the agent answers each, and continues to work. */
 static void test_hostile(void **state)
 {
     struct draw draw = draw_init(5, 0);

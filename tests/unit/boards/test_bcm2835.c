@@ -22,7 +22,7 @@ static int setup(void **state)
 {
     (void)state;
     bcm2835_model_reset();
-    (void)mli_mov_add_engine(&bcm2835_engine); /* refused if it was added before */
+    (void)mli_mov_add_engine(&bcm2835_engine); /* refused if an earlier test has added the engine */
     return 0;
 }
 
@@ -37,7 +37,7 @@ static int teardown(void **state)
                : -1;
 }
 
-/* Chooses the engine with a number of channels, and lets the model interrupt if it has to. */
+/* Chooses the engine and its number of channels; the model interrupts if `spec` says so. */
 static void choose(const char *spec, int channels)
 {
     bcm2835_model.interrupts = strstr(spec, "interrupt=1");
@@ -65,7 +65,7 @@ static mli_status wait_for(mli_mov_handle_t *h)
     return mli_mov_wait(h);
 }
 
-/* Runs the move again on its channel, which must succeed, and releases it. */
+/* Runs the move again, which must succeed on the same channel, and releases the handle. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     bcm2835_model_poison(NULL, 0);
@@ -122,12 +122,15 @@ static void test_moves(void **state)
             move_init_padded(&m, rng_between(&rng, 1, 40), rng_between(&rng, 1, 300));
         run(&m, count);
         moves_engine_away();
-        bus_windows_reset(); /* sanitizers give each move memory far from the last one */
+        bus_windows_reset(); /* with sanitizers, moves have memory far from each other */
     }
     assert_true(bcm2835_model.handled > 0);
 }
 
-/* Rows at equal distances are one control block of a full channel, and one each of a lite one. */
+/*
+ * Rows at equal distances take one control block on a full channel, and one for each row on a lite
+ * channel.
+ */
 static void test_rectangles(void **state)
 {
     struct move m;
@@ -147,7 +150,7 @@ static void test_rectangles(void **state)
                      1 + (1000 + BCM2835_BLOCKS_MAX - 1) / BCM2835_BLOCKS_MAX);
 }
 
-/* A lite channel moves 65535 bytes by a control block, a full channel any number. */
+/* A control block moves at most 65535 bytes on a lite channel, and any number on a full channel. */
 static void test_long_runs(void **state)
 {
     struct move m;
@@ -164,7 +167,7 @@ static void test_long_runs(void **state)
     assert_int_equal(bcm2835_model.blocks, 1 + 4);
 }
 
-/* A transpose of bytes is for the processor by default. */
+/* By default the processor makes transposes of bytes. */
 static void test_pieces_of_the_processor(void **state)
 {
     static const char *const specs[] = {"bcm2835:interrupt=0", "bcm2835:interrupt=1"};
@@ -200,7 +203,7 @@ static void test_memory_beyond_the_bus(void **state)
     assert_int_equal(stats.cpu_bytes, stats.bytes);
 }
 
-/* A read error ends the transfer in its row; all rows before it are written. */
+/* A read error ends the transfer in the row that failed; all rows before that row are written. */
 static void fail_in_row(uint32_t row)
 {
     struct move m;
@@ -235,7 +238,7 @@ static void test_bus_errors(void **state)
     }
 }
 
-/* Cancels after some steps: the channel is paused, and the rows before the place are written. */
+/* Cancels after some steps: the channel is paused, and the reported rows are written. */
 static void cancel_after(uint32_t steps)
 {
     struct move m;
@@ -247,7 +250,7 @@ static void cancel_after(uint32_t steps)
     move_prepare(&m, 1, &h);
     start(&h);
     if (steps % 2)
-        (void)mli_mov_isdone(&h); /* polls: the engine fills the next chain */
+        (void)mli_mov_isdone(&h); /* polls, so that the engine fills the next chain */
     bcm2835_model_run(steps);
     assert_ok(mli_mov_cancel(&h));
     code = wait_for(&h);
@@ -256,7 +259,7 @@ static void cancel_after(uint32_t steps)
         assert_ok(mli_mov_get_status(&h, &status));
         assert_int_equal(status.bytes, status.row * WIDTH);
         assert_true(move_written(&m) >= status.bytes);
-        assert_true(status.row <= steps + 2); /* the channel does not go on to the end */
+        assert_true(status.row <= steps + 2); /* the channel has not moved the remaining rows */
     }
     finish_well(&m, &h);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of the engine for the BCM2835 alone: the budget of a poll, and the caches. */
+/*
+ * Tests the functions of the BCM2835 engine without the channel pool: the budget of a poll, and
+ * the caches.
+ */
 #include "tests/support/unit.h"
 
 #include <string.h>
@@ -12,7 +15,7 @@ enum { ROWS = 40, WIDTH = 24, SHORT = 4 };
 
 static uint8_t in[ROWS * 2 * WIDTH], out[ROWS * 2 * WIDTH], zeros[SHORT];
 
-/* Rows for the controller, and with the option run=8 zeros for the processor. */
+/* Makes rows for the controller and, with the option run=8, zeros for the processor. */
 static const struct mli_plan plan = {
     .bytes = ROWS * WIDTH + sizeof(zeros),
     .slabs = 1,
@@ -30,7 +33,7 @@ static int setup(void **state)
     (void)state;
     bcm2835_model_reset();
     bcm2835_model.pace = 1000;
-    (void)mli_mov_add_engine(&bcm2835_engine); /* refused if it was added before */
+    (void)mli_mov_add_engine(&bcm2835_engine); /* refused if an earlier test has added the engine */
     return 0;
 }
 
@@ -88,7 +91,10 @@ static void test_budget(void **state)
     }
 }
 
-/* mli_piece_move() cleans what the processor has written; all else is cleaned before the start. */
+/*
+ * mli_piece_move() cleans the lines that the processor writes; all other lines are cleaned before
+ * the start.
+ */
 static void clean(const void *address, size_t bytes)
 {
     (void)bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares the control blocks of the port with those of the target's encoder, byte by byte: they
- * were written independently. Fills differ: the port reads the same zeros again and again.
+ * were written independently. Fills are not compared, because the port reads the same zeros
+ * repeatedly.
  */
 #include "tests/unit/target/encoding.h"
 
@@ -32,8 +33,10 @@ static struct mli_descriptor random_copy(struct rng *rng, enum bcm2835_kind kind
                   length + (rng_below(rng, BCM2835_STRIDE_MAX)) / unit * unit);
 }
 
-/* The port writes words in the order of the processor, which is little-endian beside this
- * controller; the encoder writes bytes. */
+/*
+ * The port writes words in the processor's byte order, which is little-endian on boards with this
+ * controller; the encoder writes bytes.
+ */
 static void assert_same_words(const struct bcm2835_block *block, const uint8_t *bytes)
 {
     uint32_t words[sizeof(*block) / sizeof(uint32_t)];
@@ -95,7 +98,8 @@ static void test_same_limits(void **state)
     }
 }
 
-/* The row where a channel has stopped: both registers must agree that a row is complete. */
+/* The row where a channel has stopped: both TXFR_LEN and DEST_AD must show that a row is complete.
+ */
 static void test_rows(void **state)
 {
     const struct mli_descriptor copy = looped(copy_of(0x1000, 0x20000, 10), 5, 16, 32);

@@ -13,7 +13,7 @@
 #include "tests/unit/boards/pdma_model.h"
 #include "tests/unit/port/moves.h"
 
-static const char *spec; /* the way of completion of the tests */
+static const char *spec; /* the specification of the engine: polled channels or interrupts */
 
 static bool by_interrupt(void)
 {
@@ -28,7 +28,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Every test ends without a wrong access to the controller. */
+/* Every test ends without a wrong access to the controller's registers. */
 static int teardown(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_block_option(void **state)
     assert_int_equal(pdma_engine.probe(), PDMA_CHANNELS);
 }
 
-/* The processor moves rows that are shorter than a start is worth, and no interrupt is needed. */
+/* The processor moves rows that are too short to be worth a start; no interrupt is needed. */
 static void test_short_rows_are_for_the_processor(void **state)
 {
     char text[64];
@@ -173,7 +173,7 @@ static void test_short_rows_are_for_the_processor(void **state)
     moves_engine_away();
     (void)snprintf(text, sizeof(text), "pdma:interrupt=%d,piece_min=512", by_interrupt());
     moves_engine(text, PDMA_CHANNELS);
-    move_init(&m, 4, 4, 64, 64); /* a transpose: each row has a byte */
+    move_init(&m, 4, 4, 64, 64); /* a transpose: each row is one byte */
     move_prepare(&m, 1, &h);
     start(&h);
     finish(&m, &h);
@@ -296,7 +296,7 @@ static void test_cancel_between_blocks(void **state)
     finish(&m, &h);
 }
 
-/* A work item that is complete by then ends without an error. */
+/* A work item whose last block ends before the cancel takes effect ends without an error. */
 static void test_cancel_in_last_block(void **state)
 {
     struct move m;
@@ -330,7 +330,7 @@ static void test_stuck_channel(void **state)
     finish(&m, &h);
 }
 
-/* The part that fails stops the parts behind it, in the handler of its own channel. */
+/* The handler of the channel of the failed part stops the parts after it. */
 static void test_error_on_one_of_several_channels(void **state)
 {
     struct move m;
@@ -378,7 +378,7 @@ static void test_chain(void **state)
     finish(&m, &chained);
 }
 
-/* An interrupt without a work item, as a line shared with others causes, changes nothing. */
+/* An interrupt that comes without a work item, for example on a shared line, changes nothing. */
 static void test_spurious_interrupt(void **state)
 {
     (void)state;
@@ -405,7 +405,10 @@ static void test_statistics(void **state)
     assert_int_equal(stats.queue_high_water, 1);
 }
 
-/* Without a way to mask them, interrupts are refused; without a controller, the engine is. */
+/*
+ * Without functions that mask interrupts, interrupts are refused; without a controller, the engine
+ * is.
+ */
 static void test_platforms(void **state)
 {
     static const struct pdma_platform none, polled = {.channels = 1};

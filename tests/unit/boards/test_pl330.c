@@ -21,7 +21,7 @@ static int setup(void **state)
 {
     (void)state;
     pl330_model_reset();
-    (void)mli_mov_add_engine(&pl330_engine); /* refused if it was added before */
+    (void)mli_mov_add_engine(&pl330_engine); /* refused if an earlier test has added the engine */
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int teardown(void **state)
                : -1;
 }
 
-/* Chooses the engine with a number of channels, and lets the model interrupt if it has to. */
+/* Chooses the engine and its number of channels; the model interrupts if `spec` says so. */
 static void choose(const char *spec, int channels)
 {
     pl330_model.interrupts = strstr(spec, "interrupt=1");
@@ -56,7 +56,7 @@ static mli_status wait_for(mli_mov_handle_t *h)
     return mli_mov_wait(h);
 }
 
-/* Runs the move again on its channel, which must succeed, and releases it. */
+/* Runs the move again, which must succeed on the same channel, and releases the handle. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     pl330_model_poison(NULL, 0);
@@ -120,7 +120,7 @@ static void test_moves_by_interrupt(void **state)
     assert_true(pl330_model.handled > 0);
 }
 
-/* Programs of 263 bytes have one piece or a few; each has one interrupt. */
+/* A program of 263 bytes has only one piece or a few, and causes one interrupt. */
 static void test_short_programs(void **state)
 {
     uint32_t programs;
@@ -135,7 +135,7 @@ static void test_short_programs(void **state)
     assert_status(mli_mov_set_engine("pl330:program=2049"), MLI_STATUS_ARGUMENT_ERROR);
 }
 
-/* A transpose of bytes is for the processor by default: the controller reads nothing. */
+/* By default the processor makes transposes of bytes: the controller reads nothing. */
 static void test_pieces_of_the_processor(void **state)
 {
     mli_mov_channel_stats stats;
@@ -267,7 +267,7 @@ static void test_errors_in_fills(void **state)
     }
 }
 
-/* A transfer also fails if its error does not occur again: at the first row of the program. */
+/* If an error does not occur again, the transfer still fails, at the first row of the program. */
 static void test_error_that_goes_away(void **state)
 {
     struct move m;
@@ -338,7 +338,10 @@ static void test_cancel(void **state)
     check_cancel(interrupt);
 }
 
-/* A cancel ends a thread that waits, in its row. Another thread is not stopped. */
+/*
+ * A cancel ends a thread that waits for an event, in the row where it waits; another thread is not
+ * stopped.
+ */
 static void check_stuck(const char *spec)
 {
     struct move m, other;
@@ -372,7 +375,7 @@ static void test_stuck(void **state)
     check_stuck(interrupt);
 }
 
-/* A cancel does not wait for a thread that no kill stops. A later poll kills it again. */
+/* A cancel does not wait for a thread that ignores DMAKILL. A later poll kills the thread again. */
 static void check_immune(const char *spec)
 {
     struct move m;
@@ -423,7 +426,7 @@ static void test_release(void **state)
     finish_well(&m, &h);
 }
 
-/* Eight threads wait in different rows, and go on in another order than they were started. */
+/* Eight threads wait in different rows, and continue in another order than that of their starts. */
 static void test_overlapping_transfers(void **state)
 {
     struct move m[PL330_CHANNELS_MAX];
@@ -475,7 +478,8 @@ static void test_refused(void **state)
     check_refused(interrupt);
 }
 
-/* Memory that 32 bits do not reach is an error of the transfer, not a write elsewhere. */
+/* Memory that 32-bit addresses do not reach makes the transfer fail; nothing is written elsewhere.
+ */
 static void test_beyond_the_bus(void **state)
 {
     struct move m;

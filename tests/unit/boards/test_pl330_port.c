@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Driver and target share the encoder of programs (pl330_program.h). Here the target passes each
- * piece to it as the driver does, and states the limits that docs/boards.md promises. The encoder
- * itself is checked by test_pl330.c.
+ * piece to the encoder as the driver does, and has the limits that docs/boards.md promises.
+ * test_pl330.c checks the encoder.
  */
 #include "tests/unit/target/encoding.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chains of descriptors, on a controller that executes an item for each look at it. */
+/* Tests chains of descriptors on a controller that executes one item whenever its state is read. */
 #include "tests/support/unit.h"
 
 #include <string.h>
@@ -19,17 +19,17 @@ static const struct mli_plan plan = {
             .loops = 1,
             .loop = {{.count = ROWS, .src_step = STEP, .dst_step = STEP}}}};
 
-/* The controller: an item moves half a row. */
+/* A controller whose items move half a row each. */
 static struct {
     struct {
         const uint8_t *src;
         uint8_t *dst;
     } items[CHAIN_COUNT][ITEMS_MAX];
     uint32_t linked[CHAIN_COUNT], chain, at;
-    bool runs, deaf;         /* deaf: a channel that should stop does not */
-    uint32_t fails_in;       /* row: its second item fails */
+    bool runs, deaf;         /* deaf: a channel does not stop on request */
+    uint32_t fails_in;       /* the row whose second item fails */
     uint32_t refused;        /* the row that encode() refuses */
-    uint32_t looks_to_stop;  /* looks with a request to stop */
+    uint32_t looks_to_stop;  /* number of reads of the state after a request to stop */
     uint32_t starts, clears; /* calls */
     bool success;
 } device;
@@ -166,7 +166,7 @@ static uint32_t rows_moved(void)
     return rows;
 }
 
-/* Polls until the end, and cancels after `polls` polls. Returns the number of pieces. */
+/* Polls until the work item ends; cancels it after `polls` polls. Returns the number of pieces. */
 static uint32_t execute(uint32_t budget, uint32_t polls)
 {
     struct mli_work work = {.plan = &plan, .done = on_end, .number = 1};
@@ -186,7 +186,7 @@ static uint32_t execute(uint32_t budget, uint32_t polls)
     assert_int_equal(ends, 1);
     assert_int_equal(device.clears, 1);
     assert_int_equal(device.success, ended.status == MLI_STATUS_OK);
-    assert_int_equal(chain_poll(&channel, budget), 0); /* without a work item */
+    assert_int_equal(chain_poll(&channel, budget), 0); /* the channel has no work item any more */
     return pieces;
 }
 
@@ -203,7 +203,7 @@ static void test_all_chains(void **state)
     }
 }
 
-/* If the first item of a row fails, the row does not count as written: its piece has not ended. */
+/* A row whose first item fails does not count as written, because its piece has not ended. */
 static void test_error_in_every_row(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void test_cancel_after_every_poll(void **state)
     }
 }
 
-/* A channel that does not stop is given up after a number of polls. */
+/* After CHAIN_STOP_POLLS polls, the channel no longer waits for a controller that does not stop. */
 static void test_deaf_channel(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void test_deaf_channel(void **state)
     assert_int_equal(ended.row, 2);
 }
 
-/* The processor moves what the controller refuses, when the channel is idle. */
+/* The processor moves the pieces that the controller refuses, while the channel is idle. */
 static void test_piece_for_the_processor(void **state)
 {
     (void)state;

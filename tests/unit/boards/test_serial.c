@@ -186,7 +186,7 @@ static void test_messages(void **state)
     }
 }
 
-/* After a payload was too long, nothing more fits, not even one byte. */
+/* After a payload that was too long, the packet accepts nothing more, not even one byte. */
 static void test_full_packets_stay_full(void **state)
 {
     static uint8_t bytes[SERIAL_PAYLOAD_MAX];
@@ -226,7 +226,7 @@ static struct serial_reader reader_of(const struct serial_packet *packet)
                                   packet->bytes + packet->length, false};
 }
 
-/* Texts are cut to 255 bytes on the line, and to the room of the reader. */
+/* Texts are cut to 255 bytes on the line, and to the size of the reader's buffer. */
 static void test_texts(void **state)
 {
     char text[301], got[301];
@@ -249,13 +249,16 @@ static void test_texts(void **state)
     assert_string_equal(got, "");
     assert_true(serial_reader_done(&reader));
     reader = reader_of(&packet);
-    reader.end = reader.at + 100; /* the text ends early */
+    reader.end = reader.at + 100; /* the packet ends inside the text */
     serial_get_text(&reader, got, sizeof(got));
     assert_string_equal(got, "");
     assert_true(reader.failed);
 }
 
-/* Counters of a later version are skipped, and missing counters of an earlier one are 0. */
+/*
+ * A reader skips the counters of a later version, and sets counters that an earlier version lacks
+ * to 0.
+ */
 static void test_stats_of_other_versions(void **state)
 {
     const mli_mov_channel_stats sent = {

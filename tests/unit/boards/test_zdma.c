@@ -27,7 +27,7 @@ static int setup(void **state)
     (void)state;
     zdma_model_reset();
     zdma_set_platform(&platform);
-    (void)mli_mov_add_engine(&zdma_engine); /* refused after the first test */
+    (void)mli_mov_add_engine(&zdma_engine); /* refused if an earlier test has added the engine */
     return 0;
 }
 
@@ -55,7 +55,7 @@ static void run(struct move *m, int channels)
     move_finish(m);
 }
 
-/* Runs the move again on its channel, which must succeed, and releases it. */
+/* Runs the move again, which must succeed on the same channel, and releases the handle. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     zdma_model_poison(NULL, 0, false, false);
@@ -82,7 +82,7 @@ static void assert_place(const mli_mov_handle_t *h, mli_status code, uint32_t ro
 static const char *const forms[] = {"zdma:interrupt=0,least=0", "zdma:interrupt=0,least=0,linear=1",
                                     "zdma:interrupt=0"};
 
-/* Lists of all sizes, in both forms, and pieces for the processor. */
+/* Tests lists of all sizes, in both forms, and pieces for the processor. */
 static void test_lists_of_all_sizes(void **state)
 {
     char spec[64];
@@ -148,7 +148,7 @@ static void test_fills(void **state)
     assert_int_equal(zdma_model_fills(), 2);
 }
 
-/* A transpose of bytes needs no elements: the processor moves it, and the statistics say so. */
+/* The processor makes a transpose of bytes, without elements; the statistics show this. */
 static void test_processor_moves_what_is_not_worth_it(void **state)
 {
     mli_mov_channel_stats stats;
@@ -172,7 +172,7 @@ static void test_processor_moves_what_is_not_worth_it(void **state)
     assert_int_equal(stats.queue_high_water, ZDMA_LIST_MAX);
 }
 
-/* The place of an error is that of the first row that is not in memory for certain. */
+/* The place of an error is the first row that may not be in memory. */
 static void test_bus_errors(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void test_cancel(void **state)
     finish_well(&m, &h);
 }
 
-/* Cancels in the last list: everything is written, and the transfer is OK. */
+/* Cancels during the last list: everything is written, and the transfer is OK. */
 static void test_cancel_of_a_complete_transfer(void **state)
 {
     struct move m;
@@ -335,7 +335,7 @@ static void test_recover(void **state)
     finish_well(&m, &h);
 }
 
-/* A thread in the place of an interrupt controller. Time passes for the channels. */
+/* A thread that acts as the interrupt controller, and lets time pass for the channels. */
 static atomic_bool over;
 static _Atomic uint32_t interrupts;
 

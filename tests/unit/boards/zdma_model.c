@@ -9,7 +9,7 @@
 
 enum { REGISTERS_END = 0x204, COUNT_MAX = 255, IDLE = 0, PAUSED = 1, CMD_PAUSE = 1, CMD_STOP = 2 };
 
-/* One side of a list: the element that is executed, and its rest. */
+/* One side of a list: the rest of the current element, and the next element. */
 struct side {
     const uint32_t *next;
     uint8_t *data;
@@ -77,7 +77,7 @@ static void fetch(struct side *side)
     side->size = size;
     side->control = control;
     if (!linked && !(control & ZDMA_STOP))
-        assert_true(((uintptr_t)e + 16) % 4096 != 0); /* a page; its end needs a linked element */
+        assert_true(((uintptr_t)e + 16) % 4096 != 0); /* a page must end in a linked element */
     side->next = linked ? (const uint32_t *)(uintptr_t)pair_of(e, 4) : e + 4;
     if (linked)
         assert_true(word_of(e, 6) == 0 && word_of(e, 7) == 0);
@@ -98,7 +98,7 @@ static void stop(struct channel *c, uint32_t new_state, uint32_t events)
     *reg(c, ZDMA_CTRL2) = new_state == PAUSED ? ZDMA_ENABLE : 0;
 }
 
-/* Counts a destination element with INTR. */
+/* Counts a destination element that has the flag INTR. */
 static void count(struct channel *c)
 {
     uint32_t *counter = reg(c, ZDMA_DST_COUNT);
@@ -269,7 +269,7 @@ void zdma_model_write(uint32_t channel, uint32_t offset, uint32_t value)
         fail_msg("register 0x%x is read only", (unsigned)offset);
         break;
     default:
-        /* Parameters stay stable while a channel is enabled. */
+        /* Parameters must not change while a channel is enabled. */
         assert_true(state(c) != ZDMA_STATE_BUSY);
         *reg(c, offset) = value;
         if (offset == ZDMA_CTRL0 && value & ZDMA_CONT && state(c) == PAUSED &&

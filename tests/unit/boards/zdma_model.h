@@ -2,7 +2,8 @@
 /*
  * A model of the ZDMA as its manual describes it (UG1085, chapter 19; UG1087, module ZDMA), for
  * tests of the driver on a host. Unlike QEMU's model, its channels take time, and memory that does
- * not answer is an error of the bus. It fails the test if a program does what the manual forbids.
+ * not answer causes a bus error. The model fails the test if a program does what the manual
+ * forbids.
  *
  * Time passes for a channel when its ISR is read, and in zdma_model_run().
  */
@@ -24,10 +25,10 @@ void zdma_model_write(uint32_t channel, uint32_t offset, uint32_t value);
 /* Returns whether the channel's interrupt line is high. */
 bool zdma_model_interrupt(uint32_t channel);
 
-/* Sets the source elements that a channel executes at each read of ISR (default: 1). */
+/* Sets how many source elements a channel executes at each read of ISR (default: 1). */
 void zdma_model_set_pace(uint32_t channel, uint32_t elements);
 
-/* Executes up to `elements` source elements, as if time had passed. */
+/* Executes up to `elements` source elements, as if the channel had had the time. */
 void zdma_model_run(uint32_t channel, uint32_t elements);
 
 /* Makes reads or writes of data at [address, address + bytes) fail. */
@@ -36,7 +37,7 @@ void zdma_model_poison(const void *address, uint32_t bytes, bool reads, bool wri
 /* Makes writes that enable the channel have no effect. */
 void zdma_model_ignore_start(uint32_t channel, bool ignore);
 
-/* Returns the number of lists that were started, and of fills in write-only mode. */
+/* Return the number of lists that were started, and the number of fills in write-only mode. */
 uint32_t zdma_model_lists(void);
 uint32_t zdma_model_fills(void);
 

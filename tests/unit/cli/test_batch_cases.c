@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests names of cases, --filter, and the places of kept cases. */
+/* Tests names of cases, --filter, and the directories of kept cases. */
 #include <stdlib.h>
 #include <string.h>
 

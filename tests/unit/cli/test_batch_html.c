@@ -115,7 +115,7 @@ static void test_every_text_is_escaped(void **state)
     free(page);
 }
 
-/* The evidence of many failures, and then the failures themselves, exceed the limits of a page. */
+/* Both the evidence of many failures and the number of failures exceed the limits of a page. */
 static void test_limits(void **state)
 {
     enum { CASES = 10000, BAD = 5000 };
@@ -139,7 +139,7 @@ static void test_limits(void **state)
     }
     char *page = finish(report, &summary);
     assert_int_equal(count_of(page, "<tr class="), CASES);
-    assert_in_range(count_of(page, "<p>evidence"), 40, 60); /* 64 KiB each: about 3 MiB */
+    assert_in_range(count_of(page, "<p>evidence"), 40, 60); /* 64 KiB per failure: about 3 MiB */
     assert_in_range(strlen(page), 4 << 20, 6 << 20);
     assert_non_null(strstr(page, "further failures are in the table only"));
     assert_non_null(strstr(page, " failures have pictures and elements;"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests writing state files: complete lines, one run at a time, also after a run was killed. */
+/*
+ * Tests writing state files: complete lines, one run at a time, and all this even after a run was
+ * killed.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,7 +101,7 @@ static void test_runs(void **state)
     end(&state_file);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 4);
-    /* This run continues: reused results are not written again. */
+    /* This run continues the run before: results that it reuses are not written again. */
     open_file(&state_file);
     check_state(&state_file.state, 2, "a", true);
     begin(&state_file, 1, "ab");
@@ -153,7 +156,7 @@ static void test_rerun(void **state)
     state_file_close(&state_file);
 }
 
-/* A run was killed within a line. */
+/* A run was killed while it wrote a line. */
 static void test_cut(void **state)
 {
     struct state_file state_file;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl places the buffers of random job files on a board where the service places them. */
+/*
+ * Tests that mlictl gives the buffers of random job files the addresses on a board that the
+ * service would give them.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +44,7 @@ static void draw(struct rng *rng, size_t count)
     }
 }
 
-/* Places the buffers as the service does when mlictl allocates them. Returns 0 or -1. */
+/* Places the buffers as the service does if mlictl allocates them there. Returns 0 or -1. */
 static int place_in_service(struct board *board, struct board_piece *pieces, size_t count)
 {
     const struct board_use use = {.board = board, .percent = 100};

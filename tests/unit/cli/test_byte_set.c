@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the bytes of random moves, and whether two moves meet, with one flag for each byte. */
+/*
+ * Compares byte sets of random moves, and whether two of them have a byte in common, with arrays
+ * that have a flag for each byte.
+ */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +29,7 @@ static mli_explanation draw(struct rng *rng)
         axis->dst_offset = rng_below(rng, 4);
         axis->src_stride = rng_below(rng, 20);
         axis->dst_stride = rng_between(rng, 1, 30);
-        if (rng_chance(rng, 50)) /* packed, so that runs join */
+        if (rng_chance(rng, 50)) /* packed, so that the runs of neighbouring rows join */
             axis->dst_stride = d == 0 ? 1 : move.axis[d - 1].dst_stride * move.axis[d - 1].count;
     }
     return move;
@@ -106,7 +109,10 @@ static void test_random(void **state)
     assert_true(met > ROUNDS / 20 && apart > ROUNDS / 20);
 }
 
-/* Tiles of one tensor are apart although their spans overlap, and take few steps. */
+/*
+ * Two tiles of one tensor have no byte in common although their spans overlap; this takes few
+ * steps.
+ */
 static void test_tiles(void **state)
 {
     const struct byte_set left = {.run = 1000, .loops = 1, .loop = {{1 << 20, 3000}}};
@@ -124,7 +130,7 @@ static void test_tiles(void **state)
     assert_true(byte_sets_meet(&below, &right, &budget));
     assert_false(byte_sets_meet(&left, &empty, &budget));
     assert_true(budget > 0);
-    /* Without budget the answer is the careful one. */
+    /* When the budget is used up, the answer is that the sets may meet. */
     assert_true(byte_sets_meet(&left, &right, &budget));
     assert_int_equal(budget, 0);
 }

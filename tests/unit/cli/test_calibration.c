@@ -55,7 +55,7 @@ static const struct mli_engine engine = {
 static int add_engine(void **state)
 {
     (void)state;
-    seed = 20261122; /* the simulated clock makes all runs equal */
+    seed = 20261122; /* the clock is simulated, so a fixed seed makes all runs equal */
     rng = rng_for_case(seed, 0);
     return mli_mov_add_engine(&engine) == MLI_STATUS_OK ? 0 : -1;
 }
@@ -93,7 +93,8 @@ static void calibrate(void)
     assert_int_equal(calibration.checked_count, 200);
 }
 
-/* Figures that grow together are less certain: the fit states their standard errors. */
+/* The costs of figures that grow together are less certain: the fit states their standard errors.
+ */
 static void expect_cost(enum formula_figure figure, profile_cost expected, profile_cost found)
 {
     const double error = calibration.error[figure] * (double)PROFILE_CYCLE;

@@ -16,7 +16,10 @@
 
 enum { SIZE = 8192, ROUNDS = 60000, ELEM = 2, BASE = 1024 };
 
-/* A byte after the first move: not written, first byte of a zero, later byte of any element. */
+/*
+ * The source of a byte after the first move: byte not written, first byte of a zero element, or a
+ * later byte of any element.
+ */
 enum { NOTHING = -1, ZERO = -2, REST = -3 };
 
 struct shape {
@@ -24,7 +27,10 @@ struct shape {
     uint64_t extent[MLI_MAX_RANK], stride[MLI_MAX_RANK]; /* strides in bytes */
 };
 
-/* A random tensor, with `gap` in percent: rows that are longer than their elements. */
+/*
+ * Makes a random tensor. Each dimension has gaps between its rows with a probability of `gap`
+ * percent.
+ */
 static struct shape draw_shape(struct rng *rng, uint32_t gap)
 {
     struct shape shape = {.rank = rng_between(rng, 1, 4)};
@@ -334,7 +340,7 @@ static void refuses_other_elements(void **state)
     reader.elem = 1;
     assert_int_equal(index_map_compose(&reader, &writer, &composed, &given), COMPOSED_SIZES);
     reader.elem = ELEM;
-    reader.src += 1; /* between two elements */
+    reader.src += 1; /* an address in the middle of an element */
     assert_int_equal(index_map_compose(&reader, &writer, &composed, &given), COMPOSED_IRREGULAR);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random moves become maps and moves again: the second move has the same map. Position-coded bytes
- * of all passes identify a byte.
+ * Converts random moves to maps and the maps to moves: the second move must have the map of the
+ * first. The bytes of all position-coded fills together identify a byte of the source.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -142,7 +142,7 @@ static void finds_the_move_of_a_map(void **state)
     assert_true(found * 2 > scaled(ROUNDS));
 }
 
-/* Arrays that are left out of a job are neutral. */
+/* If no array is written into a job, all arrays are neutral. */
 static void leaves_out_neutral_arrays(void **state)
 {
     static const struct cfg_lengths none = {0};

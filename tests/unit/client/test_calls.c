@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls whose replies the test sends before the request arrives: the id is known, because the first
+ * Calls whose replies the test sends before the request arrives. The test knows the id: the first
  * request of a connection has id 1.
  */
 #define _GNU_SOURCE
@@ -116,7 +116,8 @@ static void test_what_is_refused_here(void **state)
     fake_finish(&fake);
 }
 
-/* A closed descriptor fails only its request; the connection and queued requests continue. */
+/* A closed descriptor makes only its own request fail; the connection and queued requests continue.
+ */
 static void test_closed_descriptors(void **state)
 {
     struct fake fake;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service that is slow to receive descriptors: the kernel limits those on their way to the limit
- * of open files of their user (ETOOMANYREFS). Requests beyond it stay queued.
+ * A service that is slow to receive descriptors. The kernel allows a user only as many sent,
+ * unreceived descriptors as the limit of open files (error ETOOMANYREFS). Requests beyond this
+ * number stay queued.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -16,7 +17,7 @@
 
 enum { NOBODY = 65534, REQUESTS = 60, LIMIT = 100 };
 
-/* Requests have two descriptors each, so half of them are above the limit. */
+/* Sends requests with two descriptors each, so half of the requests exceed the limit. */
 static void send_all(mli_client *client, int fd)
 {
     const mli_client_attachment attachments[] = {{.fd = fd}, {.fd = fd}};
@@ -53,7 +54,7 @@ static void child(void)
     fake_init(&fake, 0);
     setrlimit(RLIMIT_NOFILE, &limit);
     send_all(fake.client, fd);
-    if (!(mli_client_poll_events(fake.client) & POLLOUT)) /* some are queued */
+    if (!(mli_client_poll_events(fake.client) & POLLOUT)) /* some requests are queued */
         _exit(2);
     for (int i = 0; i < 1000 && lines < REQUESTS; i++) {
         lines += count_lines(fake_hear(&fake));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A host program with cJSON hooks of its own uses libmli_client against a real service. Its
- * allocator hands out pointers that free() refuses. All blocks that libmli_client takes for JSON
- * come from it and go back to it, even if an allocation fails.
+ * A host program with cJSON hooks of its own uses libmli_client against a real service. The host's
+ * allocator returns pointers that free() refuses. libmli_client must allocate and free all blocks
+ * for JSON with this allocator, even if an allocation fails.
  */
 #include <cJSON.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ static struct {
     atomic_size_t allocations, frees;
 } host;
 
-/* Number of allocations of this thread before one fails; below 0: no failure. */
+/* Number of this thread's allocations that succeed before one fails; below 0: all succeed. */
 static _Thread_local int countdown = -1;
 
 static void *host_malloc(size_t size)

@@ -17,7 +17,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-/* Number of allocations before one fails; below 0: no failure. */
+/* Number of allocations that succeed before one fails; below 0: all succeed. */
 static int countdown = -1;
 
 static bool fails(void)

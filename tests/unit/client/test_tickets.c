@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests pending requests: replies in any order, in any pieces, late, or never. */
+/* Tests pending requests whose replies come in any order, in any pieces, late, or never. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void test_any_order(void **state)
     fake_finish(&fake);
 }
 
-/* Sends many starts in one write, in the form of PROTOCOL.md. */
+/* Sends many starts in one write, in the form that PROTOCOL.md describes. */
 static void test_what_is_sent(void **state)
 {
     struct fake fake;
@@ -86,7 +86,7 @@ static void test_what_is_sent(void **state)
     fake_finish(&fake);
 }
 
-/* A start with options is written by proto's writer. */
+/* A start with options is written by the JSON writer of proto/. */
 static void test_a_start_with_more(void **state)
 {
     struct fake fake;

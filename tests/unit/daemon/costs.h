@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures an operation on a small and on a large structure. An operation that walks the structure
- * costs about as many times more as the structure is larger; cache misses alone cost a few times.
+ * Measures an operation on a small and on a large structure. If the operation walks the structure,
+ * the ratio of the costs is about that of the sizes; cache misses alone make a ratio of only a few.
  */
 #ifndef TEST_COSTS_H
 #define TEST_COSTS_H
@@ -13,8 +13,8 @@ typedef void cost_round(void *context);
 double cost_of(cost_round *round, void *context);
 
 /*
- * An upper bound on the ratio of the costs of two structures whose sizes are a factor of 64 to 1024
- * apart.
+ * An upper bound on the ratio of the costs for two structures, one 64 to 1024 times as large as the
+ * other.
  */
 #define COST_RATIO_MAX 16.0
 

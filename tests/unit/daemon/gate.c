@@ -17,7 +17,7 @@ static struct gate *closed;
 static struct lane {
     pthread_t thread;
     sem_t mail;
-    struct mli_work *work; /* the work of the thread; null: the thread must end */
+    struct mli_work *work; /* the thread's work item; null: the thread must end */
 } lanes[MLI_MOV_MAX_CHANNELS];
 
 static void wait_for(sem_t *semaphore)
@@ -141,7 +141,7 @@ void gate_close(struct gate *gate, struct config *config)
     sem_init(&gate->leave, 0, 0);
     atomic_init(&gate->open, false);
     closed = gate;
-    (void)mli_mov_add_engine(&engine); /* refused if the engine was added before */
+    (void)mli_mov_add_engine(&engine); /* refused if an earlier test has added the engine */
     snprintf(config->engine, sizeof config->engine, "%s", engine.name);
 }
 

@@ -18,7 +18,7 @@ struct gate {
     uint32_t flags; /* flags of the channels: MLI_CHANNEL_CPU or 0 */
 };
 
-/** Sets the service's engine. Call it before the service starts. */
+/** Makes the gate the service's engine. Call it before the service starts. */
 void gate_close(struct gate *gate, struct config *config);
 /** Waits until a transfer is held at the gate. */
 void gate_wait(struct gate *gate);

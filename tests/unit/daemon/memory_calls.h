@@ -9,14 +9,14 @@
 #include "proto/wire/methods.h"
 #include "tests/unit/daemon/test_peer.h"
 
-/** Sends a request without descriptors; `params` has ' in place of ". */
+/** Sends a request without descriptors. `params` is JSON with ' instead of ". */
 void send_call(struct peer *peer, int id, const char *method, const char *params);
-/** Calls buffer.register with "fd" and more params, like ",'size':4"; reads the reply. */
+/** Calls buffer.register with "fd" and further params, for example ",'size':4"; reads the reply. */
 struct buffer_info register_buffer(struct peer *peer, int fd, const char *more);
 /** Calls buffer.register, which must fail. */
 const struct fault *refused_buffer(struct peer *peer, int fd, const char *more,
                                    enum fault_code code);
-/** Returns a buffer of buffer.list, which must have `count` buffers. */
+/** Returns buffer number `index` of the list of buffer.list, which must have `count` buffers. */
 struct buffer_info list_buffers(struct peer *peer, size_t count, size_t index);
 /** Calls buffer.release or job.release. */
 void release_buffer(struct peer *peer, unsigned number);

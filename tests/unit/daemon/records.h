@@ -27,12 +27,12 @@ struct record *records_make_large(struct user *user, uint32_t entries);
 uint64_t records_add(struct record *record);
 uint64_t records_add_undelivered(struct user *user);
 void records_add_many(struct user *user, unsigned count);
-/** Adds LIMIT records for each of `users_count` users, who have nothing else. */
+/** Adds `users_count` users who have LIMIT records each, and nothing else. */
 void records_add_others(int users_count);
 
 bool records_known(uint64_t number);
 struct record *records_find(uint64_t number);
-/** Trims to the limits. Returns the number of calls. */
+/** Forgets records until the limits are kept. Returns the number of calls that this takes. */
 unsigned records_trim(void);
 
 #define RECORDS(test) cmocka_unit_test_setup_teardown(test, records_setup, records_teardown)

@@ -44,7 +44,10 @@ static void pass(struct model_ring *ring, struct model_turn *turn, int member)
     to_end(ring->turns, ring->count, member);
 }
 
-/* Returns the member that has waited longest, if it has waited for `ageing`; else -1. */
+/*
+ * Returns the member of the ring that has waited longest, or -1 if it has waited for less than
+ * `ageing`.
+ */
 static int overdue(const struct model *m, const struct model_ring *ring,
                    const struct model_turn *turns, uint64_t now)
 {
@@ -88,7 +91,10 @@ static void enter_class(struct model *m, int job, int class, int priority, uint6
     enter_queue(m, job, class, priority, now);
 }
 
-/* Removes a job from its queue. A served job resets the age of its flow, if jobs are left. */
+/*
+ * Removes a job from its queue. If the job was served and its flow has more jobs, the flow's age
+ * restarts.
+ */
 static void leave_queue(struct model *m, int job, bool served, uint64_t now)
 {
     const struct model_job *j = &m->jobs[job];
@@ -113,7 +119,7 @@ static void leave_class(struct model *m, int job, bool served, uint64_t now)
         renew(&m->users[class], &m->user_turns[class][user], user, now);
 }
 
-/* Moves up the first jobs of flows of a user that were not served for long. */
+/* Moves up the first job of each flow of a user that was not served for a long time. */
 static void age_flows(struct model *m, int class, int user, uint64_t now)
 {
     for (int priority = MODEL_LEVELS - 2; priority >= 0; priority--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model of the scheduler, for comparisons: deficit round robin from its definition, one round
- * after another, in arrays. It shares no code with daemon/job/scheduler.c, and has no limit to the
+ * A model of the scheduler, for comparisons: deficit round robin as defined, one round after
+ * another, in arrays. The model shares no code with daemon/job/scheduler.c, and does not limit the
  * work of a call.
  */
 #ifndef TEST_SCHEDULER_MODEL_H
@@ -22,7 +22,7 @@ struct model_turn {
     bool granted;
 };
 
-/* Members in the order of their turns, and in the order of their ages. */
+/* The members of a ring in the order of their turns, and in the order of their ages. */
 struct model_ring {
     int turns[MODEL_FLOWS], ages[MODEL_FLOWS], count;
 };
@@ -40,7 +40,7 @@ struct model_job {
 struct model {
     uint64_t quantum, ageing, weights[MODEL_USERS];
     struct model_job jobs[MODEL_JOBS];
-    /* By class: the ring of users; by class and user: the rings of flows, for each priority. */
+    /* For each class, the ring of users; for each class, user and priority, the ring of flows. */
     struct model_ring users[MODEL_LEVELS];
     struct model_turn user_turns[MODEL_LEVELS][MODEL_USERS];
     struct model_ring flows[MODEL_LEVELS][MODEL_USERS][MODEL_LEVELS];

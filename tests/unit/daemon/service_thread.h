@@ -10,7 +10,7 @@
 #include "tests/unit/daemon/test_peer.h"
 
 struct server {
-    struct config config; /* server_config() sets it; server_start() sets the socket */
+    struct config config; /* server_config() fills it in; server_start() sets its socket */
     uv_loop_t loop;
     uv_async_t poke;
     struct service *service;
@@ -18,8 +18,8 @@ struct server {
     bool reconfigures;       /* server_start() applies the configuration a second time */
     atomic_bool reconfigure; /* true: the next poke applies the configuration */
     bool joined;
-    int first_run;        /* the first result of uv_run() */
-    uint64_t shutdown_ns; /* the time that service_shutdown() took */
+    int first_run;        /* the result of the first uv_run() */
+    uint64_t shutdown_ns; /* duration of service_shutdown() */
     char directory[32];
 };
 

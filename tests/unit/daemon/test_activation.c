@@ -36,15 +36,17 @@ static int inet_listener(uint32_t address)
     return fd;
 }
 
-/* Returns the sockets that a child finds: 1 service, 2 metrics, 3 both, 0 none; 9: refused. */
+/* Returns which sockets a child process finds: 1 service, 2 metrics, 3 both, 0 none; 9: refused. */
 static int take(const int *fds, int count, const char *names)
 {
     struct activation activation;
     struct fault fault;
     char text[16];
 
-    /* Duplicate all descriptors first: a descriptor may have the number that another descriptor
-       must get. */
+    /*
+     * First duplicate all descriptors, because a descriptor may have the number that another one
+     * must get.
+     */
     for (int i = 0; i < count; i++)
         dup2(fds[i], 100 + i);
     for (int i = 0; i < count; i++)
@@ -138,7 +140,7 @@ static void test_environment(void **state)
 
     (void)state;
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    assert_int_equal(with_environment("1", "1"), -1); /* the sockets are for another process */
+    assert_int_equal(with_environment("1", "1"), -1); /* LISTEN_PID names another process */
     assert_null(getenv("LISTEN_FDS"));
     assert_int_equal(with_environment(pid, "x"), -1);
     assert_int_equal(with_environment(pid, "-1"), -1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of jobs that depend on one job: they are settled in slices, between which clients may
- * act. */
+/*
+ * Thousands of jobs depend on one job. The service settles them in slices, and serves clients
+ * between two slices.
+ */
 #include <unistd.h>
 
 #include "proto/wire/methods.h"
@@ -54,9 +56,7 @@ static struct daemon_stats stats(void)
     return stats;
 }
 
-/*
- * Returns whether another client observes that the number of waiting jobs falls in several steps.
- */
+/* Returns whether another client sees the number of waiting jobs fall in several steps. */
 static bool waiting_falls_in_steps(void)
 {
     uint32_t waiting;
@@ -111,7 +111,10 @@ static void test_dependents_fail_in_slices(void **state)
     peer_finish(&many);
 }
 
-/* A client leaves between two slices. Jobs of another client, which come next, start in order. */
+/*
+ * A client leaves between two slices. Jobs of another client, which come next in the queue, start
+ * in order.
+ */
 static void test_client_leaves_between_slices(void **state)
 {
     enum { OTHERS = 50 };

@@ -90,7 +90,7 @@ static void test_stale_socket_is_replaced(void **state)
 
     (void)state;
     assert_int_equal(bind_path(&dead, path, 0600, -1, -1), 0);
-    close(dead.fd); /* the socket file stays, as after a kill */
+    close(dead.fd); /* the socket file stays, as after SIGKILL */
     assert_int_equal(connects(path), -ECONNREFUSED);
     assert_int_equal(bind_path(&bound, path, 0640, -1, -1), 0);
     assert_int_equal(mode_of(path), 0640);
@@ -197,7 +197,10 @@ static void test_paths(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-/* The file was removed, and another service has bound the path. */
+/*
+ * The file was removed, and another service has bound the path: the old service must not remove the
+ * new socket.
+ */
 static void test_foreign_socket_is_not_removed(void **state)
 {
     struct bound old, successor;
@@ -237,7 +240,7 @@ static void test_lock_file(void **state)
     close(lock);
     assert_int_equal(access(lock_path, F_OK), 0);
     assert_int_equal(bind_path(&bound, path, 0600, -1, -1),
-                     0); /* bind_path() uses a lock file again that an earlier process left */
+                     0); /* bind_path() reuses a lock file that an earlier process has left. */
     assert_int_equal(access(lock_path, F_OK), -1);
     bind_release(&bound);
 }

@@ -65,12 +65,15 @@ static void expect_text(const char *format, ...)
     assert_string_equal(fault.text, wanted);
 }
 
-/* The model: one byte for each byte of the memory, with the number of its piece, from 1. */
+/*
+ * The model: one byte for each byte of the memory, with the number (from 1) of the piece there; 0:
+ * free.
+ */
 static uint8_t model[SIZE];
 
 /*
- * Returns the offset that board_place() must choose: the start of the smallest free range that is
- * large enough; -1: no such range.
+ * Returns the offset that board_place() must choose, which is the start of the smallest free range
+ * that is large enough; -1 if no range is.
  */
 static int choose(int bytes, int alignment)
 {
@@ -96,7 +99,7 @@ static int choose(int bytes, int alignment)
     return best;
 }
 
-/* Writes the holders that the message of a refused piece must name, by looking at all pieces. */
+/* Writes the holders that the message about a refused piece must name, by looking at all pieces. */
 static void list_holders(char *out, size_t size, const struct board_piece *pieces)
 {
     bool named[PIECES] = {false};
@@ -193,7 +196,10 @@ static bool is_free(int offset, int bytes, int alignment)
     return true;
 }
 
-/* Places a piece with or without an address and compares with the model. Returns the result. */
+/*
+ * Places a piece with or without a given address, and compares the result with the model. Returns
+ * the result of board_place().
+ */
 static int place_random(struct board_piece *piece, int number, int alignment, struct rng *rng)
 {
     const int bytes = (int)rng_between(rng, 1, 97);
@@ -247,14 +253,17 @@ static void test_against_model(void **state)
         for (int i = 0; i < PIECES; i++)
             board_remove(&pieces[i]);
         memset(model, 0, sizeof model);
-        /* Nothing is lost: the whole memory is one free range again. */
+        /* After all pieces are removed, the whole memory is one free range again. */
         assert_int_equal(place(&pieces[0], SIZE), 0);
         board_remove(&pieces[0]);
     }
     assert_true(placed > 1000 && refused > 100);
 }
 
-/* The message of a refused address names the holder, unless the holder is another user. */
+/*
+ * The message about a refused address names the piece that is in the way, unless another user owns
+ * it.
+ */
 static void test_addresses(void **state)
 {
     struct board_piece pieces[3] = {0};
@@ -289,7 +298,10 @@ static void test_addresses(void **state)
     expect_text("address: 0x90020008 given; buffers in vccm begin at multiples of 16");
 }
 
-/* Removes every other one of four pieces: half of the memory is free, in ranges of a quarter. */
+/*
+ * Removes every second one of four pieces: half of the memory is free, in two ranges of a quarter
+ * each.
+ */
 static void test_fragmentation(void **state)
 {
     struct board_piece pieces[5] = {0};
@@ -308,8 +320,10 @@ static void test_fragmentation(void **state)
     expect_text("src.memory: 65537 B wanted, but vccm has 131072 of 262144 B free, the largest "
                 "piece 65536 B; buffer 3 of client 2 (uid %u) holds 131072 B in 2 ranges",
                 use.holder.uid);
-    /* Two free ranges of 64 KiB: board_place() takes from the first range, then from its rest, then
-     * the second range. */
+    /*
+     * Two free ranges of 64 KiB: board_place() uses the first range, then the rest of the first
+     * range, then the second range.
+     */
     assert_int_equal(place(&pieces[4], 1000), 0);
     assert_int_equal(pieces[4].address, 0x90000000);
     assert_int_equal(place(&pieces[0], 60000), 0);
@@ -318,7 +332,10 @@ static void test_fragmentation(void **state)
     assert_int_equal(pieces[2].address, 0x90020000);
 }
 
-/* A message names the three largest pieces of its reader, and the sums of all other pieces. */
+/*
+ * A message names the three largest pieces of the user who reads it, and the sums of all other
+ * pieces.
+ */
 static void test_holders(void **state)
 {
     struct board_piece pieces[8] = {0};
@@ -375,7 +392,7 @@ static void test_quota(void **state)
     assert_int_equal(fault.code, FAULT_LIMIT);
 }
 
-/* A removed piece may be removed again, and a piece of zeros too. */
+/* A removed piece may be removed again, and so may a piece that is all zeros. */
 static void test_remove_twice(void **state)
 {
     struct board_piece piece = {0};
@@ -393,8 +410,7 @@ static void test_remove_twice(void **state)
     assert_int_equal(board.memories[0].count, 0);
 }
 
-/* Board memory with a free range between each two of `count` pieces, and the users of the pieces.
- */
+/* Board memory in which `count` pieces alternate with free ranges, and the users of the pieces. */
 struct crowd {
     struct board_piece *pieces;
     size_t count, next;

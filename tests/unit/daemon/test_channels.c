@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sets of channels: find, reserve, quarantine. */
+/* Tests sets of channels: finding, reserving and quarantining channels. */
 #include "daemon/job/channels.h"
 
 #include "tests/support/unit.h"
@@ -61,7 +61,7 @@ static void test_widest(void **state)
     struct channels channels = of(0xff, 0xff, 0xff, 0);
 
     (void)state;
-    assert_int_equal(channels_widest(&channels), 8); /* busy channels are in service too */
+    assert_int_equal(channels_widest(&channels), 8); /* channels in service include busy channels */
     channels.quarantined = 0x08;
     assert_int_equal(channels_widest(&channels), 4);
     channels.quarantined = 0xff;
@@ -75,7 +75,7 @@ static void test_reserve(void **state)
     (void)state;
     assert_true(channels_reserve(&channels, 2));
     assert_int_equal(channels.reserved, 0xc0);
-    assert_true(channels_reserve(&channels, 4)); /* only two of the four are busy */
+    assert_true(channels_reserve(&channels, 4)); /* only two of these four channels are busy */
     assert_int_equal(channels.reserved, 0x78);
     channels.quarantined = 0x80;
     assert_true(channels_reserve(&channels, 4));

@@ -56,7 +56,7 @@ static void test_defaults(void **state)
     assert_memory_equal(&empty, &config, sizeof config);
 }
 
-/* The installed file sets the default values. */
+/* The installed configuration file sets the default values. */
 static void test_installed_file(void **state)
 {
     struct config config, standard;
@@ -139,7 +139,8 @@ static void assert_quota(const struct config *config, uint32_t uid, uint32_t cli
     assert_true(quota->buffer_bytes == bytes);
 }
 
-/* A number that a user's quota lacks is that of "default", even if "default" comes later. */
+/* A quota of a user that lacks a number has the number of "default", even if "default" comes later.
+ */
 static void test_quotas(void **state)
 {
     char text[4096] = "{'quotas':{";
@@ -174,7 +175,8 @@ static void test_quotas(void **state)
 }
 
 /*
- * Takes objects for one user until the rule refuses; other users have `total`. Returns the number.
+ * Takes objects for one user until the rule refuses; all users together then have at most `total`.
+ * Returns the number of objects taken.
  */
 static uint32_t take_all(uint32_t limit, uint32_t total)
 {
@@ -185,7 +187,7 @@ static uint32_t take_all(uint32_t limit, uint32_t total)
     return own;
 }
 
-/* Lets the users take one object each in turn. Returns how much of the limit is left. */
+/* Lets the users take one object each, in turn. Returns how much of the limit is left. */
 static uint32_t take_turns(uint32_t limit, uint32_t *own, uint32_t users)
 {
     uint32_t total = 0, before;
@@ -217,7 +219,7 @@ static void test_shares_of_users_who_take_turns(void **state)
             const uint32_t left = take_turns(limit, own, users);
             const uint32_t share = 3 * limit / (3 * users + 1);
 
-            assert_true(left > 0); /* another user can still take one */
+            assert_true(left > 0); /* another user can still take one object */
             for (uint32_t k = 0; k < users; k++) {
                 assert_true(own[k] <= 3 * left);
                 assert_in_range(own[k], share > 1 ? share - 1 : 1, share + 1);
@@ -254,7 +256,7 @@ static void test_quota_replaces_share(void **state)
     (void)state;
     assert_true(quota_allows(5, 4, 9, 10));
     assert_false(quota_allows(5, 5, 5, 10));
-    assert_false(quota_allows(5, 0, 10, 10)); /* all of the limit is used */
+    assert_false(quota_allows(5, 0, 10, 10)); /* the users have taken the whole limit */
 }
 
 static void test_access(void **state)

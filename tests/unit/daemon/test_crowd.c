@@ -36,7 +36,7 @@ static const struct kind {
          "'dst':{'fd':1}"},
 };
 
-/* One client on its own thread: runs several jobs at a time, each with its own destination. */
+/* A client on its own thread that runs several jobs at a time, each with its own destination. */
 static void *be_client(void *context)
 {
     atomic_int *wrong = context;
@@ -100,7 +100,7 @@ static void test_crowds(void **state)
     crowd_on("mock");
 }
 
-/* Services end, and clients leave, while transfers run. */
+/* Services end and clients leave while transfers run. */
 static void test_shutdowns_while_running(void **state)
 {
     static const char *const engines[] = {"", "threads:tiny=0", "inline",

@@ -14,7 +14,7 @@ static uv_loop_t loop;
 static struct deadlines deadlines;
 static struct task *tasks;
 
-/* Not called: all deadlines are far. */
+/* Never called, because all deadlines are far away. */
 static void on_passed(uv_timer_t *timer)
 {
     (void)timer;
@@ -28,7 +28,7 @@ static int setup(void **state)
     tasks = calloc(MANY, sizeof *tasks);
     assert_non_null(tasks);
     assert_int_equal(deadlines_reserve(&deadlines, 1), 0);
-    for (uint32_t i = 1; i <= MANY; i++) /* memory grows with the number of jobs */
+    for (uint32_t i = 1; i <= MANY; i++) /* memory of the heap grows with the number of jobs */
         assert_int_equal(deadlines_reserve(&deadlines, i), 0);
     return 0;
 }
@@ -54,7 +54,7 @@ static uint64_t random_number(void)
     return number >> 32;
 }
 
-/* The deadlines are in an hour or later, so that the timer never fires. */
+/* All deadlines are in an hour or later, so the timer never fires. */
 static void add(int i, uint64_t ns)
 {
     tasks[i].deadline = uv_hrtime() + UINT64_C(3600000000000) + ns;
@@ -109,7 +109,7 @@ static void test_no_memory(void **state)
     assert_int_equal(deadlines.count, 1);
 }
 
-/* Each job's deadline is earlier than all deadlines before, and the oldest job ends. */
+/* Each new deadline is earlier than all others, and each time the oldest job ends. */
 static void turn_over(void *context)
 {
     static uint64_t earlier = UINT64_C(1) << 40;

@@ -46,7 +46,7 @@ static void test_protocol(void **state)
 #define ROW(name, code, meaning) assert_says(text, "\n| %d | `%s` | %s", code, #name, meaning);
     FAULT_TABLE(ROW)
 #undef ROW
-    /* daemon.resume shares the heading of daemon.drain. */
+    /* daemon.resume has no heading of its own: that of daemon.drain names both. */
 #define METHOD(name, method)                                                                       \
     assert_says(text, RPC_##name == RPC_DAEMON_RESUME ? ", %s\n" : "\n### %s", method);
     RPC_METHOD_TABLE(METHOD)
@@ -89,7 +89,7 @@ static void test_configuration(void **state)
     (void)state;
     assert_int_equal(json_parse(example, strlen(example), &rpc_request_limits, &root, &fault), 0);
     assert_keys(text, &root, "");
-    /* The keys that are not set by default. */
+    /* The keys that have no default value. */
     assert_says(text, "\n|  *access.uids*\n");
     assert_says(text, "\n|  *quotas.*_UID_, *quotas.default*\n");
     json_free(&root);

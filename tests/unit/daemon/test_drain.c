@@ -67,7 +67,7 @@ static void test_drain(void **state)
     assert_int_equal(peer_info(&other).phase, PHASE_DRAINED);
 }
 
-/* daemon.resume answers waiting drains. A drain of a closed connection is dropped. */
+/* daemon.resume answers the drains that wait. The drain of a closed connection is dropped. */
 static void test_resume_in_the_middle(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_resume_in_the_middle(void **state)
     peer_ok(&peer, 1);
 }
 
-/* A job that waits for room is refused when the service is drained meanwhile. */
+/* A submit that waits for room is refused if the service begins to drain meanwhile. */
 static void test_drain_refuses_held_jobs(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_jobs_of_a_user(void **state)
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
     peer_expect_alive(&peer);
-    peer_submit(&other, 3, src, dst, COPY); /* this and the next request wait in the socket */
+    peer_submit(&other, 3, src, dst, COPY); /* this request and the next one wait in the socket */
     scene_call(&other, 4, "daemon.info", "");
     assert_int_equal(peer_info(&peer).jobs_queued, 1);
     gate_release(&gate);

@@ -36,7 +36,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs a move over its own connection. Returns what failed, or NULL. */
+/* Runs a move over its own connection. Returns the name of the call that failed, or NULL. */
 static const char *session(void)
 {
     int socket, src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
@@ -81,7 +81,7 @@ static void test_from_several_threads(void **state)
     peer_expect_alive(&fixture.peer);
 }
 
-/* The service stops before its other connections, which end too. */
+/* The service stops before its clients close their connections: the connections end too. */
 static void test_stop_with_connections(void **state)
 {
     struct peer others[THREADS];
@@ -121,7 +121,7 @@ static void test_without_descriptors(void **state)
     assert_null(session());
 }
 
-/* Returns whether the held job fails within several times LIMIT_MS. */
+/* Returns whether the job that is held at the gate fails within a few times LIMIT_MS. */
 static bool is_ended(struct peer *peer)
 {
     usleep(6 * LIMIT_MS * 1000);
@@ -156,7 +156,7 @@ static bool is_watched(uint32_t channel_flags)
     return stuck;
 }
 
-/* The watchdog of an embedded service watches only devices, not threads. */
+/* The watchdog of an embedded service watches only devices, not the engine's threads. */
 static void test_watchdog(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_watchdog(void **state)
     assert_true(is_watched(0));
 }
 
-/* To configure an embedded service again does not start its watchdog. */
+/* Configuring an embedded service again does not start its watchdog. */
 static void test_watchdog_after_reconfigure(void **state)
 {
     struct gate gate = {.flags = MLI_CHANNEL_CPU};

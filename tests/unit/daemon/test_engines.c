@@ -103,7 +103,8 @@ static void test_bad_specs(void **state)
         assert_null(thread);
     }
     start_on("");
-    assert_int_equal(service_check(&fixture.config, &fault), 0); /* busy channels are not a fault */
+    /* The configuration is valid although the channels are busy. */
+    assert_int_equal(service_check(&fixture.config, &fault), 0);
     assert_string_equal(peer_info(peer).engine, "threads");
 }
 
@@ -122,7 +123,7 @@ static void test_channels_of_the_device(void **state)
     start_on("");
 }
 
-/* Every channel of a job moves a part. */
+/* Each channel of a job moves a part of the job. */
 static void test_several_channels(void **state)
 {
     uint64_t sum = 0;
@@ -157,7 +158,7 @@ static void test_permute_runs_on_channels(void **state)
     assert_int_equal(stats.bytes, BIG / 2);
 }
 
-/* A failed job reports where it stopped. Other jobs are not affected. */
+/* The error of a failed job says where the transfer stopped. Other jobs are not affected. */
 static void test_failing_copy(void **state)
 {
     const struct fault *fault;
@@ -221,7 +222,7 @@ static void test_many_failures(void **state)
     assert_int_equal(peer_info(peer).channels_busy, 0);
 }
 
-/* One wrong bit is not reported: only a comparison with a golden file finds the error. */
+/* An engine flips one bit and reports no error: only a comparison with a golden file finds it. */
 static void test_corrupt(void **state)
 {
     char found[4];
@@ -237,7 +238,7 @@ static void test_corrupt(void **state)
     assert_int_equal(bits, 1);
 }
 
-/* A job without a guard for its memory is not started. */
+/* A job for whose memory no guard is free is not started. */
 static void test_no_guard_left(void **state)
 {
     struct sigbus_guard guards[SIGBUS_GUARDS_MAX - 1];
@@ -256,7 +257,7 @@ static void test_no_guard_left(void **state)
     assert_int_equal(peer_info(peer).channels_busy, 0);
 }
 
-/* A job is answered at its deadline; its channel works afterwards. */
+/* A job is answered at its deadline; its channel works again afterwards. */
 static void stuck_past_its_deadline(const char *engine)
 {
     start_on(engine);
@@ -293,8 +294,8 @@ static void test_stuck_over_several_channels(void **state)
 }
 
 /*
- * Files shrink while their jobs wait behind a stuck job: the thread that moves the data gets the
- * fault.
+ * Files shrink while their jobs wait behind a stuck job: the engine's thread that moves the data
+ * gets the SIGBUS.
  */
 static void shrinks_under(const char *engine)
 {
@@ -316,7 +317,7 @@ static void shrinks_under(const char *engine)
     peer_submit(&waiter, 3, big_src, big_dst, BIG_COPY);
     assert_int_equal(peer_info(&waiter).jobs_queued, 3);
     assert_int_equal(ftruncate(cut_src, 5000) + ftruncate(cut_dst, 5000), 0);
-    peer_finish(&holder); /* no client waits for the stuck job */
+    peer_finish(&holder); /* the stuck job's client has left: no client waits for the job */
     assert_string_equal(peer_error(&waiter, 1, FAULT_IO_ERROR)->pointer, "/src");
     assert_string_equal(peer_error(&waiter, 2, FAULT_IO_ERROR)->pointer, "/dst");
     peer_ok(&waiter, 3);
@@ -331,7 +332,7 @@ static void test_files_shrink(void **state)
 {
     (void)state;
     shrinks_under("fault:threads,stick=1");
-    shrinks_under("fault:inline,stick=1"); /* the loop's own thread gets the fault */
+    shrinks_under("fault:inline,stick=1"); /* the loop's thread gets the SIGBUS */
     shrinks_under("fault:mock,stick=1");
     start_on("");
 }

@@ -65,7 +65,7 @@ static void test_life_of_a_job(void **state)
     assert_int_equal(event->job.bytes_done, 4);
     assert_int_equal(event->job.ns_moving, event->time_ns - started);
     assert_int_equal(event->dropped, 0);
-    peer_ok(&peer, 2); /* the reply comes after the event */
+    peer_ok(&peer, 2); /* the reply comes after the event of the same request */
 }
 
 static void test_events_of_failed_jobs(void **state)
@@ -99,7 +99,7 @@ static void test_scopes(void **state)
     subscribe(&peer, "'events':['queued']");
     peer_submit(&other, 2, src, dst, COPY);
     gate_wait(&gate);
-    peer_expect_alive(&peer); /* another connection's job sends no event before the pong */
+    peer_expect_alive(&peer); /* no event of the other connection's job comes before the pong */
     subscribe(&peer, "'events':['queued'],'scope':'user'");
     peer_submit(&other, 3, src, dst, COPY);
     assert_int_equal(event_of(&peer, EVENT_QUEUED)->job.client, 2);
@@ -157,7 +157,7 @@ static void test_slow_subscriber(void **state)
     assert_int_equal(daemon_stats_read(&reply.result, &stats), 0);
     rpc_reply_finish(&reply);
     assert_true(stats.events_dropped > 0);
-    /* The next event after dropped events has their number. */
+    /* The next event after dropped events tells how many were dropped. */
     peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':5,'method':'daemon.ping'}");
     for (;;) {
         struct event event;

@@ -33,7 +33,10 @@ static void random_case(mli_tensor *src, mli_mov_cfg_t *cfg)
     }
 }
 
-/* Computes the smallest and largest coordinate read along d. Returns false if none is read. */
+/*
+ * Computes the smallest and the largest source coordinate that the move reads along dimension d.
+ * Returns false if it reads none.
+ */
 static bool walk(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t *first,
                  uint64_t *last)
 {
@@ -90,7 +93,7 @@ static void test_random_moves(void **state)
     }
 }
 
-/* The span is exact: libmli refuses a span that is one byte shorter. */
+/* The span is exact: libmli refuses a capacity that is one byte smaller. */
 static void test_libmli_requires_the_same_bytes(void **state)
 {
     static int8_t memory[1 << 20];

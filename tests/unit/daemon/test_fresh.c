@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hints for fresh destinations: libmli maps the pages of a large destination that was mapped for
- * one job ahead, by madvise(). This program counts these calls. A file that shrinks meanwhile fails
- * only its job.
+ * Tests the hints for fresh destinations. If a large destination was mapped for one job only,
+ * libmli maps its pages before the move, by madvise(). This program counts these calls. If the file
+ * shrinks meanwhile, only its own job fails.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -116,7 +116,7 @@ static void test_shared_mappings_get_no_hint(void **state)
     assert_file(big_dst, noise, BIG);
 }
 
-/* madvise() fails at the end of the shorter file; then the move gets the fault. */
+/* madvise() fails at the end of the shorter file; then the move gets a SIGBUS. */
 static void test_destination_shrinks(void **state)
 {
     const int whole = memfd_with(NULL, BIG);

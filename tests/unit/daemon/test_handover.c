@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A channel's thread has appended its task to the list, and is slow to wake the loop. Another task
- * may wake the loop, which then finds the first task in the list. It must not free anything before
- * the thread has left uv_async_send(). The linker replaces libuv's function by the one here
- * (--wrap).
+ * A channel's thread has appended its task to the list, but is slow to wake the loop. Another task
+ * may wake the loop, which then finds the first task in the list. The loop must not free anything
+ * before the thread has left uv_async_send(). The linker replaces libuv's uv_async_send() by the
+ * one here (--wrap).
  */
 #include <stdatomic.h>
 #include <string.h>

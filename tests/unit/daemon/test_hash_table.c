@@ -40,7 +40,10 @@ static uint64_t hash_of(uint64_t value)
     return hash_table_hash(&table, value, NULL, 0);
 }
 
-/* Returns the number of nodes up to the item in its chain; 0: the item is not in the table. */
+/*
+ * Returns how many nodes of a chain are compared until the item is found; 0: the item is not in the
+ * table.
+ */
 static unsigned steps_to(uint64_t value)
 {
     unsigned steps = 0;
@@ -55,7 +58,8 @@ static unsigned steps_to(uint64_t value)
 }
 
 /*
- * The numbers are multiples of a large power of two: without a key, one chain would have them all.
+ * The numbers are multiples of a large power of two: if the hash had no key, all would be in one
+ * chain.
  */
 static void add(unsigned i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the records of ended jobs: the limits of each user and of all, and which record is
- * replaced.
+ * Tests the records of ended jobs: the limits of each user and of all users together, and which
+ * record is forgotten first.
  */
 #include "daemon/job/history.h"
 
@@ -32,7 +32,10 @@ static void test_oldest_record_is_replaced(void **state)
     assert_ptr_equal(registry_find_name(&registry, ALICE, "tile"), &records_find(250)->entry);
 }
 
-/* Another user's records do not replace a user's own, whether that user is connected or not. */
+/*
+ * Records of one user do not replace records of another user, whether the other user is connected
+ * or not.
+ */
 static void test_users_do_not_share(void **state)
 {
     const uint64_t kept = records_add_undelivered(alice), also = records_add(records_make(alice));
@@ -71,7 +74,10 @@ static void test_delivered_records_are_replaced_first(void **state)
     assert_int_equal(alice->shelf.undelivered, 1);
 }
 
-/* A user without job.wait loses the oldest jobs; delivered records keep a quarter of the limit. */
+/*
+ * A user who never calls job.wait loses the records of the oldest jobs; delivered records keep a
+ * quarter of the limit.
+ */
 static void test_limit_of_undelivered_records(void **state)
 {
     uint64_t number;
@@ -113,7 +119,7 @@ static void test_limits(void **state)
     assert_int_equal(history.count, 0);
 }
 
-/* After the limit was lowered, a new record replaces up to four old records. */
+/* After the limit was lowered, each new record replaces up to four old records. */
 static void test_records_added_while_trimming(void **state)
 {
     const uint64_t kept = records_add(records_make(bob));
@@ -136,7 +142,7 @@ static void test_records_added_while_trimming(void **state)
     records_trim();
     assert_true(records_known(kept));
     assert_int_equal(history.count, 6);
-    history_set_limit(&history, 0); /* users are freed during the trimming */
+    history_set_limit(&history, 0); /* users without records are freed during the trimming */
     records_trim();
     assert_int_equal(history.shelf_count, 0);
     alice = user_hold(&users, ALICE);
@@ -200,11 +206,11 @@ static void test_limit_of_large_results(void **state)
 
     (void)state;
     for (int i = 0; i < 60; i++)
-        records_add(records_make_large(alice, 100 * 1000)); /* the records have 500 KB each */
+        records_add(records_make_large(alice, 100 * 1000)); /* each of these records has 500 KB */
     assert_in_range(alice->shelf.count, 10, 17);
     assert_true(alice->shelf.quant_bytes <= HISTORY_QUANT_MAX);
     assert_true(records_known(small) &&
-                records_known(others)); /* these records have no parameters */
+                records_known(others)); /* the two small records have no parameters */
     records_add_many(alice, LIMIT);
     assert_int_equal(alice->shelf.count, LIMIT);
     assert_int_equal(alice->shelf.quant_bytes, 0);

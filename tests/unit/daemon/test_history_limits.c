@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the exact numbers of records that are kept and forgotten at the limits, the lists of the
- * records, and their descriptions.
+ * Tests the exact numbers of records that are kept at the limits, the lists of records, and their
+ * descriptions.
  */
 #include <stdlib.h>
 
 #include "tests/unit/daemon/records.h"
 
 enum {
-    ENTRY = 5,                                         /* bytes of an entry of parameters */
-    SMALL_MAX = HISTORY_QUANT_MAX / HISTORY_QUANT_MIN, /* records with few parameters */
+    ENTRY = 5,                                         /* bytes of one entry of the parameters */
+    SMALL_MAX = HISTORY_QUANT_MAX / HISTORY_QUANT_MIN, /* most records with few parameters */
     TOO_LARGE = HISTORY_QUANT_MAX / ENTRY + 1,         /* entries of a record that is not kept */
     OTHERS = 5000                                      /* uid of the first other user */
 };
@@ -71,7 +71,7 @@ static void test_record_without_name_and_fault(void **state)
     record_free(record);
 }
 
-/* After the limit was lowered, each new record replaces four. */
+/* After the limit was lowered, each new record replaces four old ones. */
 static void test_a_new_record_replaces_four(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_limit_of_one_record(void **state)
     assert_int_equal(alice->shelf.count, 1);
 }
 
-/* Each record holds its user, until it is forgotten or not kept at all. */
+/* Each record holds a reference to its user, until the record is forgotten or refused. */
 static void test_records_hold_their_user(void **state)
 {
     const uint32_t holders = alice->holders;
@@ -120,7 +120,7 @@ static void test_records_hold_their_user(void **state)
     assert_int_equal(alice->holders, holders);
 }
 
-/* The users have no undelivered records, and too few delivered ones to lose them first. */
+/* No user has undelivered records, or so many delivered ones that these are forgotten first. */
 static void test_many_users_with_few_delivered_records(void **state)
 {
     const unsigned each = LIMIT / 4, most = HISTORY_SHARES * LIMIT;
@@ -130,7 +130,10 @@ static void test_many_users_with_few_delivered_records(void **state)
     assert_int_equal(history.count, most);
 }
 
-/* Ranks are exact for small counts: the user with one record more loses it. */
+/*
+ * With small counts the order of the users is exact: the user with one more record than others
+ * loses a record.
+ */
 static void test_one_record_more_is_most(void **state)
 {
     (void)state;
@@ -157,7 +160,10 @@ static void test_a_too_large_record_replaces_nothing(void **state)
     assert_int_equal(bob->shelf.count, 9);
 }
 
-/* The parameters of a user may be exactly at the limit, and a too large record changes nothing. */
+/*
+ * The parameters of a user may be exactly as large as the limit. A record that is too large changes
+ * nothing.
+ */
 static void test_parameters_at_the_limit_of_a_user(void **state)
 {
     (void)state;
@@ -173,8 +179,8 @@ static void test_parameters_at_the_limit_of_a_user(void **state)
 }
 
 /*
- * Beyond the limit of all users, a user with most parameters loses a record; not one with most
- * records.
+ * Beyond the limit of all users, the user with the most parameters loses a record, not the user
+ * with the most records.
  */
 static void test_parameters_at_the_limit_of_all_users(void **state)
 {
@@ -210,7 +216,7 @@ static void test_large_undelivered_records_are_replaced(void **state)
     assert_int_equal(alice->shelf.undelivered, alice->shelf.count);
 }
 
-/* Checks the records of a list, by their numbers; 0 ends the numbers. */
+/* Checks the numbers of the records in a list; the expected numbers end with 0. */
 static void expect_list(struct link *list, const uint64_t *numbers)
 {
     struct link *at = list->next;

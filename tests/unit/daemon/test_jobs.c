@@ -116,8 +116,8 @@ static void test_offsets_in_files(void **state)
 }
 
 /*
- * The strides of a (2, 2) result for some cfg and dst. A stride that is 0 or absent is computed
- * from the next inner stride, and from the extents of dst if it has a shape.
+ * Checks the strides of a (2, 2) result for some members of cfg and dst. A stride that is 0 or
+ * absent is computed from the next inner stride and, if dst has a shape, from the extents of dst.
  */
 static void check_strides(const char *members, int32_t outer, int32_t inner)
 {
@@ -179,7 +179,7 @@ static void test_missing_strides_that_do_not_fit(void **state)
     close(dst);
 }
 
-/* The move reads only padding: the source's bytes do not matter. */
+/* The move reads only padding, so the source's bytes have no effect. */
 static void test_only_padding(void **state)
 {
     int src = memfd_with("x", 1), dst = memfd_with("xxx", 3);
@@ -194,7 +194,7 @@ static void test_only_padding(void **state)
     close(dst);
 }
 
-/* A tile is read from a file that has only the tile. */
+/* A tile is read from a file that contains nothing but the tile. */
 static void test_tile_of_short_file(void **state)
 {
     int src = counting_file(10), dst = memfd_with(NULL, 4);
@@ -277,7 +277,7 @@ static void test_quantisation_per_tensor(void **state)
     close(dst);
 }
 
-/* The parameters follow their axis through crop, permutation and padding. */
+/* The per-axis parameters stay with their axis through crop, permutation and padding. */
 static void test_quantisation_per_axis(void **state)
 {
     int src = counting_file(6), dst = memfd_with(NULL, 6);
@@ -300,7 +300,7 @@ static void test_quantisation_per_axis(void **state)
     close(dst);
 }
 
-/* Entries that are not written keep the destination's parameters. */
+/* Entries that the move does not write keep the destination's parameters. */
 static void test_quantisation_of_an_update(void **state)
 {
     int src = counting_file(2), dst = memfd_with("wxyz", 4);
@@ -392,7 +392,7 @@ static void test_pipelined(void **state)
     close(src);
 }
 
-/* A refusal has libmli's message, and writes nothing. */
+/* The error of a refused job has libmli's message; the job writes nothing. */
 static void test_refusals_of_the_library(void **state)
 {
     int src = counting_file(16), dst = memfd_with("................", 16);
@@ -489,7 +489,7 @@ static void test_one_file_for_both(void **state)
     int again = dup(file);
 
     (void)state;
-    /* Both tensors use one descriptor, or two descriptors of one file. */
+    /* Both tensors are in one file, which comes as one descriptor or as two. */
     peer_send(peer, &file, 1,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':1,'params':{'op':'mov',"
               "'src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':0,'offset':7}}}");
@@ -499,7 +499,7 @@ static void test_one_file_for_both(void **state)
     peer_submit(peer, 2, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':7}");
     peer_error(peer, 2, FAULT_REFUSED);
-    /* Neighbouring ranges are allowed, even if dst_offset keeps them apart. */
+    /* Ranges of one file that touch are allowed, even if they touch only because of dst_offset. */
     peer_submit(peer, 3, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':8}");
     peer_ok(peer, 3);

@@ -85,8 +85,10 @@ static void test_priorities(void **state)
         peer_ok(&peer, order[i]);
 }
 
-/* A wide job waits for channels. A job with more bytes than the running transfer has left does not
- * start before it. */
+/*
+ * A wide job waits for channels. Meanwhile a job does not overtake it if the job has more bytes
+ * than the running transfer still has to move.
+ */
 static void test_wide_job(void **state)
 {
     (void)state;
@@ -118,9 +120,9 @@ static void test_jobs_per_client(void **state)
     server_connect(&server, &other);
     peer_submit(&peer, 0, src, dst, COPY);
     peer_submit(&peer, 1, src, dst, COPY);
-    peer_submit(&peer, 2, src, dst, COPY); /* this line waits, and so do all later lines */
+    peer_submit(&peer, 2, src, dst, COPY); /* this client's lines wait from here on */
     peer_submit(&peer, 4, src, dst, COPY);
-    peer_submit(&other, 3, src, dst, COPY); /* another client may submit */
+    peer_submit(&other, 3, src, dst, COPY); /* another client may submit meanwhile */
     while (peer_info(&other).jobs_queued + peer_info(&other).jobs_running < 3)
         sched_yield();
     usleep(20 * 1000);
@@ -194,7 +196,7 @@ static void test_timeout_while_running(void **state)
     gate_release(&gate);
     gate_wait(&gate);
     gate_release(&gate);
-    peer_ok(&peer, 1); /* no further reply for job 0 */
+    peer_ok(&peer, 1); /* job 0 gets no further reply */
     assert_int_equal(peer_info(&peer).jobs_done, 1);
     assert_int_equal(peer_info(&peer).jobs_failed, 1);
 }
@@ -247,7 +249,7 @@ static void test_client_leaves_with_jobs(void **state)
     EVENTUALLY(peer_info(&peer).clients == 1);
     gate_release(&gate);
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
-    assert_file(dst, "\0\0\0\0", 4); /* the job was cancelled, because its client has left */
+    assert_file(dst, "\0\0\0\0", 4); /* the service cancelled the job because its client has left */
 }
 
 static void test_client_leaves_with_unread_replies(void **state)
@@ -304,7 +306,7 @@ static void test_shutdown(void **state)
     peer_error(&peer, 1, FAULT_SHUTTING_DOWN);
     peer_submit(&other, 2, src, dst, COPY);
     peer_error(&other, 2, FAULT_SHUTTING_DOWN);
-    peer_expect_alive(&other); /* the connection lives until the last job is done */
+    peer_expect_alive(&other); /* the connection stays open until its last job is done */
     gate_release(&gate);
     peer_ok(&peer, 0);
     peer_expect_end(&peer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests accepting connections: access, quotas, and the lack of descriptors. */
+/* Tests accepting connections: access, quotas, and running out of descriptors. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void test_mode_of_the_socket(void **state)
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
-/* Connects as another user, in a child process that prints the first line. */
+/* Connects as another user in a child process, which prints the first line that it receives. */
 static void first_line_as(uid_t uid, char *line, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -153,7 +153,7 @@ static void test_quota_of_clients(void **state)
     peer_finish(&peer);
 }
 
-/* Without a quota one user gets three quarters of limits.clients. */
+/* Without a quota, one user gets at most three quarters of limits.clients. */
 static void test_share_of_clients(void **state)
 {
     struct peer peers[6], refused;
@@ -173,7 +173,10 @@ static void test_share_of_clients(void **state)
         peer_finish(&peers[i]);
 }
 
-/* Holds `count` connections as another user; returns the process, which ends when `hold` closes. */
+/*
+ * Holds `count` connections as another user until *hold is closed. Returns the process that holds
+ * them.
+ */
 static pid_t crowd_as(uid_t uid, int count, int *hold)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -194,7 +197,7 @@ static pid_t crowd_as(uid_t uid, int count, int *hold)
 
             if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
                 _exit(1);
-            (void)!recv(fd, &byte, 1, 0); /* receives a greeting or a refusal */
+            (void)!recv(fd, &byte, 1, 0); /* receives the greeting or the refusal */
         }
         (void)!write(ready[1], "", 1);
         _exit(read(end[0], &byte, 1) != 0);
@@ -207,7 +210,7 @@ static pid_t crowd_as(uid_t uid, int count, int *hold)
     return child;
 }
 
-/* Root can connect although other users have all open slots, and beyond its own quota. */
+/* Root can connect even if other users have all open slots, and beyond root's own quota. */
 static void test_slots_for_root(void **state)
 {
     char line[1024];
@@ -279,7 +282,10 @@ static void fail_accept(int error, int times)
     seam.accept = accept_fails;
 }
 
-/* Without descriptors, the reserve accepts a connection to send the reason. */
+/*
+ * If no descriptor is left, the service accepts a connection with its reserve descriptor, to send
+ * the reason.
+ */
 static void test_no_descriptors(void **state)
 {
     struct peer peer;
@@ -296,7 +302,8 @@ static void test_no_descriptors(void **state)
     peer_finish(&peer);
 }
 
-/* Without the reserve, the loop must not spin on the backlog: the service retries later. */
+/* If even the reserve is used up, the loop must not spin on the backlog: the service retries later.
+ */
 static void pauses(int error)
 {
     const struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
@@ -335,7 +342,7 @@ static void test_aborted_connections(void **state)
     peer_finish(&peer);
 }
 
-/* Uses up all descriptors that the real limit of the process allows. */
+/* Uses up all descriptors that the limit of the process allows. */
 static void test_real_limit(void **state)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -384,7 +391,7 @@ static void test_embedded(void **state)
     server_start(&server); /* the teardown stops this service */
 }
 
-/* Two services cannot share the library's channels while they are in use. */
+/* Two services cannot share the library's channels while the channels are in use. */
 static void test_channels_in_use(void **state)
 {
     struct fixture fixture;

@@ -64,7 +64,7 @@ static void test_levels(void **state)
     assert_true(log_begin(&line, LOG_DEBUG, "x"));
 }
 
-/* No value can forge a line or a key. */
+/* No value can make text look like another line or another key. */
 static void test_escapes(void **state)
 {
     struct log_line line;
@@ -220,7 +220,7 @@ static void log_warning(char *got, size_t size)
     capture(&line, got, size);
 }
 
-/* Lines begin with the time, except text lines in the journal. */
+/* Each line begins with the time, except text lines that go to the journal. */
 static void test_time(void **state)
 {
     char got[2048];
@@ -283,7 +283,7 @@ static void test_rate(void **state)
     assert_int_equal(suppressed, 0);
 }
 
-/* Lines that are dropped because of their level do not count for the rate. */
+/* Lines that are dropped because of their level do not count toward the limit of the rate. */
 static void test_rated_lines(void **state)
 {
     struct log_rate rate = {0};
@@ -307,7 +307,7 @@ static void test_rated_lines(void **state)
 static int setup(void **state)
 {
     (void)state;
-    log_set_journal(true); /* lines without the time can be compared */
+    log_set_journal(true); /* without times, lines can be compared */
     return 0;
 }
 

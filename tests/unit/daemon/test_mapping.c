@@ -268,7 +268,10 @@ static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
     return count;
 }
 
-/* A mapping counts until it is unmapped. Users share the limit, except the reserve. */
+/*
+ * A mapping counts until it is unmapped. Users share the limit, except for the part that is
+ * reserved for root and the service's user.
+ */
 static void test_count(void **state)
 {
     enum { ALICE = 40001, BOB, CAROL, DAVE };
@@ -366,7 +369,7 @@ static void test_sparse(void **state)
     assert_int_equal(posix_fallocate(fd, 0, 3 * 4096), 0);
     assert_int_equal(map_code(fd, &writing, &mapping), 0);
     mapping_finish(&mapping);
-    if (fcntl(disk, F_GET_SEALS) < 0) { /* a disk's pages can be written back */
+    if (fcntl(disk, F_GET_SEALS) < 0) { /* pages of a file on a disk can be written back */
         assert_int_equal(ftruncate(disk, 4096), 0);
         assert_int_equal(map_code(disk, &writing, &mapping), 0);
         mapping_finish(&mapping);

@@ -97,7 +97,7 @@ static void test_buffers_until_full(void **state)
              "65537 B; buffer 1 of client 2 (uid %u) holds 65532 B",
              geteuid(), geteuid(), geteuid());
     assert_string_equal(fault->text, text);
-    /* A buffer in another memory, or in no memory, has room. */
+    /* Another memory has room for a buffer; a buffer without a memory needs no room. */
     assert_true(alloc_in(&peer, "10", "dccm").address == 0x80000000);
     send_call(&peer, 3, "buffer.alloc", "'size':10");
     peer_ok(&peer, 3);
@@ -230,7 +230,10 @@ static void test_held_and_queued_jobs(void **state)
              "%u) holds 4 B",
              geteuid(), geteuid());
     assert_string_equal(fault->text, text);
-    /* The cancelled job leaves at once, the running one when its transfer has ended. */
+    /*
+     * The cancelled job releases its range at once, the running job only when its transfer has
+     * ended.
+     */
     scene_call(&peer, 3, "job.cancel", "'job':2");
     peer_ok(&peer, 3);
     peer_error(&other, 2, FAULT_CANCELLED);
@@ -299,7 +302,10 @@ static void test_buffer_released_while_placed(void **state)
     expect_free(&peer);
 }
 
-/* All starts of a prepared job share its range, which stays until the last start has ended. */
+/*
+ * All starts of a prepared job share its range, which stays allocated until the last start has
+ * ended.
+ */
 static void test_prepared(void **state)
 {
     struct job_prepared prepared;
@@ -369,7 +375,7 @@ static void test_rules(void **state)
     assert_string_equal(fault->pointer, "/src/offset");
     assert_int_equal(fault->status, MLI_STATUS_MISALIGNMENT_ERROR);
     assert_non_null(strstr(fault->text, "(rule element-alignment)"));
-    /* A job that names no memory moves as without a profile. */
+    /* For a job that names no memory, the rules of the profile do not apply. */
     peer_submit(&peer, 1, src, dst, COPY);
     peer_ok(&peer, 1);
     peer_submit(&peer, 2, src, dst, PERMUTE(",'memory':'vccm'", ",'memory':'vccm'"));
@@ -413,7 +419,7 @@ static void test_quota(void **state)
     alloc_in(&other, HALF, "dccm");
 }
 
-/* The destination does not fit: the source is in no memory, or in another one. */
+/* The destination does not fit in its memory; the source is in no memory, or in another one. */
 static void test_destination_without_room(void **state)
 {
     struct buffer_info all;

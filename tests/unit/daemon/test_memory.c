@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every allocation of a session fails once, the n-th one in the n-th round. The service must go on,
- * leak nothing, and write only what jobs ask for. The linker replaces the C library's functions by
- * those here (--wrap).
+ * Every allocation of a session fails once, the n-th one in the n-th round. The service must
+ * continue, leak nothing, and write only the destinations of the jobs. The linker replaces the C
+ * library's functions by those here (--wrap).
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,8 @@
 #include "proto/wire/frame.h"
 #include "tests/unit/daemon/test_peer.h"
 
-static atomic_int countdown;    /* allocations until one fails; 0: no allocation fails */
+static atomic_int
+    countdown; /* number of allocations up to the one that fails; 0: no allocation fails */
 static _Thread_local bool mine; /* true in the test's own thread, whose allocations succeed */
 
 void *__real_malloc(size_t size);
@@ -77,7 +78,7 @@ static int setup(void **state)
 
 static const struct line {
     const char *text;
-    size_t fds; /* descriptors to send: 0, src, or src and dst */
+    size_t fds; /* number of descriptors to send: none, src, or src and dst */
 } lines[] = {
     {CALL(2, "job.submit",
           "'op':'mov','name':'first','src':{'fd':0,'type':'sa8','shape':[4],'axis':0,"

@@ -46,7 +46,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    reaper_wait(); /* the threads of the reaper read the seam */
+    reaper_wait(); /* waits because the reaper's threads call functions of the seam */
     seam = real;
     metrics_destroy(metrics);
     service_destroy(service);
@@ -188,7 +188,8 @@ static void test_many(void **state)
     late = begin();
     put(late, "GET /metrics HTTP/1.1\r\n\r\n", 25);
     assert_memory_equal(take(late), "HTTP/1.1 200 ", 13);
-    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* closed for the ninth */
+    /* the service closed this connection to serve the ninth */
+    assert_int_equal(recv(fds[0], &byte, 1, 0), 0);
     put(fds[1], "GET /", 5);
     for (size_t i = 0; i < COUNT_OF(fds); i++)
         close(fds[i]);
@@ -196,7 +197,7 @@ static void test_many(void **state)
     asks("GET /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 ");
 }
 
-/* A connection without a request is closed; it does not keep the loop alive. */
+/* A connection that sends no request is closed; it does not keep the loop alive. */
 static void test_timeout(void **state)
 {
     struct pollfd poller = {.fd = begin(), .events = POLLIN};

@@ -48,7 +48,7 @@ static void test_no_memory(void **state)
     numbered_finish(&numbered);
 }
 
-/* Compares the table with an array that has a place for each number. */
+/* Compares the table with an array that is indexed by number. */
 static void test_compare_with_array(void **state)
 {
     enum { STEPS = 2000 };

@@ -12,7 +12,8 @@
 #include "daemon/base/seam.h"
 #include "tests/unit/daemon/scene.h"
 
-static atomic_int failing; /* call that fails: 'a'cquire, 'p'repare, 'h'ints, 'c'allback, 's'tart */
+static atomic_int failing; /* initial of the call that fails: 'a'cquire, 'p'repare, 'h'ints,
+                              'c'allback, 's'tart */
 
 #define WRAP(letter, name, parameters, ...)                                                        \
     mli_status __real_##name parameters;                                                           \
@@ -33,11 +34,11 @@ WRAP('s', mli_abi_mov_start,
      (mli_mov_handle_t * h, const mli_tensor *from, const mli_mov_cfg_t *cfg, mli_tensor *to), h,
      from, cfg, to)
 
-/* The inode of a file that counts as one on a disk; 0: all files are in memory. */
+/* The inode of a file that the service takes for a file on a disk; 0: all files are in memory. */
 static atomic_ulong on_disk;
 static int (*real_seals)(int fd);
 
-/* A file without seals counts as a file on a disk. */
+/* Says that the file `on_disk` has no seals: the service then takes it for a file on a disk. */
 static int fake_seals(int fd)
 {
     struct stat st;
@@ -109,7 +110,10 @@ static void test_refused_start(void **state)
     refused_at('s', FAULT_INTERNAL, "the transfer could not be started");
 }
 
-/* Hints are set only for memory that may be slow: here the source, then the destination. */
+/*
+ * Hints are set only for memory that may be slow: first only the source is on a disk, then only the
+ * destination.
+ */
 static void test_refused_hints(void **state)
 {
     struct stat st;
@@ -124,7 +128,7 @@ static void test_refused_hints(void **state)
     peer_submit(&peer, 5, src, dst, COPY);
     peer_error(&peer, 5, FAULT_INTERNAL);
     atomic_store(&on_disk, 0);
-    job_is_done(6); /* without hints, nothing is refused */
+    job_is_done(6); /* no hints are set, so none are refused */
 }
 
 /* The log names the job, its connection and the error. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends lines with and without descriptors through a socket that takes little at a time. */
+/*
+ * Sends lines with and without descriptors through a socket that accepts only a few bytes at a
+ * time.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +19,10 @@
 #include "tests/support/rng.h"
 #include "tests/unit/daemon/test_peer.h"
 
-/* Writes a line: "F" if a descriptor comes with it, the line's number, and filling. */
+/*
+ * Appends a line: "F" if a descriptor is attached or "-", the line's number, and `filling` further
+ * bytes.
+ */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)
 {
     char line[20000];
@@ -26,7 +32,7 @@ static void append(struct outbox *box, unsigned number, bool with_fd, size_t fil
     line[(size_t)length + filling] = '\n';
     if (with_fd)
         outbox_attach(box, memfd_with(line + 1, 6));
-    if (number % 3 == 0) { /* without a copy */
+    if (number % 3 == 0) { /* appends the text itself, not a copy */
         char *text = malloc((size_t)length + filling + 1);
 
         assert_non_null(text);
@@ -37,7 +43,7 @@ static void append(struct outbox *box, unsigned number, bool with_fd, size_t fil
     assert_int_equal(outbox_append(box, line, (size_t)length + filling + 1), 0);
 }
 
-/* Receives at most `room` bytes, and checks that they continue the lines. */
+/* Receives at most `room` bytes, and checks that they continue the lines that came before. */
 static unsigned receive(int fd, struct frame *in, size_t room, unsigned next)
 {
     int fds[PROTO_FDS_MAX];
@@ -102,7 +108,7 @@ static void test_descriptors_keep_to_their_lines(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-/* Descriptors that were never sent are closed in the end. */
+/* Descriptors that were never sent are closed at the end. */
 static void test_finish_with_descriptors(void **state)
 {
     const int before = count_fds();
@@ -126,7 +132,10 @@ static void *watched_realloc(void *block, size_t size)
     return realloc(block, size);
 }
 
-/* Appending a reply does not move the unread replies: no allocation has room for all of them. */
+/*
+ * Appending a reply does not copy the replies that are still unread: no allocation is large enough
+ * for all of them.
+ */
 static void test_many_unread_replies(void **state)
 {
     enum { LINES = 10000, FILLING = 1000 };
@@ -172,7 +181,7 @@ static unsigned append_all(struct outbox *box, int socket, unsigned number)
     return count;
 }
 
-/* A peer that does not read keeps few descriptors on their way. */
+/* If a peer does not read, only a bounded number of descriptors is sent to it. */
 static void test_unread_descriptors_are_bounded(void **state)
 {
     const int before = count_fds();
@@ -185,7 +194,7 @@ static void test_unread_descriptors_are_bounded(void **state)
     assert_int_equal(frame_init(&in, 64 * 1024), 0);
     outbox_init(&box);
     assert_int_equal(append_all(&box, ends[0], 0), OUTBOX_FDS_MAX);
-    assert_int_equal(outbox_pending(&box), 0); /* the socket has all of them */
+    assert_int_equal(outbox_pending(&box), 0); /* all lines are in the socket */
     assert_false(outbox_has_room_for_fd(&box, ends[0]));
     for (unsigned received = 0; received < OUTBOX_FDS_MAX;)
         received = receive(ends[1], &in, 1000, received);
@@ -199,7 +208,10 @@ static void test_unread_descriptors_are_bounded(void **state)
 
 enum { ALLOWED = 8, WHOLE = 0, PARTLY = 1, UNPRIVILEGED = 65534 };
 
-/* In a process that may have ALLOWED descriptors on their way. Returns an exit status. */
+/*
+ * Sends more descriptors than ALLOWED, the limit of this process for unread ones. Returns an exit
+ * status.
+ */
 static int send_too_many(void)
 {
     const struct rlimit few = {ALLOWED, ALLOWED};
@@ -218,7 +230,8 @@ static int send_too_many(void)
         return 12;
     status = box.refused ? PARTLY : WHOLE;
     for (int i = 0; i < 100 && outbox_pending(&box) > 0; i++) {
-        if (read(ends[1], bytes, sizeof bytes) < 0 && errno != EAGAIN) /* drops the descriptors */
+        if (read(ends[1], bytes, sizeof bytes) < 0 &&
+            errno != EAGAIN) /* reading without room for descriptors drops them */
             return 13;
         if (outbox_flush(&box, ends[0]) != 0)
             return 14;
@@ -226,8 +239,10 @@ static int send_too_many(void)
     return outbox_pending(&box) > 0 || box.refused ? 15 : status;
 }
 
-/* The system refuses descriptors beyond a number of unread descriptors. The outbox sends them
- * later. */
+/*
+ * The kernel limits the number of sent descriptors that were not received. The outbox sends the
+ * rest later.
+ */
 static void test_refused_descriptors_stay(void **state)
 {
     const pid_t child = fork();
@@ -240,11 +255,11 @@ static void test_refused_descriptors_stay(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == WHOLE)
-        skip(); /* this system does not limit them */
+        skip(); /* this kernel has no such limit */
     assert_int_equal(WEXITSTATUS(status), PARTLY);
 }
 
-/* A flush sends a part of a long text only, so that other clients do not wait for it. */
+/* One flush sends only a part of a long text, so that other clients need not wait for all of it. */
 static void test_flush_is_bounded(void **state)
 {
     enum { SIZE = 1024 * 1024, FLUSH_MAX = 64 * 1024 };

@@ -107,7 +107,7 @@ static bool next_line(struct peer *peer, const char **line, size_t *length)
     if (!any_line(peer, line, length))
         return false;
     if (peer->greeted || !memmem(*line, *length, hello, sizeof hello - 1)) {
-        peer->greeted = true; /* the greeting, or the reason for a refusal */
+        peer->greeted = true; /* this line is the greeting, or the reason for a refusal */
         return true;
     }
     peer->greeted = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A fixture for tests of the service: a running service, a client on a raw socket, and files in
- * memory. Tests write JSON with ' in place of "; proto/ reads the replies. Every error in the
- * fixture fails the test.
+ * memory. Tests write JSON with ' instead of "; the functions of proto/ read the replies. Every
+ * error in the fixture fails the test.
  */
 #ifndef TEST_PEER_H
 #define TEST_PEER_H
@@ -21,10 +21,13 @@
 struct peer {
     int fd;
     struct frame in;
-    bool greeted; /* true: the first line has come */
+    bool greeted; /* true: the first line was read */
 };
 
-/** Starts a peer on `fd`. Takes ownership. Skips the greeting, unless peer_hello() came first. */
+/**
+ * Makes a peer of the socket `fd`, and takes ownership of it. The first read skips the greeting,
+ * unless peer_hello() read it.
+ */
 void peer_init(struct peer *peer, int fd);
 void peer_finish(struct peer *peer);
 
@@ -50,7 +53,10 @@ int peer_fd(struct peer *peer);
  * Reads the next reply, which must be an error with this code. Returns its fault (static storage).
  */
 const struct fault *peer_error(struct peer *peer, int id, enum fault_code code);
-/** Reads the next reply, which must be a result to request `id` (-1: any). Returns the id. */
+/**
+ * Reads the next reply, which must be a result to request `id` (-1: to any request). Returns the
+ * request's id.
+ */
 int peer_ok(struct peer *peer, int id);
 /** Reads the next reply, which must be the result of a job. Call job_result_finish() on it. */
 int peer_result(struct peer *peer, int id, struct job_result *result);

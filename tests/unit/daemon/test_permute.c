@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permute job is a move on a channel. Its result must equal that of mli_krn_permute_*() for the
- * same tensors, in all bytes and parameters.
+ * A permute job is a move on a channel. Its result must equal the result of mli_krn_permute_*() for
+ * the same tensors in all bytes and parameters.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -194,7 +194,7 @@ static void test_refused_preparations(void **state)
     close(fd);
 }
 
-/* A short request may describe many parameters: their bytes are limited too. */
+/* A short request may describe many parameters, so the service also limits their bytes. */
 static void test_many_parameters(void **state)
 {
     static const char params[] =
@@ -252,7 +252,10 @@ static void test_per_axis(void **state)
     close(dst);
 }
 
-/* Files stay mapped until the last start has ended, although the client has closed them. */
+/*
+ * The files stay mapped until the last start has ended, even if the client has closed its
+ * descriptors.
+ */
 static void test_descriptors(void **state)
 {
     const struct fault *fault;

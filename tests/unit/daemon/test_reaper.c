@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the reaper: descriptors that do not close, and their effect on other users. */
+/*
+ * Tests the reaper with descriptors whose close() blocks, and the effect of these descriptors on
+ * other users.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -155,7 +158,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A descriptor that does not close delays only its own user. */
+/* A descriptor whose close() blocks delays only descriptors of its own user. */
 static void test_one_user_blocks(void **state)
 {
     (void)state;
@@ -173,7 +176,10 @@ static void test_one_user_blocks(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* A user has at most one thread, however many of the user's descriptors do not close. */
+/*
+ * A user has at most one thread of the reaper, even if many of the user's descriptors block in
+ * close().
+ */
 static void test_one_thread_per_user(void **state)
 {
     (void)state;
@@ -190,7 +196,7 @@ static void test_one_thread_per_user(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* The threads for unprivileged users are limited; other work has its own threads. */
+/* The number of threads for unprivileged users is limited; other work has its own threads. */
 static void test_bounded_threads(void **state)
 {
     int disk;
@@ -202,7 +208,8 @@ static void test_bounded_threads(void **state)
     wait_until_blocked(REAPER_THREADS_MIN);
     disk = file_on_disk();
     if (disk >= 0) {
-        give(OTHERS + USERS, disk); /* this piece is behind a descriptor that waits for a thread */
+        /* this file is queued behind a descriptor that waits for a thread */
+        give(OTHERS + USERS, disk);
         wait_until_closed(1);
     }
     assert_int_equal(blocked, REAPER_THREADS_MIN);
@@ -237,8 +244,8 @@ static void test_files_in_memory_do_not_wait(void **state)
     wait_until_blocked(1);
     for (int i = 0; i < 2 * REAPER_FDS_MAX; i++)
         give(ALICE, memfd_with(NULL, 64));
-    assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* closed by this thread */
-    give(ALICE, allocated_memfd(8 * MIB));        /* closed by a thread that no socket can block */
+    assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* closed by the calling thread */
+    give(ALICE, allocated_memfd(8 * MIB));        /* closed by a thread that closes no sockets */
     wait_until_closed(2 * REAPER_FDS_MAX + 1);
     assert_false(reaper_full(ALICE));
     let_go();
@@ -271,7 +278,7 @@ static int lingering(int *peer)
     return fd;
 }
 
-/* Descriptors do not pile up behind a socket that lingers. */
+/* While a socket lingers in close(), the descriptors behind it are closed. */
 static void test_interrupted_lingering(void **state)
 {
     enum { MANY = 4 * REAPER_FDS_MAX };
@@ -313,7 +320,7 @@ static void test_bounded_descriptors(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* reaper_stop() does not wait forever. Descriptors that are left are closed later. */
+/* reaper_stop() does not wait forever. The remaining descriptors are closed later. */
 static void test_stop_while_blocked(void **state)
 {
     (void)state;
@@ -322,7 +329,7 @@ static void test_stop_while_blocked(void **state)
     give(ALICE, stuck());
     give(BOB, easy());
     assert_int_equal(reaper_stop(), 2);
-    give(BOB, easy()); /* closed by this thread, because the reaper is stopped */
+    give(BOB, easy()); /* closed by the calling thread, because the reaper is stopped */
     assert_int_equal(closed, 2);
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(BOB, easy());
@@ -343,11 +350,12 @@ static void test_short_memory(void **state)
     (void)state;
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
     seam.calloc = no_calloc;
-    give(ALICE, stuck()); /* this thread would wait for the gate if it closed the descriptor */
+    /* the calling thread would wait at the gate if it closed the descriptor itself */
+    give(ALICE, stuck());
     give(BOB, stuck());
     wait_until_blocked(1);
     seam.calloc = real.calloc;
-    give(BOB, easy()); /* BOB has queues of his own again */
+    give(BOB, easy()); /* BOB's queues can be allocated again */
     wait_until_closed(1);
     let_go();
     reaper_wait();
@@ -357,7 +365,7 @@ static void test_short_memory(void **state)
     assert_int_equal(reaper_start(0, NULL, NULL), -ENOMEM);
 }
 
-/* The service answers other clients while descriptors of one client do not close. */
+/* While close() blocks for descriptors of one client, the service answers other clients. */
 static void refuse_stuck(struct peer *peer, int count, bool announce)
 {
     for (int i = 0; i < count; i++) {
@@ -375,7 +383,8 @@ static void refuse_stuck(struct peer *peer, int count, bool announce)
     }
 }
 
-/* Sends more descriptors in a message than the protocol allows, but not more than Linux allows. */
+/* Sends more descriptors in one message than the protocol allows, but not more than Linux allows.
+ */
 static void send_too_many(int socket)
 {
     union {
@@ -415,7 +424,7 @@ static void test_clients(void **state)
     wait_until_blocked(1);
     peer_expect_alive(&others);
 
-    refuse_stuck(&leaving, 1, false); /* sends a line that is never finished */
+    refuse_stuck(&leaving, 1, false); /* sends the beginning of a line, which is never finished */
     peer_finish(&leaving);
     peer_expect_alive(&others);
 
@@ -432,8 +441,8 @@ static void test_clients(void **state)
 }
 
 /*
- * The service stops reading from a user with too many descriptors that do not close, until they are
- * closed.
+ * If a user has too many descriptors whose close() blocks, the service reads nothing from the user
+ * until they are closed.
  */
 static void test_back_pressure(void **state)
 {
@@ -462,7 +471,7 @@ static void test_back_pressure(void **state)
     server_stop(&server);
 }
 
-/* Sends two messages with 16 descriptors each, in a line that is not finished. */
+/* Sends two messages with 16 descriptors each, both in one line that stays unfinished. */
 static void begin_lines(struct peer *peers, size_t count, int *fds)
 {
     for (size_t i = 0; i < count; i++)
@@ -470,7 +479,10 @@ static void begin_lines(struct peer *peers, size_t count, int *fds)
             peer_send_raw(&peers[i], "{", 1, fds, PROTO_FDS_MAX);
 }
 
-/* All connections of a user together hold a limited number of descriptors that no line takes. */
+/*
+ * The number of descriptors that wait for the end of a line is limited for all connections of a
+ * user together.
+ */
 static void test_unfinished_lines(void **state)
 {
     enum { PEERS = 20, HELD_MAX = 128 };
@@ -493,7 +505,7 @@ static void test_unfinished_lines(void **state)
     begin_lines(peers, PEERS, fds);
     peer_expect_alive(&other);
     assert_true(count_fds() <= before + HELD_MAX);
-    /* Each timeout of a line makes room for another connection. */
+    /* Each line that times out makes room for the descriptors of another connection. */
     for (size_t i = 0; i < PEERS; i++)
         peer_error(&peers[i], -1, FAULT_STREAM_ERROR);
     for (size_t i = 0; i < PEERS; i++)
@@ -505,7 +517,7 @@ static void test_unfinished_lines(void **state)
     server_stop(&server);
 }
 
-/* Connections that are closed do not wait behind a descriptor that does not close. */
+/* Closed connections do not wait behind a descriptor whose close() blocks. */
 static void test_connections_close(void **state)
 {
     enum { CONNECTIONS = 2 * REAPER_FDS_MAX };
@@ -542,7 +554,10 @@ static int sorting_munmap(void *address, size_t size)
     return munmap(address, size);
 }
 
-/* The loop unmaps neither the buffers nor the prepared jobs of a client that leaves. */
+/*
+ * When a client leaves, the loop's thread does not unmap the client's buffers and prepared jobs
+ * itself.
+ */
 static void test_client_leaves_large_mappings(void **state)
 {
     enum { BUFFERS = 8, MIB = 1024 * 1024 };
@@ -570,13 +585,16 @@ static void test_client_leaves_large_mappings(void **state)
     atomic_store(&on_loop, 0);
     atomic_store(&elsewhere, 0);
     seam.munmap = sorting_munmap;
-    peer_expect_alive(&other); /* afterwards the loop sees the new function */
+    /* a round trip, after which the loop's thread sees the new function */
+    peer_expect_alive(&other);
     peer_finish(&peer);
     while (peer_info(&other).clients > 1)
         ;
     reaper_wait();
     assert_int_equal(atomic_load(&on_loop), 0);
-    /* Uses a buffer in two pieces of 4 MiB, with source and destination of a job in one piece each.
+    /*
+     * A buffer is unmapped in two pieces of 4 MiB; source and destination of a job are one piece
+     * each.
      */
     assert_int_equal(atomic_load(&elsewhere), 4 * BUFFERS);
     peer_finish(&other);

@@ -14,7 +14,7 @@ static struct users users;
 static struct user *alice, *bob, *root;
 static struct flow *flow;
 static struct work *work;
-static struct task task; /* a task of alice */
+static struct task task; /* a task that belongs to alice */
 static struct jobs jobs;
 static struct session session;
 
@@ -139,7 +139,7 @@ static void test_jobs_are_found_by_number_and_by_name(void **state)
                      "jobs[3]: this connection has no job \"tail\"; it may have been forgotten");
 }
 
-/* The fault does not reveal that there is a job with this number. */
+/* The error does not reveal that another user has a job with this number. */
 static void test_jobs_of_others_are_not_found(void **state)
 {
     (void)state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests jobs after refused, failed and ended jobs, without memory for their records, and trimming.
+/*
+ * Tests jobs that depend on refused, failed or ended jobs, also without memory for their records,
+ * and trimming.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 #define REFUSED                                                                                    \
     "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1},'cfg':{'offset':[9]}"
 
-enum { DEPENDENTS_CAUSE = 2 * PROTO_NAME_MAX }; /* bytes of text in struct dependents */
+enum { DEPENDENTS_CAUSE = 2 * PROTO_NAME_MAX }; /* size of the texts in struct dependents */
 
-static atomic_size_t failing; /* size of the blocks for which there is no memory; 0: none */
+static atomic_size_t failing; /* allocations of this size fail; 0: none fails */
 
 static void *failing_calloc(size_t count, size_t size)
 {
@@ -61,7 +63,7 @@ static void test_after_ended_jobs(void **state)
     peer_ok(&peer, 6);
 }
 
-/* The message says what a job was doing when its time was over. */
+/* The error of a timeout says whether the job was waiting, queued or running. */
 static void test_timeout_of_a_waiting_job(void **state)
 {
     (void)state;
@@ -76,7 +78,10 @@ static void test_timeout_of_a_waiting_job(void **state)
     peer_ok(&peer, 1);
 }
 
-/* Without memory for the record, the name of a refused job finds no earlier job either. */
+/*
+ * If a refused job has no record because memory ran out, its name does not mean an earlier job
+ * either.
+ */
 static void test_no_memory_for_a_record(void **state)
 {
     (void)state;
@@ -136,7 +141,7 @@ static void test_a_lower_limit_forgets_records(void **state)
     assert_int_equal(known(), JOBS);
     server.config.history = LOW;
     server_reconfigure(&server);
-    server_reconfigure(&server); /* while the first one may still be at work */
+    server_reconfigure(&server); /* again, while the trimming after the first call may still run */
     while (known() != LOW)
         ;
 }

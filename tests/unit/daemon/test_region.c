@@ -152,7 +152,7 @@ static void test_ranges(void **state)
     close(fd);
 }
 
-/* Two regions of one file overlap, also through different descriptors. */
+/* Two regions of one file overlap, even if they were created with different descriptors. */
 static void test_overlap(void **state)
 {
     struct region_want want = want_of(true);
@@ -199,8 +199,10 @@ static void test_sealing(void **state)
         close(fds[i]);
 }
 
-/* Both running transfers fail, not only the transfer that accessed the lost page; all later
- * transfers fail too. */
+/*
+ * Both running transfers fail, although only one of them accessed the lost page; all later
+ * transfers fail too.
+ */
 static void test_shrink_under_two_transfers(void **state)
 {
     const struct region_want want = want_of(true);
@@ -226,7 +228,7 @@ static void test_shrink_under_two_transfers(void **state)
     close(fd);
 }
 
-/* Of two regions of a file that shrinks, only the region with lost pages fails. */
+/* If a file with two regions shrinks, only the region that lost pages fails. */
 static void test_shrink_under_one_of_two_regions(void **state)
 {
     struct region_want want = want_of(true);
@@ -261,7 +263,8 @@ static void *end_exclusive(void *region)
     return region_end(region, true, false) == 0 ? region : NULL;
 }
 
-/* The thread that ends the transfer unmaps the region; the loop's thread only frees it. */
+/* The thread that ends the transfer unmaps the region; the loop's thread only frees the structure.
+ */
 static void test_exclusive(void **state)
 {
     struct region_want want = want_of(true);
@@ -422,7 +425,7 @@ static void test_large(void **state)
     reaper_wait();
     expect_pieces(size);
 
-    /* At the end of a transfer on the loop's thread, a large region is left to the reaper, too. */
+    /* If the loop's thread ends the transfer, it also leaves a large region to the reaper. */
     want.exclusive = true;
     region = create(large, &want);
     assert_int_equal(region_begin(region, true), 0);
@@ -490,8 +493,9 @@ static int dma_buf_fstatfs(int fd, struct statfs *fs)
 static int other_fstatfs(int fd, struct statfs *fs)
 {
     (void)fd;
-    *fs = (struct statfs){.f_type =
-                              0x09041934}; /* type of anonymous inodes: eventfd, epoll and others */
+    *fs = (struct statfs){
+        .f_type =
+            0x09041934}; /* magic number of anonymous inodes, such as those of eventfd and epoll */
     return 0;
 }
 

@@ -85,7 +85,7 @@ static void test_names(void **state)
     registry_remove(&registry, &others);
 }
 
-/* If the latest job of a name was forgotten, the name must not find an earlier job. */
+/* If the latest job with a name was forgotten, the name must not mean an earlier job. */
 static void test_name_never_finds_earlier_job(void **state)
 {
     struct entry first = make(1, 5, "load"), second = make(2, 5, "load"),
@@ -106,7 +106,7 @@ static void test_name_never_finds_earlier_job(void **state)
     registry_remove(&registry, &first);
 }
 
-/* A record takes the place of its task: number, name and order stay. */
+/* A record replaces its task in the registry: number, name and order stay the same. */
 static void test_replacement(void **state)
 {
     struct entry first = make(1, 5, "a"), task = make(2, 5, "b"), last = make(3, 5, "c");
@@ -131,7 +131,10 @@ static void test_replacement(void **state)
     registry_remove(&registry, &first);
 }
 
-/* If the name of a task was hidden, the record of the task does not get it back. */
+/*
+ * If the name of a task was hidden, the name does not find the record that replaces the task
+ * either.
+ */
 static void test_replacement_without_name(void **state)
 {
     struct entry task = make(1, 5, "a"), record = task;

@@ -14,13 +14,14 @@ struct job {
     struct queued queued;
     int flow;
     uint64_t number;
-    uint64_t pushed; /* total time of scheduler_push(), for some tests */
+    uint64_t pushed; /* sum of the times of all calls of scheduler_push(); only some tests use it */
 };
 
 static struct scheduler scheduler;
 static struct share shares[LANES_MAX]; /* users */
-static struct lanes lanes[LANES_MAX];  /* the connections; a test may give several to one user */
-static int max_priority;               /* maximum priority of all users */
+static struct lanes
+    lanes[LANES_MAX];    /* the connections; in some tests several belong to one user */
+static int max_priority; /* maximum priority of all users */
 
 static int setup(void **state)
 {
@@ -126,7 +127,10 @@ static void test_equal_bytes_for_all_job_sizes(void **state)
     for (size_t i = 1; i < COUNT_OF(sizes); i++) {
         const uint64_t more = got[i] > got[0] ? got[i] - got[0] : got[0] - got[i];
 
-        /* The bound of deficit round robin is the size of a job plus two quanta. */
+        /*
+         * By the theory of deficit round robin, flows differ by at most the size of a job plus two
+         * quanta.
+         */
         assert_true(more <= 1000 * 1000 + 2 * QUANTUM);
     }
 }
@@ -180,7 +184,7 @@ static void test_no_job_waits_for_ever(void **state)
     uint64_t now = 0;
 
     (void)state;
-    for (;; now += 10) { /* a job of high priority always waits */
+    for (;; now += 10) { /* a job of high priority is always queued */
         struct job *job;
 
         push(1, 1, 4096, now);
@@ -197,7 +201,10 @@ static void test_no_job_waits_for_ever(void **state)
         free(job);
 }
 
-/* Waiting for jobs of the same flow does not age a job: many jobs give no advantage. */
+/*
+ * A job does not age while it waits for other jobs of its own flow, so a flow with many jobs has no
+ * advantage.
+ */
 static void test_only_the_first_job_ages(void **state)
 {
     uint64_t got[2] = {0};
@@ -207,7 +214,8 @@ static void test_only_the_first_job_ages(void **state)
         push(0, 0, 1000 * 1000, 0);
         push(1, 0, 50 * 1000, 0);
     }
-    for (uint64_t now = 0; now < 300 * AGEING; now += AGEING) { /* longer than ageing takes */
+    /* times that are long enough for ageing */
+    for (uint64_t now = 0; now < 300 * AGEING; now += AGEING) {
         struct job *job = take(now);
 
         got[job->flow] += job->queued.cost;
@@ -220,8 +228,8 @@ static void test_only_the_first_job_ages(void **state)
 }
 
 /*
- * One call moves up a bounded number of jobs. The next calls move up the remaining jobs, each job
- * once.
+ * One call moves up only a limited number of jobs. The next calls move up the remaining jobs, each
+ * job once.
  */
 static void test_ageing_of_many_jobs_takes_several_calls(void **state)
 {
@@ -239,7 +247,8 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     }
     assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
-    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++) /* 2: class and lane */
+    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX;
+         i++) /* factor 2: a job moves up a class and a priority */
         assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_int_equal(scheduler.lengths[0], 0);
     assert_int_equal(scheduler.lengths[2], 0);
@@ -247,7 +256,7 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
         ;
 }
 
-/* A choice for which the scheduler passes over thousands of users takes several calls. */
+/* If the scheduler must pass over thousands of users, one choice takes several calls. */
 static void test_choice_among_many_users_takes_several_calls(void **state)
 {
     enum { MANY = 4096, CHEAP = 100 };
@@ -272,7 +281,7 @@ static void test_choice_among_many_users_takes_several_calls(void **state)
     } while (!queued);
     assert_ptr_equal(queued, &many[CHEAP]);
     assert_in_range(calls, MANY / SCHEDULER_STEPS_MAX, 5 * MANY / SCHEDULER_STEPS_MAX);
-    for (int i = 0; i < MANY - 1; i++) /* all others can start one job in the next round */
+    for (int i = 0; i < MANY - 1; i++) /* each other user can start one job in the next round */
         do
             queued = scheduler_take(&scheduler, 0);
         while (scheduler.undecided);
@@ -296,7 +305,7 @@ static void test_clock_that_is_behind(void **state)
     struct job *job = push(0, -1, 1, 5000);
 
     (void)state;
-    assert_ptr_equal(take(4000), job); /* the job does not pass the top class */
+    assert_ptr_equal(take(4000), job); /* a job does not age beyond the top class */
     assert_int_equal(job->queued.priority, 0);
     free(job);
 }
@@ -307,7 +316,10 @@ static void drop_all(uint64_t now)
         free(job);
 }
 
-/* Takes jobs, each replaced by a new one; counts the bytes of flows [first, last) and of others. */
+/*
+ * Takes jobs and queues a new one for each; adds up the bytes of flows [first, last) and of all
+ * other flows.
+ */
 static void serve(int count, int first, int last, uint64_t now, uint64_t *some, uint64_t *others)
 {
     *some = *others = 0;
@@ -337,7 +349,7 @@ static void test_many_connections_of_one_user(void **state)
     drop_all(0);
 }
 
-/* The connections of a user get the same bytes, independent of the size of their jobs. */
+/* The connections of a user get equally many bytes, whatever the sizes of their jobs. */
 static void test_connections_of_one_user_share_evenly(void **state)
 {
     const uint64_t sizes[] = {4096, 100 * 1000, 30 * 1000};
@@ -354,7 +366,7 @@ static void test_connections_of_one_user_share_evenly(void **state)
         assert_true(most - got[i] <= 100 * 1000 + 2 * QUANTUM);
 }
 
-/* A priority above the maximum of the user only orders the jobs of this user. */
+/* Priorities above the user's maximum only order the jobs of that user. */
 static void test_priority_above_the_maximum(void **state)
 {
     struct job *own, *other, *high;
@@ -416,7 +428,7 @@ static void test_own_jobs_of_low_priority(void **state)
 }
 
 /*
- * A job that waited behind other connections of its own user does not overtake the jobs of other
+ * A job that waited only for other connections of its own user does not overtake jobs of other
  * users.
  */
 static void test_many_connections_do_not_speed_up_ageing(void **state)
@@ -430,7 +442,8 @@ static void test_many_connections_do_not_speed_up_ageing(void **state)
         for (int k = 0; k < 8; k++)
             push(i, 0, QUANTUM, now);
     }
-    for (int i = 0; i < 1000; i++, now += AGEING / 4) { /* a round of 40 takes 20 * AGEING */
+    /* each of the 40 connections is served once in 20 * AGEING */
+    for (int i = 0; i < 1000; i++, now += AGEING / 4) {
         struct job *job = take(now);
 
         *(job->flow < 40 ? &crowd : &one) += job->queued.cost;
@@ -450,8 +463,10 @@ static uint64_t seed(void)
     return number;
 }
 
-/* Compares the scheduler with a list of the queued jobs: no job is lost or served twice, and the
- * counts are right. */
+/*
+ * Compares the scheduler with a list of the queued jobs: no job is lost or served twice, and the
+ * numbers of jobs are right.
+ */
 static void test_at_random(void **state)
 {
     struct rng rng = {seed()};
@@ -493,8 +508,10 @@ static void test_at_random(void **state)
         free(queued[--count]);
 }
 
-/* One user always has waiting jobs of high priority. Jobs of other users still start after two
- * steps of ageing, for all users, connections and priorities. */
+/*
+ * One user always has queued jobs of high priority. Jobs of all other users, connections and
+ * priorities still start after ageing has moved them up twice.
+ */
 static void test_no_starvation_at_random(void **state)
 {
     enum { STEP = 10, USERS = 5 };
@@ -531,7 +548,7 @@ static void test_no_starvation_at_random(void **state)
 }
 
 /*
- * Users have random weights, connections and sizes of jobs, and get bytes in proportion to the
+ * Users have random weights, connections and sizes of jobs, and get bytes in proportion to their
  * weights.
  */
 static void test_weights_at_random(void **state)
@@ -561,7 +578,7 @@ static void test_weights_at_random(void **state)
     for (int i = 1; i < USERS; i++) {
         const uint64_t a = got[i] / shares[i].weight, b = got[0] / shares[0].weight;
 
-        /* The bound is a turn of `weight` quanta, plus the largest job. */
+        /* The bounds allow one turn of `weight` quanta, plus the largest job. */
         assert_in_range(a, b * 9 / 10 - size_max, b * 11 / 10 + size_max);
     }
     drop_all(0);

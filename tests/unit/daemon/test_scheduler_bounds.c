@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the limits of one call of the scheduler exactly: jobs that it moves up, members that it
- * passes over, and users that it tries to backfill.
+ * Tests the exact limits of one call of the scheduler: how many jobs it moves up, how many members
+ * it passes over, and how many users it tries to backfill.
  */
 #include "daemon/job/scheduler.h"
 
@@ -16,7 +16,7 @@ static struct share shares[COUNT];
 static struct lanes lanes[COUNT];
 static struct queued jobs[COUNT];
 
-/* Gives `users` users the connections, one after another. */
+/* Distributes the connections among `users` users, in turn. */
 static void begin(int users)
 {
     scheduler_init(&scheduler, QUANTUM, AGEING);
@@ -27,7 +27,7 @@ static void begin(int users)
     }
 }
 
-/* Pushes a job for each connection at the time 0, in the lowest class. */
+/* Queues a job of each connection at time 0, in the lowest class. */
 static void push_all(int priority, uint64_t bytes)
 {
     for (int i = 0; i < COUNT; i++)
@@ -43,14 +43,18 @@ static int count_of(int class, int priority)
     return count;
 }
 
-/* The connections of one user: 128 jobs move up one priority, and the call has no more to give. */
+/*
+ * All connections belong to one user: 128 jobs move up one priority, which uses up the limit of the
+ * call.
+ */
 static void test_one_call_moves_up_128_lanes(void **state)
 {
     (void)state;
     begin(1);
     push_all(-1, 1);
     assert_non_null(scheduler_take(&scheduler, AGEING));
-    assert_int_equal(count_of(0, 1), SCHEDULER_AGED_MAX - 1); /* one moved to class 1 and started */
+    /* one of the 128 moved on to class 1 and started */
+    assert_int_equal(count_of(0, 1), SCHEDULER_AGED_MAX - 1);
     assert_int_equal(count_of(0, 0), COUNT - SCHEDULER_AGED_MAX);
     assert_int_equal(scheduler.length, COUNT - 1);
 }
@@ -66,7 +70,7 @@ static void test_one_call_moves_up_128_users(void **state)
     assert_int_equal(count_of(0, 2), COUNT - SCHEDULER_AGED_MAX);
 }
 
-/* A job that moves up one priority and then one class counts twice. */
+/* A job that first moves up one priority and then one class counts twice toward the limit. */
 static void test_both_kinds_of_ageing_share_the_limit(void **state)
 {
     (void)state;
@@ -77,7 +81,7 @@ static void test_both_kinds_of_ageing_share_the_limit(void **state)
     assert_int_equal(count_of(0, 0), COUNT - SCHEDULER_AGED_MAX / 2);
 }
 
-/* The second of three users uses up the limit: the third one does not move up. */
+/* The second of three users uses up the limit, so the third user's job does not move up. */
 static void test_no_user_moves_up_beyond_the_limit(void **state)
 {
     (void)state;
@@ -101,7 +105,10 @@ static int calls_of_take(uint64_t now)
     return calls;
 }
 
-/* A call passes over 64 members. Each user is passed over, and each user's only connection. */
+/*
+ * A call passes over 64 members; for each user it passes over two, the user and the user's only
+ * connection.
+ */
 static void test_a_call_passes_over_64_members(void **state)
 {
     (void)state;
@@ -112,7 +119,10 @@ static void test_a_call_passes_over_64_members(void **state)
     assert_int_equal(scheduler.length, COUNT - 1);
 }
 
-/* One user's connections need several calls before the user's next job can move up. */
+/*
+ * If choosing a user's next job takes several calls, the user does not move up before the last of
+ * them.
+ */
 static void test_an_undecided_user_does_not_move_up(void **state)
 {
     (void)state;
@@ -140,7 +150,7 @@ static void test_backfill_tries_16_users(void **state)
     assert_ptr_equal(scheduler_backfill(&scheduler, is_the_one, &jobs[0], 0), &jobs[0]);
 }
 
-/* A user whose next job needs more than one call is left out. */
+/* Backfilling skips a user if choosing the user's next job takes more than one call. */
 static void test_backfill_leaves_out_an_undecided_user(void **state)
 {
     (void)state;

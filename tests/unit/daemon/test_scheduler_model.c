@@ -17,7 +17,10 @@ enum { CASES = 2000, STEPS = 300, QUANTUM = 10000 };
 
 static uint64_t seed = 1, current; /* current: index of the case */
 
-/* Events of all cases: a run without some of them would test nothing. */
+/*
+ * Numbers of events in all cases: a run in which one kind of event never occurs would prove
+ * nothing.
+ */
 static struct {
     uint64_t taken, backfilled, removed, moved_up;
 } seen;
@@ -30,13 +33,13 @@ struct scene {
     struct queued jobs[MODEL_JOBS];
     struct model model;
     int max[MODEL_USERS]; /* maximum priority of each user */
-    int sizes;            /* number of sizes of jobs to choose from */
+    int sizes;            /* number of job sizes to choose from */
     uint64_t now;
 };
 
 static void begin(struct scene *s, uint64_t index)
 {
-    memset(s, 0xA5, sizeof(*s)); /* the functions that initialise must leave nothing out */
+    memset(s, 0xA5, sizeof(*s)); /* the initialising functions must set every member */
     s->model = (struct model){.quantum = QUANTUM};
     s->rng = rng_for_case(seed, index);
     s->model.ageing = rng_chance(&s->rng, 30) ? 0 : 1000;

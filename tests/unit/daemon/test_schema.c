@@ -43,7 +43,10 @@ static void test_keys(void **state)
     assert_int_equal(count, known);
 }
 
-/* Compares the numbers of one object. If `all` is true, the object must have no other members. */
+/*
+ * Compares the bounds of an object's members. If `all` is true, the object must have no other
+ * members.
+ */
 static void assert_numbers(const struct json *object, const struct member *members, bool all,
                            bool defaults)
 {

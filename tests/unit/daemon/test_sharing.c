@@ -18,10 +18,10 @@ static void rest(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* A job with fewer bytes than a COPY: the scheduler expects it to end earlier. */
+/* A job with fewer bytes than COPY, which the scheduler therefore expects to end earlier. */
 #define SMALL "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2]},'dst':{'fd':1}"
 
-/* Returns whether a reply for the first client comes within `ms`. */
+/* Returns whether the first client gets a reply within `ms` milliseconds. */
 static bool answered(int ms)
 {
     struct pollfd poller = {.fd = peer.fd, .events = POLLIN};
@@ -66,8 +66,10 @@ static void wait_for_jobs_queued(uint32_t count)
         rest(1);
 }
 
-/* A job over all channels waits for one long transfer. Meanwhile shorter jobs start on the other
- * channels. */
+/*
+ * A job that needs all channels waits for one long transfer. Meanwhile shorter jobs start on the
+ * other channels.
+ */
 static void test_short_jobs_start_before_wide_job(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void test_cancelled_wide_job(void **state)
     peer_ok(&other, 0);
 }
 
-/* On a busy machine a working channel may be delayed for tens of milliseconds. */
+/* Large, because on a busy machine a working channel may be delayed by tens of milliseconds. */
 enum { STUCK_MS = 300 };
 
 static void stick(const char *engine, uint32_t channels)
@@ -198,8 +200,8 @@ static void test_all_channels_stuck(void **state)
 }
 
 /*
- * A device ignores the cancel: its channel stays in quarantine, and its memory stays mapped, until
- * the transfer is done.
+ * A device ignores a cancel: until the transfer is done, its channel stays in quarantine, and its
+ * memory stays mapped.
  */
 static void test_a_channel_that_ignores_cancels(void **state)
 {
@@ -220,7 +222,7 @@ static void test_a_channel_that_ignores_cancels(void **state)
         rest(1);
     assert_int_equal(peer_info(&peer).channels_busy, 0);
     peer_submit(&peer, 1, src, dst, WITH("'channels':2"));
-    gate_wait(&gate); /* waits for the job that was stuck */
+    gate_wait(&gate); /* held until now: the transfer of the job that was stuck */
     gate_wait(&gate);
     gate_release(&gate);
     peer_ok(&peer, 1);
@@ -262,7 +264,7 @@ static void test_a_stopped_process(void **state)
     sem_destroy(&resumed);
 }
 
-/* Elements that are far apart count as one page each toward the watchdog's limit. */
+/* Toward the watchdog's limit, each element of a source with large strides counts as a page. */
 static void test_a_strided_source(void **state)
 {
     static const char within[] = "within ";
@@ -306,7 +308,7 @@ static void test_a_long_chain_of_jobs(void **state)
     scene_start_gated();
     peer_submit(&other, 0, src, dst, COPY);
     gate_wait(&gate);
-    peer_submit(&peer, 0, src, dst, WITH("'name':'n0'")); /* job 2 is queued behind this job */
+    peer_submit(&peer, 0, src, dst, WITH("'name':'n0'")); /* the first job of the chain */
     for (int i = 1; i < COUNT; i++) {
         char job[256];
 

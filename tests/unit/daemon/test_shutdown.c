@@ -43,7 +43,7 @@ static double shutdown_with(int count)
     scene_call(&other, 1, "job.start", "'prepared':1");
     peer_error(&other, 1, FAULT_SHUTTING_DOWN);
     gate_open(&gate);
-    peer_ok(&peer, 1); /* the job that runs */
+    peer_ok(&peer, 1); /* the running job */
     peer_expect_end(&peer);
     peer_expect_end(&other);
     server_join(&server);

@@ -18,8 +18,8 @@
 enum { PAGE = 4096, PAGES = 8 };
 
 /*
- * Maps a memfd full of 'x'. Installs the handler again, because cmocka installs its own for each
- * test.
+ * Maps a memfd full of 'x'. Installs the service's SIGBUS handler again, because cmocka installs
+ * its own one for each test.
  */
 static unsigned char *map_full(int *fd)
 {
@@ -91,7 +91,10 @@ static void test_shrunk_under_a_writer(void **state)
     close(fd);
 }
 
-/* Uses more guards than one block has. A guard that is used again must not be marked as hit. */
+/*
+ * Uses more guards than a block of slots has. A slot that is used again must not still be marked as
+ * hit.
+ */
 static void test_slots_start_clean(void **state)
 {
     enum { MANY = 1000 };
@@ -122,7 +125,10 @@ static void *no_memory(size_t count, size_t size)
     return NULL;
 }
 
-/* Takes guards until a block must be allocated; the allocation fails. Then takes all guards. */
+/*
+ * Takes guards until a new block of slots must be allocated, and that allocation fails. Then takes
+ * all guards.
+ */
 static void test_no_slot(void **state)
 {
     static struct sigbus_guard guards[SIGBUS_GUARDS_MAX];
@@ -192,7 +198,7 @@ static void test_last_slot_costs_as_the_first(void **state)
     close(fd);
 }
 
-/* Returns the nanoseconds of a fault in a range that the thread has announced. */
+/* Returns the nanoseconds that the handling of a fault takes in a guarded range of this thread. */
 static double cost_of_fault(void)
 {
     uint64_t best = UINT64_MAX;
@@ -220,7 +226,7 @@ static double cost_of_fault(void)
 
 static double fault_alone;
 
-/* This test runs first, while few slots were ever used. */
+/* This test runs first, before other tests use many slots. */
 static void test_fault_with_few_guards(void **state)
 {
     (void)state;
@@ -245,7 +251,7 @@ static void test_fault_with_many_guards(void **state)
     assert_true(many < fault_alone * RATIO_MAX);
 }
 
-/* Begins with SIGBUS blocked, as a thread that inherits such a mask does. */
+/* Begins with SIGBUS blocked, like a thread that has inherited a mask which blocks SIGBUS. */
 static void *begin_blocked(void *context)
 {
     struct sigbus_guard guard;
@@ -275,7 +281,7 @@ static void test_blocked_signal(void **state)
     pthread_join(thread, NULL);
 }
 
-/* Threads guard and end their own ranges, some of which shrink. */
+/* Each thread sets up and ends guards for ranges of its own; some of the files shrink. */
 static void *churn(void *context)
 {
     atomic_int *wrong = context;
@@ -341,7 +347,8 @@ static int signal_of(void (*function)(void))
     int status;
 
     if (child == 0) {
-        signal(SIGBUS, SIG_DFL); /* replaces the handler of cmocka, which would go on */
+        /* replaces cmocka's handler, which would continue the test program */
+        signal(SIGBUS, SIG_DFL);
         close(STDERR_FILENO);
         function();
         _exit(0);

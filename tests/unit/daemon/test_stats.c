@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the cost of daemon.stats: a user does not pay for the connections of other users. */
+/*
+ * Tests the cost of daemon.stats: a user's request does not take longer because other users have
+ * many connections.
+ */
 #include "daemon/net/net.h"
 
 #include <stdlib.h>
@@ -81,7 +84,7 @@ static void test_cost_of_other_connections(void **state)
     assert_true(many < few * COST_RATIO_MAX);
 }
 
-/* The users and connections of a reply are bounded, also for root. */
+/* A reply has a limited number of users and connections, even for root. */
 static void test_root_sees_a_bounded_list(void **state)
 {
     struct daemon_stats stats;

@@ -112,7 +112,7 @@ static void test_cancel_at_each_stage(void **state)
     assert_string_equal(peer_error(&peer, 3, FAULT_PREDECESSOR_FAILED)->pointer, "/after/0");
     assert_int_equal(cancel(&other, "1"), JOB_STATE_RUNNING);
     assert_int_equal(cancel(&other, "1"), JOB_STATE_RUNNING);
-    peer_expect_alive(&peer); /* the request is not answered yet */
+    peer_expect_alive(&peer); /* the request of job 1 is not answered yet */
     gate_release(&gate);
     assert_string_equal(peer_error(&peer, 1, FAULT_CANCELLED)->text, "the job was cancelled");
     assert_int_equal(cancel(&other, "1"), JOB_STATE_CANCELLED);
@@ -149,7 +149,10 @@ static void test_many_dependants(void **state)
     assert_int_equal(peer_info(&other).jobs_queued, 0);
 }
 
-/* Each job waits for the job before; the first fails: all end without recursion. */
+/*
+ * Each job waits for the job before it, and the first job fails: the service ends all of them
+ * without recursion.
+ */
 static void test_long_chain(void **state)
 {
     enum { JOBS = 5000 };
@@ -176,7 +179,7 @@ static void test_long_chain(void **state)
     peer_ok(&peer, 0);
 }
 
-/* Reads the job numbers of a page, and "more". Returns the number of jobs. */
+/* Reads a page of job.list: the numbers of its jobs, and "more". Returns how many jobs it has. */
 static size_t list(struct peer *who, const char *params, uint64_t *jobs, size_t max, bool *more)
 {
     struct json array, item = {0}, flag;

@@ -100,7 +100,10 @@ static void test_two_jobs_race_for_descriptors(void **state)
     close(other_dst);
 }
 
-/* Sends two lines in one message: the second line's descriptors come with the first byte of all. */
+/*
+ * Sends two lines in one message: the second line's descriptors come with the first byte of the
+ * message.
+ */
 static void test_two_lines_in_one_message(void **state)
 {
     int other_src = memfd_with("wxyz", 4), other_dst = memfd_with(NULL, 4);
@@ -140,7 +143,7 @@ static void test_more_descriptors_than_announced(void **state)
     (void)state;
     peer_send(peer, (int[]){src, dst, src}, 3,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" COPY "}}");
-    peer_ok(peer, 1); /* a tiny job is done at once */
+    peer_ok(peer, 1); /* a tiny job is done before the next line is read */
     peer_error(peer, -1, FAULT_STREAM_ERROR);
     peer_expect_end(peer);
 }
@@ -176,8 +179,8 @@ static void test_no_descriptors_at_all(void **state)
 }
 
 /*
- * Sends more descriptors than fd_send() does. The kernel drops those for which the receiver has no
- * room.
+ * Sends more descriptors than fd_send() allows. The kernel drops those for which the receiver has
+ * no room.
  */
 static void send_many(const char *text, size_t count)
 {
@@ -225,7 +228,7 @@ static void test_sixteen_descriptors(void **state)
     peer_expect_alive(peer);
 }
 
-/* The client sends more and more descriptors without a newline. */
+/* The client sends further descriptors again and again, but no newline. */
 static void test_descriptors_pile_up(void **state)
 {
     (void)state;
@@ -371,7 +374,7 @@ static void test_line_too_long(void **state)
     peer_expect_end(peer);
 }
 
-/* The reply can be read although the client is still writing. */
+/* The client can read the reply although it is still writing. */
 static void test_line_far_too_long(void **state)
 {
     (void)state;
@@ -403,7 +406,7 @@ static void test_slow_line(void **state)
     peer_expect_end(peer);
 }
 
-/* The timer runs only while a line is unfinished. */
+/* The timer runs only while the last line is unfinished. */
 static void test_idle_connection_stays(void **state)
 {
     (void)state;
@@ -447,10 +450,12 @@ static void test_half_line_then_end(void **state)
     peer_expect_end(peer);
 }
 
-/* A peer that has shut down its side and does not read is closed. */
+/* If a peer has shut down its sending side and reads nothing, the service closes the connection. */
 static void test_half_close_without_reading(void **state)
 {
-    enum { PINGS = 2048 }; /* the replies fill the socket, but are too few to stop the service */
+    enum {
+        PINGS = 2048
+    }; /* their replies fill the socket, but not so far that the service stops reading */
     struct pollfd poller = {.fd = peer->fd};
 
     (void)state;

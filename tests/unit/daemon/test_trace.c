@@ -102,7 +102,10 @@ static void test_whole(void **state)
     free(text);
 }
 
-/* A single event is not written immediately, but many are. The timer writes the rest and stops. */
+/*
+ * A single event is not written at once, but many events are. The timer writes the rest and then
+ * stops.
+ */
 static void test_pieces(void **state)
 {
     struct trace *trace;
@@ -159,7 +162,7 @@ static void test_no_file(void **state)
     unlink(path);
 }
 
-/* An existing file is truncated, and gets mode 0600. */
+/* Opening a trace truncates an existing file, and sets its mode to 0600. */
 static void test_old_file(void **state)
 {
     FILE *file = fopen(path, "w");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System calls and allocations of the trace fail: opening reports the error, and a running trace
- * stops and leaves whole events. The linker replaces the functions by those below (--wrap). With
- * _FILE_OFFSET_BITS=64 the C library calls fstat() fstat64().
+ * stops and leaves a file of whole events. The linker replaces the failing functions by those below
+ * (--wrap). With _FILE_OFFSET_BITS=64 the name of fstat() for the linker is fstat64.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static enum { NOTHING, FSTAT, FCHMOD, FTRUNCATE, INTERRUPTED, FULL, REALLOC } fa
 
 static uv_loop_t loop;
 static char path[] = "/tmp/mlid-trace-faults-XXXXXX";
-static int calls; /* calls of write() while it is interrupted */
+static int calls; /* number of calls of write() that are interrupted */
 
 int __real_fstat64(int fd, struct stat *st);
 int __wrap_fstat64(int fd, struct stat *st);
@@ -143,7 +143,7 @@ static void test_no_memory(void **state)
     assert_null(trace);
 }
 
-/* Interrupted writes and writes of a part continue. */
+/* After an interrupted write, or one that wrote only a part, the trace writes the rest. */
 static void test_interrupted_writes(void **state)
 {
     struct trace *trace;
@@ -165,7 +165,7 @@ static void test_interrupted_writes(void **state)
     assert_true(calls > 10);
 }
 
-/* Writes events until the trace has stopped: further events change nothing. */
+/* Writes events until the trace has stopped; later events change nothing. */
 static void stops_at(int call)
 {
     struct trace *trace;

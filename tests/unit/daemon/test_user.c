@@ -37,7 +37,7 @@ static void test_one_entry_per_user(void **state)
     user_drop(user);
     user_drop(user);
     assert_int_equal(users.idle_count, 1);
-    assert_ptr_equal(user_hold(&users, 1000), user); /* the user still has its sums */
+    assert_ptr_equal(user_hold(&users, 1000), user); /* the user still has its counters */
     assert_int_equal(user->jobs_done, 7);
     assert_int_equal(users.idle_count, 0);
     user_drop(user);

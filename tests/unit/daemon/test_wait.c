@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests job.wait, with jobs and clients that end in different orders. */
+/* Tests job.wait, with jobs and clients that end in various orders. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ static void test_one_before_and_after_its_end(void **state)
     assert_int_equal(result.job, 1);
     assert_int_equal(result.dst.shape[0], 4);
     job_result_finish(&result);
-    scene_call(&other, 4, "job.wait", "'job':'a'"); /* the name belongs to another connection */
+    scene_call(&other, 4, "job.wait", "'job':'a'"); /* job 'a' belongs to another connection */
     assert_string_equal(peer_error(&other, 4, FAULT_NOT_FOUND)->pointer, "/job");
 }
 
@@ -89,7 +89,7 @@ static void test_several(void **state)
                         "jobs[1]: there is no job 9; it may have been forgotten");
 }
 
-/* The error is that of the first bad job in the list; it comes when all jobs have ended. */
+/* The error is that of the first failed job in the list; it comes when all jobs have ended. */
 static void test_several_with_failures(void **state)
 {
     struct rpc_reply reply;
@@ -142,7 +142,8 @@ static void test_all(void **state)
 
 enum { FEW = 64, MANY = 16384 };
 
-/* Queues jobs behind one that is held at the gate; their replies come when the gate is open. */
+/* Queues jobs behind a job that is held at the gate. Their replies come after the gate has opened.
+ */
 static void queue_jobs(int count)
 {
     server.config.jobs = server.config.jobs_per_client = (uint32_t)count;
@@ -176,8 +177,10 @@ static void test_all_of_many(void **state)
     peer_expect_alive(&peer);
 }
 
-/* Returns the time that a job.wait and a ping behind it take until the ping is answered. The reply
- * to the job.wait, call 1, may come first: its time runs out while the machine does other work. */
+/*
+ * Sends a job.wait (call 1) and a ping after it. Returns the time until the ping is answered. The
+ * reply to job.wait may come first, because its timeout runs while the machine does other work.
+ */
 static double wait_and_ping(void)
 {
     const uint64_t begin = uv_hrtime();
@@ -198,8 +201,10 @@ static double wait_and_ping(void)
     return took;
 }
 
-/* Returns the time until a ping behind a job.wait for `count` jobs is answered. The waits time
- * out. */
+/*
+ * Returns the time until a ping that follows a job.wait for `count` jobs is answered. The waits end
+ * by their timeouts.
+ */
 static double wait_cost(int count)
 {
     double best = 0;
@@ -264,7 +269,7 @@ static void test_limit_of_waits(void **state)
     peer_ok(&peer, 3);
 }
 
-/* The connection stays open for its reply although the client sends nothing more. */
+/* Although the client shuts down its sending side, the connection stays open for the reply. */
 static void test_half_closed(void **state)
 {
     (void)state;
@@ -314,7 +319,7 @@ static void test_without_history(void **state)
     scene_start_gated();
     submit_detached(&peer, 1, "");
     scene_call(&peer, 2, "job.wait", "'job':1");
-    peer_expect_alive(&peer); /* the service has received the call: the job is not kept */
+    peer_expect_alive(&peer); /* the service has received job.wait, so job 1 will not be kept */
     run_one();
     peer_ok(&peer, 2);
     scene_call(&peer, 3, "job.wait", "'job':1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the limits of the watchdog from none to an hour, and the way of a channel out of the
- * service and back. The gate is a device whose transfers end when the test releases them.
+ * Tests limits of the watchdog from none to an hour, and how a channel leaves the service and
+ * returns. The gate is a device whose transfers end when the test releases them.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static void start_with(uint32_t limit_ms)
 {
     server.config.watchdog.limit_ms = limit_ms;
     server.config.watchdog.quarantine_ms = 1;
-    server.config.log_level = LOG_DEBUG; /* a log of all events must not fail either */
+    server.config.log_level =
+        LOG_DEBUG; /* logs every event, because logging must not fail either */
     scene_start_gated();
 }
 
@@ -27,7 +28,7 @@ static int teardown(void **state)
     return scene_teardown(state);
 }
 
-/* A transfer may take 100 ms under this limit. */
+/* Starts with a limit under which a transfer may take 100 ms. */
 static void is_patient(uint32_t limit_ms)
 {
     start_with(limit_ms);
@@ -51,7 +52,7 @@ static void test_an_hour(void **state)
     is_patient(HOUR_MS);
 }
 
-/* Returns whether a job is done; it is refused while there is no channel. */
+/* Returns whether a job is done; while no channel is in service, jobs are refused. */
 static bool is_done(int id)
 {
     struct rpc_reply reply;
@@ -66,7 +67,7 @@ static bool is_done(int id)
     return done;
 }
 
-/* A stuck channel leaves the service, and comes back after its transfer has ended. */
+/* A stuck channel leaves the service, and returns after its transfer has ended. */
 static void test_a_stuck_channel_comes_back(void **state)
 {
     (void)state;
@@ -75,14 +76,14 @@ static void test_a_stuck_channel_comes_back(void **state)
     gate_wait(&gate);
     peer_error(&peer, 1, FAULT_CHANNEL_STUCK);
     peer_submit(&peer, 2, src, dst, COPY);
-    peer_error(&peer, 2, FAULT_CHANNEL_STUCK); /* it was the only channel */
+    peer_error(&peer, 2, FAULT_CHANNEL_STUCK); /* the stuck channel was the only one */
     gate_open(&gate);
     while (!is_done(3))
         ;
     assert_file(dst, "abcd", 4);
 }
 
-/* Jobs that a shutdown ends are counted in the log. */
+/* The log of a shutdown has the number of jobs that the shutdown ended. */
 static void test_shutdown_with_queued_jobs(void **state)
 {
     (void)state;
