@@ -14,7 +14,8 @@ static struct tensor got, wanted;
 static struct differing differing;
 static struct diagnosis diagnosis;
 
-/* Calls `make` for each element of `got`; it gets the coordinate and sets the value. */
+/* Sets one element of `got`. make_each() calls it for each element, with the element's coordinates.
+ */
 typedef void element_maker(const uint32_t *at, const int64_t *number, struct rng *rng);
 
 static void make_each(element_maker *make, const int64_t *number, struct rng *rng)
@@ -150,7 +151,7 @@ static const char *plant_repeated(struct rng *rng)
 
     number[1] = rng_between(rng, 2, wanted.elements.shape[number[0]] - 4);
     number[2] = rng_chance(rng, 50) ? 1 : -1;
-    number[3] = rng_chance(rng, 50); /* one row only */
+    number[3] = rng_chance(rng, 50); /* the mistake is in one row only */
     make_each(make_late, number, rng);
     return "repeated";
 }
@@ -210,7 +211,7 @@ static const char *plant_recoded(struct rng *rng)
     return "recoded";
 }
 
-/* A map that no other hypothesis has: shifted in two dimensions. */
+/* Plants a map that only the hypothesis "fitted" explains: shifted in two dimensions. */
 static const char *plant_fitted(struct rng *rng)
 {
     make_equal(rng, 2, 8);
@@ -222,7 +223,8 @@ static const char *plant_fitted(struct rng *rng)
         const int64_t from[MLI_MAX_RANK] = {(int64_t)at[0] - 1, (int64_t)at[1] + 2, at[2], at[3]};
         tensor_set(&got, at, tensor_at(&wanted, from, &inside));
     }
-    return wanted.elements.dtype->size > 2 ? "fitted" : NULL; /* smaller values repeat */
+    return wanted.elements.dtype->size > 2 ? "fitted"
+                                           : NULL; /* values of small types repeat too often */
 }
 
 static void print_round(uint64_t seed, uint64_t index)
@@ -246,7 +248,7 @@ static void test_planted_mistakes_are_named(void **state)
         const char *kind = plants[index % COUNT_OF(plants)](&rng);
 
         planted_diagnose(&got, &wanted, NULL, &differing, &diagnosis);
-        /* Below these numbers a diagnosis is not certain. */
+        /* With fewer differences or elements, a diagnosis is not certain. */
         if (!kind || differing.count < 8 || elements_count(&got.elements) < 12)
             continue;
         if (!diagnosis.kind || strcmp(diagnosis.kind, kind) != 0) {
@@ -284,7 +286,10 @@ static void test_noise_has_no_diagnosis(void **state)
     }
 }
 
-/* Tensors of zeros and ones have little information: a part of them looks like many mistakes. */
+/*
+ * Tensors of zeros and ones have little information: a part of such a tensor may look like many
+ * mistakes.
+ */
 static void test_few_bits_have_no_diagnosis(void **state)
 {
     const uint32_t shape[] = {4, 5};
@@ -319,7 +324,10 @@ static void test_sentences(void **state)
                         "every value is expected[j, i] where expected[i, j] was wanted: "
                         "wrong perm_dim?");
 
-    /* A row and its zeros: the padding is before instead of after it. */
+    /*
+     * A row of values and zeros, whose padding is on the wrong side: before the row instead of
+     * after it.
+     */
     for (uint32_t j = 0; j < 6; j++)
         tensor_set(&wanted, (const uint32_t[]){5, j, 0, 0}, 0);
     make_each(make_shifted, (const int64_t[]){0, -1, ZEROS}, NULL);
@@ -337,7 +345,7 @@ static void test_sentences(void **state)
                         "dimension 1 reversed, the order of channels?");
 }
 
-/* The wrong columns are at the edges of tiles, with any values. */
+/* The wrong columns are those at the edges of tiles; their values do not matter. */
 static void test_stripes(void **state)
 {
     struct rng rng = rng_for_case(planted_seed(), 0);

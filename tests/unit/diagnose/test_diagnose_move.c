@@ -79,7 +79,10 @@ static void make_move(struct rng *rng, mli_mov_cfg_t *cfg, uint32_t shape[MLI_MA
     set_size(cfg, shape);
 }
 
-/* Changes one member of cfg. Returns the words that a diagnosis has, or null. */
+/*
+ * Changes one member of cfg. Returns words that the text of the diagnosis must have, or null if
+ * there is no mistake.
+ */
 static const char *make_mistake(struct rng *rng, mli_mov_cfg_t *cfg)
 {
     const uint32_t rank = source.elements.rank, d = rng_below(rng, rank);
@@ -106,7 +109,10 @@ static const char *make_mistake(struct rng *rng, mli_mov_cfg_t *cfg)
     }
 }
 
-/* Requires that an origin of the form "from src[1, 2]..." has the value of the element. */
+/*
+ * Requires that the source element that an origin of the form "from src[1, 2]..." names has the
+ * value of `element`.
+ */
 static void check_origin(const struct differing_element *element)
 {
     uint32_t at[MLI_MAX_RANK] = {0};
@@ -119,7 +125,7 @@ static void check_origin(const struct differing_element *element)
     }
     dtype_text(source.elements.dtype, elements_at(&source.elements, at), value);
     assert_string_equal(value, element->a);
-    if (strcmp(element->b, "0") != 0) /* a zero may come from several elements */
+    if (strcmp(element->b, "0") != 0) /* several source elements may be zero */
         assert_non_null(strstr(element->origin, ", not "));
 }
 
@@ -164,7 +170,7 @@ static void test_wrong_members_are_named(void **state)
         diagnose_round(seed, index);
 }
 
-/* The result has former values, or the source as it was. */
+/* The result still has its former values, or is the unmoved source. */
 static void test_unmoved(void **state)
 {
     static struct tensor before;
@@ -185,14 +191,14 @@ static void test_unmoved(void **state)
     planted_diagnose(&got, &wanted, &job, &differing, &diagnosis);
     assert_non_null(
         strstr(diagnosis.text, "value is the value that the output had before the job"));
-    /* The first rows have been written, the others not. */
+    /* The first rows have been written, and the other rows have not. */
     for (uint32_t at[MLI_MAX_RANK] = {0}; at[0] < 3; at[0] += at[1] == 5, at[1] = (at[1] + 1) % 6)
         tensor_set(&got, at, tensor_get(&wanted, at));
     planted_diagnose(&got, &wanted, &job, &differing, &diagnosis);
     assert_string_equal(diagnosis.kind, "unmoved");
 }
 
-/* A source of another rank or dtype is left out. */
+/* The diagnosis ignores a source of another rank or dtype. */
 static void test_a_source_that_does_not_fit(void **state)
 {
     struct rng rng = rng_for_case(planted_seed(), 0);

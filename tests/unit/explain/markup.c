@@ -8,7 +8,7 @@
 
 enum { DEPTH_MAX = 16 };
 
-/* Checks the text between tags: special characters are escaped, by the known entities. */
+/* Checks that the text between tags has no special characters except in known entities. */
 static const char *check_text(const char *at)
 {
     for (; *at && *at != '<'; at++) {

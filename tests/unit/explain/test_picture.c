@@ -26,8 +26,10 @@ static struct picture picture;
 /* A move computed by its definition. Elements are numbered in the order of their coordinates. */
 static struct {
     uint32_t padded[MLI_MAX_RANK], whole[MLI_MAX_RANK];
-    enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX]; /* src: with padding */
-    uint64_t from[ELEMENTS_MAX]; /* for a written element of dst: number of the source element */
+    enum picture_state src[ELEMENTS_MAX],
+        dst[ELEMENTS_MAX]; /* state of each element; src includes the padding */
+    uint64_t
+        from[ELEMENTS_MAX]; /* for each written element of dst, the number of its source element */
 } oracle;
 
 static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
@@ -106,7 +108,7 @@ static void move(void)
     while (next(oracle.padded, at));
 }
 
-static struct picture_views views; /* views of both sides; all 0: the defaults */
+static struct picture_views views; /* views of both sides; all 0: the default views */
 
 static void lay_out(size_t room)
 {
@@ -118,7 +120,7 @@ static void lay_out(size_t room)
     picture_init(&picture, &explained, &rooms);
 }
 
-/* Sets the views of both sides to the defaults, or to any two dimensions. */
+/* Sets the views of both sides to the defaults, or to two random dimensions. */
 static void random_views(struct rng *rng)
 {
     uint32_t last = hand.rank - 1;
@@ -202,7 +204,10 @@ static size_t check_dst(void)
     return cells;
 }
 
-/* Advances to the next cell in the order of the tensor's dimensions, not of the levels. */
+/*
+ * Advances to the next cell in the order of the tensor's dimensions, not in the order of the
+ * picture's levels.
+ */
 static bool next_element(const struct picture_side *side, size_t *slots)
 {
     for (uint32_t d = hand.rank; d-- > 0;) {
@@ -215,8 +220,9 @@ static bool next_element(const struct picture_side *side, size_t *slots)
 }
 
 /*
- * Checks that cells are in the order of memory: counting gaps, the n-th cell is the n-th element of
- * memory from the tensor's first element on. Gaps here have at most three slots, and no breaks.
+ * Checks that the cells are in the order of memory: the n-th cell, gaps included, is the n-th
+ * element of memory, counted from the tensor's first element. In this test, gaps have at most three
+ * slots, and no breaks.
  */
 static void check_memory(void)
 {
@@ -283,7 +289,7 @@ static void check_axis(const struct picture_axis *axis, size_t room)
     for (size_t i = 0; i < axis->count; i++) {
         const struct picture_slot *slot = &axis->slot[i];
         taken++;
-        /* Ignore breaks of gaps, which have no coordinate. */
+        /* Skip breaks inside gaps, which have no coordinate. */
         if (slot->kind == SLOT_GAP || (slot->kind == SLOT_BREAK && slot->at != to))
             continue;
         assert_int_equal(slot->at, to);
@@ -305,7 +311,10 @@ static bool shows(const struct picture_axis *axis, uint64_t at)
     return false;
 }
 
-/* Checks that coordinates on both sides of the window's edges, and the first and last are shown. */
+/*
+ * Checks that the picture shows the first and the last coordinate, and the coordinates on both
+ * sides of each edge of the window.
+ */
 static void check_edges(const struct picture_side *side)
 {
     for (int level = 0; level < PICTURE_LEVELS; level++) {
@@ -338,8 +347,10 @@ static void test_left_out(void **state)
             check_axis(&picture.src.axis[level], room);
             check_axis(&picture.dst.axis[level], room);
         }
-        /* There is room for six samples, two coordinates at each of six edges, and breaks between
-           them. */
+        /*
+         * If there is room for six samples, two coordinates at each of six edges and the breaks
+         * between them, all edges are shown.
+         */
         if (room >= 38) {
             check_edges(&picture.src);
             check_edges(&picture.dst);
@@ -361,7 +372,10 @@ static void test_scale(void **state)
                     picture_position(&picture, 0, k, 1000));
 }
 
-/* Permuted dimensions are followed before others; dimensions of one sample are not followed. */
+/*
+ * When dimensions are chosen to be followed by colour, permuted dimensions come before others;
+ * dimensions of one sample are never chosen.
+ */
 static void test_followed(void **state)
 {
     (void)state;
@@ -380,7 +394,7 @@ static void check_levels(const struct picture_side *side, const enum picture_lev
         assert_int_equal(side->level_of[d], want[d]);
 }
 
-/* A small last dimension is taken for channels, on the side where it is the last dimension. */
+/* If the last dimension of a side is small, the default view of that side takes it for channels. */
 static void test_default_views(void **state)
 {
     (void)state;
@@ -416,7 +430,7 @@ static void test_default_views(void **state)
 
 /*
  * Parses values of --view for a move from HWC to CHW: valid values, and invalid values with a part
- * of the expected message.
+ * of their error message.
  */
 static void test_given_views(void **state)
 {

@@ -45,7 +45,7 @@ static const char *draw(void)
     return w.data;
 }
 
-/* Counts the rectangles in groups of a class, from `at` up to `end`. */
+/* Counts the rectangles in groups of a class, between `at` and `end`. */
 static size_t count_cells(const char *at, const char *end, const char *class)
 {
     char group[64];
@@ -60,7 +60,10 @@ static size_t count_cells(const char *at, const char *end, const char *class)
     return count;
 }
 
-/* Returns the number of shown cells that the legend claims after these words; 0 without them. */
+/*
+ * Returns the number of shown cells that follows these words in the legend; 0 if the words are
+ * missing.
+ */
 static size_t claimed(const char *svg, const char *words)
 {
     const char *at = strstr(svg, words);
@@ -97,8 +100,10 @@ static void get(const char *element, const char *key, char last, char out[128])
     out[length] = '\0';
 }
 
-/* Checks that each written element has the colour of its source element, if both are shown. Returns
- * the number of these pairs. */
+/*
+ * Checks that each written element has the colour of its source element, if the drawing shows both.
+ * Returns how many elements were compared.
+ */
 static size_t check_colours(const char *svg, const char *dst)
 {
     size_t found = 0;
@@ -209,7 +214,7 @@ static void test_names(void **state)
     assert_null(strstr(w.data, "<b>"));
 }
 
-/* Axes of the destination name their source dimensions. */
+/* The axes of the destination have the names of their source dimensions. */
 static void test_axes(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timelines of random jobs: well-formed XML, a bounded number of boxes, and the peaks of memories.
- * `test_timeline_chart SEED` reproduces a run; with a second argument, a directory, the test writes
- * some charts there to be looked at.
+ * `test_timeline_chart SEED` reproduces a run; if a second argument names a directory, the test
+ * also writes some charts there for a reader.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -43,7 +43,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Places jobs at random: each on the lane that is free first, some after an earlier job. */
+/*
+ * Places jobs at random: each job on the lane that is free first, and some jobs after an earlier
+ * job.
+ */
 static struct timeline_panel make_panel(struct rng *rng, size_t count, uint32_t lanes)
 {
     uint64_t free_at[LANES_MAX] = {0};
@@ -101,7 +104,10 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
-/* The axis is in microseconds below some milliseconds, and in milliseconds above. */
+/*
+ * The axis is in microseconds for timelines of a few milliseconds, and in milliseconds for longer
+ * ones.
+ */
 static void test_units(void **state)
 {
     static const struct {
@@ -127,7 +133,7 @@ static void test_units(void **state)
     }
 }
 
-/* Names are drawn after the arrows, so that no arrow crosses a name. */
+/* Names are drawn after the arrows, so that no arrow hides a name. */
 static void test_names_cover_arrows(void **state)
 {
     static const size_t first = 0;
@@ -168,7 +174,9 @@ static void test_random(void **state)
             .panels = 1};
         const char *svg = draw(&chart);
 
-        /* At most two bars for every four pixels of a lane, and the boxes around them and the key.
+        /*
+         * A lane has at most two bars for every four pixels; up to 64 further boxes are frames and
+         * the key.
          */
         assert_in_range(count_of(svg, "<rect "), 1, 64 + 1480 / 4 * lanes * 2);
         assert_in_range(count_of(svg, "marker-end"), 0, 64);
@@ -177,7 +185,7 @@ static void test_random(void **state)
     }
 }
 
-/* Compares peaks with the sum of the uses at the start of each use. */
+/* Compares each peak with the largest sum of the uses that overlap the start of a use. */
 static void test_peaks(void **state)
 {
     (void)state;
@@ -204,7 +212,10 @@ static void test_peaks(void **state)
     }
 }
 
-/* Two slots wait for a third: an arrow to the one on another lane, and the names of all three. */
+/*
+ * Two slots wait for the first one: the chart has an arrow to the slot on another lane, and the
+ * names of all three slots.
+ */
 static void test_names_and_arrows(void **state)
 {
     static const size_t zero[] = {0};
@@ -229,7 +240,7 @@ static void test_names_and_arrows(void **state)
     assert_non_null(strstr(svg, ">83 %<"));
 }
 
-/* A measured panel that is much shorter has a scale of its own. */
+/* A panel of measured times that is much shorter than the other panel has a scale of its own. */
 static void test_scales(void **state)
 {
     static const struct timeline_slot one[] = {{0, 100, 0, 1, TIMELINE_MOVE, "a", NULL, 0}};
@@ -246,7 +257,7 @@ static void test_scales(void **state)
     assert_int_equal(count_of(draw(&same), "on a scale of its own"), 0);
 }
 
-/* Impossible numbers do not lead out of the drawing. */
+/* Impossible numbers do not make the chart draw outside of its area. */
 static void test_hostile(void **state)
 {
     static const size_t nowhere[] = {9, SIZE_MAX};

@@ -108,7 +108,7 @@ static void check_without_axis(void)
     EXPECT(mli_hlp_tensor_zero_offset(NULL, 0) == 0);
 }
 
-/* embARC's calls pass non-const pointers; they and its type names must compile. */
+/* embARC's calls pass non-const pointers; these calls and embARC's type names must compile. */
 static void check_calls_without_const(void)
 {
     static int8_t data[64];
@@ -223,8 +223,9 @@ static void give_axis(mli_tensor *t, struct per_axis *axis)
 
 /*
  * TensorFlow Lite Micro's ARC kernels slice the weights and keep a local copy of the tensor. Before
- * each move of a slice into local memory they null only the copy's scale pointer. The other two
- * pointers are then those of the previous slice, or of the whole tensor.
+ * each move of a slice into local memory they set only the copy's scale pointer to null. The other
+ * two pointers of the parameters still have the values of the previous slice, or of the whole
+ * tensor.
  */
 static void check_slices_of_weights(void)
 {
@@ -262,8 +263,8 @@ static void check_slices_of_weights(void)
 }
 
 /*
- * A destination with the source's scale pointer shares the arrays; any other pointer receives a
- * copy, in all arrays.
+ * If the destination has the source's scale pointer, it shares the source's arrays. With any other
+ * scale pointer, the move copies all arrays of parameters.
  */
 static void check_scale_pointer_decides(void)
 {
@@ -311,7 +312,7 @@ static void compat_done(int32_t cookie)
     compat_calls += cookie;
 }
 
-/* A handle without channels may be polled from the start. */
+/* mli_mov_isdone() accepts a handle without channels as soon as a transfer was started. */
 static void check_handle_without_channels(void)
 {
     static int8_t data[6] = {1, 2, 3, 4, 5, 6}, local[6];

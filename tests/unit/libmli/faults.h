@@ -9,7 +9,7 @@
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* The legal tile that a fault changes. */
+/* The legal tile that a fault is applied to. */
 enum fault_base { FX16, SA8_AXIS };
 
 /* The expected status of mli_mov_layout(), which checks neither pointers nor capacities. */
@@ -20,7 +20,7 @@ struct fault {
     enum fault_base base;
     mli_status status;
     enum fault_layout layout;
-    const char *names; /* path that the last error must name */
+    const char *names; /* the member that the last error must name */
 };
 
 static inline void fault_make(const struct fault *f, struct tile *t)

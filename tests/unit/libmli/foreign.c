@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program compiled with embARC MLI 2.0's own headers: its prototypes that differ from this
- * library's, and its handle of 12 bytes. It must not link with this library: test_foreign_link.py.
+ * A program compiled with embARC MLI 2.0's own headers: some of its prototypes differ from this
+ * library's, and its handle has 12 bytes. test_foreign_link.py checks that it does not link with
+ * this library.
  */
 #include <stdbool.h>
 #include <stddef.h>

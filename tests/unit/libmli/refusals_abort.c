@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces the tests that provoke refusals, in builds in which the first refusal aborts. */
+/*
+ * Replaces tests that provoke refused calls, in builds in which the first refused call aborts the
+ * program.
+ */
 #include <stdio.h>
 
 int main(void)

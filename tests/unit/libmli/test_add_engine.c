@@ -8,7 +8,7 @@
 #include "tests/support/load.h"
 #include "tests/support/unit.h"
 
-/* A device with any number of channels, which moves inside submit. */
+/* A device with any number of channels, which moves the data inside submit. */
 static struct {
     uint32_t channels, refuses; /* number of channels; index of the channel whose open fails */
     uint32_t opened, closed;    /* masks of channels opened and closed since the last check */
@@ -24,7 +24,7 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
-    assert_int_equal(caps->loops, 0); /* the pool has zeroed *caps before */
+    assert_int_equal(caps->loops, 0); /* the pool has set *caps to zeros before this call */
     assert_int_equal(caps->tiny, 0);
     caps->loops = MLI_MAX_RANK;
     caps->tiny = device.tiny;
@@ -153,7 +153,10 @@ static void test_names(void **state)
     assert_null(mli_mov_engine_at(3));
 }
 
-/* An engine compiled with an older header has fewer functions: the library reads no further. */
+/*
+ * An engine that was compiled with an older header has fewer functions: the library must not read
+ * beyond its struct.
+ */
 static void test_older_header(void **state)
 {
     const size_t size = offsetof(struct mli_engine, open);
@@ -167,14 +170,15 @@ static void test_older_header(void **state)
     at = guard_mem_right(&memory, size);
     memcpy(at, &engine, size);
     assert_ok(mli_mov_add_engine((const struct mli_engine *)(const void *)at));
-    guard_mem_finish(&memory); /* the library has a copy */
+    guard_mem_finish(&memory); /* the library uses its own copy of the struct */
     assert_string_equal(mli_mov_engine_at(3), "older");
     assert_works("older");
     assert_true(device.submits > 0);
     assert_int_equal(device.opened | device.closed | device.synchronised, 0);
     assert_status(mli_mov_set_engine("older:depth=1"), MLI_STATUS_ARGUMENT_ERROR);
     assert_works("fault:older");
-    assert_status(mli_mov_add_engine(&engine), MLI_STATUS_ARGUMENT_ERROR); /* the name exists */
+    /* an engine with this name exists */
+    assert_status(mli_mov_add_engine(&engine), MLI_STATUS_ARGUMENT_ERROR);
 }
 
 static void test_newer_header(void **state)
@@ -196,7 +200,7 @@ static void test_newer_header(void **state)
     assert_works("fault:newer,depth=3,seed=4");
 }
 
-/* Adds an engine with fewer channels than the pool can have, and an engine with more channels. */
+/* Adds an engine that has fewer channels than a pool can have, and an engine that has more. */
 static void test_channels(void **state)
 {
     (void)state;
@@ -222,7 +226,10 @@ static void test_no_device(void **state)
     assert_string_equal(mli_mov_engine_name(), "inline");
 }
 
-/* If a channel is not available, the pool closes those it opened before, and is unchanged. */
+/*
+ * If a channel cannot be opened, the pool closes the channels that it has opened for this call, and
+ * stays unchanged.
+ */
 static void test_unavailable_channel(void **state)
 {
     mli_mov_handle_t h;
@@ -240,10 +247,13 @@ static void test_unavailable_channel(void **state)
     assert_ok(mli_mov_release_handle(&h));
     device.refuses = UINT32_MAX;
     assert_ok(mli_mov_set_num_dma_ch(0, 4));
-    assert_int_equal(device.closed, 1u << 1); /* channel 0 stayed open */
+    assert_int_equal(device.closed, 1u << 1); /* channel 0 was not closed */
 }
 
-/* Sets `tiny` so that a channel is never worth using, and then to a size just below. */
+/*
+ * Sets `tiny` so high that every move is too small for a channel: first "never use one", then the
+ * next smaller size.
+ */
 static void test_everything_is_tiny(void **state)
 {
     (void)state;

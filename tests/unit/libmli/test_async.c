@@ -17,7 +17,7 @@
     X(CLAIMED)                                                                                     \
     X(PREPARED)                                                                                    \
     X(DONE)                                                                                        \
-    X(PREPARED_AGAIN) /* done again after a prepare: the last prepared transfer was not started */ \
+    X(PREPARED_AGAIN) /* was done, and was prepared again but not started */                       \
     X(RELEASED)                                                                                    \
     X(COPY_OF_RELEASED)                                                                            \
     X(STALE_BESIDE_NEW_OWNER)
@@ -39,7 +39,7 @@ struct life {
 
 static struct life the_life;
 
-/* Releases all channels, so that a failed test does not keep them from the next test. */
+/* Releases all channels, so that a failed test does not take them from the next test. */
 static int release_all(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void bring_to_stale(struct life *l, enum state state)
     l->owned = false;
     if (state != RELEASED)
         memcpy(&l->handle, &copy, sizeof(copy));
-    if (state == STALE_BESIDE_NEW_OWNER) { /* the channels have another owner now */
+    if (state == STALE_BESIDE_NEW_OWNER) { /* the channels now belong to another owner */
         assert_ok(mli_mov_acquire_handle(2, &l->other));
         assert_ok(tile_prepare(&l->tile, &l->other));
         l->other_owned = true;
@@ -120,7 +120,8 @@ static void life_begin(struct life *l, enum state state)
 static void life_end(struct life *l)
 {
     if (l->owned) {
-        (void)mli_mov_wait(&l->handle); /* refused if no transfer was started */
+        /* refused if no transfer was started, which does not matter here */
+        (void)mli_mov_wait(&l->handle);
         assert_ok(mli_mov_release_handle(&l->handle));
     }
     if (l->other_owned)
@@ -196,7 +197,7 @@ static void test_released_twice(void **state)
     life_end(&the_life);
 }
 
-/* A stale copy must not take the channels from their new owner. */
+/* A stale copy of a handle must not release the channels, which belong to a new owner. */
 static void test_stale_release_frees_nothing(void **state)
 {
     mli_mov_handle_t third;
@@ -253,7 +254,7 @@ static void test_prepare_touches_no_data(void **state)
     guard_mem_finish(&out);
 }
 
-/* Source data is read at start, not before. */
+/* The source data is read at start; prepare does not read it. */
 static void test_data_is_read_at_start(void **state)
 {
 
@@ -328,7 +329,7 @@ static void test_prepare_again(void **state)
     life_end(&the_life);
 }
 
-/* A refused prepare leaves a done transfer done, and it can be started again. */
+/* After a refused prepare, a done transfer is still done, and can be started again. */
 static void test_refused_prepare_after_done(void **state)
 {
     struct tile bad;

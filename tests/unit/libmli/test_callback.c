@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion callbacks. A callback gets only its cookie, so its data is static. A transfer that a
- * callback starts on the same single channel completes after the callback has returned, with every
- * engine. Until then it is running: the tests of calls in that state rely on this.
+ * Completion callbacks. A callback has no argument but its cookie, so the tests keep its data in
+ * static variables. A transfer that a callback starts on the same single channel completes after
+ * the callback has returned, with every engine. Until then it is running: the tests of calls in
+ * that state rely on this.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -158,8 +159,8 @@ static void test_refused_start_has_no_callback(void **state)
 }
 
 /*
- * Inside a callback wait is refused. A nested start makes the transfer running until the callback
- * returns.
+ * Inside a callback, wait is refused. A start inside the callback makes the transfer running again,
+ * until the callback returns.
  */
 static void start_and_misuse(int32_t cookie)
 {
@@ -187,7 +188,7 @@ static void test_every_call_while_running(void **state)
     (void)state;
     begin(start_and_misuse, 0);
     assert_ok(mli_mov_start(&at.h, NULL, NULL, NULL));
-    assert_calls(2); /* one call for the outer start, one for the nested start */
+    assert_calls(2); /* one callback for the first start, one for the start inside the callback */
     assert_ok(mli_mov_wait(&at.h));
     assert_status(at.status[0], MLI_STATUS_ARGUMENT_ERROR);
     assert_ok(at.status[1]);

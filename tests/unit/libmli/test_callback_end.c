@@ -18,7 +18,7 @@ static struct {
     atomic_int calls;
     int left; /* transfers that the callback still has to start */
     mli_status inside;
-    mli_mov_handle_t next; /* acquired by the callback after its own release */
+    mli_mov_handle_t next; /* acquired by the callback, after it has released its own handle */
 } at;
 
 static int begin(void **state)
@@ -139,7 +139,8 @@ static void test_wait_during_a_chain(void **state)
     assert_int_equal(atomic_load(&at.calls), CHAIN + 1);
 }
 
-/* Restarts the handle while another thread is in release: that release is then refused. */
+/* Restarts the handle while another thread is in mli_mov_release_handle(), which is then refused.
+ */
 static void restart_late(int32_t cookie)
 {
     (void)cookie;
@@ -165,7 +166,8 @@ static void test_release_meets_a_restart(void **state)
     assert_int_equal(pthread_join(starter, NULL), 0);
     assert_int_equal(pthread_join(releaser, NULL), 0);
     assert_ok(at.inside);
-    /* The release is refused while the second transfer runs, or succeeds after it is done. */
+    /* The release is refused if the second transfer is still running, and succeeds if it is done.
+     */
     if (released == MLI_STATUS_OK) {
         assert_int_equal(atomic_load(&at.calls), 2);
     } else {

@@ -75,7 +75,10 @@ static void assert_works_again(struct load *l)
     assert_true(load_is_moved(l));
 }
 
-/* A window in the padding has no copy: the place of the cancel is in a fill, and in the tensor. */
+/*
+ * A window that is all padding has no copy: the place of the cancel is in a fill, which is also a
+ * place in the tensor.
+ */
 static void test_place_in_padding(void **state)
 {
     static int8_t in[20 * 40], out[20 * 40];
@@ -112,12 +115,13 @@ static void test_delayed_for_an_hour(void **state)
 {
     (void)state;
     if (strcmp(inside, "inline") == 0)
-        skip(); /* with this engine start itself sleeps, and no other thread can cancel */
+        skip(); /* with this engine mli_mov_start() itself waits for the delay, and no other thread
+                   can cancel */
     use(",delay_us=3600000000", 1);
     load_claim(&load, 1);
     load_start(&load);
     assert_ok(mli_mov_cancel(&load.h));
-    (void)mli_mov_wait(&load.h); /* cancelled, or moved before the cancel */
+    (void)mli_mov_wait(&load.h); /* the move was cancelled, or was done before the cancel */
     assert_true(mli_mov_isdone(&load.h));
 }
 
@@ -151,7 +155,7 @@ static void test_after_the_end(void **state)
     assert_ok(mli_mov_wait(&load.h));
     assert_ok(mli_mov_synchronise(&load.h));
     assert_true(load_is_moved(&load));
-    assert_works_again(&load); /* the cancel applied to one transfer, not to the handle */
+    assert_works_again(&load); /* the cancel applied only to the previous transfer of the handle */
     assert_ok(mli_mov_prepare(&load.h, &load.src, &load.cfg, &load.dst));
     assert_status(mli_mov_cancel(&load.h), MLI_STATUS_ARGUMENT_ERROR);
 }
@@ -210,7 +214,7 @@ static void *wait_for_it(void *result)
     return NULL;
 }
 
-/* A waiting thread wakes up, whether it sleeps already or not. */
+/* A waiting thread wakes up, whether or not it already sleeps when the cancel comes. */
 static void test_cancel_while_another_thread_waits(void **state)
 {
     (void)state;
@@ -267,7 +271,7 @@ static void start_second(int32_t cookie)
     atomic_store(&second_started, true);
 }
 
-/* Starts `load`, whose callback gives the channel to `second`. */
+/* Starts `load`; the callback of its transfer releases the channel and starts `second` on it. */
 static void start_both(void)
 {
     load_freshen(&second);
@@ -301,7 +305,7 @@ static void test_the_next_owner(void **state)
     }
 }
 
-/* Cancels one owner's transfers, whose channel a callback gives to another owner at once. */
+/* Cancels transfers of one owner while a callback gives the channel to another owner. */
 static void test_the_next_owner_in_a_race(void **state)
 {
     (void)state;
@@ -318,7 +322,7 @@ static void test_the_next_owner_in_a_race(void **state)
     }
 }
 
-/* Makes a transfer that takes longer than the cancel. */
+/* Cancels a transfer that is much longer than the cancel takes. */
 static void test_large(void **state)
 {
     mli_mov_status_t status;
@@ -332,7 +336,8 @@ static void test_large(void **state)
         load_claim(&large, channels);
         load_start(&large);
         assert_ok(mli_mov_cancel(&large.h));
-        if (mli_mov_wait(&large.h) == MLI_STATUS_OK) /* inline: start has moved it all */
+        /* with the inline engine, start has already moved everything */
+        if (mli_mov_wait(&large.h) == MLI_STATUS_OK)
             assert_true(load_is_moved(&large));
         else
             assert_cancelled(&large);
@@ -343,7 +348,10 @@ static void test_large(void **state)
     load_finish(&large);
 }
 
-/* Bytes reported as written are written, also by a delayed work item. */
+/*
+ * All bytes that a cancelled transfer reports as written are written, even if its work item was
+ * delayed.
+ */
 static void test_races_with_the_end(void **state)
 {
     static const char *const settings[] = {"", ",delay_us=30,delay_pct=50", ",reorder_pct=100",

@@ -10,12 +10,15 @@
 
 static const mli_mov_cfg_t neutral = {.sub_sample_step = {1, 1, 1, 1}, .perm_dim = {0, 1, 2, 3}};
 
-/* Arrays of four different numbers each, so that a swapped index or argument is noticed. */
+/* Arrays of distinct numbers, so that a swapped index or argument is noticed. */
 static const int offsets[4] = {1, 2, 3, 4}, sizes[4] = {5, 6, 7, 8}, steps[4] = {9, 10, 11, 12};
 static const int dst_offsets[4] = {13, 14, 15, 16}, strides[4] = {17, 18, 19, 20};
 static const uint8_t perm[4] = {3, 1, 0, 2}, pre[4] = {21, 22, 23, 24}, post[4] = {25, 26, 27, 28};
 
-/* A cfg in which every byte that a builder forgets to set is noticed. */
+/*
+ * Returns a cfg whose bytes all have a wrong value, so that a member that a builder forgets to set
+ * is noticed.
+ */
 static mli_mov_cfg_t dirty(void)
 {
     mli_mov_cfg_t cfg;

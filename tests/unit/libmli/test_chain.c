@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A callback that prepares and starts its handle again, ten thousand times: every transfer has its
+ * A callback prepares and starts its handle again, ten thousand times: every transfer has its
  * callback, the stack does not grow, and the last bytes are those of the last transfer.
  */
 #include <pthread.h>
@@ -16,7 +16,8 @@ static struct chain {
     struct load load;
     int left;
     atomic_int calls, errors;
-    atomic_uintptr_t depth; /* largest distance from the frame of a thread's first callback */
+    atomic_uintptr_t
+        depth; /* largest distance of a later frame from the frame of a thread's first callback */
 } chains[CHAINS];
 
 static _Thread_local char *stack_base; /* frame of this thread's first callback */
@@ -125,7 +126,7 @@ static void test_one_channel(void **state)
     end_chain(0);
 }
 
-/* The channel that is done last calls the callback. */
+/* The channel that ends last calls the callback. */
 static void test_several_channels(void **state)
 {
     (void)state;
@@ -134,7 +135,10 @@ static void test_several_channels(void **state)
     end_chain(0);
 }
 
-/* The callback makes each start; the bytes are moved when it has returned. */
+/*
+ * The handle has no channel: the thread of the callback also moves the data, after the callback has
+ * returned.
+ */
 static void test_no_channel(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests embARC 2.0's form of the functions in other orders of headers than test_compat.c:
- * mli_compat_embarc.h after the headers whose functions it renames; or, with LEAST_HEADERS, a
- * program that defines MLI_EMBARC_COMPAT and includes mli_mov_api.h first.
+ * Tests embARC 2.0's form of the functions with other orders of #include than test_compat.c: first
+ * the headers whose functions mli_compat_embarc.h renames, then that header; or, with
+ * LEAST_HEADERS, first MLI_EMBARC_COMPAT and then mli_mov_api.h.
  */
 #ifdef LEAST_HEADERS
 #define MLI_EMBARC_COMPAT

@@ -41,7 +41,7 @@ static void pair_init(struct pair *p, mli_element_type from, mli_element_type to
     p->dst = tensor_of(to, p->out, sizeof(p->out));
 }
 
-/* Gives one side per-axis parameters: scale 1 and the rest 0. */
+/* Makes the parameters of one side per-axis: all scales 1, all other parameters 0. */
 static void give_axis(struct pair *p, int side, int32_t dim)
 {
     mli_tensor *t = side ? &p->dst : &p->src;
@@ -99,15 +99,17 @@ static int64_t convert_one(mli_element_type from, int frac, int64_t value, mli_e
 static void test_fixed_point_by_hand(void **state)
 {
     (void)state;
-    /* Converts 16 bits to 8 bits, with 4 fractional bits less: halves are rounded up, and values
-       beyond the type saturate. */
+    /*
+     * Converts 16 bits to 8 bits with 4 fractional bits fewer: halves are rounded up, and values
+     * beyond the type saturate.
+     */
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 8, MLI_EL_FX_8, 4), 6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 7, MLI_EL_FX_8, 4), 5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 8, MLI_EL_FX_8, 4), -5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 9, MLI_EL_FX_8, 4), -6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 127 + 8, MLI_EL_FX_8, 4), 127);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 200, MLI_EL_FX_8, 4), -128);
-    /* Converts to more fractional bits: exact until the value saturates. */
+    /* Converts to more fractional bits: the result is exact, or saturates. */
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -7, MLI_EL_FX_16, 12), -7 * 512);
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -128, MLI_EL_FX_16, 12), INT16_MIN);
     assert_int_equal(convert_one(MLI_EL_FX_8, -128, 1, MLI_EL_FX_16, 127), INT16_MAX);
@@ -175,7 +177,7 @@ static void test_floats_by_hand(void **state)
     memcpy(&real, p.out, 4);
     assert_true(real == -0.75f);
 
-    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* copied bit by bit, also a signalling NaN */
+    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* copied bit by bit, even a signalling NaN */
     memset(p.in, 0xFF, 3);
     p.in[3] = 0x7F;
     p.in[2] = 0xA0;
@@ -200,7 +202,7 @@ static int64_t saturate(int64_t value, mli_element_type type)
     return value > top ? top : value < -top - 1 ? -top - 1 : value;
 }
 
-/* The parameters of a tensor at an index; random parameters are drawn first. */
+/* The parameters of a tensor at one index of its axis. */
 struct facts {
     int zero, scale, frac;
 };
@@ -318,7 +320,8 @@ static void test_random_round_trips(void **state)
 }
 
 /*
- * Random reals compared with long double, which holds each product; random values are never halves.
+ * Compares random reals with a computation in long double, which holds each product exactly. No
+ * random value is halfway between two integers.
  */
 static void test_random_reals(void **state)
 {
@@ -348,8 +351,8 @@ static void test_random_reals(void **state)
 }
 
 /*
- * Converts with strides on both sides, and leaves gaps unchanged; dst takes rank and shape if it
- * has none.
+ * Converts with strides on both sides, and leaves the gaps unchanged. If dst has no rank, it gets
+ * the rank and shape of src.
  */
 static void test_strides_and_shape(void **state)
 {
@@ -385,7 +388,8 @@ static void test_in_place(void **state)
     for (uint32_t i = 0; i < ELEMENTS; i++)
         put(p.in, MLI_EL_FX_16, i, 2 * i);
     p.dst.data = p.src.data;
-    memcpy(p.dst.mem_stride, (int32_t[]){12, 4, 1, 0}, 16); /* the packed strides, written out */
+    /* explicit strides that are equal to the packed ones */
+    memcpy(p.dst.mem_stride, (int32_t[]){12, 4, 1, 0}, 16);
     assert_ok(mli_hlp_convert_tensor(&p.src, &p.dst));
     for (uint32_t i = 0; i < ELEMENTS; i++)
         assert_int_equal(get(p.in, MLI_EL_FX_16, i), i);
@@ -402,7 +406,7 @@ static void test_in_place(void **state)
     assert_memory_equal(p.in, before.in, sizeof(p.in));
 }
 
-/* A status and a fault that causes it. */
+/* Pairs of a status and the fault that causes it. */
 #define FAULTS(X)                                                                                  \
     X(BAD_TENSOR, p.src.rank = 0)                                                                  \
     X(BAD_TENSOR, p.src.data.mem.pi8 = NULL)                                                       \
@@ -456,7 +460,10 @@ static void test_refusals(void **state)
     assert_error_names("dst.el_type", MLI_STATUS_TYPE_MISMATCH);
 }
 
-/* The last entry of the source's scales is in the result; with one entry less it would not be. */
+/*
+ * The result overlaps the last entry of the source's scales; if the array were one entry shorter,
+ * they would be apart.
+ */
 static void test_refuses_the_end_of_an_array_in_the_result(void **state)
 {
     struct pair p;
@@ -473,7 +480,8 @@ static void test_refuses_the_end_of_an_array_in_the_result(void **state)
 }
 
 /*
- * Conversions are kernels: a strict profile requires both operands in vector memory, and aligned.
+ * Conversions are kernels: a strict profile requires that both operands are aligned and in vector
+ * memory.
  */
 static void test_strict_profile(void **state)
 {

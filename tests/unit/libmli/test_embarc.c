@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests for errors of the embARC 2.0 host build, one for each error. */
+/* Tests for errors of embARC 2.0's host build, one test for each error. */
 #include <stdatomic.h>
 #include <string.h>
 #ifdef __linux__
@@ -18,7 +18,7 @@ static void on_done(int32_t cookie)
     atomic_fetch_add(&fired, 1);
 }
 
-/* Resets the callback of foreign code, the pool and the counter for the next test. */
+/* Removes the state of other tests: the callback, the pool and the counter. */
 static int fresh(void **state)
 {
     (void)state;
@@ -26,7 +26,7 @@ static int fresh(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* The result has the source's packed shape, but is not the source. */
+/* The source and the result have the same packed shape, but different bytes. */
 static void test_embarc_01_offsets_count_where_packed_shapes_agree(void **state)
 {
     static const uint8_t shifted[] = {3, 4, 0, 0}, placed[] = {0xA5, 0xA5, 1, 2};
@@ -63,7 +63,7 @@ static void assert_bad_cfg(struct tile *t, const char *names)
     mli_mov_cfg_for_copy(&t->cfg);
 }
 
-/* The cfg is checked also for tensors without an axis. */
+/* A bad cfg is also refused for tensors without an axis. */
 static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_16, MLI_EL_FP_32, MLI_EL_SA_8};
@@ -82,7 +82,7 @@ static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
     }
 }
 
-/* The test uses 2^30 elements of 4 bytes, which are 4 GiB and not 0. */
+/* The tensors have 2^30 elements of 4 bytes, which are 4 GiB; in 32 bits this would wrap to 0. */
 static void test_embarc_03_capacity_arithmetic_does_not_wrap(void **state)
 {
     struct tile t, before;
@@ -126,7 +126,7 @@ static void test_embarc_04_buffers_four_gib_apart_do_not_overlap(void **state)
     assert_ok(tile_sync(&t));
     assert_memory_equal(map + apart, t.in, 48);
     assert_int_equal(munmap(map, apart + page), 0);
-#elif UINTPTR_MAX > UINT32_MAX /* the addresses are checked, not used */
+#elif UINTPTR_MAX > UINT32_MAX /* the addresses are checked, but not accessed */
     struct tile t;
 
     (void)state;
@@ -202,7 +202,7 @@ static void test_embarc_07_the_pool_has_an_end(void **state)
     assert_status(mli_mov_acquire_handle(1, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[0]));
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
-    /* h[1] is not released by the test. */
+    /* The test has not released h[1] yet. */
     assert_status(mli_mov_set_num_dma_ch(2, 2), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[1]));
@@ -256,7 +256,7 @@ static void test_embarc_09_any_negative_dim_is_per_tensor(void **state)
     }
 }
 
-/* In the per-axis case, type and capacities are set as well. */
+/* In the per-axis case, the permute also sets the type and the capacities. */
 static void test_embarc_09_permute_completes_el_params(void **state)
 {
     struct tile t;
