@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing an engine and its options: refused specifications, the position in the message, and that
-   a refusal changes nothing. */
+/*
+ * Tests choosing an engine and its options: refused specifications, the position in the error
+ * message, and that a refusal changes nothing.
+ */
 #include <string.h>
 
 #include "mli_engine.h"
 #include "tests/support/load.h"
 #include "tests/support/unit.h"
 
-/* The largest value of an option is that of a size. */
+/* The largest value of an option is SIZE_MAX / 2. */
 #if SIZE_MAX > UINT32_MAX
 #define LARGEST "9223372036854775807"
 #else
@@ -45,7 +47,8 @@ static mli_status run(void)
 static void test_engines_known(void **state)
 {
     (void)state;
-    assert_string_equal(mli_mov_engine_at(0), "threads"); /* the default engine is the first */
+    /* the first engine of the list is the default */
+    assert_string_equal(mli_mov_engine_at(0), "threads");
     assert_string_equal(mli_mov_engine_at(1), "inline");
     assert_string_equal(mli_mov_engine_at(2), "fault");
     assert_null(mli_mov_engine_at(3));
@@ -160,7 +163,10 @@ static void test_length_of_a_spec(void **state)
     assert_string_equal(mli_mov_engine_name(), "fault");
 }
 
-/* Options before the bad one have no effect either, and the count of work items continues. */
+/*
+ * A refused specification does not apply the options before the bad one either; the engine
+ * continues to count work items.
+ */
 static void test_refused_spec_changes_nothing(void **state)
 {
     (void)state;
@@ -184,8 +190,8 @@ static void test_refused_spec_changes_nothing(void **state)
 }
 
 /*
- * A refusal changes nothing also before any engine was chosen, when no specification exists to
- * restore.
+ * A refusal also changes nothing if no engine was chosen before, so that there is no specification
+ * to restore.
  */
 static void test_refused_spec_leaves_the_default(void **state)
 {
@@ -240,7 +246,10 @@ static void change_everything(int32_t cookie)
     in_callback[2] = mli_mov_set_num_dma_ch(0, 1);
 }
 
-/* The call is refused even if the callback has released its own handle, the last one. */
+/*
+ * Choosing an engine is refused inside a callback, even if the callback has released the last
+ * handle, its own.
+ */
 static void test_refused_in_a_callback(void **state)
 {
     (void)state;
@@ -293,7 +302,7 @@ static struct mli_channel_caps caps_with(const char *spec)
     return caps;
 }
 
-/* The capabilities of an engine, changed by options; the pool is empty. */
+/* Options change the capabilities of an engine; the pool is empty. */
 static void test_caps(void **state)
 {
     struct mli_channel_caps caps = caps_with("threads");

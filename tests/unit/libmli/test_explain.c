@@ -103,7 +103,7 @@ static void test_zeros(void **state)
     explain(MLI_EL_FX_8, shape, &cfg);
     assert_int_equal(explained.plan.slabs, 4);
     assert_string_equal(kernel(0), "rows of 30 bytes with zeros beside, c");
-    for (size_t i = 1; i <= 4; i++) /* slabs above, below, left and right */
+    for (size_t i = 1; i <= 4; i++) /* fills above, below, left and right of the copy */
         assert_string_equal(kernel(i), "zeros, with the copy");
     assert_string_equal(kernel(5), "");
     /* A window in the padding: there is no copy. */
@@ -114,7 +114,7 @@ static void test_zeros(void **state)
     assert_string_equal(kernel(SIZE_MAX), "");
 }
 
-/* A level that can stream names streams, except for small moves. */
+/* The explanation of a level that can stream names streams, except for small moves. */
 static void test_streams(void **state)
 {
     const uint32_t shape[] = {1, 512, 600};
@@ -130,7 +130,7 @@ static void test_streams(void **state)
     assert_null(strstr(kernel(0), "streamed"));
     mli_cpu_set_stream_min(512 * 600);
     assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);
-    cfg.size[2] = 7; /* short rows are collected on a stage */
+    cfg.size[2] = 7; /* short rows are first copied to a stage */
     explain(MLI_EL_FX_8, shape, &cfg);
     mli_cpu_set_stream_min(1);
     assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transfer on one channel that fails: at every descriptor, in its first, a middle and its last
- * row. The spy engine's loops compute the bytes that must be written by then.
+ * A transfer on one channel fails: at each of its descriptors, in the first, a middle and the last
+ * row. The loops of the spy engine compute which bytes must be written by then.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,11 +85,11 @@ static void assert_counted(uint64_t completed, uint64_t bytes)
     assert_int_equal(stats.failed, 1);
     assert_int_equal(stats.cancelled, 0);
     assert_int_equal(stats.bytes, bytes);
-    if (strcmp(at.inside, "mock") != 0) /* the mock engine reports the fill of its ring instead */
+    if (strcmp(at.inside, "mock") != 0) /* the mock engine reports how full its ring is instead */
         assert_int_equal(stats.queue_high_water, at.plan.slabs + 1);
 }
 
-/* Moves the transfer again, completely: the handle still works. */
+/* Moves the whole transfer again: the handle still works. */
 static void assert_works_again(uint64_t bytes)
 {
     load_freshen(&at.load);
@@ -104,7 +104,7 @@ static void assert_works_again(uint64_t bytes)
     assert_counted(1, bytes + at.plan.bytes);
 }
 
-/* Makes a work item fail at a place, while another transfer runs on the next channel. */
+/* Makes a work item fail at a place, while another transfer runs on a second channel. */
 static void fail_at(uint32_t descriptor, uint64_t row)
 {
     uint64_t bytes;
@@ -146,7 +146,7 @@ static void test_every_place(void **state)
     }
 }
 
-/* Fails in rows of a copy with three loops around its run: the failure is inside each loop. */
+/* A copy has three loops around its run. It fails in rows that are inside each of the loops. */
 static void test_every_row_of_the_copy(void **state)
 {
     (void)state;

@@ -42,15 +42,15 @@ static int end(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* The ends of the parts, and the resulting end of the transfer. */
+/* The ends of all parts, and the end of the transfer that must result. */
 struct outcome {
     mli_status status[PARTS];
     bool ended[PARTS];
     uint64_t bytes;
-    uint32_t decisive; /* the part that decides; PARTS: no part */
+    uint32_t decisive; /* index of the part that decides the end; PARTS: none does */
 };
 
-/* Ends one part: cancelled if it should stop. Failures are in a different row for each part. */
+/* Ends one part, as cancelled if it should stop. Each part fails in another row. */
 static void end_part(struct outcome *out, uint32_t part, bool fails)
 {
     const struct mli_plan *plan = spy_plan(FIRST + part);
@@ -97,7 +97,7 @@ static void assert_outcome(const struct outcome *out)
     }
 }
 
-/* Ends the parts in the order-th permutation; parts in the mask fail. */
+/* Ends the parts in permutation number `order`; the parts in the mask fail. */
 static void run_case(uint32_t order, uint32_t failing)
 {
     uint32_t left[PARTS] = {0, 1, 2, 3};
@@ -135,7 +135,10 @@ static void test_every_order_and_every_failure(void **state)
     }
 }
 
-/* An error counts before a cancel, at any place of the destination. */
+/*
+ * If one part fails and another is cancelled, the transfer has the error, whatever their places in
+ * the destination.
+ */
 static void test_error_counts_before_cancel(void **state)
 {
     mli_mov_status_t status;
@@ -156,7 +159,10 @@ static void test_error_counts_before_cancel(void **state)
     assert_int_equal(status.row, 5);
 }
 
-/* Inline parts are submitted one after another: those after the failing one never begin. */
+/*
+ * Parts of the inline engine are submitted one after another: the parts after the failed one never
+ * begin.
+ */
 static void test_inline_parts_after_a_failure_do_not_begin(void **state)
 {
     (void)state;
@@ -208,7 +214,7 @@ static void assert_consistent(mli_status status)
         assert_true(load_is_moved(&load));
 }
 
-/* The result does not depend on the timing of the threads. */
+/* The result does not depend on the order in which the threads finish. */
 static void test_threads(void **state)
 {
     struct rng rng = rng_for_case(77, 0);
@@ -232,7 +238,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Checks that every started part has ended, once. */
+/* Checks that every started part has ended exactly once. */
 static void assert_balanced(void)
 {
     mli_mov_channel_stats s;
@@ -244,9 +250,9 @@ static void assert_balanced(void)
 }
 
 /*
- * A part fails while the starting thread still submits the parts after it, some of which are stuck:
- * each of these must end, once. The parts are tiny, so that the two events meet, and fail after
- * their first row, which the thread moves.
+ * A part fails while the starting thread still submits later parts, some of which are stuck: each
+ * of them must end once. The parts are small, so that these events overlap, and fail after their
+ * first row, which the engine's thread moves.
  */
 static void test_stuck_parts_are_stopped_while_they_start(void **state)
 {
@@ -263,7 +269,7 @@ static void test_stuck_parts_are_stopped_while_they_start(void **state)
         load_start(&many);
         for (int spin = 0; spin < 20 && !mli_mov_isdone(&many.h); spin++)
             sched_yield();
-        assert_ok(mli_mov_cancel(&many.h)); /* no failing part comes before the stuck parts */
+        assert_ok(mli_mov_cancel(&many.h)); /* no part before the stuck parts fails */
         (void)mli_mov_wait(&many.h);
         assert_ok(mli_mov_synchronise(&many.h));
         assert_int_equal(load_calls(2), i);

@@ -37,7 +37,8 @@ static void test_child_creates_a_new_pool(void **state)
 
     (void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    skip(); /* threads cannot start in this child, or hang in the sanitizer's locks */
+    skip(); /* threads cannot start in this child process, or would hang in locks of the sanitizer
+             */
 #endif
     assert_ok(mli_mov_set_engine("threads:tiny=0"));
     assert_ok(mli_mov_set_num_dma_ch(0, 4));
@@ -45,7 +46,7 @@ static void test_child_creates_a_new_pool(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(20); /* a wait that hangs must fail the test */
+        alarm(20); /* ends the child process if a wait hangs */
         _exit(moves_on_a_new_pool() ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

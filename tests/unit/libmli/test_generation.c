@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The generation of a claim has 32 bits and overflows to 0. The test sets the pool's own number, to
- * reach the overflow quickly.
+ * The generation of a claim has 32 bits and overflows to 0. The test sets the pool's current
+ * generation, to reach the overflow quickly.
  */
 #include <string.h>
 

@@ -29,7 +29,8 @@ static void init(void)
     assert_ok(geometry_init(&geometry, &src, &cfg, &dst));
 }
 
-/* Requires a text in the last error; a library of debug_mode=release has no such texts. */
+/* Requires that the last error contains a text; a library of debug_mode=release has no such texts.
+ */
 static void assert_says(const char *part)
 {
 #ifndef TEST_MODE_RELEASE
@@ -60,7 +61,7 @@ static void test_nested_strides(void **state)
         {{2, 3, 4}, {12, 3, 1}, false},
         {{1, 3, 4}, {1, 4, 1}, true}, /* a count of 1 needs no stride */
         {{2, 1, 4}, {4, 1, 1}, true},
-        {{2, 3, 4}, {1, 2, 6}, false}, /* legal, but not in this order */
+        {{2, 3, 4}, {1, 2, 6}, false}, /* legal strides, but in another order than the dimensions */
         {{4, 1, 2}, {1, 1, 4}, false},
     };
 
@@ -77,7 +78,8 @@ static void test_nested_strides(void **state)
 /* All orders of four strides: the dimensions are sorted by falling stride. */
 static void test_order_of_dimensions(void **state)
 {
-    static const int32_t strides[] = {1, 2, 6, 24}; /* of extents 2, 3, 4 and 5 */
+    /* strides of a tensor with extents 2, 3, 4 and 5 */
+    static const int32_t strides[] = {1, 2, 6, 24};
     static const uint32_t extents[] = {2, 3, 4, 5};
 
     (void)state;
@@ -112,7 +114,7 @@ static void test_padding_is_noted(void **state)
     cfg.padding_pre[0] = 2;
     init();
     assert_true(geometry.pads && geometry.reads);
-    cfg.offset[0] = 2; /* crops the padding */
+    cfg.offset[0] = 2; /* the window leaves out the padding */
     init();
     assert_false(geometry.pads);
     cfg.offset[0] = 0;
@@ -127,7 +129,7 @@ static void test_windows_are_refused_in_order(void **state)
 
     (void)state;
     begin(3, shape);
-    cfg.size[0] = 2; /* legal: all of the dimension */
+    cfg.size[0] = 2; /* legal: the size is the whole extent */
     cfg.size[1] = 4;
     refused(MLI_STATUS_BAD_FUNC_CFG, "cfg.size[1]: 4 given; at most 3 fit after offset 0");
     cfg.padding_pre[1] = 2;
@@ -164,7 +166,7 @@ static void test_overlap_names_the_stride(void **state)
     assert_says("cfg.dst_mem_stride");
 }
 
-/* Three spans of 2^63 elements are too far for 64 bits. */
+/* Three spans of 2^63 elements together are too large for 64 bits. */
 static void test_64_bits(void **state)
 {
     const uint32_t shape[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -187,7 +189,10 @@ static void test_64_bits(void **state)
     }
 }
 
-/* 2^32 - 1 bytes are the largest capacity: one byte more is refused with a reason of its own. */
+/*
+ * The largest capacity is 2^32 - 1 bytes: a result that is one byte larger is refused with a
+ * message about this limit.
+ */
 static void test_32_bits(void **state)
 {
     const uint32_t all[] = {UINT32_MAX}, rows[] = {3, UINT32_MAX};
@@ -223,7 +228,7 @@ static void test_32_bits(void **state)
     assert_says("dst.data.capacity: 6442450942 B are needed");
 }
 
-/* A plan without a copy has the addresses of the tensors, and no bytes to copy. */
+/* A plan without a copy still has the addresses of the tensors, but no bytes to copy. */
 static void test_plan_of_padding_alone(void **state)
 {
     const uint32_t shape[] = {2, 3, 4};
@@ -246,7 +251,10 @@ static void test_plan_of_padding_alone(void **state)
     assert_int_equal(plan.box.loops, 0);
 }
 
-/* Equal padding on both sides of four dimensions with gaps: each of eight slabs has four loops. */
+/*
+ * Four dimensions have equal padding on both sides and gaps: the plan has eight fills, each with
+ * four loops.
+ */
 static void test_slabs_with_four_loops(void **state)
 {
     static const uint32_t shape[] = {3, 3, 3, 3};
@@ -263,7 +271,7 @@ static void test_slabs_with_four_loops(void **state)
     plan_build(&plan, &geometry, from, to);
     assert_int_equal(plan.slabs, 8);
     for (int s = 0; s < 8; s++) {
-        const int d = s / 2; /* the dimension that the slab pads */
+        const int d = s / 2; /* the dimension in whose padding the fill is */
         const uint8_t *first = to + (s % 2) * 5 * strides[d];
 
         for (int i = 0; i < d; i++)

@@ -36,7 +36,7 @@ static void test_count_elem_num(void **state)
     assert_int_equal(mli_hlp_count_elem_num(&t, 1), 105);
     assert_int_equal(mli_hlp_count_elem_num(&t, 2), 35);
     assert_int_equal(mli_hlp_count_elem_num(&t, 3), 7);
-    t.rank = 2; /* entries beyond the rank do not count */
+    t.rank = 2; /* entries beyond the rank are ignored */
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 6);
 }
 
@@ -100,7 +100,7 @@ static void test_count_elem_num_overflow(void **state)
     t.shape[0] = 1;
     t.shape[1] = UINT32_MAX;
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), UINT32_MAX);
-    t.shape[0] = 3; /* 3 * (2^32 - 1) wraps to a large number, not a small one */
+    t.shape[0] = 3; /* in 32 bits, 3 * (2^32 - 1) wraps to a number that is still large */
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 0);
     t = (mli_tensor){.rank = 4, .shape = {0x10000, 0x10000, 0x10000, 0x10000}};
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 0); /* 2^64 */
@@ -238,7 +238,7 @@ static void test_last_error_is_the_threads_own(void **state)
     assert_int_equal(pthread_create(&thread, NULL, last_error_of_a_new_thread, NULL), 0);
     assert_int_equal(pthread_join(thread, &result), 0);
     other = result;
-    assert_string_equal(other[0], ""); /* that thread has had no refusal yet */
+    assert_string_equal(other[0], ""); /* no call was refused on the new thread yet */
     assert_true(other[1][0] != '\0');
     assert_string_equal(mli_last_error(), mine);
 }

@@ -23,9 +23,10 @@ static bool engine_has_threads; /* true: this engine moves in threads of its own
 /* The madvise() calls of all threads. */
 static struct {
     pthread_mutex_t lock;
-    unsigned calls, outside; /* number of calls; calls not in the mapping, or not of whole pages */
+    unsigned calls, outside; /* number of calls, and number of calls outside the mapping or not for
+                                whole pages */
     size_t largest;
-    int fail;         /* errno that the next call fails with; 0: the result of the system */
+    int fail;         /* errno with which the next call fails; 0: calls the system's madvise() */
     bool cancel;      /* true: the next call cancels the transfer */
     uint8_t *covered; /* number of calls for each page of the mapping */
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -60,7 +61,7 @@ static int call_system(void *address, size_t length, int advice)
 {
     const int result = (int)syscall(SYS_madvise, address, length, advice);
 
-    /* Linux before 5.14 does not know the advice. */
+    /* Linux before 5.14 does not know this kind of advice. */
     return advice == POPULATE_WRITE && result < 0 && errno == EINVAL ? 0 : result;
 }
 
@@ -183,7 +184,7 @@ static void assert_moved(void)
     free(want);
 }
 
-/* Marks the pages that the move writes. */
+/* Marks each page that the move writes. */
 static void mark_written(bool *written)
 {
     const size_t first = (size_t)((uint8_t *)at.dst.data.mem.pi8 - at.out);
@@ -257,7 +258,7 @@ static void test_whole(void **state)
         assert_int_equal(seen.calls, 0);
 }
 
-/* Gaps are smaller than a page, so rows are on every page. */
+/* Gaps are smaller than a page, so each page has a part of a row. */
 static void test_dense_rows(void **state)
 {
     (void)state;
@@ -274,7 +275,7 @@ static void test_pages_between_rows(void **state)
         assert_covered(0, 0);
 }
 
-/* Rows of few pages, with pages between them, are too short for a call. */
+/* The rows have too few pages for a call each, and there are pages between the rows. */
 static void test_sparse_rows(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void test_holes_stay(void **state)
     assert_int_equal(with.st_blocks, without.st_blocks);
 }
 
-/* Zeros beside the rows share the rows' pages, which are mapped once. */
+/* Zeros beside a row are on the pages of the row, which are mapped once. */
 static void test_padded(void **state)
 {
     const uint32_t side = 2000;
@@ -317,7 +318,7 @@ static void test_padded(void **state)
     at.run = (side + 6) * (side + 6);
     if (processor_moves)
         assert_covered(16, 0);
-    for (uint32_t row = 0; row < side; row++) /* the bytes are right too */
+    for (uint32_t row = 0; row < side; row++) /* the move also writes the right bytes */
         assert_memory_equal(at.out + (row + 3) * (side + 6) + 3, at.in + (size_t)row * side, side);
     for (uint32_t row = 0; row < side + 5; row++)
         assert_memory_equal(at.out + row * (side + 6) + side + 3, "\0\0\0\0\0\0", 6);
@@ -366,7 +367,7 @@ static void test_handle_without_channels(void **state)
     assert_ok(mli_mov_set_hints(&at.h, MLI_MOV_FRESH_DST));
     run();
     assert_moved();
-    /* Without channels, the calling thread moves the data, with every engine. */
+    /* Without channels, the calling thread moves the data, whatever the engine. */
     assert_covered(0, 0);
 }
 
@@ -433,7 +434,7 @@ static bool caller_moves(uint32_t hints)
     return pthread_equal(completed_by, pthread_self());
 }
 
-/* Another thread moves even a tiny transfer in slow memory, if the engine has threads. */
+/* If the engine has threads and the memory is slow, another thread moves even a tiny transfer. */
 static void test_slow_memory(void **state)
 {
     (void)state;
@@ -447,7 +448,7 @@ static void test_slow_memory(void **state)
     }
     assert_moved();
     assert_ok(mli_mov_release_handle(&at.h));
-    claim(0); /* without channels only the caller can move */
+    claim(0); /* without channels only the calling thread can move data */
     assert_true(caller_moves(MLI_MOV_SLOW_MEMORY));
 }
 
@@ -466,7 +467,7 @@ static void test_unknown_bits(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
-/* The next owner of the channels has no hint. */
+/* A new owner of the channels starts without the hint. */
 static void test_release(void **state)
 {
     (void)state;

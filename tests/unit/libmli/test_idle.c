@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests that no thread spins: measures the processor time of the process while channels are idle,
- * and while a thread waits for a slow transfer. A thread that spins for a second adds a second.
+ * Tests that no thread spins: measures the processor time that the process uses while channels are
+ * idle, and while a thread waits for a slow transfer. A spinning thread would use about a second of
+ * processor time in each second.
  */
 #include <pthread.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests work items that an interrupt submits, as on a board where the completion of one transfer
- * starts the next. The processor executes processor_run() one instruction at a time, and a signal
- * handler is the interrupt: it comes after every instruction once, and then at random pairs of
- * them.
+ * starts the next. The test executes processor_run() one instruction at a time. A signal handler
+ * stands for the interrupt: it runs once after each single instruction, and then after random pairs
+ * of instructions.
  */
 #define _GNU_SOURCE /* REG_EFL */
 #include <signal.h>
@@ -17,10 +17,13 @@
 enum { PAIRS = 60, INTERRUPTS = 2 };
 #define NEVER UINT32_MAX
 
-/* A work item that moves nothing, because it is cancelled: few instructions, all of the queue. */
+/*
+ * A work item that was cancelled, so that it moves nothing: it needs few instructions, but all of
+ * the queue's code.
+ */
 struct item {
     struct mli_work work; /* first */
-    struct item *next;    /* its done() submits this item, unless null */
+    struct item *next;    /* the item that done() of this item submits; null: none */
     int done;
 };
 
@@ -95,7 +98,8 @@ static void on_step(int number, siginfo_t *info, void *interrupted)
         leave_steps(interrupted);
 }
 
-/* Returns the number of instructions, counted up to the last interrupt if there is one. */
+/* Returns the number of executed instructions, counted up to the last interrupt if there was one.
+ */
 static uint32_t run_interrupted(uint32_t at, uint32_t again_at)
 {
     reset(&second, NULL);
@@ -119,7 +123,10 @@ static void assert_done(void)
         assert_int_equal(of_interrupt[i].done, interrupt_at[i] < steps);
 }
 
-/* Returns whether the processor steps: it does not under valgrind, nor on other architectures. */
+/*
+ * Returns whether this processor can execute single instructions: not under valgrind, nor on other
+ * architectures.
+ */
 static bool can_step(void)
 {
     return run_interrupted(NEVER, NEVER) > 10;
@@ -157,7 +164,7 @@ static void test_two_interrupts(void **state)
     }
 }
 
-/* Work items of a done() are moved in the order in which they were submitted. */
+/* Work items that one done() submits are moved in the order of their submission. */
 static int order[3], moved;
 
 static void note(struct mli_work *work, const struct mli_work_end *end)

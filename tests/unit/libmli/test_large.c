@@ -19,23 +19,26 @@ struct large {
     uint8_t perm[4];
     uint32_t step[4];
     uint8_t pad[4];     /* zeros before and after the source */
-    uint32_t gap, skew; /* elements after each of the destination's rows; bytes from the start of a
-                           cache line */
+    uint32_t gap, skew; /* elements between the destination's rows; bytes from the start of a cache
+                           line to the destination */
 };
 
 static const struct large moves[] = {
-    /* moves of rows beside other rows in the source */
+    /* rows that are next to each other in the source */
     {1, {2, 1501, 8, 64}, {0, 2, 1, 3}, {0}, {0}, 0, 0},
     {1, {2, 4003, 9, 17}, {0, 2, 1, 3}, {0}, {0}, 0, 29},
     {2, {3, 1201, 7, 24}, {0, 2, 1, 3}, {0}, {0}, 0, 2},
     {4, {1, 5003, 5, 15}, {2, 0, 1, 3}, {0}, {0}, 0, 4},
     {2, {40, 41, 9, 43}, {2, 0, 1, 3}, {0}, {0}, 3, 6},
-    /* moves of rows that are beside other rows across another dimension: the blocks of a row are
-       not contiguous in the source */
+    /*
+     * rows that are next to each other across another dimension of the source, so that the blocks
+     * of a row are not contiguous
+     */
     {1, {1501, 8, 3, 64}, {2, 1, 0, 3}, {0}, {0}, 0, 0},
     {2, {1201, 5, 7, 24}, {2, 1, 0, 3}, {0}, {0}, 0, 2},
     {4, {701, 11, 6, 15}, {2, 1, 0, 3}, {0}, {0}, 1, 4},
-    /* the same with few rows, which are one block; two moves have zeros around the rows */
+    /* as above, but with so few rows that they are one block; two moves have zeros around the rows
+     */
     {1, {20, 300, 8, 64}, {2, 1, 0, 3}, {0}, {0}, 0, 11},
     {4, {9, 301, 16, 60}, {2, 1, 0, 3}, {0}, {1, 0, 0, 0}, 0, 4},
     {2, {19, 211, 12, 32}, {2, 1, 0, 3}, {0}, {2, 0, 0, 1}, 0, 2},
@@ -49,13 +52,13 @@ static const struct large moves[] = {
     {1, {1, 241, 112, 33}, {0, 3, 1, 2}, {0}, {0}, 0, 1},
     {2, {3, 97, 56, 64}, {0, 3, 1, 2}, {0}, {0}, 0, 0},
     {1, {1, 32, 211, 131}, {0, 2, 3, 1}, {0}, {0}, 0, 7},
-    /* transposes with rows and columns of two dimensions */
+    /* transposes whose rows and columns are two dimensions each */
     {1, {8, 12, 701, 20}, {3, 2, 1, 0}, {0}, {0}, 0, 11},
     {2, {8, 12, 307, 20}, {3, 2, 1, 0}, {0}, {0}, 0, 0},
     {4, {5, 7, 401, 19}, {3, 2, 1, 0}, {0}, {0}, 0, 4},
     {1, {1, 401, 113, 32}, {0, 3, 1, 2}, {1, 2, 2, 1}, {0, 1, 1, 0}, 0, 3},
     {4, {1, 111, 57, 48}, {0, 3, 1, 2}, {1, 2, 2, 1}, {0, 1, 1, 0}, 0, 0},
-    /* moves of rows with zeros around them, and of parts of rows */
+    /* rows with zeros around them, and parts of rows */
     {1, {1, 300, 61, 63}, {0}, {0}, {0, 0, 1, 1}, 0, 17},
     {2, {1, 211, 56, 31}, {0}, {0}, {0, 1, 2, 0}, 0, 2},
     {1, {1, 30, 24, 60}, {0}, {0}, {0, 0, 70, 1}, 0, 3},
@@ -89,14 +92,14 @@ static mli_element_type type_of(uint32_t elem)
     return elem == 1 ? MLI_EL_FX_8 : elem == 2 ? MLI_EL_FX_16 : MLI_EL_FP_32;
 }
 
-/* The move in elements; index i is a dimension of the destination. */
+/* The move, counted in elements; the index i is a dimension of the destination. */
 struct numbers {
     uint32_t perm[4], count[4];
     int64_t to[4], from[4];
     size_t src_bytes, dst_bytes;
 };
 
-/* Elements of 8 bytes are pairs of 4-byte elements. */
+/* Treats elements of 8 bytes as pairs of 4-byte elements. */
 static struct numbers numbers_of(const struct large *m)
 {
     struct numbers n = {.src_bytes = m->elem, .dst_bytes = m->elem};
@@ -149,7 +152,8 @@ static void expect(const struct large *m, const struct numbers *n, const uint8_t
 }
 
 /*
- * Elements of 8 bytes are pairs of 4-byte elements, in one more dimension, which stays innermost.
+ * Elements of 8 bytes are pairs of 4-byte elements: one more dimension, which stays the innermost
+ * one.
  */
 static void set_up(const struct large *m, const struct numbers *n, const struct side *src,
                    const struct side *dst, mli_tensor *in, mli_tensor *out, mli_mov_cfg_t *cfg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the search for common bytes of strided elements: compares its answers about small random
- * lattices with all points of the lattice, and what it answers if its budget ends.
+ * Tests the search for bytes that strided elements have in common: compares its answers for small
+ * random lattices with a search of all points, and tests the answer when the budget is used up.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@ enum { CASES = 200000, POINTS_MAX = 200 };
 
 static uint64_t seed = 1;
 
-/* Adds random terms. Strides are small, so that many sums are equal, and so are some strides. */
+/* Adds random terms to a lattice. Strides are small, so that many sums and some strides are equal.
+ */
 static void random_lattice(struct rng *r, struct lattice *lattice, bool from_0)
 {
     const uint32_t terms = rng_between(r, 1, 2 * MLI_MAX_RANK);
@@ -37,7 +38,9 @@ static void random_lattice(struct rng *r, struct lattice *lattice, bool from_0)
     }
 }
 
-/* Returns whether a point of terms i and up, moved by `sum`, has a distance below `width` from 0.
+/*
+ * Returns whether `sum` plus a combination of the terms from number i on is at a distance below
+ * `width` from 0.
  */
 static bool reaches(const struct lattice *lattice, uint32_t i, int64_t sum, int64_t width)
 {
@@ -50,7 +53,7 @@ static bool reaches(const struct lattice *lattice, uint32_t i, int64_t sum, int6
     return false;
 }
 
-/* Returns whether coordinates with the differences of terms i and up, not all 0, share a point. */
+/* Returns whether two different combinations of the terms from number i on have the same sum. */
 static bool meets_itself(const struct lattice *lattice, uint32_t i, int64_t sum, bool different)
 {
     if (i == lattice->count)
@@ -151,7 +154,10 @@ static void test_eight_different_strides(void **state)
     }
 }
 
-/* All sums are even, so none is 1, but the search cannot know: it visits more than its budget. */
+/*
+ * All sums are even, so none is 1. The search cannot know this, and visits more points than its
+ * budget allows.
+ */
 static void test_the_end_of_the_budget_means_overlap(void **state)
 {
     struct lattice lattice = {0};
@@ -162,7 +168,10 @@ static void test_the_end_of_the_budget_means_overlap(void **state)
     assert_true(lattice_reaches(&lattice, 1, 1));
 }
 
-/* 15^8 points, but eight terms of one stride act as one term: the answer is exact. */
+/*
+ * The lattice has 15^8 points, but eight terms with equal strides are searched as one term: the
+ * answer is exact.
+ */
 static void test_terms_of_equal_stride_cost_no_budget(void **state)
 {
     struct lattice lattice = {0};
@@ -173,7 +182,7 @@ static void test_terms_of_equal_stride_cost_no_budget(void **state)
     assert_false(lattice_reaches(&lattice, 1, 1));
 }
 
-/* Of 200 001 values of the first term, one can be part of a solution: the budget suffices. */
+/* Only one of 200 001 values of the first term can be part of a solution: the budget suffices. */
 static void test_values_that_are_too_far_cost_no_budget(void **state)
 {
     (void)state;

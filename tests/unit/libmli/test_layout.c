@@ -8,7 +8,7 @@
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* Runs both functions and compares all fields that the move fills in. */
+/* Runs both functions, and compares all fields of the destination that a move sets. */
 static void assert_layout_of_move(struct tile *t, uint32_t bytes)
 {
     mli_tensor layout;
@@ -17,7 +17,7 @@ static void assert_layout_of_move(struct tile *t, uint32_t bytes)
     layout.data.mem.pi8 = NULL;
     layout.data.capacity = 0;
     assert_ok(mli_mov_layout(&t->src, &t->cfg, &layout));
-    t->dst.data.capacity = layout.data.capacity; /* the capacity is exactly enough */
+    t->dst.data.capacity = layout.data.capacity; /* the capacity is exactly large enough */
     assert_int_equal(layout.data.capacity, bytes);
     assert_null(layout.data.mem.pi8);
     assert_memory_equal(&layout.el_params, &t->dst.el_params, sizeof(layout.el_params));
@@ -49,7 +49,8 @@ static void test_strides_offsets_padding(void **state)
     t.cfg.dst_offset[0] = 1;
     t.cfg.dst_mem_stride[0] = 30;
     t.dst.mem_stride[1] = 4;
-    /* In shape (3, 5, 2) with strides (30, 4, 1), the last element is at 60 + 16 + 1. */
+    /* The shape is (3, 5, 2) and the strides are (30, 4, 1), so the last element is at 60 + 16 + 1.
+     */
     assert_layout_of_move(&t, 78 * 2);
 }
 
@@ -70,7 +71,7 @@ static void test_per_axis_needs_no_arrays(void **state)
     assert_int_equal(layout.shape[2], 7);
 }
 
-/* More than 4 GiB does not fit a capacity. */
+/* More than 4 GiB does not fit in the type of a capacity. */
 static void test_too_large(void **state)
 {
     mli_tensor layout = {.rank = 0}, before;
@@ -89,7 +90,10 @@ static void test_too_large(void **state)
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
-/* The last byte read counts, not the size of the source; no capacity has more than 32 bits. */
+/*
+ * A capacity has only 32 bits. It must cover the last byte that the move reads, but not the whole
+ * source.
+ */
 static void test_source_too_large(void **state)
 {
     mli_tensor layout = {.rank = 0}, before = layout;
@@ -115,7 +119,10 @@ static void test_source_too_large(void **state)
     assert_int_equal(layout.data.capacity, 20);
 }
 
-/* All fields but the data are as after the move, with an empty pool. */
+/*
+ * All fields except the data pointer have the values that a move would set, although the pool is
+ * empty.
+ */
 static void test_check_is_a_move_without_data(void **state)
 {
     const enum tile_arrays arrays[] = {TILE_NULL, TILE_SAME, TILE_OWN};

@@ -62,9 +62,9 @@ static struct {
     bool owned, other_owned;
 } at, before;
 
-static mli_mov_status_t reported; /* the status that GET_STATUS fills */
+static mli_mov_status_t reported; /* the status that the call GET_STATUS returns in its structure */
 
-/* The result of the call in IN_CALLBACK, and its handle. */
+/* The result of the call that is made inside the callback, and the handle for this call. */
 static struct {
     enum call call;
     mli_status status;
@@ -104,7 +104,8 @@ static mli_status make_call(enum call call)
 static void call_inside(int32_t cookie)
 {
     (void)cookie;
-    if (inner.status == MLI_STATUS_LARGE_ENUM) /* a start inside the callback calls back again */
+    /* a start inside the callback causes another callback */
+    if (inner.status == MLI_STATUS_LARGE_ENUM)
         inner.status = make_call(inner.call);
 }
 
@@ -205,7 +206,7 @@ static int release_all(void **state)
 {
     (void)state;
     if (at.owned) {
-        (void)mli_mov_cancel(&at.handle); /* a wait for a stuck work item would never return */
+        (void)mli_mov_cancel(&at.handle); /* a wait for a stuck work item would never end */
         (void)mli_mov_synchronise(&at.handle);
         (void)mli_mov_release_handle(&at.handle);
     }
@@ -229,7 +230,7 @@ static mli_status promised(char letter)
     }
 }
 
-/* A refused call changes no byte, and no stage. */
+/* A refused call changes no byte, and not the stage of the handle. */
 static void assert_unchanged(mli_mov_stage stage)
 {
     assert_memory_equal(&at, &before, sizeof(at));
@@ -262,7 +263,7 @@ static void call_in_state(enum state state, enum call call, char letter)
     assert_int_equal(release_all(NULL), 0);
 }
 
-/* Makes the calls in the callback, before the test waits for the transfer. */
+/* The callback makes the calls before the test waits for the transfer. */
 static void call_in_callback(enum call call, char letter)
 {
     life_begin(CLAIMED);
@@ -310,7 +311,7 @@ static void test_state(void **state)
     }
 }
 
-/* Calls without a handle work in every state of the handles. */
+/* Calls without a handle have the same results whatever the state of the handles. */
 static void test_calls_without_a_handle(void **state)
 {
     mli_mov_channel_stats stats, stats_before;

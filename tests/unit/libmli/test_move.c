@@ -5,7 +5,7 @@
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* Compares the bytes of the result, and the bytes after it. */
+/* Compares the bytes of the result, and the unused bytes after it. */
 static void assert_out(const struct tile *t, const uint8_t *want, size_t bytes)
 {
     assert_memory_equal(t->out, want, bytes);
@@ -58,7 +58,7 @@ static void test_slice(void **state)
     assert_int_equal(t.dst.el_params.fx.frac_bits, 5);
 }
 
-/* Moves columns 2 and 3 of a row of 5; all other bytes stay. */
+/* Moves columns 2 and 3 of a row of 5 columns; all other bytes keep their values. */
 static void test_concat(void **state)
 {
     static const uint8_t want[] = {0xA5, 0xA5, 1, 2, 0xA5, 0xA5, 0xA5, 3, 4};
@@ -165,7 +165,7 @@ static void test_window_over_the_edge(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* Samples padding like data: every second sample of 0 0 1 2 3 4 0. */
+/* Subsampling also counts padding: takes every second sample of 0 0 1 2 3 4 0. */
 static void test_subsampled_padding(void **state)
 {
     static const uint8_t want[] = {0, 1, 3, 0};
@@ -182,7 +182,7 @@ static void test_subsampled_padding(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* A source that is not read need not have a capacity that covers the window. */
+/* If the move reads nothing of the source, the source's capacity need not cover the window. */
 static void test_window_in_the_padding_reads_nothing(void **state)
 {
     static const uint8_t want[] = {0, 0, 0};
@@ -199,7 +199,7 @@ static void test_window_in_the_padding_reads_nothing(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* A capacity must cover the last accessed byte, and no more. */
+/* A capacity must cover the last byte that the move accesses, but no byte after it. */
 static void test_exact_capacities_suffice(void **state)
 {
     struct tile t;
@@ -220,7 +220,10 @@ static void test_exact_capacities_suffice(void **state)
     assert_ok(tile_sync(&t));
 }
 
-/* A stride of 0 in the cfg means the destination's own stride, or packed if that is also 0. */
+/*
+ * If a stride is 0 in the cfg, the destination's stride applies; if that is also 0, it is the
+ * packed stride.
+ */
 static void test_where_strides_come_from(void **state)
 {
     struct tile t;
@@ -252,7 +255,10 @@ static void test_packed_counts_dst_offset(void **state)
     assert_int_equal(t.out[21 + 2], 0xA5);
 }
 
-/* Interleaved rows share no element: such moves are legal in either order. */
+/*
+ * Interleaved rows have no element in common: each of the two moves is legal, before or after the
+ * other.
+ */
 static void test_interleaved_destination(void **state)
 {
     static const uint8_t want[] = {1, 0xA5, 2, 5, 3, 6, 4, 7, 0xA5, 8};
@@ -268,12 +274,12 @@ static void test_interleaved_destination(void **state)
     assert_ok(tile_sync(&t));
     assert_out(&t, want, sizeof(want));
     memset(t.out, 0xA5, sizeof(t.out));
-    t.cfg.dst_mem_stride[0] = 2; /* now elements (1, 0) and (0, 1) overlap */
+    t.cfg.dst_mem_stride[0] = 2; /* the strides now make elements (1, 0) and (0, 1) overlap */
     assert_status(tile_sync(&t), MLI_STATUS_INCOMPATEBLE_TENSORS);
     assert_out(&t, want, 0);
 }
 
-/* Neighbours in memory do not overlap, for any capacities. */
+/* Tensors that are next to each other in memory do not overlap, whatever their capacities. */
 static void test_views_of_one_buffer(void **state)
 {
     struct tile t;
@@ -296,8 +302,8 @@ static void test_views_of_one_buffer(void **state)
 }
 
 /*
- * Moves between even and odd elements of shared rows: the ranges overlap, but no byte is both read
- * and written.
+ * Moves from the even to the odd elements of the same rows: the ranges overlap, but no byte is both
+ * read and written.
  */
 static void test_interleaved_views(void **state)
 {
@@ -319,7 +325,7 @@ static void test_interleaved_views(void **state)
     assert_status(tile_sync(&t), MLI_STATUS_INCOMPATEBLE_TENSORS);
 }
 
-/* The values of output fields before the call do not matter. */
+/* The values that output fields have before the call do not matter. */
 static void test_output_fields_are_not_read(void **state)
 {
     struct tile t;

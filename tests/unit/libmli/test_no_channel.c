@@ -48,7 +48,7 @@ static void live(mli_mov_handle_t *h)
         assert_true(mli_mov_isdone(h));
         assert_ok(mli_mov_wait(h));
         assert_ok(mli_mov_synchronise(h));
-        assert_ok(mli_mov_cancel(h)); /* the cancel is too late */
+        assert_ok(mli_mov_cancel(h)); /* the transfer was done before the cancel */
         assert_ok(mli_mov_get_status(h, &status));
         assert_int_equal(status.stage, MLI_MOV_DONE);
         assert_int_equal(status.code, MLI_STATUS_OK);
@@ -66,7 +66,7 @@ static void test_life_with_an_empty_pool(void **state)
     live(&handles[0]);
 }
 
-/* All channels are claimed; their statistics do not change. */
+/* Other handles have claimed all channels; the statistics of these channels do not change. */
 static void test_life_with_an_exhausted_pool(void **state)
 {
     mli_mov_channel_stats stats;
@@ -101,7 +101,8 @@ static void test_limit_of_handles_without_channels(void **state)
     live(&extra);
 }
 
-/* Pool and engine may change meanwhile: a handle without channels does not depend on them. */
+/* A handle without channels does not depend on pool and engine, which may change between its calls.
+ */
 static void test_pool_changes_meanwhile(void **state)
 {
     struct tile t;
@@ -135,7 +136,7 @@ static void test_callback_comes_before_start_returns(void **state)
     load_finish(&load);
 }
 
-/* A copy of a released handle is stale, even if another handle has its slot. */
+/* A copy of a released handle is stale, even if the pool has given its slot to another handle. */
 static void test_stale_copies(void **state)
 {
     mli_mov_handle_t copy;

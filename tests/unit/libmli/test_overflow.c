@@ -30,7 +30,8 @@ static void test_products_of_shapes(void **state)
     assert_int_equal(mli_hlp_count_elem_num(&tensor, 2), UINT32_MAX);
     assert_int_equal(mli_hlp_count_elem_num(&tensor, 1), 0);
     assert_error_names("in.shape", MLI_STATUS_NOT_ENGH_MEM);
-    tensor.shape[2] = 0; /* the product is 0, although the product of the others is too large */
+    /* with the extent 0 the product is 0, although the product of the other extents is too large */
+    tensor.shape[2] = 0;
     assert_int_equal(mli_hlp_count_elem_num(&tensor, 0), 0);
     tensor.shape[0] = 3;
     tensor.shape[1] = 5;
@@ -68,7 +69,8 @@ static void test_convert(void **state)
     to.el_type = MLI_EL_FP_32;
     assert_status(mli_hlp_convert_tensor(&from, &to), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("src.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
-    memset(from.mem_stride, 0, sizeof(from.mem_stride)); /* packed: strides of more than 31 bits */
+    /* the packed strides would need more than 31 bits */
+    memset(from.mem_stride, 0, sizeof(from.mem_stride));
     assert_status(mli_hlp_convert_tensor(&from, &to), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("src", MLI_STATUS_NOT_ENGH_MEM);
 }

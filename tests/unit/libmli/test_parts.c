@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests transfers that are cut into parts: on two channels, at cache lines, and in chunks. If the
- * destination is misaligned, the cuts are inside elements, so zeros beside the columns of a
- * transpose may end, or begin, inside an element.
+ * Tests transfers that are cut into parts: on two channels, at cache lines, and in chunks. In a
+ * misaligned destination the cuts are inside elements, so the zeros beside the columns of a
+ * transpose may begin or end inside an element.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,8 @@ static void test_zeros_in_any_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (uint8_t)(i + 1);
-    assert_ok(mli_mov_set_engine("threads:tiny=0")); /* tiny=0 splits small transfers too */
+    /* the option tiny=0 lets the library split small transfers too */
+    assert_ok(mli_mov_set_engine("threads:tiny=0"));
     assert_ok(mli_mov_set_num_dma_ch(0, 2));
     for (size_t place = 0; place < PLACES; place++) {
         expect(place);
@@ -74,14 +75,14 @@ static void test_zeros_in_any_place(void **state)
 }
 
 /*
- * Planes in rows with gaps between them, of which three are more than the 256 KiB that a channel
- * moves in one chunk.
+ * Makes planes of rows with gaps between the rows. Three planes have more than the 256 KiB that a
+ * channel moves in one chunk.
  */
 enum {
     PLANES = 3,
     PLANE_ROWS = 300,
     PLANE_COLS = 400,
-    GAPPED = 410, /* elements from one row to the next */
+    GAPPED = 410, /* number of elements from one row to the next */
     PLANE_BYTES = PLANE_ROWS * GAPPED,
 };
 
@@ -99,7 +100,7 @@ static mli_tensor tensor_of(uint8_t *bytes, uint32_t planes)
     };
 }
 
-/* Moves on a channel, which moves in chunks, and with a call that does not, and compares. */
+/* Compares a move on a channel, which is cut into chunks, with a synchronous move, which is not. */
 static void compare_with_sync(struct planes *planes, const mli_mov_cfg_t *cfg)
 {
     mli_tensor src = tensor_of(planes->src, PLANES);
@@ -132,7 +133,7 @@ static void test_planes_of_zeros(void **state)
     assert_ok(mli_mov_set_engine("threads:tiny=0"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_ok(mli_mov_cfg_for_copy(&cfg));
-    cfg.padding_pre[0] = PLANES; /* planes of zeros without rows of the source */
+    cfg.padding_pre[0] = PLANES; /* planes that are all padding, without rows of the source */
     compare_with_sync(planes, &cfg);
     cfg.size[0] = PLANES; /* zeros only */
     compare_with_sync(planes, &cfg);
