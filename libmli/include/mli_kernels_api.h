@@ -32,7 +32,7 @@ extern "C" {
  * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, or perm_dim is not a permutation
  * @retval MLI_STATUS_NOT_ENGH_MEM         a capacity ends before the last byte, or overflow
  * @retval MLI_STATUS_INCOMPATEBLE_TENSORS in and out overlap, or elements of out overlap
- * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters are inconsistent
+ * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters: as mli_mov_tensor_sync()
  * @retval MLI_STATUS_MEM_BANK_MISMATCH    strict profile only: data outside the vector memory
  * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address that is not aligned to
  * its element

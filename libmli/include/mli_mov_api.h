@@ -103,7 +103,9 @@ typedef struct _mli_mov_handle_t {
  *             caller, with capacities, the arrays receive a copy that is padded, cropped,
  *             subsampled and placed like the axis (padded entries: scale 1, scale_frac_bits 0,
  *             zero_point 0). Sharing is refused if the axis is padded, cropped, subsampled or
- *             placed at an offset.
+ *             placed at an offset. The move must not write a byte of the source's arrays, nor
+ *             read or write a byte of dst's own arrays as data; this is decided byte by byte, so
+ *             arrays may be between the rows of the data.
  *
  * The caller keeps both memories. A refused call changes nothing.
  *

@@ -317,6 +317,24 @@ mli_status geometry_check_spans(const struct geometry *g)
     return geometry_check_written(g);
 }
 
+/* Adds the elements that the move reads, or subtracts them: their coordinates then fall. */
+static void add_read(const struct geometry *g, struct lattice *lattice, bool subtract)
+{
+    for (uint32_t d = 0; d < g->rank; d++) {
+        const struct axis *a = &g->axis[d];
+        const int64_t last = (int64_t)(a->hi - a->lo - 1);
+
+        lattice_add(lattice, a->src_stride * a->step * g->elem, subtract ? -last : 0,
+                    subtract ? 0 : last);
+    }
+}
+
+/* Returns whether an element at a point of the lattice has one of `size` bytes at `distance`. */
+static bool meets(const struct geometry *g, struct lattice *lattice, int64_t distance, int64_t size)
+{
+    return lattice_reaches(lattice, distance - g->elem + 1, distance + size - 1);
+}
+
 /*
  * Returns whether the move reads a byte that it writes, for a source and a destination that
  * interleave.
@@ -326,12 +344,43 @@ static __attribute__((noinline)) bool read_meets_written(const struct geometry *
     struct lattice lattice;
 
     written_lattice(g, &lattice);
-    for (uint32_t d = 0; d < g->rank; d++) {
-        const struct axis *a = &g->axis[d];
+    add_read(g, &lattice, true);
+    return meets(g, &lattice, distance, g->elem);
+}
 
-        lattice_add(&lattice, a->src_stride * a->step * g->elem, -(int64_t)(a->hi - a->lo - 1), 0);
-    }
-    return lattice_reaches(&lattice, distance, g->elem);
+/*
+ * Returns whether `size` bytes at `at` and the tensor's bytes from the first to the last accessed
+ * one overlap. Sets *distance to the distance of `at` from the first one.
+ */
+static bool extents_meet(const mli_tensor *tensor, const struct extent *extent, const void *at,
+                         uint64_t size, int64_t *distance)
+{
+    const uint64_t bytes = (uintptr_t)tensor_bytes(tensor), address = (uintptr_t)at;
+
+    *distance = (int64_t)(address - bytes - extent->begin);
+    return bytes + extent->begin < address + size && address < bytes + extent->end;
+}
+
+bool geometry_writes(const struct geometry *g, const mli_tensor *dst, const void *at, uint64_t size)
+{
+    struct lattice lattice;
+    int64_t distance;
+
+    if (!extents_meet(dst, &g->written, at, size, &distance))
+        return false;
+    written_lattice(g, &lattice);
+    return meets(g, &lattice, distance, (int64_t)size);
+}
+
+bool geometry_reads(const struct geometry *g, const mli_tensor *src, const void *at, uint64_t size)
+{
+    struct lattice lattice = {.count = 0};
+    int64_t distance;
+
+    if (!g->reads || !extents_meet(src, &g->read, at, size, &distance))
+        return false;
+    add_read(g, &lattice, false);
+    return meets(g, &lattice, distance, (int64_t)size);
 }
 
 mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src,

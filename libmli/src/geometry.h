@@ -66,6 +66,13 @@ mli_status geometry_check_written(const struct geometry *g);
  */
 mli_status geometry_check_spans(const struct geometry *g);
 
+/** Returns whether the move writes a byte of the `size` bytes at `at`. */
+bool geometry_writes(const struct geometry *g, const mli_tensor *dst, const void *at,
+                     uint64_t size);
+
+/** Returns whether the move reads a byte of the `size` bytes at `at` from the source's data. */
+bool geometry_reads(const struct geometry *g, const mli_tensor *src, const void *at, uint64_t size);
+
 /**
  * Checks the bytes that the move accesses against the capacities, and that src and dst do not
  * overlap.

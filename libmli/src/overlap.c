@@ -90,10 +90,10 @@ static void merge_terms(struct lattice *lattice)
     lattice->count = count;
 }
 
-bool lattice_reaches(struct lattice *lattice, int64_t target, int64_t width)
+bool lattice_reaches(struct lattice *lattice, int64_t from, int64_t to)
 {
     merge_terms(lattice);
-    return search(lattice, false, target - width + 1, target + width - 1);
+    return search(lattice, false, from, to);
 }
 
 bool lattice_meets_itself(struct lattice *lattice)

@@ -26,8 +26,8 @@ struct lattice {
 /** Adds a term. Leaves out a term that has only the value 0. */
 void lattice_add(struct lattice *lattice, uint64_t stride, int64_t lo, int64_t hi);
 
-/** Returns whether the lattice has a point p with |p - target| < width. Merges terms. */
-bool lattice_reaches(struct lattice *lattice, int64_t target, int64_t width);
+/** Returns whether the lattice has a point in [from, to]. Merges terms. */
+bool lattice_reaches(struct lattice *lattice, int64_t from, int64_t to);
 
 /**
  * Returns whether two different coordinates (all terms from 0 to hi) share a point. Changes the

@@ -85,6 +85,20 @@ mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
     return MLI_STATUS_OK;
 }
 
+/* Checks that the move writes no byte of the source's arrays: it reads them, or dst shares them. */
+static mli_status check_src_apart(const struct geometry *g, uint64_t entries, const mli_tensor *src,
+                                  const mli_tensor *dst)
+{
+    struct array theirs[ARRAYS];
+
+    arrays_of(&src->el_params, theirs);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (geometry_writes(g, dst, theirs[i].bytes, entries * theirs[i].entry))
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->src_name, complaint[i].overlaps);
+    }
+    return MLI_STATUS_OK;
+}
+
 /* Checks that dst's arrays overlap no other memory that was given to the call. */
 static mli_status check_own_apart(const struct geometry *g, const struct axis *axis,
                                   const mli_tensor *src, const mli_tensor *dst)
@@ -97,12 +111,9 @@ static mli_status check_own_apart(const struct geometry *g, const struct axis *a
     arrays_of(&src->el_params, theirs);
     for (int i = 0; i < ARRAYS; i++) {
         const uint64_t size = entries * own[i].entry;
-        bool alone = apart(own[i].bytes, size, tensor_bytes(dst) + g->written.begin,
-                           g->written.end - g->written.begin);
+        bool alone = !geometry_writes(g, dst, own[i].bytes, size) &&
+                     !geometry_reads(g, src, own[i].bytes, size);
 
-        if (g->reads)
-            alone = alone && apart(own[i].bytes, size, tensor_bytes(src) + g->read.begin,
-                                   g->read.end - g->read.begin);
         for (int j = 0; j < ARRAYS; j++) {
             alone =
                 alone && apart(own[i].bytes, size, theirs[j].bytes, src_entries * theirs[j].entry);
@@ -138,13 +149,17 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
     const mli_element_params *to = &dst->el_params;
     struct array own[ARRAYS], theirs[ARRAYS];
     int null = 0, same = 0;
+    uint64_t entries;
     mli_status status;
 
     status = quant_check_dim(src, g->src_name);
     if (status != MLI_STATUS_OK)
         return status;
     move->axis = g->axis[src->el_params.sa.dim];
-    status = quant_check_arrays(&src->el_params, src->shape[src->el_params.sa.dim], g->src_name);
+    entries = src->shape[src->el_params.sa.dim];
+    status = quant_check_arrays(&src->el_params, entries, g->src_name);
+    if (status == MLI_STATUS_OK)
+        status = check_src_apart(g, entries, src, dst);
     if (status != MLI_STATUS_OK)
         return status;
 

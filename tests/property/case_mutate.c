@@ -240,6 +240,15 @@ static void dst_arrays_one(struct test_case *c)
     c->dst.el_params.sa.zero_point.mem.pi16 = c->dst.el_params.sa.scale.mem.pi16;
 }
 
+/* Places an array of the source or the destination in the data that the move writes. */
+static void array_in_dst(struct test_case *c)
+{
+    mli_tensor *t = draw_percent(&c->draw, 50) ? &c->src : &c->dst;
+    const uint32_t at = draw_below(&c->draw, c->dst.data.capacity) & ~1u;
+
+    any_array(c, t)->mem.pi8 = c->dst.data.mem.pi8 + at;
+}
+
 static void share_changed_axis(struct test_case *c)
 {
     c->dst.el_params.sa.zero_point.mem.pi16 = NULL;
@@ -322,6 +331,7 @@ static void other_kernel(struct test_case *c)
     X(dst_array_short, FOR_AXIS, SPEC_PARAM_MISMATCH)                                              \
     X(dst_array_of_src, FOR_AXIS, SPEC_PARAM_MISMATCH)                                             \
     X(dst_arrays_one, FOR_AXIS, SPEC_PARAM_MISMATCH)                                               \
+    X(array_in_dst, FOR_AXIS, SPEC_PARAM_MISMATCH)                                                 \
     X(share_changed_axis, FOR_AXIS, SPEC_PARAM_MISMATCH)                                           \
     X(out_shape, FOR_PERMUTE, SHAPE_MISMATCH)                                                      \
     X(out_rank, FOR_PERMUTE, SHAPE_MISMATCH)                                                       \

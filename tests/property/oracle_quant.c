@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/property/oracle_quant.h"
 
+#include "tests/property/oracle_overlap.h"
+
 /* The three arrays of a tensor as ranges of bytes. */
 struct arrays {
     uintptr_t at[3];
@@ -58,6 +60,51 @@ static bool own_arrays_overlap(const struct arrays *own, uint64_t n, const struc
     return false;
 }
 
+/* The arrays of both tensors, and whether the move accesses a byte that it must not access. */
+struct touch {
+    struct arrays src, own;
+    uint64_t src_entries, own_entries; /* own_entries 0: dst shares the source's arrays */
+    uintptr_t read, written;           /* first elements of source and destination */
+    uint64_t esize;
+    bool met;
+};
+
+static bool inside(const struct arrays *a, uint64_t entries, uintptr_t at, uint64_t size)
+{
+    for (int i = 0; entries > 0 && i < 3; i++) {
+        if (at < a->at[i] + entries * entry_size[i] && a->at[i] < at + size)
+            return true;
+    }
+    return false;
+}
+
+static void touch_element(void *context, int64_t from, uint64_t to)
+{
+    struct touch *t = context;
+    const uintptr_t written = t->written + to * t->esize;
+
+    t->met = t->met || inside(&t->src, t->src_entries, written, t->esize) ||
+             inside(&t->own, t->own_entries, written, t->esize) ||
+             (from >= 0 &&
+              inside(&t->own, t->own_entries, t->read + (uint64_t)from * t->esize, t->esize));
+}
+
+/* Returns whether data that the move writes meets any array, or data that it reads dst's own. */
+static bool data_meets_arrays(const struct oracle *o, const mli_tensor *src,
+                              const mli_mov_cfg_t *cfg, const mli_tensor *dst, bool own)
+{
+    struct touch t = {.src = arrays_of(src),
+                      .own = arrays_of(dst),
+                      .src_entries = src->shape[src->el_params.sa.dim],
+                      .own_entries = own ? o->shape[o->axis] : 0,
+                      .read = (uintptr_t)src->data.mem.pi8,
+                      .written = (uintptr_t)dst->data.mem.pi8,
+                      .esize = o->esize};
+
+    oracle_each(o, src, cfg, touch_element, &t);
+    return t.met;
+}
+
 /*
  * Returns whether cfg pads, crops, subsamples or places the axis, even without an effect on the
  * result.
@@ -89,9 +136,12 @@ mli_status oracle_judge_quant(struct oracle *o, const mli_tensor *src, const mli
         same += to.at[k] == from.at[k];
     }
     if (nulls == 3 || same == 3)
-        return axis_changes(o, src, cfg, d) ? MLI_STATUS_SPEC_PARAM_MISMATCH : MLI_STATUS_OK;
+        return axis_changes(o, src, cfg, d) || data_meets_arrays(o, src, cfg, dst, false)
+                   ? MLI_STATUS_SPEC_PARAM_MISMATCH
+                   : MLI_STATUS_OK;
     if (nulls || same || null_or_short(&to, o->shape[o->axis]) ||
-        own_arrays_overlap(&to, o->shape[o->axis], &from, src->shape[d]))
+        own_arrays_overlap(&to, o->shape[o->axis], &from, src->shape[d]) ||
+        data_meets_arrays(o, src, cfg, dst, true))
         return MLI_STATUS_SPEC_PARAM_MISMATCH;
     o->copies_params = true;
     return MLI_STATUS_OK;

@@ -63,6 +63,16 @@
           t->cfg.dst_offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->out + 34))      \
     QUANT(X, own_array_meets_end_of_src, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);             \
           t->cfg.offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->in + 22))           \
+    QUANT(X, src_array_in_dst, LAYOUT_OK, "src.scale.!zero_point",                                 \
+          SRC_SA.scale.mem.pi16 = (int16_t *)(void *)t->out)                                       \
+    QUANT(X, src_array_ends_in_dst, LAYOUT_OK, "src.zero_point.!scale", t->cfg.dst_offset[0] = 1;  \
+          SRC_SA.zero_point.mem.pi16 = (int16_t *)(void *)(t->out + 6))                            \
+    QUANT(X, src_array_meets_end_of_dst, LAYOUT_OK, "src.scale_frac_bits.!zero_point",             \
+          SRC_SA.scale_frac_bits.mem.pi8 = (int8_t *)t->out + 23)                                  \
+    QUANT(X, src_array_in_dst_and_same, LAYOUT_OK, "src.scale.!zero_point",                        \
+          SRC_SA.scale.mem.pi16 = (int16_t *)(void *)t->out; tile_give_arrays(t, TILE_SAME))       \
+    QUANT(X, src_array_in_dst_and_own, LAYOUT_OK, "src.scale.!zero_point",                         \
+          tile_give_arrays(t, TILE_OWN); SRC_SA.scale.mem.pi16 = (int16_t *)(void *)(t->out + 8))  \
     QUANT(X, null_and_padded_before, LAYOUT_OK, "", t->cfg.padding_pre[2] = 1)                     \
     QUANT(X, null_and_padded_behind, LAYOUT_OK, "", t->cfg.padding_post[2] = 1)                    \
     QUANT(X, null_and_offset, LAYOUT_OK, "", t->cfg.offset[2] = 1)                                 \

@@ -91,7 +91,7 @@ static void test_reaches_what_a_point_reaches(void **state)
         target = (int64_t)rng_below(&r, 200) - 100;
         width = rng_between(&r, 1, 4);
         expected = reaches(&lattice, 0, -target, width);
-        if (lattice_reaches(&copy, target, width) != expected) {
+        if (lattice_reaches(&copy, target - width + 1, target + width - 1) != expected) {
             print_case(i, &lattice, target, width);
             fail_msg("expected %s", expected ? "a point" : "no point");
         }
@@ -150,7 +150,7 @@ static void test_eight_different_strides(void **state)
 
         for (int i = 0; i < 2 * MLI_MAX_RANK; i++)
             lattice_add(&lattice, UINT64_C(1) << i, 0, 1);
-        assert_int_equal(lattice_reaches(&lattice, target, 1), target >= 0 && target < 256);
+        assert_int_equal(lattice_reaches(&lattice, target, target), target >= 0 && target < 256);
     }
 }
 
@@ -192,7 +192,7 @@ static void test_values_that_are_too_far_cost_no_budget(void **state)
 
         lattice_add(&lattice, 1000, -100 * 1000, 100 * 1000);
         lattice_add(&lattice, 2, 0, 3);
-        assert_false(lattice_reaches(&lattice, target, 1));
+        assert_false(lattice_reaches(&lattice, target, target));
     }
 }
 

@@ -164,6 +164,27 @@ static void test_arrays_may_touch_other_memory(void **state)
     }
 }
 
+/* Arrays may be in the gaps between the rows of the data. */
+static void test_arrays_in_gaps(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 2, TILE_OWN);
+    t.src.mem_stride[1] = t.dst.mem_stride[1] = 16; /* rows of 4 bytes, and 12 bytes between them */
+    t.src.data.capacity = 100;
+    memcpy(t.out + 4, t.scale, 8);
+    t.src.el_params.sa.scale.mem.pi16 = (int16_t *)(void *)(t.out + 4);
+    t.dst.el_params.sa.scale.mem.pi16 = (int16_t *)(void *)(t.in + 8);
+    t.dst.el_params.sa.scale_frac_bits.mem.pi8 = (int8_t *)t.out + 12;
+    assert_ok(tile_sync(&t));
+    assert_memory_equal(t.out + 4, t.scale, 8);
+    assert_memory_equal(t.in + 8, t.scale, 8);
+    assert_memory_equal(t.out + 12, t.frac, 4);
+    assert_memory_equal(t.out + 16, t.in + 16, 4);
+}
+
 static void test_arrays_may_touch_each_other(void **state)
 {
     struct tile t;
@@ -295,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_prepare_fills_parameters),
         cmocka_unit_test(test_exact_array_capacities_suffice),
         cmocka_unit_test(test_arrays_may_touch_other_memory),
+        cmocka_unit_test(test_arrays_in_gaps),
         cmocka_unit_test(test_arrays_may_touch_each_other),
         cmocka_unit_test(test_arrays_in_a_source_that_is_not_read),
 #ifndef TEST_MODE_RELEASE

@@ -57,6 +57,11 @@
       t->src.el_params.sa.zero_point.capacity = 7)                                                 \
     X(out_array_short, SA8_AXIS, SPEC_PARAM_MISMATCH, LAYOUT_ANY, "scale_frac_bits.!zero_point",               \
       tile_give_arrays(t, TILE_OWN); t->dst.el_params.sa.scale_frac_bits.capacity = 3)             \
+    X(in_array_in_out, SA8_AXIS, SPEC_PARAM_MISMATCH, LAYOUT_ANY, "in.scale.!zero_point",          \
+      t->src.el_params.sa.scale.mem.pi16 = (int16_t *)(void *)t->out)                              \
+    X(in_array_in_out_and_own, SA8_AXIS, SPEC_PARAM_MISMATCH, LAYOUT_ANY, "in.scale.!zero_point",  \
+      tile_give_arrays(t, TILE_OWN);                                                               \
+      t->src.el_params.sa.scale.mem.pi16 = (int16_t *)(void *)(t->out + 22))                       \
     X(out_array_null, SA8_AXIS, SPEC_PARAM_MISMATCH, LAYOUT_ANY, "",                               \
       tile_give_arrays(t, TILE_OWN); t->dst.el_params.sa.scale.mem.pi16 = NULL)                    \
     X(out_arrays_mixed, SA8_AXIS, SPEC_PARAM_MISMATCH, LAYOUT_ANY, "",                             \
