@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "mli_helpers_api.h"
 #include "target/tuning/tuning_file.h"
 
 /* Loads the default tuning file. An invalid file does not stop the command, because the user has
@@ -35,6 +36,9 @@ enum exit_code tuning_choose(const struct options *options)
         result = tuning_load(NULL, &use, note, &fault);
     else
         result = tuning_load(path ? path : variable, &use, note, &fault);
+    for (int i = 0; mli_cpu_ignored(i); i++)
+        print_error("%s is ignored: \"%s\" given; it must be a number", mli_cpu_ignored(i),
+                    getenv(mli_cpu_ignored(i)));
     if (result < 0)
         return print_failure(&style, NULL, &fault);
     if (*note)

@@ -118,8 +118,9 @@ static int compute_strides(mli_tensor *dst, const struct job *job, struct fault 
     for (uint32_t i = desc->rank; i-- > 0;) {
         const int32_t in_cfg = job->common.cfg.dst_mem_stride[i];
         const int32_t given = in_cfg ? in_cfg : dst->mem_stride[i];
+        const uint64_t stride = given ? (uint64_t)given : packed;
 
-        if (!given && packed > INT32_MAX) {
+        if (stride > INT32_MAX && desc->shape[i] > 1) {
             fault_set(fault, FAULT_REFUSED, "/dst",
                       "dst.strides[%" PRIu32 "]: packed it is stride[%" PRIu32 "] * shape[%" PRIu32
                       "] = %" PRIu64 ", at most %" PRId32 " allowed: use a smaller stride or shape",
@@ -127,8 +128,8 @@ static int compute_strides(mli_tensor *dst, const struct job *job, struct fault 
             fault->status = MLI_STATUS_NOT_ENGH_MEM;
             return -1;
         }
-        dst->mem_stride[i] = given ? given : (int32_t)packed;
-        packed = (uint64_t)dst->mem_stride[i] * desc->shape[i]; /* the product is below 2^63 */
+        dst->mem_stride[i] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 1 element needs none */
+        packed = stride * desc->shape[i]; /* the product is below 2^63 */
     }
     return 0;
 }

@@ -644,6 +644,8 @@ struct tuned {
 
 static int check(struct config *config, struct tuned *tuned, struct fault *fault)
 {
+    for (int i = 0; mli_cpu_ignored(i); i++)
+        fprintf(stderr, "mlid: %s is ignored: it must be a number\n", mli_cpu_ignored(i));
     if (identity_check(config, fault) < 0 || service_check(config, fault) < 0)
         return -1;
     return tuning_load(config->tuning[0] ? config->tuning : NULL, &tuned->use, tuned->note, fault);

@@ -192,8 +192,8 @@ const char *mli_hlp_compile_options_string(void);
 
 /**
  * Allows the levels with bits in the mask, if the processor has them; 0 is plain C. Before the
- * first call, the environment variable MLI_CPU_MASK has the mask; without it all levels are
- * allowed. Moves write the same bytes with every mask. Call it while no other thread is inside the
+ * first call, the environment variable MLI_CPU_MASK has the mask, a number in C notation; without
+ * it, or if it has another text (mli_cpu_ignored()), all levels are allowed. Moves write the same bytes with every mask. Call it while no other thread is inside the
  * library.
  */
 void mli_cpu_set_mask(uint32_t mask);
@@ -212,6 +212,13 @@ const char *mli_cpu_level(void);
  * the same bytes with every value. Call it while no other thread is inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);
+
+/**
+ * Returns the name of the index-th environment variable that the library ignores because its text
+ * is not a number from 0 on (MLI_CPU_MASK: below 2^32, MLI_STREAM_MIN: below 2^64; extension). Null
+ * past the last one. Static storage. Thread-safe while no thread changes the environment.
+ */
+const char *mli_cpu_ignored(int index);
 
 /** The target chip that the library assumes (extension). Spec: "ARC VPX Specific Details". */
 typedef struct _mli_profile {

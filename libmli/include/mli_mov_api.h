@@ -97,7 +97,8 @@ typedef struct _mli_mov_handle_t {
  * @param dst  destination. In: `data` (memory of the caller, and its capacity), optionally
  *             `mem_stride`, and for a per-axis source the three pointers of `el_params.sa`.
  *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`. Beyond the rank, entries
- *             of shape become 1 and entries of mem_stride become 0.
+ *             of shape become 1 and entries of mem_stride become 0. mem_stride is also 0 for an
+ *             extent of 1 whose packed stride exceeds 31 bits.
  *             Per-axis parameters: if all three pointers are null, dst shares the source's arrays;
  *             if all three are the source's pointers, they stay; if they point to memory of the
  *             caller, with capacities, the arrays receive a copy that is padded, cropped,
@@ -116,8 +117,8 @@ typedef struct _mli_mov_handle_t {
  * @retval MLI_STATUS_NOT_SUPPORTED        element type FX_4
  * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, offset/size outside the padded source, step 0,
  *                                         perm_dim not a permutation, dst_mem_stride < 0
- * @retval MLI_STATUS_NOT_ENGH_MEM         a capacity ends before the last byte that the move reads
- *                                         or writes, or overflow
+ * @retval MLI_STATUS_NOT_ENGH_MEM         a capacity or the address space ends before the last byte
+ *                                         that the move reads or writes, or overflow
  * @retval MLI_STATUS_INCOMPATEBLE_TENSORS source and destination bytes overlap, or destination
  *                                         elements overlap one another (decided byte by byte;
  *                                         strides that interleave so often that the bounded search
@@ -508,7 +509,8 @@ typedef struct _mli_mov_memory {
  * Call it after mli_mov_set_engine(). The descriptor may be closed afterwards.
  *
  * @retval MLI_STATUS_OK             attached until mli_mov_detach_memory()
- * @retval MLI_STATUS_ARGUMENT_ERROR null, an address of null, a size of 0, unknown flags
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, an address of null, a size of 0 or beyond the end of the
+ *                                   address space, unknown flags
  * @retval MLI_STATUS_NOT_ENGH_MEM   the device cannot use the memory; mli_last_error() has the
  *                                   number of the engine's error
  *

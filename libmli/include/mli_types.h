@@ -7,7 +7,8 @@
  *   shape     extent of each dimension in elements.
  *   stride    distance in elements between neighbours along a dimension. 0 means packed on top of
  *             the next inner dimension: stride[i] = stride[i + 1] * shape[i + 1], where
- *             stride[i + 1] is given or computed. A packed innermost stride is 1.
+ *             stride[i + 1] is given or computed. A packed innermost stride is 1. Strides have at
+ *             most 31 bits; an extent of 1 needs no stride.
  *   capacity  size in bytes of the memory that a data container points to.
  *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
  *

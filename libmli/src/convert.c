@@ -261,9 +261,8 @@ static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const c
     if (!fits || !checked_add(end, walk->elem, &end))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
                       ".mem_stride: the last element's address overflows");
-    if (end > tensor->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, who, ".data.capacity: % B given; % B are needed",
-                      tensor->data.capacity, end);
+    if (!tensor_has(tensor, end))
+        return tensor_refuse_end(who, tensor->data.capacity, end);
     walk->extent = (struct extent){0, end};
     return MLI_STATUS_OK;
 }

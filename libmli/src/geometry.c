@@ -86,7 +86,7 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     }
     g->samples *= axis->count;
     axis->src_stride = next_stride(&source->packed, src->shape[d], src->mem_stride[d]);
-    if (axis->src_stride == 0)
+    if (axis->src_stride == 0 && shape > 1)
         source->strides_fit = false;
     /* These bounds are meaningless if the move reads nothing. */
     side_reach(source, axis->first, (axis->hi - 1 - axis->lo) * step, axis->src_stride);
@@ -203,7 +203,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     if (cfg_stride)
         g->cfg_strides = true;
     stride = cfg_stride ? (uint64_t)cfg_stride : own_stride ? (uint64_t)own_stride : target->packed;
-    if (shape > UINT32_MAX || stride > INT32_MAX)
+    if (shape > UINT32_MAX || (stride > INT32_MAX && shape > 1))
         return false;
     target->packed = stride * shape; /* the product is below 2^63 */
     if (stride < target->elements && axis->count > 1)
@@ -213,7 +213,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     axis->dst_offset = offset;
     axis->dst_dim = i;
     g->dst_shape[i] = (uint32_t)shape;
-    g->dst_stride[i] = (int32_t)stride;
+    g->dst_stride[i] = stride > INT32_MAX ? 0 : (int32_t)stride;
     g->order[i] = d;
     return true;
 }
@@ -231,25 +231,11 @@ static void sort_order(struct geometry *g)
     }
 }
 
-/* Sets *lattice to the written elements: ranges of coordinates, and strides in bytes. */
-static void written_lattice(const struct geometry *g, struct lattice *lattice)
+/* Adds the written elements to a lattice: ranges of coordinates, and strides in bytes. */
+static void add_written(const struct geometry *g, struct lattice *lattice)
 {
-    lattice->count = 0;
     for (uint32_t d = 0; d < g->rank; d++)
         lattice_add(lattice, g->axis[d].dst_stride * g->elem, 0, (int64_t)g->axis[d].count - 1);
-}
-
-/* Refuses a tensor with a capacity that ends before the last accessed byte. */
-ERROR_COLD static mli_status refuse_end(const char *name, uint64_t capacity, uint64_t end)
-{
-    if (end > UINT32_MAX)
-        return refuse(
-            MLI_STATUS_NOT_ENGH_MEM, name,
-            ".data.capacity: % B are needed, but a tensor has at most % B (4 GiB): move it in "
-            "parts",
-            end, UINT32_MAX);
-    return refuse(MLI_STATUS_NOT_ENGH_MEM, name, ".data.capacity: % B given; % B are needed",
-                  capacity, end);
 }
 
 mli_status geometry_check_written(const struct geometry *g)
@@ -258,7 +244,8 @@ mli_status geometry_check_written(const struct geometry *g)
 
     if (g->nested)
         return MLI_STATUS_OK;
-    written_lattice(g, &lattice);
+    lattice.count = 0;
+    add_written(g, &lattice);
     if (!lattice_meets_itself(&lattice))
         return MLI_STATUS_OK;
     if (g->cfg_strides)
@@ -311,9 +298,9 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
 mli_status geometry_check_spans(const struct geometry *g)
 {
     if (g->read.end > UINT32_MAX)
-        return refuse_end(g->src_name, UINT32_MAX, g->read.end);
+        return tensor_refuse_end(g->src_name, UINT32_MAX, g->read.end);
     if (g->written.end > UINT32_MAX)
-        return refuse_end(g->dst_name, UINT32_MAX, g->written.end);
+        return tensor_refuse_end(g->dst_name, UINT32_MAX, g->written.end);
     return geometry_check_written(g);
 }
 
@@ -343,44 +330,28 @@ static __attribute__((noinline)) bool read_meets_written(const struct geometry *
 {
     struct lattice lattice;
 
-    written_lattice(g, &lattice);
+    lattice.count = 0;
+    add_written(g, &lattice);
     add_read(g, &lattice, true);
     return meets(g, &lattice, distance, g->elem);
 }
 
-/*
- * Returns whether `size` bytes at `at` and the tensor's bytes from the first to the last accessed
- * one overlap. Sets *distance to the distance of `at` from the first one.
- */
-static bool extents_meet(const mli_tensor *tensor, const struct extent *extent, const void *at,
-                         uint64_t size, int64_t *distance)
+bool geometry_accesses(const struct geometry *g, const mli_tensor *tensor, bool written,
+                       const void *at, uint64_t size)
 {
+    const struct extent *extent = written ? &g->written : &g->read;
     const uint64_t bytes = (uintptr_t)tensor_bytes(tensor), address = (uintptr_t)at;
-
-    *distance = (int64_t)(address - bytes - extent->begin);
-    return bytes + extent->begin < address + size && address < bytes + extent->end;
-}
-
-bool geometry_writes(const struct geometry *g, const mli_tensor *dst, const void *at, uint64_t size)
-{
     struct lattice lattice;
-    int64_t distance;
 
-    if (!extents_meet(dst, &g->written, at, size, &distance))
+    if (extent->begin == extent->end || address + size <= bytes + extent->begin ||
+        bytes + extent->end <= address)
         return false;
-    written_lattice(g, &lattice);
-    return meets(g, &lattice, distance, (int64_t)size);
-}
-
-bool geometry_reads(const struct geometry *g, const mli_tensor *src, const void *at, uint64_t size)
-{
-    struct lattice lattice = {.count = 0};
-    int64_t distance;
-
-    if (!g->reads || !extents_meet(src, &g->read, at, size, &distance))
-        return false;
-    add_read(g, &lattice, false);
-    return meets(g, &lattice, distance, (int64_t)size);
+    lattice.count = 0;
+    if (written)
+        add_written(g, &lattice);
+    else
+        add_read(g, &lattice, false);
+    return meets(g, &lattice, (int64_t)(address - bytes - extent->begin), (int64_t)size);
 }
 
 mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src,
@@ -389,10 +360,10 @@ mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src
     const uint64_t from = (uintptr_t)tensor_bytes(src), to = (uintptr_t)tensor_bytes(dst);
     mli_status status;
 
-    if (g->read.end > src->data.capacity)
-        return refuse_end(g->src_name, src->data.capacity, g->read.end);
-    if (g->written.end > dst->data.capacity)
-        return refuse_end(g->dst_name, dst->data.capacity, g->written.end);
+    if (!tensor_has(src, g->read.end))
+        return tensor_refuse_end(g->src_name, src->data.capacity, g->read.end);
+    if (!tensor_has(dst, g->written.end))
+        return tensor_refuse_end(g->dst_name, dst->data.capacity, g->written.end);
     if (!g->nested) {
         status = geometry_check_written(g);
         if (status != MLI_STATUS_OK)

@@ -44,7 +44,8 @@ struct geometry {
     struct axis axis[MLI_MAX_RANK];   /* axes, indexed by source dimension */
     uint32_t order[MLI_MAX_RANK];     /* source dimensions by falling stride of the destination */
     uint32_t dst_shape[MLI_MAX_RANK]; /* shape, indexed by destination dimension */
-    int32_t dst_stride[MLI_MAX_RANK]; /* strides, indexed by destination dimension; never 0 */
+    int32_t dst_stride[MLI_MAX_RANK]; /* strides, indexed by destination dimension; 0 if an extent
+                                         of 1 has a stride above 31 bits, which it does not need */
     struct extent read, written;
 };
 
@@ -66,12 +67,12 @@ mli_status geometry_check_written(const struct geometry *g);
  */
 mli_status geometry_check_spans(const struct geometry *g);
 
-/** Returns whether the move writes a byte of the `size` bytes at `at`. */
-bool geometry_writes(const struct geometry *g, const mli_tensor *dst, const void *at,
-                     uint64_t size);
-
-/** Returns whether the move reads a byte of the `size` bytes at `at` from the source's data. */
-bool geometry_reads(const struct geometry *g, const mli_tensor *src, const void *at, uint64_t size);
+/**
+ * Returns whether the move writes a byte of the `size` bytes at `at` to dst, or reads one from src:
+ * `written` says which tensor is given.
+ */
+bool geometry_accesses(const struct geometry *g, const mli_tensor *tensor, bool written,
+                       const void *at, uint64_t size);
 
 /**
  * Checks the bytes that the move accesses against the capacities, and that src and dst do not

@@ -6,14 +6,10 @@
 #include "libmli/src/builtins.h"
 #include "libmli/src/error.h"
 
-/* One parameter array of any element type. */
-struct array {
-    const uint8_t *bytes;
-    uint64_t capacity;
-    uint32_t entry; /* bytes of one entry */
-};
-
 enum { ARRAYS = 3 };
+
+/* Bytes of an entry of each array: zero_point, scale, scale_frac_bits. */
+static const uint8_t entry_bytes[ARRAYS] = {2, 2, 1};
 
 /* The messages about each array. */
 static const struct {
@@ -31,29 +27,28 @@ static const struct {
 #undef COMPLAINTS
 };
 
-static void arrays_of(const mli_element_params *params, struct array array[ARRAYS])
+static const mli_data_container *array_of(const mli_element_params *params, int i)
 {
-    const mli_data_container *zero = &params->sa.zero_point, *scale = &params->sa.scale,
-                             *bits = &params->sa.scale_frac_bits;
-
-    array[0] = (struct array){(const uint8_t *)zero->mem.pi16, zero->capacity, 2};
-    array[1] = (struct array){(const uint8_t *)scale->mem.pi16, scale->capacity, 2};
-    array[2] = (struct array){(const uint8_t *)bits->mem.pi8, bits->capacity, 1};
+    return i == 0   ? &params->sa.zero_point
+           : i == 1 ? &params->sa.scale
+                    : &params->sa.scale_frac_bits;
 }
 
 mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who)
 {
-    struct array array[ARRAYS];
-
-    arrays_of(params, array);
     for (int i = 0; i < ARRAYS; i++) {
-        const uint64_t needed = entries * array[i].entry;
+        const mli_data_container *array = array_of(params, i);
+        const uint64_t needed = entries * entry_bytes[i];
 
-        if (!array[i].bytes)
+        if (!array->mem.pi8)
             return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].missing, entries);
-        if (array[i].capacity < needed)
+        if (array->capacity < needed)
             return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].too_small,
-                          array[i].capacity, needed);
+                          array->capacity, needed);
+        if (!fits_address_space(array->mem.pi8, needed))
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
+                          ".el_params.sa: % B at address % end beyond the address space", needed,
+                          (uintptr_t)array->mem.pi8);
     }
     return MLI_STATUS_OK;
 }
@@ -67,7 +62,7 @@ mli_status quant_check_dim(const mli_tensor *tensor, const char *who)
     return MLI_STATUS_OK;
 }
 
-static bool apart(const uint8_t *a, uint64_t a_size, const uint8_t *b, uint64_t b_size)
+static bool apart(const void *a, uint64_t a_size, const void *b, uint64_t b_size)
 {
     return (uintptr_t)a + a_size <= (uintptr_t)b || (uintptr_t)b + b_size <= (uintptr_t)a;
 }
@@ -75,53 +70,35 @@ static bool apart(const uint8_t *a, uint64_t a_size, const uint8_t *b, uint64_t 
 mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
                              const uint8_t *bytes, uint64_t size, const char *who)
 {
-    struct array array[ARRAYS];
-
-    arrays_of(params, array);
     for (int i = 0; i < ARRAYS; i++) {
-        if (!apart(array[i].bytes, entries * array[i].entry, bytes, size))
+        if (!apart(array_of(params, i)->mem.pi8, entries * entry_bytes[i], bytes, size))
             return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].overlaps);
     }
     return MLI_STATUS_OK;
 }
 
-/* Checks that the move writes no byte of the source's arrays: it reads them, or dst shares them. */
-static mli_status check_src_apart(const struct geometry *g, uint64_t entries, const mli_tensor *src,
-                                  const mli_tensor *dst)
+mli_status quant_check_overlap(const struct quant_move *move, const struct geometry *g,
+                               const mli_tensor *src, const mli_tensor *dst)
 {
-    struct array theirs[ARRAYS];
+    const uint32_t entries[] = {src->shape[src->el_params.sa.dim],
+                                (uint32_t)(move->axis.dst_offset + move->axis.count)};
 
-    arrays_of(&src->el_params, theirs);
-    for (int i = 0; i < ARRAYS; i++) {
-        if (geometry_writes(g, dst, theirs[i].bytes, entries * theirs[i].entry))
-            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->src_name, complaint[i].overlaps);
-    }
-    return MLI_STATUS_OK;
-}
+    /* The arrays of the source, then those of dst: each is compared with those before it. */
+    for (int i = 0; i < (move->fill ? 2 * ARRAYS : ARRAYS); i++) {
+        const bool own = i >= ARRAYS;
+        const uint64_t size = (uint64_t)entries[own] * entry_bytes[i % ARRAYS];
+        const void *at = array_of(&(own ? dst : src)->el_params, i % ARRAYS)->mem.pi8;
+        bool overlaps = geometry_accesses(g, dst, true, at, size) ||
+                        (own && geometry_accesses(g, src, false, at, size));
 
-/* Checks that dst's arrays overlap no other memory that was given to the call. */
-static mli_status check_own_apart(const struct geometry *g, const struct axis *axis,
-                                  const mli_tensor *src, const mli_tensor *dst)
-{
-    const uint64_t entries = axis->dst_offset + axis->count;
-    const uint64_t src_entries = src->shape[src->el_params.sa.dim];
-    struct array own[ARRAYS], theirs[ARRAYS];
-
-    arrays_of(&dst->el_params, own);
-    arrays_of(&src->el_params, theirs);
-    for (int i = 0; i < ARRAYS; i++) {
-        const uint64_t size = entries * own[i].entry;
-        bool alone = !geometry_writes(g, dst, own[i].bytes, size) &&
-                     !geometry_reads(g, src, own[i].bytes, size);
-
-        for (int j = 0; j < ARRAYS; j++) {
-            alone =
-                alone && apart(own[i].bytes, size, theirs[j].bytes, src_entries * theirs[j].entry);
-            if (j > i)
-                alone = alone && apart(own[i].bytes, size, own[j].bytes, entries * own[j].entry);
-        }
-        if (!alone)
-            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name, complaint[i].overlaps);
+        for (int j = 0; own && j < i; j++)
+            overlaps = overlaps ||
+                       !apart(at, size,
+                              array_of(&(j >= ARRAYS ? dst : src)->el_params, j % ARRAYS)->mem.pi8,
+                              (uint64_t)entries[j >= ARRAYS] * entry_bytes[j % ARRAYS]);
+        if (overlaps)
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, own ? g->dst_name : g->src_name,
+                          complaint[i % ARRAYS].overlaps);
     }
     return MLI_STATUS_OK;
 }
@@ -147,27 +124,22 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
                                const mli_tensor *dst)
 {
     const mli_element_params *to = &dst->el_params;
-    struct array own[ARRAYS], theirs[ARRAYS];
     int null = 0, same = 0;
-    uint64_t entries;
     mli_status status;
 
     status = quant_check_dim(src, g->src_name);
     if (status != MLI_STATUS_OK)
         return status;
     move->axis = g->axis[src->el_params.sa.dim];
-    entries = src->shape[src->el_params.sa.dim];
-    status = quant_check_arrays(&src->el_params, entries, g->src_name);
-    if (status == MLI_STATUS_OK)
-        status = check_src_apart(g, entries, src, dst);
+    status = quant_check_arrays(&src->el_params, src->shape[src->el_params.sa.dim], g->src_name);
     if (status != MLI_STATUS_OK)
         return status;
 
-    arrays_of(to, own);
-    arrays_of(&src->el_params, theirs);
     for (int i = 0; i < ARRAYS; i++) {
-        null += own[i].bytes == NULL;
-        same += own[i].bytes == theirs[i].bytes;
+        const int8_t *own = array_of(to, i)->mem.pi8;
+
+        null += own == NULL;
+        same += own == array_of(&src->el_params, i)->mem.pi8;
     }
     if ((null || same) && null != ARRAYS && same != ARRAYS)
         return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
@@ -179,8 +151,6 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
         status = check_sharing(g, src->el_params.sa.dim, src, cfg);
     } else {
         status = quant_check_arrays(to, move->axis.dst_offset + move->axis.count, g->dst_name);
-        if (status == MLI_STATUS_OK)
-            status = check_own_apart(g, &move->axis, src, dst);
         move->params.sa.zero_point = to->sa.zero_point;
         move->params.sa.scale = to->sa.scale;
         move->params.sa.scale_frac_bits = to->sa.scale_frac_bits;

@@ -32,6 +32,13 @@ mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries
 mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
                              const uint8_t *bytes, uint64_t size, const char *who);
 
+/**
+ * Checks that the move writes no byte of the source's arrays, which it reads or which dst shares,
+ * and that dst's own arrays overlap no other memory that was given to the call.
+ */
+mli_status quant_check_overlap(const struct quant_move *move, const struct geometry *g,
+                               const mli_tensor *src, const mli_tensor *dst);
+
 /** The per-axis branches of quant_plan() and quant_apply(). */
 mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g,
                                const mli_tensor *src, const mli_mov_cfg_t *cfg,
@@ -46,9 +53,14 @@ static inline mli_status quant_plan(struct quant_move *move, const struct geomet
                                     const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                     const mli_tensor *dst)
 {
+    mli_status status;
+
     move->params = src->el_params;
     move->fill = false;
-    return tensor_is_per_axis(src) ? quant_plan_per_axis(move, g, src, cfg, dst) : MLI_STATUS_OK;
+    if (!tensor_is_per_axis(src))
+        return MLI_STATUS_OK;
+    status = quant_plan_per_axis(move, g, src, cfg, dst);
+    return status == MLI_STATUS_OK ? quant_check_overlap(move, g, src, dst) : status;
 }
 
 /** Sets dst->el_params and fills its arrays. */

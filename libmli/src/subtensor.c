@@ -49,9 +49,8 @@ static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     }
     if (!fits || !checked_add(end, 1, &end) || !checked_mul(end, elem, &end))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride: an element's address overflows");
-    if (end > in->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".data.capacity: % B given; % B are needed",
-                      in->data.capacity, end);
+    if (!tensor_has(in, end))
+        return tensor_refuse_end("in", in->data.capacity, end);
     *start = first * elem;
     return MLI_STATUS_OK;
 }

@@ -40,20 +40,36 @@ mli_status tensor_check(const mli_tensor *tensor, const char *who)
     return MLI_STATUS_OK;
 }
 
+mli_status tensor_refuse_end(const char *who, uint64_t capacity, uint64_t end)
+{
+    if (end > UINT32_MAX)
+        return refuse(
+            MLI_STATUS_NOT_ENGH_MEM, who,
+            ".data.capacity: % B are needed, but a tensor has at most % B (4 GiB): move it in "
+            "parts",
+            end, UINT32_MAX);
+    if (end > capacity)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, who, ".data.capacity: % B given; % B are needed",
+                      capacity, end);
+    return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
+                  ".data.mem: % B from this address end beyond the address space", end);
+}
+
 mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
                       int32_t *stride)
 {
-    uint64_t packed = 1;
+    uint64_t packed = 1, inner = 1;
 
     for (uint32_t d = rank; d-- > 0;) {
         const uint64_t next = next_stride(&packed, shape[d], given[d]);
 
-        if (next > INT32_MAX)
+        if (next > INT32_MAX && shape[d] > 1)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
                           ".mem_stride[%]: packed it is stride[%] * shape[%] = % * %, at most % "
                           "allowed: use a smaller stride or shape",
-                          d, d + 1, d + 1, stride[d + 1], shape[d + 1], INT32_MAX);
-        stride[d] = (int32_t)next;
+                          d, d + 1, d + 1, inner, shape[d + 1], INT32_MAX);
+        stride[d] = next > INT32_MAX ? 0 : (int32_t)next;
+        inner = next;
     }
     return MLI_STATUS_OK;
 }

@@ -25,7 +25,7 @@ mli_status tensor_check(const mli_tensor *tensor, const char *who);
 /**
  * Fills in the strides in force, in elements, of a tensor called `who` in messages: `given`, or if
  * that is 0 the next inner stride times its extent. MLI_STATUS_NOT_ENGH_MEM: a stride exceeds 31
- * bits.
+ * bits. For an extent of 1, which needs no stride, a stride above 31 bits becomes 0.
  */
 mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
                       int32_t *stride);
@@ -56,6 +56,23 @@ static inline mli_status tensor_check_data(const mli_tensor *tensor, const char 
         return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given; a buffer is required");
     return MLI_STATUS_OK;
 }
+
+/** Returns whether `size` bytes at an address that is not null end inside the address space. */
+static inline bool fits_address_space(const void *address, uint64_t size)
+{
+    return size <= -(uintptr_t)address;
+}
+
+/**
+ * Returns whether the first `end` bytes of a tensor are inside its capacity and the address space.
+ */
+static inline bool tensor_has(const mli_tensor *tensor, uint64_t end)
+{
+    return end <= tensor->data.capacity && fits_address_space(tensor_bytes(tensor), end);
+}
+
+/** Refuses a tensor, called `who` in messages, that does not have the first `end` bytes. */
+ERROR_COLD mli_status tensor_refuse_end(const char *who, uint64_t capacity, uint64_t end);
 
 /** Returns whether the tensor has one set of quantisation parameters per index of `sa.dim`. */
 static inline bool tensor_is_per_axis(const mli_tensor *tensor)

@@ -469,9 +469,9 @@ int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK])
     for (uint32_t i = 0; i < header->rank; i++) {
         uint32_t dimension = header->fortran_order ? i : header->rank - 1 - i;
 
-        if (stride > INT32_MAX)
+        if (stride > INT32_MAX && header->shape[dimension] > 1)
             return -1;
-        strides[dimension] = (int32_t)stride;
+        strides[dimension] = stride > INT32_MAX ? 0 : (int32_t)stride; /* 1 element needs none */
         stride *= header->shape[dimension]; /* no overflow: both factors are below 2^32 */
     }
     return 0;

@@ -84,7 +84,7 @@ mli_element_type npy_default_type(const struct npy_header *header);
 
 /**
  * Computes the strides in elements for the header's order. Returns 0, or -1 if a stride exceeds 31
- * bits.
+ * bits; for an extent of 1, which needs no stride, such a stride becomes 0.
  */
 int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK]);
 

@@ -9,13 +9,22 @@
 
 #include "mli_helpers_api.h"
 
+/* Returns whether the library uses an environment variable. */
+static bool is_used(const char *name)
+{
+    const char *text = getenv(name), *ignored = mli_cpu_ignored(0);
+
+    for (int i = 1; ignored && strcmp(ignored, name) != 0; i++)
+        ignored = mli_cpu_ignored(i);
+    return text && *text && !ignored;
+}
+
 /* Leaves the thresholds unchanged that MLI_STREAM_MIN has set. */
 static void keep_environment(mli_tuning *tuning)
 {
-    const char *text = getenv("MLI_STREAM_MIN");
     mli_tuning now = {.size = sizeof now};
 
-    if (!text || *text == '\0' || mli_tuning_get(&now) != MLI_STATUS_OK)
+    if (!is_used("MLI_STREAM_MIN") || mli_tuning_get(&now) != MLI_STATUS_OK)
         return;
     for (size_t i = 0; i < TUNING_FIELDS; i++)
         if (tuning_field_is_threshold(i))

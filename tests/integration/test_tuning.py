@@ -158,6 +158,34 @@ class Tuning(Case):
         self.write("config/mli/tuning.json", "{")
         self.assertIn("the tuning", ignored())
 
+    def test_variables_that_are_no_numbers(self):
+        """mlictl and mlid name each of them once and ignore it: the kernels are those without it."""
+        self.write("wide.npy", npy("|i1", (64, 64), ramp(4096)))
+        self.write("wide.json", mov(src="wide.npy", cfg={"perm_dim": [1, 0]}))
+
+        def explained():
+            result = self.ctl("explain", "wide.json", "--json", code=0)
+            return {name: value for name, value in result.json[0].items() if name != "memcpy_ns"}, result.err
+
+        plain = explained()
+        self.assertEqual(plain[1], "")
+        for value in ("avx2", "0x", "-1", "1 ", " 1", "3,4", "4294967296", "1\x1b[31m"):
+            self.variables = {"MLI_TUNING": "", "MLI_CPU_MASK": value}
+            result, text = explained()
+            self.assertEqual(result, plain[0], value)
+            self.assertEqual(text.count("MLI_CPU_MASK is ignored"), 1, text)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertNotIn("\x1b", text)
+        for value in ("0", "0x1", "3", ""):
+            self.variables = {"MLI_TUNING": "", "MLI_CPU_MASK": value, "MLI_STREAM_MIN": ""}
+            self.assertEqual(self.ctl("run", "wide.json", code=0).err, "")
+        self.variables = {"MLI_TUNING": "", "MLI_CPU_MASK": "all", "MLI_STREAM_MIN": "3k"}
+        result = self.ctl("run", "wide.json", code=0)
+        self.assertEqual([line.split()[1] for line in result.err.splitlines()], ["MLI_CPU_MASK", "MLI_STREAM_MIN"])
+        check = subprocess.run([MLID, "--check"], text=True, capture_output=True, env=self.environment())
+        self.assertEqual(check.returncode, 0)
+        self.assertEqual([line.split()[1] for line in check.stderr.splitlines()], ["MLI_CPU_MASK", "MLI_STREAM_MIN"])
+
     def test_daemon(self):
         config = self.write("mlid.json", {"tuning": self.path("t.json")})
         daemon = self.start_daemon(self.root, "--config", config)

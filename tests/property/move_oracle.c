@@ -159,8 +159,11 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
     for (uint32_t i = 0; i < o->rank; i++) {
         o->stride[i] = stride_of(given, o->shape, o->rank, i);
         o->src_stride[i] = stride_of(src->mem_stride, from, o->rank, i);
-        if (o->stride[i] > INT32_MAX || o->src_stride[i] == UINT64_MAX)
+        if ((o->stride[i] > INT32_MAX && o->shape[i] > 1) ||
+            (o->src_stride[i] == UINT64_MAX && src->shape[i] > 1))
             return false;
+        if (o->stride[i] > INT32_MAX)
+            o->stride[i] = 0; /* an extent of 1 needs no stride */
         last = plus(last, times(o->shape[i] - 1, o->stride[i]));
     }
     o->dst_bytes = times(plus(last, 1), o->esize);

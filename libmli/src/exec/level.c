@@ -94,18 +94,44 @@ static void build(uint32_t mask)
     }
 }
 
-/* Returns the number in an environment variable, in C notation, or `otherwise`. */
-static uint64_t from_environment(const char *name, uint64_t otherwise)
+/* The environment variables that the library reads, and the largest number of each. */
+enum { CPU_MASK, STREAM_MIN, VARIABLES };
+static const struct {
+    const char *name;
+    uint64_t max;
+} variables[] = {{"MLI_CPU_MASK", UINT32_MAX}, {"MLI_STREAM_MIN", UINT64_MAX}};
+
+/* Sets *number to the number of an environment variable, in C notation. Returns false if the
+   variable has another text. */
+static bool from_environment(int variable, uint64_t *number)
 {
 #if __STDC_HOSTED__
-    const char *text = getenv(name);
+    const char *text = getenv(variables[variable].name);
+    uint64_t value;
+    char *end;
 
-    if (text && *text)
-        return strtoull(text, NULL, 0);
+    if (!text || !*text)
+        return true;
+    value = strtoull(text, &end, 0);
+    if (*text < '0' || *text > '9' || *end || value > variables[variable].max)
+        return false;
+    *number = value;
 #else
-    (void)name;
+    (void)variable;
+    (void)number;
 #endif
-    return otherwise;
+    return true;
+}
+
+const char *mli_cpu_ignored(int index)
+{
+    uint64_t number;
+
+    for (int i = 0; i < VARIABLES; i++) {
+        if (!from_environment(i, &number) && index-- == 0)
+            return variables[i].name;
+    }
+    return NULL;
 }
 
 const struct leaf_table *level_leaf(void)
@@ -113,14 +139,17 @@ const struct leaf_table *level_leaf(void)
     if (LEVEL_ONLY_C)
         return &leaf_c;
 
+    uint64_t mask = UINT32_MAX, stream_min = DEFAULT_stream_min;
     uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
 
     if (now == READY)
         return &active;
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
         return &leaf_c; /* another thread is building the table; use C until it is ready */
-    build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
-    tuning_set_stream_min(from_environment("MLI_STREAM_MIN", DEFAULT_stream_min));
+    (void)from_environment(CPU_MASK, &mask);
+    (void)from_environment(STREAM_MIN, &stream_min);
+    build((uint32_t)mask);
+    tuning_set_stream_min(stream_min);
     atomic_store_explicit(&state, READY, memory_order_release);
     return &active;
 }

@@ -63,6 +63,11 @@
           t->cfg.dst_offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->out + 34))      \
     QUANT(X, own_array_meets_end_of_src, LAYOUT_OK, "", tile_give_arrays(t, TILE_OWN);             \
           t->cfg.offset[0] = 1; DST_SA.scale.mem.pi16 = (int16_t *)(void *)(t->in + 22))           \
+    QUANT(X, src_array_wraps, LAYOUT_OK, "src.sa: 8 B.address space",                    \
+          SRC_SA.scale.mem.pi16 = (int16_t *)(UINTPTR_MAX - 5))                                    \
+    QUANT(X, own_array_wraps, LAYOUT_OK, "dst.sa: 4 B.address space",          \
+          tile_give_arrays(t, TILE_OWN);                                                           \
+          DST_SA.scale_frac_bits.mem.pi8 = (int8_t *)(UINTPTR_MAX - 2))                            \
     QUANT(X, src_array_in_dst, LAYOUT_OK, "src.scale.!zero_point",                                 \
           SRC_SA.scale.mem.pi16 = (int16_t *)(void *)t->out)                                       \
     QUANT(X, src_array_ends_in_dst, LAYOUT_OK, "src.zero_point.!scale", t->cfg.dst_offset[0] = 1;  \
@@ -70,7 +75,7 @@
     QUANT(X, src_array_meets_end_of_dst, LAYOUT_OK, "src.scale_frac_bits.!zero_point",             \
           SRC_SA.scale_frac_bits.mem.pi8 = (int8_t *)t->out + 23)                                  \
     QUANT(X, src_array_in_dst_and_same, LAYOUT_OK, "src.scale.!zero_point",                        \
-          SRC_SA.scale.mem.pi16 = (int16_t *)(void *)t->out; tile_give_arrays(t, TILE_SAME))       \
+          SRC_SA.scale.mem.pi16 = (int16_t *)(void *)t->out; t->dst.el_params = t->src.el_params)  \
     QUANT(X, src_array_in_dst_and_own, LAYOUT_OK, "src.scale.!zero_point",                         \
           tile_give_arrays(t, TILE_OWN); SRC_SA.scale.mem.pi16 = (int16_t *)(void *)(t->out + 8))  \
     QUANT(X, null_and_padded_before, LAYOUT_OK, "", t->cfg.padding_pre[2] = 1)                     \

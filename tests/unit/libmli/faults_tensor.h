@@ -40,6 +40,10 @@
       t->src.data.capacity = 0)                                                                    \
     X(src_stride_too_far, FX16, NOT_ENGH_MEM, LAYOUT_OK, "src.data.capacity",                      \
       t->src.mem_stride[0] = 13)                                                                   \
+    X(src_wraps, FX16, NOT_ENGH_MEM, LAYOUT_OK, "src.data.mem.address space",                       \
+      t->src.data.mem.pi8 = (int8_t *)(UINTPTR_MAX - 46))                                           \
+    X(dst_wraps, FX16, NOT_ENGH_MEM, LAYOUT_OK, "dst.data.mem.address space",                       \
+      t->dst.data.mem.pi8 = (int8_t *)(UINTPTR_MAX - 46))                                           \
     X(src_stride_huge, FX16, NOT_ENGH_MEM, LAYOUT_ANY, "src",                                      \
       t->src.mem_stride[0] = INT32_MAX)                                                            \
     X(src_stride_wraps_32_bits, FX16, NOT_ENGH_MEM, LAYOUT_ANY, "src",                             \

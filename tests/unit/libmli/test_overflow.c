@@ -75,12 +75,41 @@ static void test_convert(void **state)
     assert_error_names("src", MLI_STATUS_NOT_ENGH_MEM);
 }
 
+/* The bytes of a tensor must not reach beyond the end of the address space; its last byte is legal.
+ */
+static void test_end_of_the_address_space(void **state)
+{
+    mli_tensor in = {.data = {.capacity = 64, .mem.pi8 = (int8_t *)(UINTPTR_MAX - 15)},
+                     .shape = {16},
+                     .rank = 1,
+                     .el_type = MLI_EL_FX_8};
+    mli_tensor out = {.data = {.capacity = 64, .mem.pi8 = byte}, .el_type = MLI_EL_FX_16};
+    mli_sub_tensor_cfg part = {.size = {16}, .sub_tensor_rank = 1};
+    mli_mov_memory memory = {.address = in.data.mem.pi8, .size = 17, .fd = -1};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    assert_ok(mli_mov_check(&in, &cfg, &out));
+    assert_ok(mli_hlp_subtensor(&in, &part, &out));
+    in.shape[0] = part.size[0] = 17;
+    assert_status(mli_mov_check(&in, &cfg, &out), MLI_STATUS_NOT_ENGH_MEM);
+    assert_status(mli_hlp_subtensor(&in, &part, &out), MLI_STATUS_NOT_ENGH_MEM);
+    out = (mli_tensor){.data = {.capacity = 64, .mem.pi8 = byte}, .el_type = MLI_EL_FX_16};
+    assert_status(mli_hlp_convert_tensor(&in, &out), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("src.data.mem.address space", MLI_STATUS_NOT_ENGH_MEM);
+    assert_status(mli_mov_attach_memory(&memory), MLI_STATUS_ARGUMENT_ERROR);
+    memory.size = 16;
+    assert_ok(mli_mov_attach_memory(&memory));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_of_shapes),
         cmocka_unit_test(test_subtensor),
         cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_end_of_the_address_space),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,6 +184,51 @@ static void test_more_than_31_bits(void **state)
     assert_error_names("in.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
 }
 
+/* An extent of 1 needs no stride: a packed stride above 31 bits stays 0. */
+static void test_extents_of_1(void **state)
+{
+    static const uint32_t large[2] = {1, 0x80000000u};
+    const mli_sub_tensor_cfg part = {.size = {1, 5}, .sub_tensor_rank = 2};
+    struct tile t;
+    mli_tensor out;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_8);
+    t.src.rank = 2;
+    memcpy(t.src.shape, large, sizeof(large));
+    t.src.data.capacity = UINT32_MAX;
+    assert_ok(mli_hlp_set_tensor_mem_strides(&t.src));
+    assert_strides(t.src.mem_stride, 0, 1, 0);
+    out = t.dst;
+    assert_ok(mli_mov_layout(&t.src, &t.cfg, &out));
+    assert_strides(out.mem_stride, 0, 1, 0);
+    assert_int_equal(out.data.capacity, large[1]);
+    assert_ok(mli_hlp_subtensor(&t.src, &part, &out));
+    assert_strides(out.mem_stride, 0, 1, 0);
+    t.cfg.size[1] = 5;
+    assert_ok(tile_sync(&t));
+    assert_memory_equal(t.out, t.in, 5);
+
+    t.cfg.size[1] = 0;
+    t.cfg.dst_offset[0] = 1; /* the extent is 2 */
+    assert_status(mli_mov_layout(&t.src, &t.cfg, &out), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("dst.mem_stride[0].2147483648", MLI_STATUS_NOT_ENGH_MEM);
+}
+
+/* The outer stride is computed from the one that the extent of 1 would have. */
+static void test_extent_of_1_between(void **state)
+{
+    mli_tensor t = {.rank = 4, .shape = {1, 2, 1, 0x80000000u}, .el_type = MLI_EL_FX_8};
+
+    (void)state;
+    assert_status(mli_hlp_set_tensor_mem_strides(&t), MLI_STATUS_NOT_ENGH_MEM);
+    assert_error_names("in.mem_stride[1].2147483648 * 1", MLI_STATUS_NOT_ENGH_MEM);
+    t.shape[1] = 1;
+    assert_ok(mli_hlp_set_tensor_mem_strides(&t));
+    assert_int_equal(t.mem_stride[0], 0);
+    assert_strides(t.mem_stride + 1, 0, 0, 1);
+}
+
 /* A source's computed stride may have 64 bits if only coordinate 0 is read. */
 static void test_more_than_64_bits(void **state)
 {
@@ -217,6 +262,8 @@ int main(void)
         cmocka_unit_test(test_permute),
         cmocka_unit_test(test_sub_tensor),
         cmocka_unit_test(test_more_than_31_bits),
+        cmocka_unit_test(test_extents_of_1),
+        cmocka_unit_test(test_extent_of_1_between),
         cmocka_unit_test(test_more_than_64_bits),
     };
 

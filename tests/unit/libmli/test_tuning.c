@@ -289,6 +289,34 @@ static void test_refused_in_a_callback(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
+static const char *ignored_with(const char *mask, int index)
+{
+    assert_int_equal(setenv("MLI_CPU_MASK", mask, 1), 0);
+    return mli_cpu_ignored(index);
+}
+
+static void test_ignored_variables(void **state)
+{
+    static const char *const masks[] = {"0", "3", "0x7", "4294967295", ""};
+    static const char *const texts[] = {"avx2", "-1", "+1", " 1", "1 ", "4294967296", "0x"};
+
+    (void)state;
+    unsetenv("MLI_STREAM_MIN");
+    for (size_t i = 0; i < COUNT_OF(masks); i++)
+        assert_null(ignored_with(masks[i], 0));
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        assert_string_equal(ignored_with(texts[i], 0), "MLI_CPU_MASK");
+        assert_null(mli_cpu_ignored(1));
+    }
+    setenv("MLI_STREAM_MIN", "many", 1);
+    assert_string_equal(ignored_with("none", 1), "MLI_STREAM_MIN");
+    assert_string_equal(ignored_with("1", 0), "MLI_STREAM_MIN");
+    assert_null(mli_cpu_ignored(1));
+    assert_null(mli_cpu_ignored(-1));
+    unsetenv("MLI_STREAM_MIN");
+    unsetenv("MLI_CPU_MASK");
+}
+
 /* mli_cpu_set_stream_min() is a short form: it sets the thresholds and nothing else. */
 static void test_stream_min(void **state)
 {
@@ -324,6 +352,7 @@ int main(void)
         cmocka_unit_test_teardown(test_longer_struct, restore),
         cmocka_unit_test_teardown(test_refused_while_a_transfer_runs, restore),
         cmocka_unit_test_teardown(test_refused_in_a_callback, restore),
+        cmocka_unit_test(test_ignored_variables),
         cmocka_unit_test_teardown(test_stream_min, restore),
     };
 
