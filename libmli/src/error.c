@@ -120,7 +120,7 @@ static void format_text(const char *subject, const char *format, const int64_t *
     *text.at = '\0';
 }
 
-void error_explain(mli_status status, const char *subject, const char *format,
+void error_decline(mli_status status, const char *subject, const char *format,
                    const int64_t *numbers)
 {
     format_text(subject, format, numbers);
@@ -129,8 +129,28 @@ void error_explain(mli_status status, const char *subject, const char *format,
 #else
     (void)status;
 #endif
-#if MLI_DEBUG_MODE == MLI_DEBUG_ASSERT || MLI_DEBUG_MODE == MLI_DEBUG_FULL
-    abort();
+}
+
+#if MLI_DEBUG_MODE >= MLI_DEBUG_ASSERT
+static MLI_THREAD_LOCAL bool in_question;
+#endif
+
+void error_question(bool now)
+{
+#if MLI_DEBUG_MODE >= MLI_DEBUG_ASSERT
+    in_question = now;
+#else
+    (void)now;
+#endif
+}
+
+void error_explain(mli_status status, const char *subject, const char *format,
+                   const int64_t *numbers)
+{
+    error_decline(status, subject, format, numbers);
+#if MLI_DEBUG_MODE >= MLI_DEBUG_ASSERT
+    if (!in_question)
+        abort();
 #endif
 }
 

@@ -8,6 +8,10 @@
  * Each % in the format takes the next number (converted to int64_t). The subject comes before the
  * format, so that one check can name "src" or "dst". The build option debug_mode (here
  * MLI_DEBUG_MODE) adds further actions.
+ *
+ * refuse() is for misuse: arguments and states that the caller can check before the call. decline()
+ * is for conditions of the run time: no free channel, an error of a device, an engine that is not
+ * there, a pool that other threads use. Only refuse() aborts, and only outside a question.
  */
 #ifndef MLI_ERROR_H
 #define MLI_ERROR_H
@@ -17,9 +21,9 @@
 /* Values of MLI_DEBUG_MODE. */
 #define MLI_DEBUG_RELEASE   0 /* returns the status; mli_last_error() is its text */
 #define MLI_DEBUG_RET_CODES 1 /* returns the status and writes the sentence */
-#define MLI_DEBUG_ASSERT    2 /* writes the sentence and calls abort() */
-#define MLI_DEBUG_DEBUG     3 /* prints the sentence to stderr, does not abort */
-#define MLI_DEBUG_FULL      4 /* prints the sentence to stderr and calls abort() */
+#define MLI_DEBUG_ASSERT    2 /* as RET_CODES; misuse calls abort() */
+#define MLI_DEBUG_DEBUG     3 /* as ASSERT, and prints the sentence to stderr */
+#define MLI_DEBUG_FULL      4 /* as DEBUG: embARC's further checks are made in every mode */
 
 #ifndef MLI_DEBUG_MODE
 #define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES
@@ -50,12 +54,21 @@
 #define refuse(status, subject, format, ...)                                                       \
     ((void)(subject), (void)(format), (void)sizeof((const int64_t[]){0, ##__VA_ARGS__}),           \
      error_note(status), (status))
+#define decline             refuse
+#define error_question(now) ((void)(now))
 ERROR_COLD void error_note(mli_status status);
 #else
 #define refuse(status, subject, format, ...)                                                       \
     (error_explain(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1), (status))
+#define decline(status, subject, format, ...)                                                      \
+    (error_decline(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1), (status))
 ERROR_COLD void error_explain(mli_status status, const char *subject, const char *format,
                               const int64_t *numbers);
+ERROR_COLD void error_decline(mli_status status, const char *subject, const char *format,
+                              const int64_t *numbers);
+
+/** Begins (true) or ends a question of this thread: whether a call would be refused. */
+void error_question(bool now);
 #endif
 
 #endif /* MLI_ERROR_H */

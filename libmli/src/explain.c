@@ -45,7 +45,9 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
 
     if (!out)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "out", ": null given; an explanation is required");
+    error_question(true);
     status = transfer_check(&transfer, src, cfg, dst);
+    error_question(false);
     if (status != MLI_STATUS_OK)
         return status;
     *out = (mli_explanation){

@@ -76,7 +76,7 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
     else
         status = run(&transfer, src, dst);
     if (status != MLI_STATUS_OK)
-        return refuse(status, "dst", ": a DMA channel failed while writing it");
+        return decline(status, "dst", ": a DMA channel failed while writing it");
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
     quant_apply(&transfer.quant, dst);
     return MLI_STATUS_OK;
@@ -85,8 +85,11 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
 mli_status mli_mov_check(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     struct transfer transfer;
-    const mli_status status = transfer_check(&transfer, src, cfg, dst);
+    mli_status status;
 
+    error_question(true);
+    status = transfer_check(&transfer, src, cfg, dst);
+    error_question(false);
     if (status != MLI_STATUS_OK)
         return status;
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
@@ -94,10 +97,11 @@ mli_status mli_mov_check(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_te
     return MLI_STATUS_OK;
 }
 
-mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
+/* Makes the checks of a move that need neither pointers nor capacities. */
+static mli_status check_layout(struct geometry *geometry, const mli_tensor *src,
+                               const mli_mov_cfg_t *cfg, const mli_tensor *dst)
 {
-    struct geometry geometry = {.src_name = "src", .dst_name = "dst"};
-    mli_status status = tensor_check(src, geometry.src_name);
+    mli_status status = tensor_check(src, geometry->src_name);
 
     if (status == MLI_STATUS_OK && !dst)
         status = refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given; a tensor is required");
@@ -105,11 +109,20 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
         status =
             refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     if (status == MLI_STATUS_OK)
-        status = geometry_init(&geometry, src, cfg, dst);
+        status = geometry_init(geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)
-        status = geometry_check_spans(&geometry);
-    if (status == MLI_STATUS_OK)
-        status = quant_check_dim(src, geometry.src_name);
+        status = geometry_check_spans(geometry);
+    return status == MLI_STATUS_OK ? quant_check_dim(src, geometry->src_name) : status;
+}
+
+mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
+{
+    struct geometry geometry = {.src_name = "src", .dst_name = "dst"};
+    mli_status status;
+
+    error_question(true);
+    status = check_layout(&geometry, src, cfg, dst);
+    error_question(false);
     if (status != MLI_STATUS_OK)
         return status;
     transfer_set_layout(&geometry, src->el_type, dst);

@@ -128,8 +128,8 @@ mli_status mli_tuning_get(mli_tuning *tuning)
 mli_status mli_tuning_set(const mli_tuning *tuning)
 {
     (void)tuning;
-    return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning",
-                  ": this library has constants; a build with -Dtuning=true is required");
+    return decline(MLI_STATUS_ARGUMENT_ERROR, "tuning",
+                   ": this library has constants; a build with -Dtuning=true is required");
 }
 
 #else
@@ -183,8 +183,8 @@ static mli_status check_idle(void)
                       ": a completion callback must not change the tuning");
     for (uint32_t i = 0; i < POOL_SLOTS; i++) {
         if (run_state(run_slot(i)) == SLOT_RUNNING)
-            return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning",
-                          ": a transfer is running; wait for its end first");
+            return decline(MLI_STATUS_ARGUMENT_ERROR, "tuning",
+                           ": a transfer is running; wait for its end first");
     }
     return MLI_STATUS_OK;
 }

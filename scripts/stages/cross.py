@@ -25,6 +25,7 @@ SUITES = ("unit", "leaf", "property", "firmware")
 SLOWER = 10  # programs under QEMU need up to this multiple of the time
 # Tests that fail because of QEMU's emulation of processes:
 NOT_IN_QEMU = {
+    "debug_mode_debug": "QEMU prints a line when a program aborts",
     "debug_mode_full": "QEMU prints a line when a program aborts",
     "daemon fresh": "QEMU accepts every advice of madvise()",
     "fork": "QEMU aborts when the child of a process with threads starts a thread",

@@ -93,7 +93,7 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
                       ".name: an engine with this name exists already");
     if (count == MLI_ENGINES_MAX)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
+        return decline(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
     copy = &added[count - OWN];
     copy_bytes(copy, engine, engine->size < sizeof(*copy) ? engine->size : sizeof(*copy));
     count++;
@@ -150,7 +150,7 @@ static bool read_number(const struct word *word, uint64_t *number)
 /* Refuses a word of the specification. The message has its position in characters, from 1. */
 static mli_status complain(const char *spec, const struct word *word, const char *what)
 {
-    return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", what, (int64_t)(word->at - spec) + 1);
+    return decline(MLI_STATUS_ARGUMENT_ERROR, "engine", what, (int64_t)(word->at - spec) + 1);
 }
 
 static mli_status set_option(const struct mli_engine *engine, const char *spec,
@@ -255,8 +255,8 @@ mli_status mli_mov_set_engine(const char *spec)
     if (!spec)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": null given; a name is required");
     if (length_of(spec) >= SPEC_MAX)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": more than % characters given",
-                      SPEC_MAX - 1);
+        return decline(MLI_STATUS_ARGUMENT_ERROR, "engine", ": more than % characters given",
+                       SPEC_MAX - 1);
     status = pool_lock_empty();
     if (status != MLI_STATUS_OK)
         return status;
@@ -317,9 +317,9 @@ mli_status mli_mov_attach_memory(mli_mov_memory *memory)
         return MLI_STATUS_OK;
     error = engine->attach(memory);
     if (error != 0)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, engine->name,
-                      ": the device cannot use % bytes of memory (error %)", (int64_t)memory->size,
-                      error);
+        return decline(MLI_STATUS_NOT_ENGH_MEM, engine->name,
+                       ": the device cannot use % bytes of memory (error %)", (int64_t)memory->size,
+                       error);
     memory->engine = engine;
     return MLI_STATUS_OK;
 }

@@ -39,7 +39,7 @@ bool pool_refuse_with_reason(const struct mli_engine *engine, mli_status status)
         return false;
     for (; *reason && length < sizeof(text) - 1; reason++)
         text[length++] = *reason;
-    (void)refuse(status, text, "");
+    (void)decline(status, text, "");
     return true;
 }
 
@@ -73,8 +73,8 @@ static mli_status complain_of_open(uint32_t mask)
 {
     if (pool_refuse_with_reason(channel_engine(), MLI_STATUS_NOT_ENGH_MEM))
         return MLI_STATUS_NOT_ENGH_MEM;
-    return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                  ": the system has no resources for % more channels", count_bits(mask));
+    return decline(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                   ": the system has no resources for % more channels", count_bits(mask));
 }
 
 /* Replaces one set of channels by another, while no other thread can use either. */
@@ -91,19 +91,23 @@ static mli_status check_range(int offset, int count, uint32_t have)
     if (offset >= 0 && count >= 0 && (uint32_t)offset <= have &&
         (uint32_t)count <= have - (uint32_t)offset)
         return MLI_STATUS_OK;
-    return refuse(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
-                  ": channels % to % given, but the engine has 0 to %", offset,
-                  (int64_t)offset + count - 1, (int64_t)have - 1);
+    if (offset < 0 || count < 0)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
+                      ": % channels from % on given; both must be at least 0", count, offset);
+    return decline(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
+                   ": channels % to % given, but the engine has 0 to %", offset,
+                   (int64_t)offset + count - 1, (int64_t)have - 1);
 }
 
 static mli_status check_idle(uint32_t now)
 {
     if (now == CHANGING)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": another thread is changing the pool");
+        return decline(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
+                       ": another thread is changing the pool");
     if ((now >> 16) != (now & 0xffff))
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
-                      ": % channels belong to handles; release these first",
-                      count_bits((now >> 16) & ~now));
+        return decline(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
+                       ": % channels belong to handles; release these first",
+                       count_bits((now >> 16) & ~now));
     return MLI_STATUS_OK;
 }
 
@@ -154,8 +158,8 @@ mli_status pool_lock_empty(void)
 
     if (status == MLI_STATUS_OK && before != 0) {
         end_change(before);
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ": the pool has % channels; remove them first", count_bits(before));
+        return decline(MLI_STATUS_ARGUMENT_ERROR, "engine",
+                       ": the pool has % channels; remove them first", count_bits(before));
     }
     return status;
 }
@@ -227,9 +231,9 @@ static mli_status take_stand_in(struct claim *claim)
         for (i = 0; i != POOL_STAND_INS && now >> i & 1;)
             i++;
         if (i == POOL_STAND_INS)
-            return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                          ": % handles without channels exist already; release one first",
-                          POOL_STAND_INS);
+            return decline(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                           ": % handles without channels exist already; release one first",
+                           POOL_STAND_INS);
     } while (!atomic_compare_exchange_weak(&stand_ins, &now, now | 1u << i));
     make_claim(POOL_CHANNELS + i, 1, claim);
     return MLI_STATUS_OK;
@@ -245,9 +249,9 @@ mli_status pool_claim(int count, struct claim *claim)
     if (count == 0)
         return take_stand_in(claim);
     if (!take((uint32_t)count, claim, &now))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                      ": % adjacent free channels are needed; % of % are free", count,
-                      count_bits(now & (now >> 16)), count_bits(now >> 16));
+        return decline(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                       ": % adjacent free channels are needed; % of % are free", count,
+                       count_bits(now & (now >> 16)), count_bits(now >> 16));
     return MLI_STATUS_OK;
 }
 
@@ -257,8 +261,8 @@ mli_status pool_claim_at(int first, int count, struct claim *claim)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "first", ": channels % to % given; must be 0 to %",
                       first, (int64_t)first + count - 1, POOL_CHANNELS - 1);
     if (!take_at((uint32_t)first, (uint32_t)count, claim))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "first", ": channels % to % are not all free", first,
-                      first + count - 1);
+        return decline(MLI_STATUS_NOT_ENGH_MEM, "first", ": channels % to % are not all free",
+                       first, first + count - 1);
     return MLI_STATUS_OK;
 }
 

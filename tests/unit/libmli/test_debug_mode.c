@@ -9,13 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mli_engine.h"
+#include "mli_explain.h"
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 enum { RELEASE, RET_CODES, ASSERT, DEBUG, FULL };
 
-static const bool aborts = MLI_DEBUG_MODE == ASSERT || MLI_DEBUG_MODE == FULL;
-static const bool prints = MLI_DEBUG_MODE == DEBUG || MLI_DEBUG_MODE == FULL;
+static const bool aborts = MLI_DEBUG_MODE >= ASSERT;
+static const bool prints = MLI_DEBUG_MODE >= DEBUG;
 
 enum { CHILD_AS_EXPECTED = 42, CHILD_WRONG = 43 };
 
@@ -151,6 +153,187 @@ static void test_refused_call(void **state)
     }
 }
 
+/* Misuse of each kind: the call aborts, or returns the status. */
+
+static mli_status starts_before_prepare(void)
+{
+    mli_mov_handle_t h;
+
+    return mli_mov_acquire_handle(0, &h) == MLI_STATUS_OK ? mli_mov_start(&h, NULL, NULL, NULL)
+                                                          : MLI_STATUS_OK;
+}
+
+static mli_status waits_before_start(void)
+{
+    mli_mov_handle_t h;
+
+    return mli_mov_acquire_handle(0, &h) == MLI_STATUS_OK ? mli_mov_wait(&h) : MLI_STATUS_OK;
+}
+
+static mli_status releases_twice(void)
+{
+    mli_mov_handle_t h;
+
+    (void)mli_mov_acquire_handle(0, &h);
+    (void)mli_mov_release_handle(&h);
+    return mli_mov_release_handle(&h);
+}
+
+static mli_status gives_no_handle(void)
+{
+    return mli_mov_acquire_handle(1, NULL);
+}
+
+static mli_status gives_no_engine(void)
+{
+    return mli_mov_set_engine(NULL);
+}
+
+static mli_status gives_negative_channels(void)
+{
+    return mli_mov_set_num_dma_ch(0, -1);
+}
+
+/* A question before the misuse changes nothing. */
+static mli_status asks_and_moves(void)
+{
+    struct tile t;
+
+    tile_init(&t, MLI_EL_FX_16);
+    t.dst.data.capacity = 3;
+    if (mli_mov_check(&t.src, &t.cfg, &t.dst) != MLI_STATUS_NOT_ENGH_MEM)
+        return MLI_STATUS_OK;
+    return tile_sync(&t) == MLI_STATUS_NOT_ENGH_MEM ? MLI_STATUS_ARGUMENT_ERROR : MLI_STATUS_OK;
+}
+
+static mli_status (*misuse)(void);
+
+static int child_misuses(void)
+{
+    return misuse() == MLI_STATUS_ARGUMENT_ERROR ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static void test_misuse(void **state)
+{
+    static mli_status (*const kinds[])(void) = {
+        starts_before_prepare, waits_before_start,      releases_twice, gives_no_handle,
+        gives_no_engine,       gives_negative_channels, asks_and_moves};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct ending e;
+
+        misuse = kinds[i];
+        e = run_child(child_misuses);
+        if (aborts ? !WIFSIGNALED(e.status) || WTERMSIG(e.status) != SIGABRT
+                   : !WIFEXITED(e.status) || WEXITSTATUS(e.status) != CHILD_AS_EXPECTED)
+            fail_msg("misuse %zu: status %#x", i, (unsigned)e.status);
+    }
+}
+
+/* Questions and conditions of the run time never abort: these children return in every mode. */
+
+static int child_asks(void)
+{
+    mli_explanation explanation;
+    struct tile t;
+    bool all;
+
+    tile_init(&t, MLI_EL_FX_16);
+    t.dst.data.capacity = 3;
+    all = mli_mov_check(&t.src, &t.cfg, &t.dst) == MLI_STATUS_NOT_ENGH_MEM;
+    all &= mli_mov_explain(&t.src, &t.cfg, &t.dst, &explanation) == MLI_STATUS_NOT_ENGH_MEM;
+    all &= mli_mov_check(NULL, NULL, NULL) == MLI_STATUS_BAD_TENSOR;
+    t.cfg.offset[1] = 99;
+    all &= mli_mov_layout(&t.src, &t.cfg, &t.dst) == MLI_STATUS_BAD_FUNC_CFG;
+    return all ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static int child_finds_no_channel(void)
+{
+    mli_mov_handle_t h, other;
+    bool all = mli_mov_acquire_handle(1, &h) == MLI_STATUS_NOT_ENGH_MEM;
+
+    all &= mli_mov_acquire_handle_at(0, 1, &h) == MLI_STATUS_NOT_ENGH_MEM;
+    all &= mli_mov_set_num_dma_ch(0, 1) == MLI_STATUS_OK;
+    all &= mli_mov_acquire_handle(1, &h) == MLI_STATUS_OK;
+    all &= mli_mov_acquire_handle(1, &other) == MLI_STATUS_NOT_ENGH_MEM;
+    all &= mli_mov_set_num_dma_ch(0, 2) == MLI_STATUS_ARGUMENT_ERROR;
+    return all ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static int child_finds_no_engine(void)
+{
+    bool all = mli_mov_set_engine("vfio") == MLI_STATUS_ARGUMENT_ERROR;
+
+    all &= mli_mov_set_engine("inline:more=1") == MLI_STATUS_ARGUMENT_ERROR;
+    all &= mli_mov_set_num_dma_ch(MLI_MOV_MAX_CHANNELS, 1) == MLI_STATUS_ARGUMENT_ERROR;
+    return all ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+/* A device whose channels fail. */
+
+static uint32_t one_channel(void)
+{
+    return 1;
+}
+
+static void no_caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    (void)channel;
+    caps->loops = 1;
+}
+
+static void fail_work(uint32_t channel, struct mli_work *work)
+{
+    const struct mli_work_end end = {.status = MLI_STATUS_DMA_ERROR};
+
+    (void)channel;
+    work->done(work, &end);
+}
+
+static int child_meets_an_error(void)
+{
+    static const struct mli_engine broken = {.size = sizeof(broken),
+                                             .name = "broken",
+                                             .probe = one_channel,
+                                             .caps = no_caps,
+                                             .submit = fail_work};
+    mli_mov_handle_t h;
+    struct tile t;
+    bool all = mli_mov_add_engine(&broken) == MLI_STATUS_OK;
+
+    all &= mli_mov_set_engine("broken") == MLI_STATUS_OK;
+    all &= mli_mov_set_num_dma_ch(0, 1) == MLI_STATUS_OK;
+    tile_init(&t, MLI_EL_FX_16);
+    all &= tile_sync(&t) == MLI_STATUS_DMA_ERROR;
+    all &= mli_mov_acquire_handle(1, &h) == MLI_STATUS_OK;
+    all &= tile_prepare(&t, &h) == MLI_STATUS_OK;
+    all &= mli_mov_start(&h, NULL, NULL, NULL) == MLI_STATUS_OK;
+    all &= mli_mov_wait(&h) == MLI_STATUS_DMA_ERROR;
+    return all ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static void test_not_misuse(void **state)
+{
+    static const struct {
+        int (*child)(void);
+        int lines; /* refusals */
+    } cases[] = {{child_asks, 4},
+                 {child_finds_no_channel, 4},
+                 {child_finds_no_engine, 3},
+                 {child_meets_an_error, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct ending e = run_child(cases[i].child);
+
+        if (!WIFEXITED(e.status) || WEXITSTATUS(e.status) != CHILD_AS_EXPECTED)
+            fail_msg("case %zu: status %#x: %s", i, (unsigned)e.status, e.text);
+        assert_int_equal(e.lines, prints ? cases[i].lines : 0);
+    }
+}
+
 /* Statuses do not depend on the mode; modes that print write one line for each refusal. */
 static void test_statuses_and_lines(void **state)
 {
@@ -190,9 +373,14 @@ static void test_last_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_early_polls),       cmocka_unit_test(test_options_name_the_mode),
-        cmocka_unit_test(test_refused_call),      cmocka_unit_test(test_statuses_and_lines),
-        cmocka_unit_test(test_success_is_silent), cmocka_unit_test(test_last_error),
+        cmocka_unit_test(test_early_polls),
+        cmocka_unit_test(test_options_name_the_mode),
+        cmocka_unit_test(test_refused_call),
+        cmocka_unit_test(test_statuses_and_lines),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_not_misuse),
+        cmocka_unit_test(test_success_is_silent),
+        cmocka_unit_test(test_last_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
