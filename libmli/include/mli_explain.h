@@ -43,7 +43,8 @@ typedef struct mli_explained_axis {
     uint32_t dst_dim;  /**< destination dimension that this source dimension becomes */
     uint32_t dst_offset; /**< destination coordinate of sample 0 */
     uint64_t src_stride; /**< elements from one source coordinate to the next */
-    uint64_t dst_stride; /**< elements from one destination coordinate to the next */
+    uint64_t dst_stride; /**< elements from one destination coordinate to the next; 0 if an extent
+                            of 1 has a packed stride above 31 bits, which it does not need */
 } mli_explained_axis;
 
 /** Bytes [begin, end), counted from a tensor's first element; empty if begin == end. */

@@ -23,7 +23,9 @@
  * extensions (hints, status, cancel, statistics, engines).
  *
  * Thread safety: every function may be called from any thread; calls on one handle must not
- * overlap in time. All threads share the channel pool and need no lock for it.
+ * overlap in time. All threads share the channel pool and need no lock for it. The child of a
+ * fork() may use its copies of the pool and of the handles; transfers that run during the fork are
+ * done there, with MLI_STATUS_DMA_ERROR and without a callback.
  */
 #ifndef MLI_MOV_API_H
 #define MLI_MOV_API_H

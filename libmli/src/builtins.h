@@ -32,4 +32,10 @@ static inline bool checked_mul_add(uint64_t a, uint64_t b, uint64_t *sum)
     return checked_mul(a, b, &product) && checked_add(*sum, product, sum);
 }
 
+/* Returns whether `size` bytes at an address that is not null end inside the address space. */
+static inline bool fits_address_space(const void *address, uint64_t size)
+{
+    return size <= -(uintptr_t)address;
+}
+
 #endif /* MLI_BUILTINS_H */

@@ -206,6 +206,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     if (shape > UINT32_MAX || (stride > INT32_MAX && shape > 1))
         return false;
     target->packed = stride * shape; /* the product is below 2^63 */
+    stride = stride > INT32_MAX ? 0 : stride;
     if (stride < target->elements && axis->count > 1)
         g->nested = false;
     side_reach(target, offset, axis->count - 1, stride);
@@ -213,7 +214,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     axis->dst_offset = offset;
     axis->dst_dim = i;
     g->dst_shape[i] = (uint32_t)shape;
-    g->dst_stride[i] = stride > INT32_MAX ? 0 : (int32_t)stride;
+    g->dst_stride[i] = (int32_t)stride;
     g->order[i] = d;
     return true;
 }

@@ -57,12 +57,6 @@ static inline mli_status tensor_check_data(const mli_tensor *tensor, const char 
     return MLI_STATUS_OK;
 }
 
-/** Returns whether `size` bytes at an address that is not null end inside the address space. */
-static inline bool fits_address_space(const void *address, uint64_t size)
-{
-    return size <= -(uintptr_t)address;
-}
-
 /**
  * Returns whether the first `end` bytes of a tensor are inside its capacity and the address space.
  */

@@ -181,6 +181,7 @@ static mli_status check_idle(void)
     if (run_in_callback())
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "tuning",
                       ": a completion callback must not change the tuning");
+    (void)run_forks(); /* transfers of the parent are done */
     for (uint32_t i = 0; i < POOL_SLOTS; i++) {
         if (run_state(run_slot(i)) == SLOT_RUNNING)
             return decline(MLI_STATUS_ARGUMENT_ERROR, "tuning",

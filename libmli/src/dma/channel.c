@@ -256,6 +256,22 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
 }
 
+void channel_after_fork(uint32_t number)
+{
+    const struct mli_work_end end = {.status = MLI_STATUS_DMA_ERROR, .descriptor = UINT32_MAX};
+    struct channel *channel = &channel_table[number];
+    struct counters *counters = &channel->counters;
+
+    if (atomic_load(&counters->version) % 2 != 0)
+        counters_end(counters);
+    atomic_store(&channel->polling, 0);
+    if (!channel_is_polled(number) &&
+        counters_get(counters, COUNTER_SUBMITTED) != counters_get(counters, COUNTER_COMPLETED) +
+                                                         counters_get(counters, COUNTER_FAILED) +
+                                                         counters_get(counters, COUNTER_CANCELLED))
+        channel_end(channel, &end);
+}
+
 void channel_cancel(uint32_t number, uint32_t work)
 {
     work_cancel(&channel_table[number].work, work);

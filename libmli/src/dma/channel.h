@@ -126,6 +126,12 @@ void channel_submit(uint32_t number, const struct mli_engine *engine);
 /** Notes the end of the channel's work. */
 void channel_end(struct channel *channel, const struct mli_work_end *end);
 
+/**
+ * Ends the channel's work item with an error in the child of a fork, unless the child can poll it,
+ * and what threads of the parent have begun with the channel.
+ */
+void channel_after_fork(uint32_t number);
+
 /** Requests that the channel's work item with the number `work` stop, if it is not done. */
 void channel_cancel(uint32_t number, uint32_t work);
 

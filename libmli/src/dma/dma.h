@@ -73,6 +73,12 @@ extern const struct mli_engine engine_threads;
  */
 void processor_run(struct mli_work *work);
 
+/**
+ * Notes after a fork that this process has no thread of the engine threads, and forgets the work
+ * items that wait for this thread. The threads start again when a channel gets work.
+ */
+void processor_after_fork(void);
+
 /* The work items that waited before processor_suspend(). Private. */
 struct processor_queue {
     bool draining;

@@ -290,11 +290,10 @@ static mli_status check_memory(const mli_mov_memory *memory)
 {
     if (!memory || !memory->address)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ": null given");
-    if (memory->size == 0)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory", ".size: 0 given; must be at least 1");
-    if (memory->size > -(uintptr_t)memory->address)
+    if (memory->size == 0 || !fits_address_space(memory->address, memory->size))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory",
-                      ".size: % B from this address end beyond the address space", memory->size);
+                      ".size: % given; must be at least 1, and end inside the address space",
+                      memory->size);
     if (memory->flags & ~(MLI_MOV_MEMORY_WRITE | MLI_MOV_MEMORY_DMA_BUF))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "memory",
                       ".flags: % given; must be a sum of MLI_MOV_MEMORY_WRITE (1) and "

@@ -11,6 +11,7 @@ static _Atomic uint32_t channels;
 
 /* A free channel outside the pool means that a thread is changing the pool. */
 #define CHANGING 1u
+static _Atomic uint32_t changed_after; /* run_forks() at the latest change */
 
 /* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
@@ -99,12 +100,19 @@ static mli_status check_range(int offset, int count, uint32_t have)
                    (int64_t)offset + count - 1, (int64_t)have - 1);
 }
 
+/* Returns whether a thread is changing the pool: not if a fork has left that thread in the parent.
+ */
+static bool is_changing(uint32_t now)
+{
+    return now == CHANGING && (!ENGINE_HAS_THREADS || changed_after == run_forks());
+}
+
 static mli_status check_idle(uint32_t now)
 {
-    if (now == CHANGING)
+    if (is_changing(now))
         return decline(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
                        ": another thread is changing the pool");
-    if ((now >> 16) != (now & 0xffff))
+    if (now != CHANGING && (now >> 16) != (now & 0xffff))
         return decline(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
                        ": % channels belong to handles; release these first",
                        count_bits((now >> 16) & ~now));
@@ -126,6 +134,8 @@ static mli_status begin_change(uint32_t *before)
             return status;
     } while (!atomic_compare_exchange_weak(&channels, &now, CHANGING));
     *before = now >> 16;
+    if (ENGINE_HAS_THREADS)
+        changed_after = run_forks();
     return MLI_STATUS_OK;
 }
 
@@ -137,8 +147,11 @@ static void end_change(uint32_t mask)
 mli_status mli_mov_set_num_dma_ch(int offset, int count)
 {
     uint32_t before, have, mask;
-    mli_status status = begin_change(&before);
+    mli_status status;
 
+    if (ENGINE_HAS_THREADS)
+        run_watch_forks();
+    status = begin_change(&before);
     if (status != MLI_STATUS_OK)
         return status;
     have = channel_engine()->probe();
@@ -186,6 +199,7 @@ static uint32_t find_run(uint32_t now, uint32_t count)
 
 static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
 {
+    (void)run_forks(); /* before the claim's first transfer: it is not the parent's */
     claim->first = first;
     claim->count = count;
     claim->generation = atomic_fetch_add(&run_slot(first)->generation, 1) + 1;
@@ -227,6 +241,8 @@ static mli_status take_stand_in(struct claim *claim)
 {
     uint32_t now = atomic_load(&stand_ins), i;
 
+    if (ENGINE_HAS_THREADS)
+        run_watch_forks();
     do {
         for (i = 0; i != POOL_STAND_INS && now >> i & 1;)
             i++;
@@ -321,6 +337,7 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
                       POOL_CHANNELS - 1);
     if (!stats)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
+    (void)run_forks(); /* a thread of the parent may have been changing the counters */
     channel_read_stats((uint32_t)channel, stats);
     if (atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1 &&
         channel_engine()->stats)

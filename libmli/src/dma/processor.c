@@ -471,7 +471,7 @@ static struct worker {
     _Alignas(64) _Atomic uint32_t mail;
     struct mli_work *work; /* valid while FULL */
     pthread_t thread;
-    pid_t process; /* process that has the thread; a forked child does not have it */
+    bool gone; /* true: a fork has left the thread in the parent process */
 } workers[POOL_CHANNELS];
 
 /* Waits a moment for a work item, because a work item that arrives now needs no wake-up. */
@@ -547,14 +547,13 @@ static bool open_channel(uint32_t channel)
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     error = pthread_create(&worker->thread, NULL, serve, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    worker->process = getpid();
+    worker->gone = error != 0;
     return error == 0;
 }
 
 static void close_channel(uint32_t channel)
 {
-    /* The child of a fork has the channels, but not their threads. */
-    if (workers[channel].process != getpid())
+    if (workers[channel].gone)
         return;
     send(&workers[channel], CLOSING);
     pthread_join(workers[channel].thread, NULL);
@@ -562,6 +561,10 @@ static void close_channel(uint32_t channel)
 
 static void threads_submit(uint32_t channel, struct mli_work *work)
 {
+    if (workers[channel].gone && !open_channel(channel)) {
+        processor_run(work); /* no new thread: the caller moves */
+        return;
+    }
     workers[channel].work = work;
     send(&workers[channel], FULL);
 }
@@ -577,3 +580,12 @@ const struct mli_engine engine_threads = {
 };
 
 #endif
+
+void processor_after_fork(void)
+{
+#if ENGINE_HAS_THREADS
+    for (uint32_t i = 0; i < POOL_CHANNELS; i++)
+        workers[i].gone = true;
+#endif
+    atomic_store_explicit(&waiting.latest, NULL, memory_order_relaxed);
+}

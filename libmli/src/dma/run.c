@@ -8,6 +8,10 @@
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
 
+#if ENGINE_HAS_THREADS
+#include <sys/mman.h>
+#endif
+
 enum { POLL_PAUSE_NS = 50 * 1000 };
 
 /*
@@ -41,7 +45,7 @@ static void callbacks_end(_Atomic uint32_t *callbacks)
     uint32_t before = atomic_load_explicit(callbacks, memory_order_relaxed), after;
 
     do {
-        after = before - RUNNING_ONE;
+        after = any_runs(before) ? before - RUNNING_ONE : before; /* none: after a fork */
         if (!any_runs(after))
             after = (after + QUIET_ONE) & ~(uint32_t)AWAITED;
     } while (!atomic_compare_exchange_weak(callbacks, &before, after));
@@ -73,16 +77,6 @@ static MLI_THREAD_LOCAL bool in_callback;
 static uint32_t number_of(const struct slot *slot)
 {
     return (uint32_t)(slot - run_slots);
-}
-
-struct slot *run_slot_of(const struct claim *claim)
-{
-    struct slot *slot;
-
-    if (claim->first >= POOL_SLOTS || claim->generation % 2 == 0)
-        return NULL;
-    slot = run_slot(claim->first);
-    return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
 }
 
 void run_clear(struct slot *slot)
@@ -190,6 +184,89 @@ static void note_end(struct slot *slot)
     atomic_store_explicit(&slot->descriptor, decisive->end.descriptor, memory_order_relaxed);
     atomic_store_explicit(&slot->row, (size_t)decisive->end.row, memory_order_relaxed);
     atomic_store_explicit(&slot->address, (uintptr_t)stopped_at(decisive), memory_order_relaxed);
+}
+
+/* Forks. The system clears a page in the child of a fork, so that the child need not ask for its
+   process number at each call. */
+
+enum { FORKED = 0, NOTICING, WATCHED };
+
+static _Atomic uint32_t no_page = WATCHED, forks;
+static _Atomic uint32_t *_Atomic fork_word = &no_page;
+
+void run_watch_forks(void)
+{
+#if ENGINE_HAS_THREADS && defined(MADV_WIPEONFORK)
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    _Atomic uint32_t *expected = &no_page;
+    void *page;
+
+    if (atomic_load_explicit(&fork_word, memory_order_relaxed) != &no_page)
+        return;
+    page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    atomic_store((_Atomic uint32_t *)page, WATCHED);
+    if (madvise(page, size, MADV_WIPEONFORK) != 0 ||
+        !atomic_compare_exchange_strong(&fork_word, &expected, (_Atomic uint32_t *)page))
+        munmap(page, size);
+#endif
+}
+
+static __attribute__((cold, noinline)) void after_fork(void)
+{
+    processor_after_fork();
+    for (uint32_t i = 0; i < POOL_SLOTS; i++) {
+        for (uint32_t term = 0; term < SLOT_TERMS; term++)
+            atomic_store(&run_slots[i].terms[term].callbacks, 0);
+        channel_after_fork(i);
+    }
+    for (uint32_t i = 0; i < POOL_SLOTS; i++) {
+        if (run_state(&run_slots[i]) != SLOT_RUNNING || channel_is_polled(i))
+            continue;
+        atomic_store(&run_slots[i].pending, 0);
+        note_end(&run_slots[i]);
+        atomic_store(&run_slots[i].state, SLOT_DONE);
+    }
+}
+
+/* Notices a fork, or waits until another thread has. */
+static __attribute__((cold, noinline)) void notice_fork(_Atomic uint32_t *word)
+{
+    uint32_t forked = FORKED;
+
+    if (atomic_compare_exchange_strong(word, &forked, NOTICING)) {
+        after_fork();
+        atomic_fetch_add(&forks, 1);
+        atomic_store(word, WATCHED);
+    }
+    while (atomic_load(word) != WATCHED)
+        relax();
+}
+
+static inline void check_fork(void)
+{
+    _Atomic uint32_t *word = atomic_load_explicit(&fork_word, memory_order_relaxed);
+
+    if (ENGINE_HAS_THREADS && atomic_load_explicit(word, memory_order_acquire) != WATCHED)
+        notice_fork(word);
+}
+
+uint32_t run_count_forks(void)
+{
+    check_fork();
+    return atomic_load(&forks);
+}
+
+struct slot *run_slot_of(const struct claim *claim)
+{
+    struct slot *slot;
+
+    if (claim->first >= POOL_SLOTS || claim->generation % 2 == 0)
+        return NULL;
+    check_fork();
+    slot = run_slot(claim->first);
+    return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
 }
 
 /*

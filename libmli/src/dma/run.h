@@ -112,6 +112,22 @@ void run_wait_for_callbacks(const struct claim *claim, struct slot *slot);
  */
 bool run_settle(const struct claim *claim, struct slot *slot);
 
+/** Makes the library notice forks. Call it before the first claim. */
+void run_watch_forks(void);
+
+/* Private to run.c: the count of run_forks(). */
+uint32_t run_count_forks(void);
+
+/**
+ * Returns the number of forks between the process that loaded the library and this one. The first
+ * call after a fork, also inside run_slot_of(), ends the transfers of the parent with an error, and
+ * calls no callback: no thread continues them here.
+ */
+static inline uint32_t run_forks(void)
+{
+    return ENGINE_HAS_THREADS ? run_count_forks() : 0;
+}
+
 /** Requests that the parts that are not done stop. */
 void run_cancel(const struct claim *claim, struct slot *slot);
 
