@@ -297,7 +297,7 @@ static void explain_job(void *context, const struct job_file *file, const struct
     struct run *run = context;
     struct resolved resolved;
     outcome->validated = true;
-    if (resolved_init(&resolved, file, job, &run->produced, &outcome->fault) ||
+    if (resolved_plan(&resolved, file, job, &run->produced, &outcome->fault) ||
         explain_resolved(run, file, &resolved, &outcome->fault)) {
         outcome_judge_failure(job, false, outcome);
         fault_prefix(&outcome->fault, job->pointer);

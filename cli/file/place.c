@@ -83,32 +83,51 @@ void place_simplify(char *path)
     *out = '\0';
 }
 
-bool place_of(const char *path, struct place *place)
+/* Finds the last existing directory of the path, and sets *name to the part after it. Returns false
+ * with errno set if there is none. */
+static bool find_directory(char *path, char **name, struct stat *directory)
 {
-    char *last = place_follow(path);
-    char *slash = last ? strrchr(last, '/') : NULL;
-    const char *name = slash ? slash + 1 : last;
+    char *slash = strrchr(path, '/');
+    bool found;
+
+    for (;;) {
+        *name = slash ? slash + 1 : path;
+        const char cut = **name;
+        **name = '\0';
+        found = stat(slash ? path : ".", directory) == 0;
+        **name = cut;
+        if (found || errno != ENOENT || !slash)
+            return found;
+        slash = memrchr(path, '/', (size_t)(slash - path));
+    }
+}
+
+bool place_of_planned(const char *path, struct place *place)
+{
+    char *last = place_follow(path), *name;
     struct stat directory;
-    bool found = last != NULL;
+    bool found = last && find_directory(last, &name, &directory);
+
     if (found && strlen(name) > NAME_MAX) {
         errno = ENAMETOOLONG;
         found = false;
     }
     if (found) {
-        *place = (struct place){0};
+        *place = (struct place){.device = directory.st_dev, .inode = directory.st_ino};
         strcpy(place->name, name);
-        if (slash)
-            slash[1] = '\0';
-        found = stat(slash ? last : ".", &directory) == 0;
     }
     const int error = errno;
     free(last);
     errno = error;
-    if (!found)
+    return found;
+}
+
+bool place_of(const char *path, struct place *place)
+{
+    if (!place_of_planned(path, place))
         return false;
-    place->device = directory.st_dev;
-    place->inode = directory.st_ino;
-    return true;
+    errno = ENOENT;
+    return !strchr(place->name, '/');
 }
 
 bool place_same(const struct place *a, const struct place *b)
@@ -124,7 +143,7 @@ bool place_same_file(const char *a, const char *b)
     if (is_a && is_b)
         return file_a.st_dev == file_b.st_dev && file_a.st_ino == file_b.st_ino;
     /* If one file exists and the other does not, they differ. */
-    return is_a == is_b && place_of(a, &place_a) && place_of(b, &place_b) &&
+    return is_a == is_b && place_of_planned(a, &place_a) && place_of_planned(b, &place_b) &&
            place_same(&place_a, &place_b);
 }
 

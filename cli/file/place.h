@@ -15,7 +15,7 @@
 struct place {
     dev_t device; /* device of the directory */
     ino_t inode;
-    char name[NAME_MAX + 1];
+    char name[NAME_MAX + 1]; /* name in the directory; place_of_planned(): the rest of the path */
 };
 
 /**
@@ -30,8 +30,16 @@ char *place_follow(const char *path);
  */
 void place_simplify(char *path);
 
-/** Finds the directory and the name of a path. Returns false if its directory does not exist. */
+/** Finds the directory and the name of a path. Returns false with errno set if its directory does
+ * not exist. */
 bool place_of(const char *path, struct place *place);
+
+/**
+ * Like place_of(), but in a path of directories that do not exist, finds the last directory that
+ * exists. Returns false if no file can be at the path, or with ENAMETOOLONG if the rest of the path
+ * exceeds `name`.
+ */
+bool place_of_planned(const char *path, struct place *place);
 
 bool place_same(const struct place *a, const struct place *b);
 

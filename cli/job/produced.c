@@ -91,11 +91,21 @@ static struct produced_file *make_room(struct produced *produced, const struct p
     return found;
 }
 
+/* Returns whether no file can be at the path: then no earlier job has written a file there. */
+static bool is_no_path(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
+           error == EACCES;
+}
+
 int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
                  int fd)
 {
     struct place place;
-    int error = place_of(path, &place) ? 0 : errno;
+    int error = place_of_planned(path, &place) ? 0 : errno;
+
+    if (is_no_path(error) && fd < 0)
+        return 0;
     struct produced_file *added = error ? NULL : make_room(produced, &place);
 
     if (!added) {
@@ -108,13 +118,6 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
     return 0;
 }
 
-/* Returns whether no file can be at the path: then no earlier job has written a file there. */
-static bool is_no_path(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
-           error == EACCES;
-}
-
 int produced_find(const struct produced *produced, const char *path,
                   const struct tensor_file **found)
 {
@@ -124,7 +127,7 @@ int produced_find(const struct produced *produced, const char *path,
     *found = NULL;
     if (produced->count == 0)
         return 0;
-    if (!place_of(path, &place))
+    if (!place_of_planned(path, &place))
         return is_no_path(errno) ? 0 : -1;
     file = find(produced, &place);
     *found = file ? &file->file : NULL;

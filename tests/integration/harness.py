@@ -387,15 +387,17 @@ class Case(unittest.TestCase):
 
     turn = itertools.count(random.randrange(4))
 
-    def assert_refused(self, job, pointer, *words, code=2, files=None):
+    def assert_refused(self, job, pointer, *words, code=2, files=None, explained=False):
         """Expects that validate, explain, run and submit all refuse the job, name the place and write nothing.
 
-        With MLI_TEST_PERCENT below 100, one of the commands in turn.
+        With MLI_TEST_PERCENT below 100, one of the commands in turn. `explained`: not explain, which accepts the job.
         """
         self.write("job.json", job)
         before = self.listing()
         place = "job.json" if files is None else files
-        commands = [("validate",), ("explain", "--no-memcpy"), ("run",), ("submit", "--socket", self.daemon.socket)]
+        commands = [("validate",), ("run",), ("submit", "--socket", self.daemon.socket)]
+        if not explained:
+            commands.append(("explain", "--no-memcpy"))
         if PERCENT < 100:
             commands = [commands[next(self.turn) % len(commands)]]
         for command in commands:

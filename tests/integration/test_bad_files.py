@@ -131,10 +131,11 @@ class NotOpened(Case):
                       ("make", "mov", "fifo.npy", "out.npy"), ("gen", "fifo.npy", "--shape", "1",
                                                               "--dtype", "int8", "-f"),
                       ("make", "mov", "in.npy", "fifo.npy", "--run", "-f"),
-                      *((verb, f"cases/{case}.json") for case in "abcd"
-                        for verb in ("validate", "run", "explain"))):
+                      *((verb, f"cases/{case}.json") for case in "abcd" for verb in ("validate", "run")),
+                      *(("explain", f"cases/{case}.json") for case in "abc")):
             result = self.ctl(*words)
             self.assertNotEqual(result.code, 0, str(result))
+        self.ctl("explain", "cases/d.json", code=0)
         self.ctl("batch", "cases", "--resume", "s.jsonl", code=1)
         self.ctl("batch", "cases", "--resume", "fifo.npy", code=2)
         self.ctl("batch", "cases", "--junit", "fifo.npy", code=2)
@@ -182,6 +183,12 @@ class Output(Case):
     def setUp(self):
         super().setUp()
         self.write_npy("in.npy", "|i1", (4,))
+
+    def assert_refused(self, job, *arguments):
+        """Expects a refusal by all commands but explain, which opens no output."""
+        super().assert_refused(job, *arguments, explained=True)
+        fact, = self.ctl("explain", "--no-memcpy", "--json", "job.json", code=0).json
+        self.assertEqual(fact["dst"]["file"], job["dst"]["file"])
 
     def test_directory_missing(self):
         self.assert_refused(mov(dst="no/out.npy"), "/dst/file", "dst.file: no/out.npy",
@@ -310,7 +317,8 @@ class Place(Case):
     def test_links_in_a_circle(self):
         os.symlink("b.npy", self.path("a.npy"))
         os.symlink("a.npy", self.path("b.npy"))
-        self.assert_refused(mov(dst="a.npy"), "/dst/file", "Too many levels of symbolic links")
+        self.assert_refused(mov(dst="a.npy"), "/dst/file", "Too many levels of symbolic links",
+                            explained=True)
 
     def test_a_replaced_file_keeps_its_permissions(self):
         self.write("out.npy", b"before")
@@ -351,8 +359,8 @@ class WithoutNamelessFiles(Place):
 
     def test_a_failure_leaves_no_files(self):
         self.write_npy("golden.npy", "|i1", (5,))
-        self.assert_refused(mov(dst="no/out.npy"), "/dst/file")
-        self.assert_refused(mov(dst={"file": "out.npy", "params": "no/p.json"}), "/dst/params")
+        self.assert_refused(mov(dst="no/out.npy"), "/dst/file", explained=True)
+        self.assert_refused(mov(dst={"file": "out.npy", "params": "no/p.json"}), "/dst/params", explained=True)
         self.assert_refused(mov(size=[9]), "/cfg/size/0")
 
     def test_updates(self):

@@ -263,6 +263,31 @@ class Command(Explain):
                          [[40, 50, 60], [60, 40, 50], [60, 3, 50]])
         self.assertFalse(self.exists("a.npy"))
 
+    def test_no_output_is_opened(self):
+        """Also in directories that do not exist or accept no files."""
+        expected = self.facts(self.chain())
+        for directory in "none", "none/../none/deep", "/proc":
+            jobs = json.loads(self.read("job.json"))
+            for job in jobs:
+                job["dst"] = {"file": f"{directory}/{job['dst']['file']}", "params": f"{directory}/params.json"}
+            for job in jobs[1:]:
+                job["src"]["file"] = f"{directory}/{job['src']['file']}"
+            self.write("there.json", jobs)
+            before = self.listing()
+            for more in [], ["--job", "0", "--svg", "-"], ["--c"], ["--profile", "vpx5-nsim"]:
+                self.explain("there.json", *more)
+            facts = self.facts("there.json")
+            self.assertEqual(*([[fact[key] for key in ("steps", "plan", "axes")] for fact in run]
+                               for run in (facts, expected)))
+            self.assertEqual(self.listing(), before)
+
+    def test_outputs_of_directories_that_do_not_exist_are_distinct(self):
+        same = {"file": "none/out.npy", "params": "none/out.npy"}
+        self.assertIn("is the same file as dst.file",
+                      self.explain(self.write("job.json", mov(dst=same)), code=2).err)
+        self.write("job.json", [mov(dst="none/a.npy"), mov(src="none/deep/a.npy", dst="b.npy")])
+        self.assertIn("[1].src.file: none/deep/a.npy", self.explain("job.json", code=2).err)
+
     def test_one_job(self):
         job = self.chain()
         for name, pointer in ("first", "/0"), ("7", "/1"), ("0", "/0"), ("1", "/1"), ("2", "/2"):
