@@ -436,17 +436,10 @@ static int check(const struct board_link *link, const struct resolved *r, struct
 
 /* Ranges */
 
-/*
- * Finds the bytes that the move reads and writes. The data pointers are invented, because the
- * functions called here read no data.
- */
+/* Finds the bytes that the move reads and writes. */
 static int explain(struct board_job *job, struct fault *fault)
 {
-    const uint8_t *src = (const uint8_t *)((uintptr_t)1 << 12);
-    const uint8_t *dst = (const uint8_t *)((uintptr_t)1 << (sizeof(uintptr_t) * BITS_PER_BYTE - 1));
-
-    if (explained_move(&job->move, job->r, src, dst, job->r->result.data.capacity, &job->own,
-                       fault))
+    if (explained_move(&job->move, job->r, job->r->result.data.capacity, &job->own, fault))
         return -1;
     job->src.range = job->move.read;
     job->dst.range = job->move.written;

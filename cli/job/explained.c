@@ -9,17 +9,11 @@
 
 enum { PAGE = 4096 };
 
-/* Invented base addresses in the upper half of the address space, where no program has memory, far
- * apart from each other. */
-#define ADDRESS_BITS (sizeof(uintptr_t) * 8)
-#define SRC_BASE     ((uintptr_t)1 << (ADDRESS_BITS - 1))
-#define DST_BASE     (SRC_BASE | (uintptr_t)1 << (ADDRESS_BITS - 2))
-
-/* Returns an address whose offset in a page is that of the first element if its file were
- * mapped. */
-static const uint8_t *base_of(uintptr_t pages, uint64_t offset)
+/* Returns an address without memory, whose offset in a page is that of the first element if its
+ * file were mapped. */
+static uint8_t *base_of(uint64_t offset)
 {
-    return (const uint8_t *)(pages + (uintptr_t)(offset % PAGE));
+    return (uint8_t *)(uintptr_t)(PAGE + offset % PAGE);
 }
 
 static uint32_t capacity_of(uint64_t bytes)
@@ -61,8 +55,8 @@ static void take_files(struct explained *e, const struct resolved *r)
     if (is_shapeless(r))
         e->dst.bytes = (uint64_t)r->whole.stat.st_size - e->dst.offset;
     e->update = is_update(r);
-    e->src_base = base_of(SRC_BASE, e->src.offset);
-    e->dst_base = base_of(DST_BASE, e->dst.offset);
+    e->src_base = base_of(e->src.offset);
+    e->dst_base = base_of(e->dst.offset);
 }
 
 int explained_own_parameters(const struct resolved *r, struct quant *own, struct fault *fault)
@@ -79,16 +73,15 @@ int explained_own_parameters(const struct resolved *r, struct quant *own, struct
     return quant_alloc(own, r->result.shape[own->axis]) ? fault_no_memory(fault) : 0;
 }
 
-int explained_move(mli_explanation *move, const struct resolved *r, const uint8_t *src_base,
-                   const uint8_t *dst_base, uint64_t dst_bytes, const struct quant *own,
-                   struct fault *fault)
+int explained_move(mli_explanation *move, const struct resolved *r, uint64_t dst_bytes,
+                   const struct quant *own, struct fault *fault)
 {
     mli_tensor src = {0}, dst = {0};
 
     tensor_desc_to_mli(&r->wire.src.desc, &src);
-    src.data.mem.pi8 = (int8_t *)(uintptr_t)src_base;
+    src.data.mem.pi8 = (int8_t *)base_of(r->src.header.data_offset);
     src.data.capacity = capacity_of(r->src.header.data_size);
-    dst.data.mem.pi8 = (int8_t *)(uintptr_t)dst_base;
+    dst.data.mem.pi8 = (int8_t *)base_of(r->whole.header.data_offset);
     dst.data.capacity = capacity_of(dst_bytes);
     memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
     if (own->axis >= 0) {
@@ -101,7 +94,7 @@ int explained_move(mli_explanation *move, const struct resolved *r, const uint8_
         dst.el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
         dst.el_params.sa.scale_frac_bits.capacity = own->count;
     }
-    const mli_status status = mli_mov_explain(&src, &r->wire.common.cfg, &dst, move);
+    const mli_status status = mli_mov_explain_unplaced(&src, &r->wire.common.cfg, &dst, move);
     return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
 }
 
@@ -113,8 +106,7 @@ static int explain_move(struct explained *e, const struct resolved *r, struct fa
         return -1;
     e->src.quant_axis = own.axis < 0 ? -1 : r->wire.src.desc.quant.axis;
     e->dst.quant_axis = own.axis;
-    const int status =
-        explained_move(&e->move, r, e->src_base, e->dst_base, e->dst.bytes, &own, fault);
+    const int status = explained_move(&e->move, r, e->dst.bytes, &own, fault);
     quant_alloc(&own, 0);
     return status;
 }

@@ -90,12 +90,11 @@ int explained_own_parameters(const struct resolved *resolved, struct quant *own,
                              struct fault *fault);
 
 /**
- * Explains only the move of a job, between tensors at two addresses that need not refer to memory.
- * `dst_bytes`: size of the destination; `own`: parameters of the result. Returns 0 or -1.
+ * Explains only the move of a job. `dst_bytes`: size of the destination; `own`: parameters of the
+ * result. Returns 0 or -1.
  */
-int explained_move(mli_explanation *move, const struct resolved *resolved, const uint8_t *src_base,
-                   const uint8_t *dst_base, uint64_t dst_bytes, const struct quant *own,
-                   struct fault *fault);
+int explained_move(mli_explanation *move, const struct resolved *resolved, uint64_t dst_bytes,
+                   const struct quant *own, struct fault *fault);
 
 /**
  * Refuses, as the service does, a move inside one buffer if the span of the bytes read overlaps

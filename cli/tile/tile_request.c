@@ -15,10 +15,6 @@
 #include "target/profile/profile_load.h"
 #include "target/tile/tile_transfer.h"
 
-/* Invented addresses for the explanation of a move without files. */
-#define SRC_ADDRESS ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
-#define DST_ADDRESS (SRC_ADDRESS | SRC_ADDRESS >> 1)
-
 /* Options that only one or two kinds of layers have. */
 static const struct {
     const char *option;
@@ -176,10 +172,11 @@ static int check_rank(const struct tile_request *r, struct fault *fault)
     return 0;
 }
 
-/* Explains the move of a tensor that has no file. */
+/* Explains the move of a tensor that has no file, as if it began in a page. */
 static int explain_bare(struct tile_request *r, mli_explanation *move, struct fault *fault)
 {
     const struct tensor_desc *desc = &r->job.src.desc;
+    enum { PAGE = 4096 };
     mli_tensor src = {.rank = desc->rank, .el_type = r->type}, dst = {0};
     mli_status status;
 
@@ -187,10 +184,9 @@ static int explain_bare(struct tile_request *r, mli_explanation *move, struct fa
         return -1;
     memcpy(src.shape, desc->shape, sizeof src.shape);
     src.el_params.sa.dim = dst.el_params.sa.dim = -1;
-    src.data.mem.pi8 = (int8_t *)SRC_ADDRESS;
-    dst.data.mem.pi8 = (int8_t *)DST_ADDRESS;
+    src.data.mem.pi8 = dst.data.mem.pi8 = (int8_t *)PAGE;
     src.data.capacity = dst.data.capacity = UINT32_MAX;
-    status = mli_mov_explain(&src, &r->job.common.cfg, &dst, move);
+    status = mli_mov_explain_unplaced(&src, &r->job.common.cfg, &dst, move);
     return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
 }
 

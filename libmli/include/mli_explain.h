@@ -4,6 +4,7 @@
  * that show a move to people, or prove which bytes it accesses.
  *
  *   mli_mov_explain()       arguments -> every step of the move in numbers, and its plan
+ *   mli_mov_explain_unplaced() the same for tensors without memory
  *   mli_plan_kernel()       the leaf kernel that moves a descriptor of a plan on this processor
  *   mli_plan_split()        the parts of a plan for several channels
  *   mli_legalise_init()     (mli_engine.h) the descriptors that an engine makes of a plan,
@@ -80,6 +81,14 @@ typedef struct mli_explanation {
  */
 mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
                            mli_explanation *out);
+
+/**
+ * Explains a move of tensors that have no memory yet, like mli_mov_explain(). The data pointers
+ * must not be null, but need not refer to memory: the plan counts from them, their alignment
+ * chooses kernels, and src and dst never overlap.
+ */
+mli_status mli_mov_explain_unplaced(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                    const mli_tensor *dst, mli_explanation *out);
 
 /** Maximum number of bytes that mli_plan_kernel() writes. */
 #define MLI_KERNEL_TEXT_MAX 96

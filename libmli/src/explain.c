@@ -36,8 +36,8 @@ static void explain_axis(mli_explained_axis *to, const struct axis *axis, const 
     };
 }
 
-mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
-                           mli_explanation *out)
+static mli_status explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
+                          mli_explanation *out, bool unplaced)
 {
     struct transfer transfer;
     const struct geometry *g = &transfer.geometry;
@@ -46,7 +46,7 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
     if (!out)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "out", ": null given; an explanation is required");
     error_question(true);
-    status = transfer_check(&transfer, src, cfg, dst);
+    status = transfer_check(&transfer, src, cfg, dst, unplaced);
     error_question(false);
     if (status != MLI_STATUS_OK)
         return status;
@@ -65,6 +65,18 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
     }
     transfer_plan(&transfer, src, dst, &out->plan);
     return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
+                           mli_explanation *out)
+{
+    return explain(src, cfg, dst, out, false);
+}
+
+mli_status mli_mov_explain_unplaced(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                    const mli_tensor *dst, mli_explanation *out)
+{
+    return explain(src, cfg, dst, out, true);
 }
 
 /* A text that does not fit would be cut off; all texts fit. */

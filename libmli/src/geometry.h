@@ -38,6 +38,7 @@ struct geometry {
     uint64_t samples; /* samples that the move writes */
     bool reads;       /* true: the move reads the source; false: every sample is padding */
     bool pads;        /* true: some samples are padding */
+    bool unplaced;    /* true: the tensors have no memory, so addresses are not compared */
     bool cfg_strides; /* true: cfg sets strides of the destination */
     bool nested; /* true: each stride of the destination exceeds the span of the dimensions inside
                     it, so no elements overlap */
@@ -50,9 +51,9 @@ struct geometry {
 };
 
 /**
- * Computes the geometry. The caller has set the names, and `src` has passed tensor_check(). Reads
- * only mem_stride of `dst`, and no pointer or capacity of either tensor. Returns
- * MLI_STATUS_BAD_FUNC_CFG, MLI_STATUS_BAD_TENSOR (a negative stride of dst) or
+ * Computes the geometry. The caller has set the names and `unplaced`, and `src` has passed
+ * tensor_check(). Reads only mem_stride of `dst`, and no pointer or capacity of either tensor.
+ * Returns MLI_STATUS_BAD_FUNC_CFG, MLI_STATUS_BAD_TENSOR (a negative stride of dst) or
  * MLI_STATUS_NOT_ENGH_MEM (overflow).
  */
 mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,

@@ -96,7 +96,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
     mli_status status = find_resting_slot(h, &claim, &slot);
 
     if (status == MLI_STATUS_OK)
-        status = transfer_check(&transfer, src, cfg, dst);
+        status = transfer_check(&transfer, src, cfg, dst, false);
     if (status != MLI_STATUS_OK)
         return status;
     transfer_plan(&transfer, src, dst, &plan);

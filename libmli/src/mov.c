@@ -67,7 +67,7 @@ static BUILD_APART mli_status run(const struct transfer *transfer, const mli_ten
 mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     struct transfer transfer;
-    mli_status status = transfer_check(&transfer, src, cfg, dst);
+    mli_status status = transfer_check(&transfer, src, cfg, dst, false);
 
     if (status != MLI_STATUS_OK)
         return status;
@@ -88,7 +88,7 @@ mli_status mli_mov_check(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_te
     mli_status status;
 
     error_question(true);
-    status = transfer_check(&transfer, src, cfg, dst);
+    status = transfer_check(&transfer, src, cfg, dst, false);
     error_question(false);
     if (status != MLI_STATUS_OK)
         return status;

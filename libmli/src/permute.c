@@ -69,6 +69,7 @@ static mli_status permute(const mli_tensor *in, const mli_permute_cfg *cfg, mli_
     mli_mov_cfg_for_permute(&mov, cfg->perm_dim);
     transfer.geometry.src_name = "in";
     transfer.geometry.dst_name = "out";
+    transfer.geometry.unplaced = false;
     status = geometry_init(&transfer.geometry, in, &mov, out);
     if (status == MLI_STATUS_OK)
         status = check_shape(&transfer.geometry, out);

@@ -88,8 +88,8 @@ mli_status quant_check_overlap(const struct quant_move *move, const struct geome
         const bool own = i >= ARRAYS;
         const uint64_t size = (uint64_t)entries[own] * entry_bytes[i % ARRAYS];
         const void *at = array_of(&(own ? dst : src)->el_params, i % ARRAYS)->mem.pi8;
-        bool overlaps = geometry_accesses(g, dst, true, at, size) ||
-                        (own && geometry_accesses(g, src, false, at, size));
+        bool overlaps = !g->unplaced && (geometry_accesses(g, dst, true, at, size) ||
+                                         (own && geometry_accesses(g, src, false, at, size)));
 
         for (int j = 0; own && j < i; j++)
             overlaps = overlaps ||

@@ -41,12 +41,13 @@ mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *sr
 }
 
 mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
-                          const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+                          const mli_mov_cfg_t *cfg, const mli_tensor *dst, bool unplaced)
 {
     mli_status status = check_arguments(src, cfg, dst);
 
     transfer->geometry.src_name = "src";
     transfer->geometry.dst_name = "dst";
+    transfer->geometry.unplaced = unplaced;
     if (status == MLI_STATUS_OK)
         status = geometry_init(&transfer->geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)

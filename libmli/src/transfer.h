@@ -18,9 +18,12 @@ struct transfer {
     struct quant_move quant;
 };
 
-/** Makes all checks of a move. Returns the statuses of mli_mov_tensor_sync(). */
+/**
+ * Makes all checks of a move. Returns the statuses of mli_mov_tensor_sync(). `unplaced`: the data
+ * pointers refer to no memory, and are not compared.
+ */
 mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
-                          const mli_mov_cfg_t *cfg, const mli_tensor *dst);
+                          const mli_mov_cfg_t *cfg, const mli_tensor *dst, bool unplaced);
 
 /**
  * Checks memory, quantisation and alignment of a move whose geometry the caller has put into

@@ -587,7 +587,7 @@ static int read_number(const struct json *object, const char *key, int64_t max, 
 
 int member_u64(const struct json *object, const char *key, uint64_t *out)
 {
-    int64_t number = 0;
+    int64_t number = 0; /* gcc for some processors does not see that read_number() sets it */
 
     if (read_number(object, key, MEMBER_MAX, &number) < 0)
         return -1;
@@ -597,7 +597,7 @@ int member_u64(const struct json *object, const char *key, uint64_t *out)
 
 int member_u32(const struct json *object, const char *key, uint32_t *out)
 {
-    int64_t number = 0;
+    int64_t number = 0; /* gcc for some processors does not see that read_number() sets it */
 
     if (read_number(object, key, UINT32_MAX, &number) < 0)
         return -1;

@@ -120,10 +120,13 @@ static mli_element_type type_of_size(uint32_t bytes)
     return bytes == 1 ? MLI_EL_SA_8 : bytes == 2 ? MLI_EL_FX_16 : MLI_EL_SA_32;
 }
 
-/* Returns an address of the board as a pointer. libmli refuses null, so 0 becomes 2^32. */
+/* Returns an address of the board as a pointer; only its low bits on a 32-bit host. libmli refuses
+ * null, so 0 becomes 2^31. */
 static int8_t *pointer_to(uint64_t address)
 {
-    return (int8_t *)(uintptr_t)(address == 0 ? UINT64_C(1) << 32 : address);
+    const uintptr_t low = (uintptr_t)address;
+
+    return (int8_t *)(low ? low : (uintptr_t)1 << 31);
 }
 
 /* Sets the tensors of a transfer. Their pointers are addresses of the board. */
@@ -166,7 +169,7 @@ static int transfer_cost(const struct timer *timer, const struct tile_job *job,
 
     tile_transfer_init(&transfer, timer->plan, job);
     set_tensors(timer, job, &transfer, &src, &dst);
-    status = mli_mov_explain(&src, &transfer.cfg, &dst, &move);
+    status = mli_mov_explain_unplaced(&src, &transfer.cfg, &dst, &move);
     if (status != MLI_STATUS_OK)
         return fault_set_refused(fault, status, mli_last_error());
     count = list_count(board->profile, &move.plan);

@@ -165,6 +165,65 @@ static void test_split_is_worth_it(void **state)
     assert_int_equal(parts[0].bytes, 10000);
 }
 
+/* Tensors without memory have no addresses: whatever the pointers are, nothing overlaps. 3 GiB of
+ * source and of destination fit into the address space of a 32-bit host in no other way. */
+static void test_unplaced(void **state)
+{
+    const uint64_t bytes = UINT64_C(3) << 30;
+    mli_tensor src = {.data = {.capacity = (uint32_t)bytes, .mem.pi8 = (int8_t *)in},
+                      .rank = 2,
+                      .el_type = MLI_EL_FX_8,
+                      .shape = {3 << 10, 1 << 20}};
+    mli_tensor dst = {.data = {.capacity = (uint32_t)bytes, .mem.pi8 = (int8_t *)in}};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    assert_int_equal(mli_mov_explain(&src, &cfg, &dst, &explained),
+                     MLI_STATUS_INCOMPATEBLE_TENSORS);
+    assert_ok(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained));
+    assert_true(explained.read.end == bytes && explained.written.end == bytes);
+    assert_ptr_equal(explained.plan.box.src, in);
+    assert_ptr_equal(explained.plan.box.dst, in);
+    dst.data.capacity--;
+    assert_int_equal(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained),
+                     MLI_STATUS_NOT_ENGH_MEM);
+    dst.data.mem.pi8 = NULL;
+    assert_int_equal(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained), MLI_STATUS_BAD_TENSOR);
+}
+
+/* Parameter arrays are memory: they must be apart from one another, but not from data without
+ * memory. */
+static void test_unplaced_parameters(void **state)
+{
+    int16_t scale[2] = {1, 2}, zero[2] = {0, 0}, own_scale[2], own_zero[2];
+    int8_t bits[2] = {3, 4}, own_bits[2];
+    mli_tensor src = {.data = {.capacity = ROOM, .mem.pi16 = own_scale},
+                      .rank = 1,
+                      .el_type = MLI_EL_SA_8,
+                      .shape = {2}};
+    mli_tensor dst = {.data = {.capacity = ROOM, .mem.pi16 = own_scale}};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    src.el_params.sa.scale = (mli_data_container){sizeof scale, .mem.pi16 = scale};
+    src.el_params.sa.zero_point = (mli_data_container){sizeof zero, .mem.pi16 = zero};
+    src.el_params.sa.scale_frac_bits = (mli_data_container){sizeof bits, .mem.pi8 = bits};
+    dst.el_params.sa.scale = (mli_data_container){sizeof own_scale, .mem.pi16 = own_scale};
+    dst.el_params.sa.zero_point = (mli_data_container){sizeof own_zero, .mem.pi16 = own_zero};
+    dst.el_params.sa.scale_frac_bits = (mli_data_container){sizeof own_bits, .mem.pi8 = own_bits};
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    assert_ok(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained));
+    src.data.mem.pi8 = (int8_t *)in;
+    dst.data.mem.pi8 = (int8_t *)out;
+    assert_ok(mli_mov_explain(&src, &cfg, &dst, &explained));
+    dst.data.mem.pi16 = own_scale;
+    assert_int_equal(mli_mov_explain(&src, &cfg, &dst, &explained), MLI_STATUS_SPEC_PARAM_MISMATCH);
+    dst.el_params.sa.zero_point.mem.pi16 = own_scale;
+    assert_int_equal(mli_mov_explain_unplaced(&src, &cfg, &dst, &explained),
+                     MLI_STATUS_SPEC_PARAM_MISMATCH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +233,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_streams, plain, best),
         cmocka_unit_test_setup_teardown(test_split_of_an_empty_plan, plain, best),
         cmocka_unit_test_setup_teardown(test_split_is_worth_it, plain, best),
+        cmocka_unit_test_setup_teardown(test_unplaced, plain, best),
+        cmocka_unit_test_setup_teardown(test_unplaced_parameters, plain, best),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
