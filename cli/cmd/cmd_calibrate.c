@@ -30,7 +30,7 @@ static const struct option options_table[] = {
     {"engine", 'e', "SPEC", "Measure moves on this engine, as in threads:tiny=0 (default: inline).",
      .takes = &value_engine},
     {"profile", 0, "NAME", "Start from this target profile: a name or a path (default: host).",
-     .takes = &value_file},
+     .takes = &value_profile},
     {"output", 'o', "FILE", "Write the result to FILE (default: print the errors only).",
      .takes = &value_file},
     {"seconds", 't', "N", "Measure for about N seconds, 1 to 3600 (default: 60 s)."},

@@ -57,6 +57,14 @@ static const char helpers_bash[] =
     "    COMPREPLY+=(\"${words[@]}\")\n"
     "}\n"
     "\n"
+    "# NAMES: offers the target profiles that begin with $current; if none does, profiles in "
+    "files\n"
+    "_mlictl_profiles()\n"
+    "{\n"
+    "    _mlictl_words \"$1\"\n"
+    "    ((${#COMPREPLY[@]})) || _mlictl_files .json\n"
+    "}\n"
+    "\n"
     "_mlictl_directories()\n"
     "{\n"
     "    compopt -o filenames 2>/dev/null\n"
@@ -122,12 +130,6 @@ static const char middle[] =
     "    [[ $ended ]] && option=\n"
     "    case $command in\n";
 
-/* Returns whether write_words() writes words for a value that may be a file. */
-static bool has_words(const struct value *value)
-{
-    return value->words || value->kind == VALUE_PROFILE;
-}
-
 static void write_engines(void)
 {
     const char *name;
@@ -169,6 +171,7 @@ enum offer {
     NO_VALUES,
     FILES,
     WORDS_OR_FILES,
+    PROFILES,
     JOB_FILES,
     DIRECTORIES,
     ONE_WORD,
@@ -183,17 +186,23 @@ static const struct offers offers_bash[OFFERS] = {
     [NO_VALUES] = {":", ""},
     [FILES] = {"_mlictl_files", ""},
     [WORDS_OR_FILES] = {"_mlictl_words_or_files \"", "\""},
+    [PROFILES] = {"_mlictl_profiles \"", "\""},
     [JOB_FILES] = {"_mlictl_files .json", ""},
     [DIRECTORIES] = {"_mlictl_directories", ""},
     [ONE_WORD] = {"_mlictl_words \"", "\""},
     [WORD_LIST] = {"_mlictl_list \"", "\""},
 };
 
-/* For an option without listed values, zsh shows only the name of the value. */
+/*
+ * For an option without listed values, zsh shows only the name of the value. zsh ends an action at
+ * a colon, so actions with colons are functions; without the space before its name, the function
+ * would get zsh's own arguments before the words.
+ */
 static const struct offers offers_zsh[OFFERS] = {
     [NO_VALUES] = {" ", ""},
     [FILES] = {"_files", ""},
-    [WORDS_OR_FILES] = {"_alternative \"words:word:(", ")\" \"files:file:_files\""},
+    [WORDS_OR_FILES] = {" _mlictl_words_or_files ", ""},
+    [PROFILES] = {" _mlictl_profiles ", ""},
     [JOB_FILES] = {"_files -g \"*.json\"", ""},
     [DIRECTORIES] = {"_files -/", ""},
     [ONE_WORD] = {"(", ")"},
@@ -204,8 +213,9 @@ static const struct offers offers_fish[OFFERS] = {
     [NO_VALUES] = {"", ""},
     [FILES] = {" -F", ""},
     [WORDS_OR_FILES] = {" -F -a '", "'"},
-    [JOB_FILES] = {" -k -a '(__fish_complete_suffix .json)'", ""},
-    [DIRECTORIES] = {" -a '(__fish_complete_directories)'", ""},
+    [PROFILES] = {" -a '(__mlictl_profiles ", ")'"},
+    [JOB_FILES] = {" -a '(__mlictl_paths .json /)'", ""},
+    [DIRECTORIES] = {" -a '(__mlictl_paths /)'", ""},
     [ONE_WORD] = {" -a '", "'"},
     [WORD_LIST] = {" -a '(__mlictl_list ", ")'"},
 };
@@ -216,8 +226,9 @@ static enum offer offer_of(const struct value *value)
         return NO_VALUES;
     switch (value->kind) {
     case VALUE_FILE:
+        return value->words ? WORDS_OR_FILES : FILES;
     case VALUE_PROFILE:
-        return has_words(value) ? WORDS_OR_FILES : FILES;
+        return PROFILES;
     case VALUE_JOB_FILE:
         return JOB_FILES;
     case VALUE_DIRECTORY:
@@ -238,7 +249,7 @@ static void write_offer(const struct offers *offers, const struct value *value)
     const enum offer offer = offer_of(value);
 
     fputs(offers[offer].before, stdout);
-    if (offer == WORDS_OR_FILES || offer == ONE_WORD || offer == WORD_LIST)
+    if (offer == WORDS_OR_FILES || offer == PROFILES || offer == ONE_WORD || offer == WORD_LIST)
         write_words(value);
     fputs(offers[offer].after, stdout);
 }
@@ -313,26 +324,40 @@ static void completion_bash(void)
 
 static const char beginning_zsh[] =
     "#compdef mlictl\n"
-    "# zsh completion for mlictl, as `mlictl completion zsh` prints it\n";
+    "# zsh completion for mlictl, as `mlictl completion zsh` prints it\n"
+    "\n"
+    "# WORDS: offers the words, and files\n"
+    "_mlictl_words_or_files()\n"
+    "{\n"
+    "    _alternative \"words:word:($*)\" 'files:file:_files'\n"
+    "}\n"
+    "\n"
+    "# NAMES: offers the target profiles that match; if none does, profiles in files\n"
+    "_mlictl_profiles()\n"
+    "{\n"
+    "    local expl\n"
+    "    _wanted profiles expl profile compadd - \"$@\" || _files -g '*.json'\n"
+    "}\n";
 
 /*
- * Writes a text that is between single quotes. Each character of `special` gets a backslash before
- * it, and a single quote becomes `quote`.
+ * Writes a text that is between single quotes. Each character of `special` gets `escape` before it,
+ * and a single quote becomes `quote`.
  */
-static void write_escaped(const char *text, const char *special, const char *quote)
+static void write_escaped(const char *text, const char *special, const char *escape,
+                          const char *quote)
 {
     for (; *text; text++) {
         if (*text == '\'')
             fputs(quote, stdout);
         else
-            printf("%s%c", strchr(special, *text) ? "\\" : "", *text);
+            printf("%s%c", strchr(special, *text) ? escape : "", *text);
     }
 }
 
 /* Writes a text inside a single-quoted specification of _arguments. */
 static void write_inner(const char *text)
 {
-    write_escaped(text, "[]:\\", "'\\''");
+    write_escaped(text, "[]:\\", "\\", "'\\''");
 }
 
 static void write_descriptions(void)
@@ -429,7 +454,7 @@ static void completion_zsh(void)
           "{\n"
           "    local curcontext=$curcontext state state_descr line ret=1\n"
           "    local -A opt_args\n"
-          "    _arguments -s -S -C",
+          "    _arguments -s -S -C -A '-*'",
           stdout);
     for (const struct option *o = command_leading; o->name; o++)
         write_option(o);
@@ -480,11 +505,31 @@ static const char helpers_end[] =
     "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] != $argv[1]\n"
     "end\n"
     "\n"
+    "# Prints the current token, without the option before \"=\".\n"
+    "function __mlictl_token\n"
+    "    commandline -ct | string replace -r '^--[^=]*=' ''\n"
+    "end\n"
+    "\n"
     "# WORDS: prints the words, each after the entries of the current token up to its last comma\n"
     "function __mlictl_list\n"
-    "    set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r "
-    "'.*,')\n"
+    "    set -l before (__mlictl_token | string match -r '.*,')\n"
     "    printf '%s\\n' \"$before\"$argv\n"
+    "end\n"
+    "\n"
+    "# ENDING...: prints the paths with these endings that the current token begins; those of\n"
+    "# directories end with a slash\n"
+    "function __mlictl_paths\n"
+    "    set -l begun (__mlictl_token)\n"
+    "    set -l endings (string escape --style=regex -- $argv | string join '|')\n"
+    "    complete -C \"command_without_completions $begun\" | string match -r "
+    "\"^.*(?:$endings)\\$\"\n"
+    "end\n"
+    "\n"
+    "# NAMES: prints the target profiles if the current token begins one, otherwise profiles in "
+    "files\n"
+    "function __mlictl_profiles\n"
+    "    set -l begun (__mlictl_token | string escape --style=regex)\n"
+    "    string match -r -- \"^$begun.*\" $argv; or __mlictl_paths .json /\n"
     "end\n"
     "\n"
     "complete -c mlictl -f\n";
@@ -494,17 +539,21 @@ static void write_condition(const char *condition, const char *command)
     printf("complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
 }
 
-static bool takes_file(const struct value *value)
+/*
+ * Writes a text between single quotes. Each character of `special` gets `escape` before it, and a
+ * single quote becomes `quote`.
+ */
+static void write_quoted(const char *text, const char *special, const char *escape,
+                         const char *quote)
 {
-    return value && (value->kind == VALUE_FILE || value->kind == VALUE_PROFILE);
+    putchar('\'');
+    write_escaped(text, special, escape, quote);
+    putchar('\'');
 }
 
-/* Writes a text between single quotes. */
 static void write_text(const char *text)
 {
-    putchar('\'');
-    write_escaped(text, "\\", "\\'");
-    putchar('\'');
+    write_quoted(text, "\\", "\\", "\\'");
 }
 
 static void write_options_fish(const char *command, const struct option *table)
@@ -517,7 +566,7 @@ static void write_options_fish(const char *command, const struct option *table)
             printf(" -s %c", o->letter);
         printf(" -l %s", o->name);
         if (o->value) {
-            fputs(takes_file(o->takes) ? " -r" : " -x", stdout);
+            fputs(o->takes && o->takes->kind == VALUE_FILE ? " -r" : " -x", stdout);
             write_offer(offers_fish, o->takes);
         }
         if (*o->help) {
