@@ -117,23 +117,24 @@ class Cancel(Stuck):
 
 
 class Deadline(Stuck):
-    def late(self, id, least, words):
-        begin = time.monotonic()
+    def late(self, begin, id, least, words):
+        """Expects that the job ends by its deadline, more than `least` seconds after `begin`: before it was submitted."""
         fault = self.link.error(id)
         self.assertFault(fault, "TIMED_OUT", "/timeout_ms")
         self.assertIn(words, fault.message)
         self.assertGreater(time.monotonic() - begin, least)
 
     def test_running(self):
-        self.late(self.submit(timeout_ms=60), 0.04, "60 ms")
+        self.late(time.monotonic(), self.submit(timeout_ms=60), 0.04, "60 ms")
         self.eventually(self.idle)
         self.link.result(self.submit())
 
     def test_queued_and_waiting(self):
         self.submit(name="first")
+        begin = time.monotonic()
         queued, waiting = self.submit(timeout_ms=60), self.submit(timeout_ms=30, after=["first"])
-        self.late(waiting, 0.01, "30 ms")
-        self.late(queued, 0.01, "60 ms")
+        self.late(begin, waiting, 0.02, "30 ms")
+        self.late(begin, queued, 0.04, "60 ms")
         self.assertEqual([target.content for target in self.targets[1:]], [OLD, OLD])
         self.assertEqual(self.link.call("job.status", {"job": 2})["error"]["data"]["name"],
                          "TIMED_OUT")
