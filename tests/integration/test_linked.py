@@ -6,7 +6,9 @@ The program is examples/double_buffer and a file that defines each private name 
 """
 import os
 import pathlib
+import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -21,9 +23,9 @@ DESTDIR = tempfile.TemporaryDirectory()
 ROOT = pathlib.Path(DESTDIR.name)
 
 
-def tool(*words, env=None):
+def tool(*words, env=None, cwd=None):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                          env=dict(os.environ, **env or {}))
+                          env=dict(os.environ, **env or {}), cwd=cwd)
     if done.returncode != 0:
         raise AssertionError(f"{words}:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -98,6 +100,17 @@ class LinkedStatically(Linked):
 
 
 del test_tiling  # unittest runs every Case it finds in a module
+
+
+@unittest.skipUnless("MLI_PLAIN_FS" in os.environ, "libraries with sanitizers need a program with sanitizers")
+class Recipe(unittest.TestCase):
+    def test_recipe_of_the_document(self):
+        """docs/client.md says how to compile app.c."""
+        recipe = re.search(r"(?m)^    (cc app\.c .*)$", (SOURCE / "docs/client.md").read_text()).group(1)
+        env = install()
+        shutil.copy(SOURCE / "examples/double_buffer/tiling.c", ROOT / "app.c")
+        tool("sh", "-e", "-c", recipe, env=env, cwd=ROOT)
+        self.assertIn("mli_client_connect", tool(os.environ["MLI_NM"], "--defined-only", ROOT / "a.out"))
 
 
 class Names(unittest.TestCase):
