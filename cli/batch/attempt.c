@@ -126,9 +126,9 @@ static int write_file(const struct resolved *r, const char *path, bool fresh, st
 }
 
 /*
- * Writes the output as GOLDEN.new, or as the golden file if this does not exist; writes nothing for
- * a digest. *text becomes the part of a message that reports this (heap; NULL if out of memory).
- * Returns 0 or -1.
+ * Writes the output as GOLDEN.new, or as the golden file if this does not exist; writes nothing
+ * for a digest. *text becomes the part of a message that reports the file: a string on the heap,
+ * or NULL if out of memory. Returns 0 or -1.
  */
 static int golden_write(const struct resolved *r, char **text, struct fault *fault)
 {

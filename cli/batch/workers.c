@@ -15,7 +15,7 @@ enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 struct ended_case {
     struct ended_case *next;
     struct batch_case *batch_case; /* the case; NULL: the source has only a message */
-    bool refused;                  /* the message is a refusal */
+    bool refused;                  /* true: the source refused the case */
     struct fault message;
     struct trial trial;
 };
@@ -96,7 +96,7 @@ static struct ended_case *take(struct shared *shared)
     return NULL;
 }
 
-/* Returns false if the case does not run: its result is known, or the source refused it. */
+/* Returns whether a trial of the case was made: its result was not known before. */
 static bool runs(const struct ended_case *ended)
 {
     return ended->batch_case && !ended->batch_case->known;
@@ -287,7 +287,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
         workers[0].link = *first;
         *first = (struct daemon_link){0};
         run_workers(&shared, workers, plan->workers, callbacks);
-        daemon_link_finish(&workers[0].link); /* still connected if its thread did not start */
+        daemon_link_finish(&workers[0].link); /* open if the thread did not start */
     } else if (plan->workers > 0) {
         fault_no_memory(&shared.fault);
         shared.exit = EXIT_CODE_FAILED;

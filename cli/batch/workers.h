@@ -111,7 +111,7 @@ void source_input_finish(struct source_input *input);
  * time. A case runs only if its files are equal to the enqueued files.
  */
 
-/* The cases that a worker has refused. */
+/* Maximum number of refused cases whose names a worker keeps. */
 enum { REFUSED_MAX = 256 };
 
 struct source_queue {

@@ -148,7 +148,7 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
     enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
     const bool whole = close_source(run);
     enum exit_code code = batch_end(batch, why, whole);
-    /* If a worker failed after the last case, all cases have run, and nothing is wrong. */
+    /* The failure of a worker after the last case is no error: all cases have run. */
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED && (batch->summary.not_run > 0 || !whole))
         print_error("%s", fault.text);
     return code;

@@ -426,8 +426,11 @@ static void write_function(const struct command *command)
     fputs("\n}\n", stdout);
 }
 
-/* While zsh completes the words after the command, $words begins with the command. A sourced file
- * calls compdef; a file that zsh has found in $fpath is the body of the function, and calls it. */
+/*
+ * While zsh completes the words after the command, $words begins with the command. A script that
+ * the user sources calls compdef; a script that zsh found in $fpath is the body of the function
+ * _mlictl, and calls the function.
+ */
 static const char end_zsh[] = "    case $state in\n"
                               "    arguments)\n"
                               "        curcontext=${curcontext%:*:*}:mlictl-$words[1]:\n"
@@ -464,7 +467,8 @@ static void completion_zsh(void)
     fputs(end_zsh, stdout);
 }
 
-/* Conditions of the `complete` lines: the command of the line, and the position of the cursor. */
+/* Conditions of the `complete` lines: the command on the command line, and the cursor's position.
+ *  */
 static const char helpers_fish[] =
     "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
     "\n"

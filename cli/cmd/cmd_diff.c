@@ -29,9 +29,9 @@ struct verdict {
         ONLY_B,
         DTYPES,
         SHAPES,
-        CONTENT /* other elements: see `difference` */
+        CONTENT /* the elements differ: see `difference` */
     } kind;
-    const struct tensor_entry *a, *b; /* `nothing` if the archive lacks the name */
+    const struct tensor_entry *a, *b; /* an archive without the name: `nothing` */
     struct difference difference;
 };
 

@@ -74,7 +74,7 @@ struct run {
     const char *view;         /* --view; null: the defaults */
     uint64_t descriptors;     /* --descriptors */
     struct timeline timeline; /* timeline of the jobs on the board of --profile */
-    /* The file that find_job() searched last, and its result. */
+    /* The file that find_job() searched last, and the result of that search. */
     const struct job_file *file;
     size_t index;
 };

@@ -130,7 +130,7 @@ static void list_engines(struct selftest_engines *engines)
 
     for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
         if (strcmp(name, "fault") == 0)
-            continue; /* fault needs another engine to wrap */
+            continue; /* the engine "fault" wraps another engine */
         selftest_engines_add(engines, "", name, "");
         if (mli_mov_set_engine(name) != MLI_STATUS_OK)
             continue;
@@ -195,7 +195,7 @@ static int check_engine(const struct options *options, const char *engine, uint3
 
 static enum exit_code selftest(const struct options *options)
 {
-    static struct round_plan plan; /* a thread that never ends may still read it */
+    static struct round_plan plan; /* static: a thread that never ends may read the plan */
     struct print_style style = options_style(options);
     const char *engine = options_get(options, "engine");
     char shaping[SHAPING_MAX];

@@ -26,7 +26,7 @@ struct limit {
 struct wait {
     const char *job; /* number of the job */
     enum exit_code exit;
-    const struct fault *fault; /* null: the job is done, and there is a result */
+    const struct fault *fault; /* null: the job is done, and `result` is filled */
     struct job_result result;
 };
 

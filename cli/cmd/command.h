@@ -33,11 +33,11 @@ struct form {
 struct command {
     const char *name;
     const char *arguments; /* arguments in the usage, for example "JOB.json..." */
-    size_t count; /* number of its arguments; 0: none if `arguments` is "", else run() checks it */
-    const char *summary; /* help in one line that begins with a verb */
-    const char *details; /* a paragraph for the help of the command */
+    size_t count;          /* number of arguments; 0: none, or run() checks the number */
+    const char *summary;   /* help in one line that begins with a verb */
+    const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
-    const struct value *takes; /* kind of its arguments; null: the shell does not complete them */
+    const struct value *takes; /* kind of the arguments; null: the shell does not complete them */
     const struct value *first; /* kind of the first argument if it differs; otherwise null */
     struct example examples[EXAMPLES_MAX]; /* a test runs them; a null line ends them */
     const struct form *forms; /* null: the command has no forms; a null name ends them */

@@ -201,8 +201,9 @@ static enum exit_code run(int argc, char **argv)
 }
 
 /*
- * Opens /dev/null for each closed standard stream: other files would get its number. Standard
- * input is opened for writing and the outputs for reading, so that using them still fails.
+ * Opens /dev/null for each closed standard stream: else another file would get its descriptor.
+ * Standard input is opened for writing and the outputs for reading, so that using them still
+ * fails.
  */
 static int fill_standard_streams(void)
 {

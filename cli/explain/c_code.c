@@ -14,7 +14,7 @@
 struct c_file {
     const char *name; /* borrowed */
     uint64_t base;    /* lowest offset of a tensor in the file */
-    size_t use; /* before c_files_sort(): number of its first use; afterwards: its own number */
+    size_t use;       /* number of the first use; after c_files_sort(): number of the file */
 };
 
 /* All files, in the order of their first use. */
@@ -290,7 +290,7 @@ static bool has_arrays(const struct quant *quant)
     return quant->count > 0 && quant->axis >= 0;
 }
 
-/* Returns the entries of the result's parameter arrays. */
+/* Returns the number of entries in each parameter array of the result. */
 static uint32_t out_entries(const struct explained *e, const struct resolved *r)
 {
     return r->result.shape[e->dst.quant_axis];
@@ -424,7 +424,7 @@ static void add_file(struct c_files *files, const struct c_operand *operand)
         c_files_add(files, operand->file, operand->offset);
 }
 
-/* Writes the array of a buffer that is in no memory of the board, once. */
+/* Writes the array of a buffer outside the board's memories, unless it is written already. */
 static void put_array(struct textw *w, const struct c_operand *operand, bool *written)
 {
     if (!operand->buffer || operand->placed || written[operand->index])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Jobs as C for firmware. c_function() writes a job: tensors and cfg as initialisers, with the
- * calls of embARC MLI. The text follows from the resolved job alone; the plan of libmli has no part
- * in it. c_sequence_write() writes a function that calls those of all jobs of a file, in the order
- * in which they were printed: that of "after". Buffers in a memory of the board have their
- * addresses there as constants, other buffers become arrays, and the caller gives the addresses of
+ * calls of embARC MLI. The text follows from the resolved job alone; the plan of libmli has no
+ * part in it. c_sequence_write() writes a function that calls the functions of all jobs of a file
+ * in the order in which they were printed, which respects "after". A buffer in a memory of the
+ * board becomes a constant address, any other buffer an array; the caller gives the addresses of
  * files.
  */
 #ifndef CLI_EXPLAIN_C_CODE_H
@@ -42,8 +42,8 @@ void c_sequence_finish(struct c_sequence *sequence);
 
 /**
  * Adds the call of the function that c_function() wrote with this number. `file` has the buffers
- * of the job, `buffers` has their places in memory; without a profile, these are null. Borrows
- * strings of both.
+ * of the job; `buffers` has their places in memory, or is null without a profile. Borrows strings
+ * of `file` and `buffers`.
  */
 void c_sequence_add(struct c_sequence *sequence, const struct explained *explained,
                     const struct resolved *resolved, const struct job_file *file,

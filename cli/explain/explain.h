@@ -3,7 +3,7 @@
  * `mlictl explain`: this folder describes a job's move without making it. Data flow:
  *
  *     struct explained (cli/job/explained.h), struct explained_board
- *       -> explain_output.c     what the options ask for, of each job and of all
+ *       -> explain_output.c     prints and draws each job, and the sums of all jobs
  *            -> explain_text.c    aligned lines for people
  *            -> explain_json.c    one JSON object for programs
  *            -> c_code.c          C functions that make the moves

@@ -134,7 +134,7 @@ static void write_entry(struct jsonw *w, const struct list_entry *entry, bool en
     jsonw_object_end(w);
 }
 
-/* Writes the first entries of the list of one channel. */
+/* Writes the first descriptors of one channel. */
 static void write_list(struct jsonw *w, const struct explained_board *board, uint32_t channel)
 {
     struct descriptor_list list;

@@ -114,7 +114,7 @@ static void put_entry(struct textw *w, const struct descriptor_list *list,
         put_fields(w, &entry->descriptor);
 }
 
-/* Writes the first entries of the list of one channel. */
+/* Writes the first descriptors of one channel. */
 static void put_list(struct textw *w, const struct explained_board *board, uint32_t channel)
 {
     struct descriptor_list list;
@@ -315,7 +315,7 @@ static void put_plan(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* Explains why fewer channels have a part than the job requests. */
+/* Explains why the move uses fewer channels than the job requests. */
 static void put_reason(struct textw *w, const struct explained *e)
 {
     char bytes[PRINT_TEXT_MAX];
@@ -356,7 +356,7 @@ static void put_total(struct textw *w, const struct explained *e)
     textw_printf(w, "\n");
 }
 
-/* "tile_0_0: mov map_chw.npy -> tile_0_0.npy, fx16" */
+/* Writes a title such as "tile_0_0: mov map_chw.npy -> tile_0_0.npy, fx16". */
 static void put_title(struct textw *w, const struct explained *e)
 {
     escaped_write(w, e->name ? e->name : e->file, escaped_plain);

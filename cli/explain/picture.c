@@ -179,8 +179,8 @@ static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
         put(axis, break_slot(shown_to, at));
 }
 
-/* Selects the first, last and second sample, samples of the tensor before samples of the padding.
- * With a large step, they are far apart and far from the window's edges. */
+/* Selects the first, last and second sample, first of the tensor, then of the padding. With a
+ * large step, samples are far apart and far from the window's edges. */
 static void select_samples(struct selection *selection, const mli_explained_axis *a)
 {
     const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};
@@ -293,8 +293,8 @@ static void select_dst(struct selection *selection, const mli_explained_axis *a,
 }
 
 /*
- * Sets the destination axis that source dimension `dim` becomes. If it has no space for all
- * elements, it shows the samples on the scale, so that each of them has a cell on both sides.
+ * Sets the destination axis that source dimension `dim` becomes. An axis without space for all
+ * elements shows the samples on the scale, so that each of these samples has a cell on both sides.
  */
 static void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
                              const struct picture_place *place, const struct picture_scale *scale)
@@ -463,10 +463,7 @@ int picture_views_parse(const char *text, const mli_explanation *move, struct pi
     return 0;
 }
 
-/*
- * Chooses the dimensions of rows and columns by the view, and of the remaining dimensions the inner
- * one for planes.
- */
+/* Makes the dimensions of the view rows and columns, and the innermost other dimension planes. */
 static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)
 {
     enum picture_level level = PICTURE_PLANES;
@@ -480,7 +477,7 @@ static void find_levels(struct picture_side *side, uint32_t rank, const struct p
     }
 }
 
-/* Puts the samples that the axis of a source dimension shows on the dimension's scale. */
+/* Fills the scale of a source dimension with the samples that the dimension's axis shows. */
 static void make_scale(struct picture_scale *scale, const struct picture_axis *axis)
 {
     scale->count = 0;
@@ -491,8 +488,8 @@ static void make_scale(struct picture_scale *scale, const struct picture_axis *a
     }
 }
 
-/* Returns whether dimension a is followed before b: permuted dimensions come first, then the
- * source's columns, rows, planes and lines. */
+/* Returns whether picture->followed has dimension a before b: permuted dimensions come first, then
+ * the source's columns, rows, planes and lines. */
 static bool goes_before(const struct picture *picture, uint32_t a, uint32_t b)
 {
     const mli_explanation *move = &picture->explained->move;
@@ -713,7 +710,7 @@ static uint32_t hue_range(size_t samples)
     return (uint32_t)(samples < HUES - 4 ? samples + 3 : HUES - 1) * UNIT;
 }
 
-/* Returns the colour by the first `followed` of the picture's followed dimensions. */
+/* Returns the colour of an element by the first `followed` entries of picture->followed. */
 static struct picture_colour colour_of(const struct picture *picture, const uint64_t *sample,
                                        uint32_t followed)
 {

@@ -111,7 +111,7 @@ struct picture_room {
 void picture_init(struct picture *picture, const struct explained *explained,
                   const struct picture_room *room);
 
-/** Returns the extent of a destination dimension; of raw bytes, the end of the written region. */
+/** Returns the extent of a destination dimension; for raw bytes, the end of the written region. */
 static inline uint32_t picture_extent(const struct explained *explained, uint32_t dst_dim)
 {
     return explained->dst.rank ? explained->dst.shape[dst_dim] : explained->move.dst_shape[dst_dim];
@@ -145,8 +145,9 @@ bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
 /**
  * Parses the value of --view for this move: "0,1" (rows, columns; negative dimensions count from
  * the last) or a layout with one letter per dimension, H for rows and W for columns. A second view
- * after a colon is for the destination. Without it, the destination shows the dimensions that the
- * source's rows and columns become, the outer one as rows. Returns 0, or -1 with the fault.
+ * after a colon is for the destination. Without a second view, the destination shows the
+ * dimensions that the source's rows and columns become, the outer one as rows. Returns 0, or -1
+ * with the fault.
  */
 int picture_views_parse(const char *text, const mli_explanation *move, struct picture_views *views,
                         struct fault *fault);
@@ -350,9 +351,9 @@ bool svg_target_is_stdout(const struct svg_target *target);
 
 /**
  * Returns the path of a drawing for job number `job` of job file number `file`, both from 0. One
- * job: the path of --svg. Several jobs: "-NAME" goes before the path's ending, or ".NUMBER" if the
- * job has no name, and with several job files the number of the job file before that, so that all
- * paths differ. The caller frees the path. Null: out of memory.
+ * job: the path of --svg. Several jobs: "-NAME", or ".NUMBER" if the job has no name, precedes the
+ * path's ending. Several job files: the number of the job file precedes "-NAME" or ".NUMBER", so
+ * that all paths differ. The caller frees the path. Null: out of memory.
  */
 char *svg_target_path(const struct svg_target *target, size_t file, size_t job, const char *name);
 

@@ -225,7 +225,7 @@ static void dots(struct textw *w, int x, int y, int dx, int dy)
         svgw_circle(w, x + i * dx, y + i * dy, 2, faint);
 }
 
-/* Draws dots, and the number of omitted planes or lines, at their position. */
+/* Draws dots and the number of omitted planes or lines in place of these planes or lines. */
 static void svg_axis_planes_left_out(struct textw *w, const struct picture_block *block,
                                      size_t line, size_t plane)
 {
@@ -462,8 +462,8 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
         svgw_box(w, (struct svgw_box){x, y, size, size}, looks[state].attributes);
         return;
     }
-    /* Draws four colours: across for the first and last sample of the first followed dimension,
-       down for those of the other dimensions. */
+    /* The columns are the first and last sample of the first followed dimension, the rows those of
+       all other dimensions. */
     for (int corner = 0; corner < 4; corner++) {
         uint64_t sample[MLI_MAX_RANK];
         for (uint32_t d = 0; d < MLI_MAX_RANK; d++) {

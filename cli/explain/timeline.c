@@ -65,10 +65,8 @@ static size_t trimmed(const struct text *text)
     return length;
 }
 
-/*
- * Makes strings of the numbers with a fraction, which the strict reader refuses, and closes the
- * array: a recording that was interrupted has no closing bracket.
- */
+/* Turns numbers with a fraction into strings, because the strict reader refuses such numbers, and
+ * closes the array, because an interrupted recording has no closing bracket. */
 static int make_strict(const struct text *text, struct strict_text *out, struct fault *fault)
 {
     const char *from = text->bytes;
@@ -463,10 +461,8 @@ static void use_buffer(struct timeline *timeline, struct buffer_life *life,
     life->read |= !writes;
 }
 
-/*
- * Adds the use of a board place by a slot. `spec`: the tensor at the place, or null for the
- * buffers of a staged job.
- */
+/* Adds the use of a place on the board by a slot. `spec`: the tensor at the place, or null for the
+ * buffers of a staged job. */
 static void add_use(struct timeline *timeline, const struct job_file *file,
                     const struct tensor_spec *spec, const struct board_place *place,
                     const struct timeline_slot *slot, bool writes)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The timeline of the explained jobs on a board, by the cost model (target/cost/schedule.h). Jobs
- * of one file respect "after"; the jobs of a later file are placed after those of the files before.
+ * of one file respect "after"; each file begins when the previous file has ended.
  *
  *     struct explained_board of each job -> timeline_add()
- *          -> timeline_text(), timeline_json()   totals of each file and of all
+ *          -> timeline_text(), timeline_json()   totals of each file and of all files
  *          -> timeline_trace()                   a trace for Perfetto
  *          -> timeline_draw()                    a drawing (timeline_chart.h)
  *
@@ -35,7 +35,7 @@ struct measured {
     size_t slot_count;
     uint32_t channels;
     uint64_t end_ns;
-    size_t matched;                       /* slots with the name of a job (measured_match()) */
+    size_t matched;                       /* number of slots that measured_match() matched */
     struct json root;                     /* the trace, which has the names of the slots */
     const struct timeline_slot **by_name; /* all slots, by name and start */
 };
@@ -48,8 +48,8 @@ struct measured {
 int measured_load(struct measured *measured, const char *path, struct fault *fault);
 void measured_finish(struct measured *measured);
 
-/** Gives the transfers with the name of a job the kind of this job, and counts them. All other
- * transfers keep the kind TIMELINE_OTHER. */
+/** Gives each transfer with the name of a job the kind of that job, and counts such transfers in
+ * `matched`. All other transfers keep the kind TIMELINE_OTHER. */
 void measured_match(struct measured *measured, const struct timeline_slot *jobs, size_t count);
 
 /* Sums over the jobs of one file, or over all jobs. */
@@ -83,9 +83,9 @@ struct timeline {
     size_t slot_count, slot_capacity;
     struct timeline_use *uses; /* uses of buffers */
     size_t use_count, use_capacity;
-    size_t *slot_of; /* by index of a job of the latest file: its slot, or SIZE_MAX */
+    size_t *slot_of; /* slot of each job of the latest file, or SIZE_MAX */
     profile_cost *ends;
-    struct buffer_life *lives;       /* for each buffer of the latest file: its current use */
+    struct buffer_life *lives;       /* current use of each buffer of the latest file */
     const struct measured *measured; /* a measured timeline, or null; borrowed */
     bool failed;                     /* out of memory */
 };
@@ -94,7 +94,7 @@ struct timeline {
 void timeline_init(struct timeline *timeline, const struct target_profile *profile);
 void timeline_finish(struct timeline *timeline);
 
-/** Adds the job `index` of a file; copies pointers: the strings are borrowed. Out of memory: sets
+/** Adds the job `index` of a file. Borrows the strings of the job. Out of memory: sets
  * timeline->failed. */
 void timeline_add(struct timeline *timeline, const struct job_file *file, size_t index,
                   const struct explained_board *board);

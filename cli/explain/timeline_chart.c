@@ -10,7 +10,7 @@
 
 /* The position of a panel's time axis in the drawing. */
 struct timeline_scale {
-    int x, width;     /* pixel of time 0, and pixels from there to `span_ns` */
+    int x, width;     /* pixel of time 0; number of pixels from time 0 to `span_ns` */
     uint64_t span_ns; /* at least 1 */
 };
 
@@ -68,9 +68,9 @@ struct plot {
     const struct timeline_panel *panel;
     struct timeline_scale scale;
     int y;         /* top of the first lane */
-    size_t *order; /* indices of the slots, by start; owned */
+    size_t *order; /* indices of the slots, sorted by start; owned */
     bool groups;   /* true: some slots are drawn as groups */
-    bool arrows;   /* true: arrows are drawn; they would hide the names of jobs */
+    bool arrows;   /* true: arrows are drawn, so names are not */
 };
 
 /* Returns the height of a panel's lanes. */
@@ -84,7 +84,7 @@ static int lane_y(const struct plot *plot, uint32_t lane)
     return plot->y + (int)lane * (LANE + LANE_GAP);
 }
 
-/* Returns the number of lanes of a slot that the panel has. */
+/* Returns how many lanes of a slot are lanes of the panel. */
 static uint32_t lanes_of(const struct timeline_panel *panel, const struct timeline_slot *slot)
 {
     const uint32_t left = slot->lane < panel->lane_count ? panel->lane_count - slot->lane : 0;
@@ -418,7 +418,7 @@ enum {
     GAP = 26 /* distance between areas, including a heading */
 };
 
-/* At equal times, sort ends before starts: a job reuses the memory of the job before. */
+/* At equal times, sort ends before starts: a job may reuse the memory of an earlier job. */
 static int compare(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;

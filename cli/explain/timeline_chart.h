@@ -65,7 +65,7 @@ struct timeline_memory {
 };
 
 struct timeline_panel {
-    const char *title; /* "model of vpx5-nsim" */
+    const char *title; /* such as "model of vpx5-nsim" */
     uint32_t lane_count;
     bool has_core; /* the last lane is the core; the others are channels */
     const struct timeline_slot *slots;
@@ -87,7 +87,7 @@ struct timeline_chart {
 /**
  * Writes the drawing. Out of memory: sets w->failed. All panels have one scale, so that lengths
  * can be compared; a panel that would be shorter than an eighth of the width gets a scale of its
- * own, and says so.
+ * own, which its heading says.
  */
 void timeline_chart(struct textw *w, const struct timeline_chart *chart);
 

@@ -87,8 +87,8 @@ static bool is_run(const struct part *part)
     return part->level == part->set->loops;
 }
 
-/* Finds the first and last iteration of the outermost loop of `part` with a span that meets the
- * span of `other`. The spans of both parts must meet. */
+/* Finds the first and last iteration of the outermost loop of `part` whose span meets the span of
+ * `other`. The spans of both parts must meet. */
 static void narrow(const struct part *part, const struct part *other, uint64_t *first,
                    uint64_t *last)
 {
@@ -116,8 +116,8 @@ static bool meet(struct part a, struct part b, uint64_t *budget)
     uint64_t first, last;
     const struct byte_set_loop *loop = &a.set->loop[a.level];
     narrow(&a, &b, &first, &last);
-    /* The run `b` reaches from one iteration of `a` to the next: it has the last byte of the
-     * earlier iteration. */
+    /* The run of `b` meets two iterations of `a` in succession, so it contains the last byte of
+     * the earlier iteration, and the sets meet. */
     if (is_run(&b) && first < last && span_of(a.set, a.level + 1) <= loop->step)
         return true;
     for (uint64_t i = first; i <= last && i < loop->count; i++) {

@@ -238,7 +238,7 @@ void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_R
 }
 
 enum {
-    PART = 16 * 1024 * 1024, /* bytes of a copy at most; larger than common caches */
+    PART = 16 * 1024 * 1024, /* maximum size of a measured copy; larger than common caches */
     RUNS = 9,
     RUN_BYTES = 256 * 1024, /* repeat small copies up to this size: the clock is coarse */
     REPEATS_MAX = 1024,

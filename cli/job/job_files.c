@@ -25,7 +25,7 @@ static int refuse_tensor(const char *path, const struct text *text, struct fault
     else if (text->length >= strlen(zip) && memcmp(text->bytes, zip, strlen(zip)) == 0)
         kind = "a zip archive, like a .npz file";
     else if (text->length > 8 && text->bytes[7] == 0 && text->bytes[8] == '{')
-        kind = "a .safetensors file"; /* the header's length in 8 bytes, then the header */
+        kind = "a .safetensors file"; /* 8 bytes for the header's length, then the header */
     if (!kind)
         return 0;
     if (is_standard_input(path))

@@ -302,7 +302,7 @@ static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                                fault);
 }
 
-/* Describes a tensor in a buffer, when only its size is known. */
+/* Describes a tensor in a buffer: the job describes the tensor, and the buffer has a size. */
 static int describe_buffer(struct tensor_file *file, const struct buffer_spec *buffer,
                            const struct tensor_spec *ref, const struct dtype *dtype,
                            struct fault *fault)
@@ -417,8 +417,8 @@ static bool is_current(const struct tensor_file *file)
            now.st_ino == file->stat.st_ino;
 }
 
-/* Opens and locks the file; opens it again if another job has replaced it before the lock. No other
- * job can update the file until it is closed. */
+/* Opens and locks the file; opens it again if another job has replaced it before the lock. No
+ * other job can update the file until this process closes the descriptor. */
 static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
                        struct fault *fault)
 {

@@ -44,7 +44,7 @@ static int cannot_read(const struct coded_input *input, struct fault *fault)
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%.128s: %s", input->path, strerror(errno));
 }
 
-/* Finds the size of the header. Returns 0, or -1 with the fault if the file is no such file. */
+/* Finds the size of the header. Returns 0, or -1 with the fault if the file is too short. */
 static int find_header(struct coded_input *input, int fd, struct fault *fault)
 {
     unsigned char prefix[NPY_PREFIX_MAX];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of input files in memory whose elements say where they are: byte n of all inputs has the
- * value 1 + digit k of n in base 255 in pass k. No byte is 0, the value of a border; and if a byte
- * has the right value in all passes, it is a copy of the right byte.
+ * Copies of input files in memory whose bytes encode their own positions. The bytes of all inputs
+ * are numbered; in pass k, byte n has the value 1 + digit k of n in base 255. No byte is 0, which
+ * is the value of a border. An output byte with the right value in all passes is a copy of the
+ * right byte.
  */
 #ifndef CLI_CODED_INPUT_H
 #define CLI_CODED_INPUT_H
@@ -14,19 +15,18 @@
 struct coded_input {
     char *path; /* owned */
     int fd;
-    uint64_t header; /* bytes of the header, which stay as they are */
+    uint64_t header; /* size of the header, which is copied unchanged */
     uint64_t size;
-    uint64_t first;          /* number of the byte after the header */
+    uint64_t first;          /* number n of the first byte after the header */
     enum file_format format; /* .npy or raw */
 };
 
-/**
- * Copies the size and the header of a file. `first`: number of its first byte. Returns 0, or -1
- * with the fault; coded_input_finish() is legal after both.
- */
+/** Copies the size and the header of a file. `first`: number n of the first byte after the header.
+ * Returns 0, or -1 with the fault; coded_input_finish() is legal after both. */
 int coded_input_init(struct coded_input *input, const char *path, enum file_format format,
                      uint64_t first, struct fault *fault);
-/** Makes a .npy file with `header` (and its header in C order). Otherwise as coded_input_init(). */
+/** Makes a .npy file in C order, with dtype and shape of `header`. Else like coded_input_init().
+ *  */
 int coded_input_init_npy(struct coded_input *input, const char *path,
                          const struct npy_header *header, uint64_t first, struct fault *fault);
 void coded_input_finish(struct coded_input *input);

@@ -5,11 +5,11 @@
 
 #include "cli/term/cancel.h"
 
-/* Visits the steps that a route needs. Returns false if `visit` does. */
+/* Called for each step `writer` that `reader` needs. Returns false to end the visit. */
 typedef bool need_visit(struct program *p, size_t writer, size_t reader);
 
-/* Visits the steps before `before` that may have written the bytes, and that the file exists for;
- * `read` null: all bytes. */
+/* Visits the steps before `before` that may have written bytes of `read` (null: any bytes of the
+ * store), and the step that created the file. */
 static bool visit_writes(struct program *p, const struct store *store, const struct byte_set *read,
                          size_t before, size_t reader, need_visit *visit)
 {
@@ -98,7 +98,7 @@ static size_t cheapest(const struct program_step *step)
     return best;
 }
 
-/* Returns the route that reads nearest, of those that need no further step. */
+/* Returns the route with the latest base among the routes that need no step that is not alive. */
 static size_t nearest(struct program *p, const struct program_step *step)
 {
     size_t best = step->chosen;
@@ -118,7 +118,7 @@ static void choose(struct program *p)
     for (size_t i = 0; i < p->count; i++)
         p->steps[i].chosen = cheapest(&p->steps[i]);
     find_alive(p);
-    /* A source further up is no gain if the steps between are needed anyway. */
+    /* Reading an earlier source saves nothing if the steps in between are needed anyway. */
     for (size_t i = 0; i < p->count; i++) {
         struct program_step *step = &p->steps[i];
 

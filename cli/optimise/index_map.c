@@ -5,14 +5,14 @@
 #include "cli/optimise/index_map.h"
 
 /*
- * The addresses that a reader reads as numbers in a mixed radix: each axis of the writer is a
- * digit, with its dst_step as the weight and its sample as the value. The steps of the reader are
+ * The addresses that a reader reads, written as numbers in a mixed radix: each axis of the writer
+ * is a digit, whose weight is dst_step and whose value is the sample. The steps of the reader are
  * numbers in the same radix. If no sum of digits carries, each digit of an address that the reader
  * reads is an affine function of the reader's samples.
  */
 
-/* Digits: the axes of the writer, and steps of the reader that no axis has. Each axis of the reader
- * is split into at most one part for each digit. */
+/* The digits are the axes of the writer, and the steps of the reader that are not the step of an
+ * axis of the writer. Each axis of the reader is split into at most one part for each digit. */
 enum { DIGITS_MAX = 2 * MLI_MAX_RANK, PARTS_MAX = MLI_MAX_RANK * DIGITS_MAX };
 
 /* A loop of the reader: an axis, or a factor of an axis. */
@@ -23,17 +23,17 @@ struct part {
 
 struct digit {
     uint64_t weight;   /* in bytes */
-    uint64_t count;    /* values of the writer: [0, count) */
-    uint64_t lo, hi;   /* values that come from the writer's source */
+    uint64_t count;    /* the writer writes the values [0, count) */
+    uint64_t lo, hi;   /* the writer copies the values [lo, hi) */
     uint64_t src_step; /* in bytes */
-    int64_t first;     /* value of the address that the reader reads first */
-    int64_t width;     /* the largest value is first + width */
+    int64_t first;     /* value at the reader's first address */
+    int64_t width;     /* largest value that the reader reaches, minus `first` */
 };
 
 struct index_digits {
-    struct digit digit[DIGITS_MAX]; /* by weight, largest first */
+    struct digit digit[DIGITS_MAX]; /* sorted by weight, the largest first */
     size_t digits;
-    struct part part[PARTS_MAX]; /* of each axis the inner parts first */
+    struct part part[PARTS_MAX]; /* axis by axis; of an axis, the inner parts first */
     size_t parts, first_part[MLI_MAX_RANK + 1];
 };
 
@@ -95,7 +95,7 @@ uint64_t index_box_samples(const struct index_box *box, uint32_t rank)
     return samples;
 }
 
-/* Returns sum + a * b, or UINT64_MAX if that exceeds 64 bits. */
+/* Returns sum + a * b, or UINT64_MAX if the result exceeds 64 bits. */
 static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
 {
     uint64_t product, result;
@@ -105,7 +105,8 @@ static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
     return result;
 }
 
-/* Returns the bytes from the first to the last element in the digits from `k` on. */
+/* Returns the number of bytes from the first to the last element that the digits from `k` on
+ * reach. */
 static uint64_t span_from(const struct index_digits *c, size_t k, uint32_t elem)
 {
     uint64_t span = elem;
@@ -131,8 +132,8 @@ static size_t place_of_weight(const struct index_digits *c, uint64_t weight)
     return at;
 }
 
-/* Makes the digits of the writer. Returns false if its elements are interleaved in such a way that
- * an address has no unique digits. */
+/* Makes the digits of the writer. Returns false if the writer's elements are interleaved, so that
+ * the digits of an address are not unique. */
 static bool take_writer(struct index_digits *c, const struct index_map *writer)
 {
     for (uint32_t d = 0; d < writer->rank; d++) {
@@ -153,10 +154,8 @@ static bool take_writer(struct index_digits *c, const struct index_map *writer)
     return true;
 }
 
-/*
- * Joins digits that follow one another without a gap in the source and in the destination, as in a
- * copy: a reader with another shape then needs no carry.
- */
+/* Joins neighbouring digits without a gap between them in source and destination, as in a copy. A
+ * reader with another shape then needs no carry. */
 static void join_digits(struct index_digits *c)
 {
     for (size_t k = c->digits; k-- > 1;) {
@@ -177,8 +176,8 @@ static void join_digits(struct index_digits *c)
     }
 }
 
-/* Adds a digit of the only value 0, for a step with which the reader leaves the writer's
- * destination, unless the step is inside the span of smaller digits. */
+/* Adds a digit whose only written value is 0, for a step with which the reader leaves the writer's
+ * destination. Adds none if the step is inside the span of the smaller digits. */
 static void add_weight(struct index_digits *c, uint64_t weight, uint32_t elem)
 {
     const size_t at = place_of_weight(c, weight);
@@ -189,7 +188,7 @@ static void add_weight(struct index_digits *c, uint64_t weight, uint32_t elem)
     insert(c, at, (struct digit){.weight = weight, .count = 1, .hi = 1});
 }
 
-/* Writes `step` in the digits. Returns false if a remainder is left. */
+/* Splits `step` into digits. Returns false if a remainder is left. */
 static bool to_digits(const struct index_digits *c, uint64_t step, uint64_t out[DIGITS_MAX])
 {
     for (size_t k = 0; k < c->digits; k++) {
@@ -199,7 +198,8 @@ static bool to_digits(const struct index_digits *c, uint64_t step, uint64_t out[
     return step == 0;
 }
 
-/* Returns the only digit of a step; or the number of digits. */
+/* Returns the index of the only digit of a step that is not 0, or c->digits if not exactly one is.
+ *  */
 static size_t only_digit(const struct index_digits *c, const uint64_t steps[DIGITS_MAX])
 {
     size_t found = c->digits;
@@ -214,10 +214,8 @@ static size_t only_digit(const struct index_digits *c, const uint64_t steps[DIGI
     return found;
 }
 
-/*
- * Returns the number of iterations after which a loop with these steps carries into the next digit,
- * if it then begins at the same value again; or 0.
- */
+/* Returns the number of iterations after which a loop with these steps carries into the next digit
+ * and its own digit has the first value again; 0 if there is no such number. */
 static uint64_t carry_of(const struct index_digits *c, const uint64_t steps[DIGITS_MAX],
                          uint64_t count)
 {
@@ -263,7 +261,7 @@ static bool take_reader(struct index_digits *c, const struct index_map *reader)
     return true;
 }
 
-/* Finds the largest value of each digit. Returns false if it exceeds 62 bits. */
+/* Finds the width of each digit. Returns false if a width exceeds 62 bits. */
 static bool find_widths(struct index_digits *c)
 {
     for (size_t k = 0; k < c->digits; k++) {
@@ -279,9 +277,9 @@ static bool find_widths(struct index_digits *c)
 }
 
 /*
- * Returns whether no value of the digits that the reader reaches means the same address as another
- * value inside the writer's destination. Two values of one address differ first in some digit l, by
- * at least its weight, which the digits behind l cannot make up for.
+ * Returns whether no digits that the reader reaches have the same address as other digits inside
+ * the writer's destination. If two such sets of digits differ first in digit l, their addresses
+ * differ by at least the weight of l, which the smaller digits cannot compensate.
  */
 static bool is_unique(const struct index_digits *c)
 {
@@ -300,7 +298,7 @@ static bool is_unique(const struct index_digits *c)
     return true;
 }
 
-/* Finds digits of `offset` from `k` on that are unique; a digit may be negative. */
+/* Finds unique digits of `offset`, from digit `k` on. A digit may be negative. */
 static bool find_first(struct index_digits *c, size_t k, int64_t offset)
 {
     if (k == c->digits)
@@ -321,8 +319,8 @@ static bool find_first(struct index_digits *c, size_t k, int64_t offset)
     return find_first(c, k + 1, rest - weight);
 }
 
-/* Returns whether an element that the reader reads is an element of the writer, or apart from all
- * of them: never a part of two. */
+/* Returns whether each element of the reader is one element of the writer, or overlaps none of
+ * them. */
 static bool is_aligned(const struct index_digits *c, int64_t offset, uint32_t elem)
 {
     for (size_t k = 0; k < c->digits; k++) {
@@ -333,9 +331,9 @@ static bool is_aligned(const struct index_digits *c, int64_t offset, uint32_t el
 }
 
 /*
- * Finds the digits of what `reader` reads in the destination of `writer`. `joined`: joins digits
- * that follow one another without a gap in source and destination. Returns false if the elements
- * have no unique digits, or are not read in order.
+ * Finds the digits of the addresses that `reader` reads in the destination of `writer`. `joined`:
+ * calls join_digits(). Returns false if the digits are not unique, or the elements are not read in
+ * order.
  */
 static bool index_digits_find(struct index_digits *c, const struct index_map *reader,
                               const struct index_map *writer, bool joined)
@@ -358,8 +356,9 @@ static bool index_digits_find(struct index_digits *c, const struct index_map *re
 }
 
 /*
- * The composition of two maps: the digits of the read addresses are limited to
- * those that the writer writes, and then to those that it reads; the rest are zeros.
+ * The composition of two maps limits the digits of the read addresses to the values that the
+ * writer writes, and then to the values that the writer copies; the other written values are
+ * zeros.
  */
 
 /* Iterations [lo, hi) of each part. */
@@ -372,10 +371,8 @@ static int64_t divide_up(int64_t a, int64_t b)
     return a > 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-/*
- * Narrows the ranges to the iterations for which a digit is in [lo, hi). Returns COMPOSED_APART if
- * none is left, and COMPOSED_IRREGULAR if the iterations are no box.
- */
+/* Narrows the ranges to the iterations for which a digit is in [lo, hi). Returns COMPOSED_APART if
+ * no iteration is left, and COMPOSED_IRREGULAR if the iterations are no box. */
 static enum composition narrow(const struct index_digits *c, size_t k, int64_t lo, int64_t hi,
                                struct ranges *ranges)
 {
@@ -405,7 +402,8 @@ static enum composition narrow(const struct index_digits *c, size_t k, int64_t l
     return ranges->lo[user] < ranges->hi[user] ? COMPOSED : COMPOSED_APART;
 }
 
-/* Narrows all digits: to the values that the writer writes, or to those that it reads. */
+/* Narrows all digits to the values that the writer copies (`values`), or to all values that it
+ * writes. */
 static enum composition narrow_all(const struct index_digits *c, bool values, struct ranges *ranges)
 {
     enum composition worst = COMPOSED;
@@ -511,7 +509,7 @@ static enum composition fill_composed(const struct index_digits *c, const struct
     return COMPOSED;
 }
 
-/* Composes with the digits of the writer as they are, or `joined`. */
+/* Composes two maps; `joined`: as for index_digits_find(). */
 static enum composition compose(const struct index_map *reader, const struct index_map *writer,
                                 bool joined, struct index_map *composed, struct index_box *given)
 {

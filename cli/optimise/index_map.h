@@ -28,7 +28,7 @@ struct index_axis {
 
 struct index_map {
     uint32_t rank, elem; /* elem: bytes of an element */
-    bool zeros;          /* no sample comes from the source: src, lo and hi are unused */
+    bool zeros;          /* all samples are zeros: src, lo and hi are unused */
     uint64_t src, dst;   /* address of sample `lo` of all axes; address of sample 0 of all axes */
     struct index_axis axis[MLI_MAX_RANK]; /* by destination dimension */
 };
@@ -53,17 +53,17 @@ uint64_t index_box_samples(const struct index_box *box, uint32_t rank);
 
 enum composition {
     COMPOSED,          /* both results are filled */
-    COMPOSED_GIVEN,    /* only `given` is filled: the result is no map */
+    COMPOSED_GIVEN,    /* only `given` is filled: the composition is no map */
     COMPOSED_APART,    /* the reader reads no element that the writer writes */
     COMPOSED_SIZES,    /* the elements of the two moves have different sizes */
     COMPOSED_IRREGULAR /* the read elements are not in order in the writer's destination */
 };
 
 /**
- * Composes two moves: `reader` reads where `writer` has written. `given`: the samples of the
- * reader that the writer has written, as values or zeros, within the reader's own [lo, hi).
- * `composed`: the reader with the source of the writer; samples outside of `given` count as zeros.
- * COMPOSED_APART and the failures are about the whole read: a result is never partial.
+ * Composes two moves: `reader` reads where `writer` has written. `given`: the samples within the
+ * reader's [lo, hi) that the writer has written, as values or zeros. `composed`: the reader's map
+ * from the source of the writer; samples outside of `given` count as zeros. COMPOSED_APART and the
+ * failures apply to the whole read.
  */
 enum composition index_map_compose(const struct index_map *reader, const struct index_map *writer,
                                    struct index_map *composed, struct index_box *given);

@@ -55,7 +55,7 @@ enum input_role {
 #undef INPUT_ENUM
 };
 
-/* The content of a file. Equal words mean equal contents, except CONTENT_CHANGED. */
+/* The content of a file. Equal `word`s mean equal contents, except CONTENT_CHANGED. */
 struct content {
     char word[CONTENT_DIGITS + 1];  /* XXH64 of the content in hexadecimal, or a word below */
     char stamp[CONTENT_DIGITS + 1]; /* checksum of inode, size and times; empty if the file

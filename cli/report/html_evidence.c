@@ -249,7 +249,7 @@ static void write_reason(struct textw *w, const char *what, const struct fault *
     textw_printf(w, "</p>\n");
 }
 
-/* Copies a drawing into the page. Its ids get the number of the failure, because ids are unique. */
+/* Copies a drawing into the page. The number of the failure makes the drawing's ids unique. */
 static void write_drawing(struct textw *w, const char *svg, size_t number)
 {
     static const char *const marks[] = {"id=\"", "url(#"};

@@ -33,8 +33,8 @@ struct merge {
     size_t result_count;
 };
 
-/* Prints a problem of a state file, or of all state files if `file` is NULL. With a name, shards
- * are missing or incomplete: also reports a case `name` that did not run. */
+/* Prints a problem of a state file, or of all state files if `file` is NULL. For missing or
+ * incomplete shards, also reports a case `name` that did not run; else `name` is NULL. */
 __attribute__((format(printf, 4, 5))) static void
 problem(const struct merge *merge, const char *file, const char *name, const char *format, ...)
 {

@@ -257,7 +257,7 @@ static void result(void *state, const struct case_result *result)
     put_line(&w);
 }
 
-/* Writes a part of the run that did not run: a case with its file, another part with a message. */
+/* Writes an event for a case or shard that did not run. `key`: "file" or "message". */
 static void put_not_run(const char *name, const char *key, const char *text)
 {
     struct jsonw w;

@@ -43,7 +43,7 @@ struct html {
     struct durations durations;
     struct entry *entries;
     size_t count, capacity;
-    size_t failures, with_evidence, without_text; /* without_text: failures with a row only */
+    size_t failures, with_evidence, without_text; /* without_text: failures that have only a row */
     size_t failure_bytes, evidence_bytes;
     struct textw notes;
     bool failed; /* out of memory */

@@ -310,7 +310,7 @@ static int read_number(const struct json *value, const struct field *field, void
     return 0;
 }
 
-/* Reads a word. Refuses the first word of a member that may be missing: it is never written. */
+/* Reads a word; not the first of `words` if the member may be missing: it is never written. */
 static int read_word(const struct json *value, const struct field *field, void *to)
 {
     const size_t first = field->presence == IF_SET;
@@ -514,7 +514,7 @@ bool case_reason_is_error(enum case_reason reason)
     return reason >= CASE_WHY_UNREADABLE;
 }
 
-/* Returns the size of a member that has a part. */
+/* Returns the size of a member that case_result_exchange() exchanges. */
 static size_t size_of(const struct field *field)
 {
     switch (field->kind) {

@@ -135,7 +135,7 @@ static size_t bytes_before_zero(const char *bytes, size_t length)
     return zero ? (size_t)(zero - bytes) : length;
 }
 
-/* Returns whether the bytes are the beginning of a line with `head`, or begin with it. */
+/* Returns whether the bytes begin with `head`, or are the first bytes of `head`. */
 static bool has_head(const char *bytes, size_t length, const char *head)
 {
     const size_t most = strlen(head);
@@ -429,7 +429,7 @@ static bool start(struct state_file *state_file, const char *text, size_t length
     return done;
 }
 
-/* Writes a whole line, the first one with start() if the directory permits it. */
+/* Writes a whole line; the first line with start(), if the directory permits it. */
 static int put(struct state_file *state_file, const char *text, size_t length, struct fault *fault)
 {
     if (state_file->size == 0 && start(state_file, text, length))
