@@ -214,7 +214,7 @@ static void sync(void)
     }
 }
 
-/* Half of a memcpy on another thread, without sleeping: the limit of two channels. */
+/* Copies half of the bytes on another thread that never sleeps: two channels cannot be faster. */
 static struct {
     pthread_t thread;
     atomic_int round, done;
@@ -355,8 +355,8 @@ static void rate(void)
     rate_of("threads:tiny=0", 1000);
 }
 
-/* Compares the time inside start when it moves the data itself and when it wakes a sleeping
- * channel. */
+/* Compares the time of a start that moves the data itself with one that wakes a sleeping channel.
+ *  */
 static void tiny_of(uint32_t bytes)
 {
     static double by_itself[ROUNDS], handed_over[ROUNDS];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SIZE = 560, LEFT = 92, TOP = 96, BOTTOM = 64, LEGEND = 220, LABEL_MAX = 24, GROUPS = 4 };
-#define WITHIN 0.25 /* error of the band around the diagonal */
+#define WITHIN 0.25 /* relative error at the edges of the band around the diagonal */
 
 /* The classes in groups, each with a colour. */
 static const struct group {

@@ -17,14 +17,13 @@ struct result {
     double bound;    /* lower bound of the ratio, from the cache lines that every move must access
                         (traffic.h); 0: not known */
     double ours_ns;
-    struct figure ours; /* our figure, in times of memcpy; count 0: not measured */
+    struct figure ours; /* our time / memcpy's time; count 0: not measured */
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
-    struct figure tuned; /* ours with the tuning of a file; count 0: not measured */
-    double tuned_ratio;  /* its time divided by that with the defaults, median of the rounds; 0: not
-                            measured */
-    bool tuned_again;    /* true: the ratio is from another race, after one with a high ratio */
+    struct figure tuned; /* `ours` with the tuning of a file; count 0: not measured */
+    double tuned_ratio;  /* median of (time with the tuning / time with the defaults) */
+    bool tuned_again; /* true: the ratio is from a second race, because the first ratio was high */
     struct figure lines; /* cost of the cache lines alone (lines.h); count 0: not measured */
     char lines_way[LINES_WAY];
 };

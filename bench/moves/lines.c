@@ -50,7 +50,7 @@ struct lines_tiles {
     uint32_t forms;
 };
 
-/* The order of a form, in dimensions of the destination. */
+/* The extents of a tile, and the order of its elements, by dimension of the destination. */
 struct lines_shape {
     uint32_t extent[CASE_RANK]; /* extent of a tile in each dimension */
     uint32_t dim[CASE_RANK];    /* order of the dimensions, the outermost first */
@@ -191,7 +191,7 @@ static int fill_form(const struct job *j, struct lines_form *form)
     return 0;
 }
 
-/* Returns the number of the form, or -1 on failure. */
+/* Returns the number of the form that equals *like, which is added if it is new; -1: failure. */
 static int find_form(struct lines_tiles *t, const struct job *j, const struct lines_form *like)
 {
     for (uint32_t i = 0; i < t->forms; i++) {

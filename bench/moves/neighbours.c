@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases with shapes beside the listed shapes. */
+/* Cases whose shapes are similar to the listed shapes. */
 #include <stdio.h>
 #include <string.h>
 

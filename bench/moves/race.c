@@ -101,8 +101,8 @@ static long interruptions(void)
     return u.ru_nivcsw;
 }
 
-/* Takes a sample of memcpy if c is null. Repeats interrupted samples while there is time, and
- * returns the shortest if all were interrupted. */
+/* Takes a sample of contender c; null: of memcpy. Repeats interrupted samples while there is time,
+ * and returns the shortest if all were interrupted. */
 static double sample(struct race *r, struct contender *c)
 {
     double least = 0;

@@ -27,7 +27,7 @@ struct contender {
     bool sits_out;            /* true: the contender does not take part */
     /* results */
     enum outcome outcome;
-    struct figure ratio;  /* in times of memcpy; count 0: dropped out because it was much slower */
+    struct figure ratio;  /* time / memcpy's time; count 0: too slow, dropped out */
     double against_first; /* median of its times divided by the first contender's times in the same
                              rounds; 0: dropped out */
     double ns;            /* nanoseconds of the fastest sample */

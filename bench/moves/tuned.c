@@ -91,7 +91,7 @@ static void compare_defaults(const struct result_list *list)
     }
 }
 
-/* Returns the best peer of a calibrated cell if the cell is slower, or -1. */
+/* Returns the best peer of a calibrated cell if ours is slower than this peer, or -1. */
 static int faster_peer(const struct result_list *list, const struct result *r)
 {
     const int best = result_best(list, r);

@@ -185,8 +185,7 @@ static void judge_neighbours(const struct result_list *list, struct pair *pairs)
 }
 
 /* Estimates the time that the instructions of a move take: the time per byte of the same move of a
- * small tensor in the first-level cache, in times of the memcpy of *r. Returns 0 if not measured.
- */
+ * small tensor in the first-level cache, relative to memcpy of *r. Returns 0 if not measured. */
 static double instructions(const struct result_list *list, const struct result *r)
 {
     const struct result *small = result_find(list, r->number, r->elem, 16);

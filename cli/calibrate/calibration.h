@@ -93,7 +93,7 @@ struct sweep_rules {
                    other moves */
     double clock_hz;    /* for cycles */
     bool (*stop)(void); /* returns true to stop early; or null */
-    void (*progress)(void *context, double done, size_t moves); /* done: 0 to 1; or null */
+    void (*progress)(void *context, double done, size_t moves); /* 0 <= done <= 1; or null */
     void *context;
 };
 

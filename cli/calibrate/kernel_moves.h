@@ -28,7 +28,7 @@ extern const struct kernel_shape kernel_shapes[];
 /** Returns the kind with this name, or null. */
 const struct kernel_shape *kernel_shape_named(const char *name);
 
-/* A kind at one element size and one size of the destination. */
+/* A move of one kind, with one element size and one size of the destination. */
 struct kernel_move {
     const struct kernel_shape *shape;
     uint32_t elem;              /* 1, 2 or 4 bytes */
@@ -64,7 +64,7 @@ int kernel_move_run(struct kernel_move *move);
 
 /**
  * Returns the index of the threshold of streaming (tuning_file.h) that decides whether a placed
- * move streams, TUNING_FIELDS if no threshold does. Changes the tuning of the process.
+ * move streams, or TUNING_FIELDS if no threshold decides that. Changes the tuning of the process.
  */
 size_t kernel_move_threshold(const struct kernel_move *move);
 

@@ -199,7 +199,7 @@ const struct kernel_size kernel_sizes[] = {
 /* Limits of the decisions, as ratios of times. */
 static const double found_mean = 0.97, kept_mean = 0.97, loss = 1.02, kept_worst = 1.03;
 
-/* A candidate is found if at most one move in LOSSES_OF loses, which may be a disturbance. */
+/* A candidate is accepted if at most one move in LOSSES_OF loses: a loss may be a disturbance. */
 enum { LOSSES_OF = 8 };
 
 /*

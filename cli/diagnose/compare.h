@@ -33,7 +33,7 @@ struct difference {
     /* For DIFFERENCE_VALUES: */
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
-    uint64_t count, elements; /* count: different elements (or bytes); elements: all of them */
+    uint64_t count, elements; /* numbers of different elements (or bytes), and of all elements */
     struct differing differing;
     struct diagnosis diagnosis; /* after compare_diagnose() */
     /* For DIFFERENCE_BYTES: position and values of the first different byte */
@@ -122,10 +122,8 @@ void difference_print_cause(const struct print_style *style, const struct differ
 void difference_print_details(const struct print_style *style, const struct difference *difference,
                               const char *a, const char *b);
 
-/**
- * Prints `before` and a sentence of difference_text(). Colours the whole sentence if `same`, else
- * the words up to "differ", or the first word.
- */
+/** Prints `before` and a sentence of difference_text(). Colours the whole sentence if `same`; else
+ * the words up to "differ", or the first word if "differ" is missing. */
 void difference_print(const struct print_style *style, const char *before, bool same,
                       const char *text);
 

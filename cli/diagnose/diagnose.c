@@ -215,9 +215,9 @@ static bool is_evident(const struct subject *subject, const struct candidate *ca
 }
 
 /*
- * Checks the predictions on all elements. Returns whether the candidate explains the difference: at
- * least 99 % of the differing elements with a prediction, contradicts few equal elements, and
- * cannot be a coincidence. ^C ends the check.
+ * Checks the predictions on all elements. Returns whether the candidate explains the difference:
+ * it predicts at least 99 % of the differing elements for which it has a prediction, contradicts
+ * few equal elements, and cannot be a coincidence. ^C ends the check.
  */
 static bool trial_whole(const struct subject *subject, const struct candidate *candidate,
                         struct tally *tally)

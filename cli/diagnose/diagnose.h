@@ -2,7 +2,7 @@
 /*
  * The cause of a difference between a result and the wanted tensor, and the head of this folder:
  *
- *     cli/tensor/compare.c
+ *     cli/diagnose/compare.c
  *       -> differing.h    region, planes, first elements, a sample
  *       -> diagnose()     tries the hypotheses of hypothesis.h: a sentence
  *       -> diagnose_origins()    source coordinates of the first elements

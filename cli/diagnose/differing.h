@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The elements at which two tensors of one dtype and shape differ: their region, the first ones,
- * their number in each plane, the largest difference, and a sample for a diagnosis. Its size does
- * not depend on the tensors.
+ * their number in each plane, the largest difference, and a sample for a diagnosis. The size of
+ * struct differing does not depend on the tensors.
  */
 #ifndef CLI_DIAGNOSE_DIFFERING_H
 #define CLI_DIAGNOSE_DIFFERING_H
@@ -23,7 +23,7 @@ enum {
 struct differing_element {
     uint32_t at[MLI_MAX_RANK];
     char a[DTYPE_TEXT_MAX], b[DTYPE_TEXT_MAX];
-    char origin[DIFFERING_ORIGIN_MAX]; /* "from src[0, 1], not src[1, 0]"; empty: unknown */
+    char origin[DIFFERING_ORIGIN_MAX]; /* for example "from src[0, 1], not src[1, 0]"; or empty */
 };
 
 /* Consecutive planes with equal numbers of differing elements. A plane has the last two dimensions

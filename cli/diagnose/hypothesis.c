@@ -472,7 +472,7 @@ static void propose_slid(struct proposals *proposals)
 {
     const struct elements *wanted = proposals->subject->wanted;
 
-    if (elements_count(wanted) > INT64_MAX / UINT32_MAX) /* against overflow in predict_slid() */
+    if (elements_count(wanted) > INT64_MAX / UINT32_MAX) /* predict_slid() would overflow */
         return;
     for (int64_t slide = -SLIDE_MAX; slide <= SLIDE_MAX; slide++) {
         if (slide == 0)
@@ -536,7 +536,7 @@ enum { BASES = 12, FITTED_COST = 8 };
 /* An element of the wrong tensor and one neighbour along each dimension. */
 struct base {
     uint32_t at[MLI_MAX_RANK];
-    uint32_t found;                   /* index of its value in the lookup */
+    uint32_t found;                   /* index of the element's value in the lookup */
     uint32_t neighbour[MLI_MAX_RANK]; /* indices of the neighbours' values in the lookup */
     int side[MLI_MAX_RANK]; /* 1: the neighbour is after the element; -1: before; 0: there is no
                                neighbour */
@@ -871,7 +871,7 @@ static bool predict_unmoved(const struct subject *subject, const struct candidat
     if (candidate->number[BEFORE]) {
         *word = elements_word(subject->before, element->at);
         return elements_word(subject->got, element->at) !=
-               element->wanted; /* no prediction for elements that are right */
+               element->wanted; /* makes no prediction for equal elements */
     }
     if (element->index >= elements_count(subject->source))
         return false;

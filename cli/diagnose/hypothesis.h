@@ -85,8 +85,8 @@ struct hypothesis {
     /** Adds the rest of a sentence that begins with "every value is". */
     void (*describe)(const struct subject *subject, const struct candidate *candidate,
                      struct phrase *phrase);
-    bool has_rivals; /* another candidate of the same reference may explain equally many elements */
-    bool zero_is_value; /* explained zeros are evidence, like other values */
+    bool has_rivals;    /* true: candidates with one reference may explain equally many elements */
+    bool zero_is_value; /* true: explained zeros are evidence, like other values */
 };
 
 /* All hypotheses. If two of them explain equally many elements, the first one is the diagnosis. */

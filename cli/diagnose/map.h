@@ -24,7 +24,7 @@ struct map {
     enum map_outside outside;
 };
 
-/** Returns the map in which each element is the element of the reference at its coordinate. */
+/** Returns the identity: each coordinate belongs to the equal coordinate of the reference. */
 struct map map_identity(uint32_t rank);
 
 /**
@@ -38,7 +38,7 @@ bool map_place(const struct map *map, const struct elements *reference, const ui
 bool map_word(const struct map *map, const struct elements *reference, const uint32_t *at,
               uint32_t *word);
 
-/** Returns whether both maps give equal coordinates to all coordinates below `shape`. */
+/** Returns whether two maps give equal results for all coordinates below `shape`. */
 bool map_same(const struct map *a, const struct map *b, const uint32_t *shape);
 
 /**

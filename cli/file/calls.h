@@ -16,7 +16,7 @@ int open_at(int directory, const char *path, int flags, mode_t mode);
 /** Like open_at() in the working directory, for a file that exists. */
 int open_path(const char *path, int flags);
 
-/** Calls pread() until `size` bytes are read, or the file ends. Returns their number, or -1. */
+/** Calls pread() until `size` bytes are read or the file ends. Returns the bytes read, or -1. */
 ssize_t read_bytes(int fd, void *bytes, size_t size, off_t offset);
 
 /** Calls pwrite() until all bytes are written. Returns 0 or -1. */

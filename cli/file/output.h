@@ -88,9 +88,10 @@ int output_write(struct output *output, const void *bytes, size_t size, uint64_t
                  struct fault *fault);
 
 /**
- * Puts the file in place. An existing file is replaced, or (`fresh`) is an error. Does not sync, so
- * after a power cut the file may be missing, empty or incomplete. For tensors only: a sync costs
- * 5 ms per output on a disk where a small output takes 0.15 ms, and most tensors can be reproduced.
+ * Puts the file in place. Replaces an existing file; with `fresh`, an existing file is an error.
+ * Does not sync, so after a power cut the file may be missing, empty or incomplete. For tensors
+ * only: a sync costs 5 ms per output on a disk where a small output takes 0.15 ms, and most
+ * tensors can be reproduced.
  */
 int output_commit(struct output *output, bool fresh, struct fault *fault);
 
@@ -106,10 +107,8 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 /** Releases the output. A file that was not committed disappears. */
 void output_finish(struct output *output);
 
-/**
- * Writes a whole file with output_commit_synced(). With `replace` an existing file is replaced,
- * else refused. Null `bytes`: there was no memory for them. Returns 0, or -1 with the fault.
- */
+/** Writes a whole file with output_commit_synced(). With `replace` an existing file is replaced,
+ * else refused. Null `bytes` report that memory was short. Returns 0, or -1 with the fault. */
 int output_save(const char *path, const void *bytes, size_t size, bool replace,
                 struct fault *fault);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The place of a file that need not exist: its directory and its name, for any form of the path.
- * And a hint for the message about a missing file.
- */
+/* The place of a file that need not exist: its directory and its name, for any form of the path.
+ * Also makes hints for messages about missing files. */
 #ifndef CLI_PLACE_H
 #define CLI_PLACE_H
 

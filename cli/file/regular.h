@@ -24,13 +24,13 @@ enum { REGULAR_OTHER = -2 };
 int regular_open(const char *path, int flags, struct stat *status);
 
 /**
- * Waits for an exclusive flock() on `fd`, which closing `fd` releases. Updates of a file take turns
- * by locking the file that they replace. Without effect on file systems without locks. Returns 0,
- * or -1 with the fault if ^C ends the wait.
+ * Waits for an exclusive flock() on `fd`, which closing `fd` releases. Updates of a file take
+ * turns by locking the file that they replace. Has no effect on file systems without locks.
+ * Returns 0, or -1 with the fault if ^C ends the wait.
  */
 int regular_lock(int fd, struct fault *fault);
 
-/** Computes the SHA-256 of the whole file; ^C ends it. Returns 0, or -1 with the fault. */
+/** Computes the SHA-256 of the file, unless ^C interrupts it. Returns 0, or -1 with the fault. */
 int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault);
 
 /* Files in memory (memfds), for copies of tensors that cannot be moved directly from their

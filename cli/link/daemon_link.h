@@ -66,7 +66,7 @@ int daemon_link_open_any(struct daemon_link *link, const struct options *options
  */
 int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault);
 
-/** Uses a connected socket, which it owns from now on. Apart from that, like daemon_link_open(). */
+/** Takes ownership of a connected socket. Apart from that, like daemon_link_open(). */
 int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault);
 
 void daemon_link_finish(struct daemon_link *link);

@@ -124,7 +124,7 @@ int embedded_start(const struct options *options, uint32_t channels,
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
     config.buffers_per_client = JOB_FILE_BUFFERS_MAX + 2; /* plus the two buffers of a staged job */
-    config.log_level = LOG_ERRORS;                        /* replies report the faults of jobs */
+    config.log_level = LOG_ERRORS; /* no log lines for faults of jobs: replies report them */
     if (embedded_job_bytes(options, &config.job_bytes, fault) ||
         choose_profile(&config, options_get(options, "profile"), fault) ||
         (engine && choose_engine(&config, engine, channels == 0, fault)))

@@ -24,7 +24,7 @@ static void count_readers(struct program *p, uint8_t *readers)
     }
 }
 
-/* Returns whether parameters along an axis would have to be split, too. */
+/* Returns whether the source has per-axis parameters, which a split would have to divide. */
 static bool has_axis(const struct program_step *step)
 {
     const struct quant *quant = &step->job->src.desc.quant;
@@ -32,7 +32,7 @@ static bool has_axis(const struct program_step *step)
     return quant->count > 0 && quant->axis >= 0;
 }
 
-/* Returns whether a step may be split, with what it reads. */
+/* Returns whether a step may be split. Sets *reach to the pieces that the step reads. */
 static bool is_candidate(struct program *p, const struct program_step *step, const uint8_t *readers,
                          struct reach *reach)
 {
@@ -52,8 +52,8 @@ static bool is_candidate(struct program *p, const struct program_step *step, con
     return true;
 }
 
-/* Extends boxes at the border of what a step reads by the zeros behind, so that the parts write
- * everything that the step writes. */
+/* Extends a box at the edge of the samples that a step reads by the zeros beyond that edge, so
+ * that the parts together write all samples of the step. */
 static struct index_box with_border(const struct index_map *map, struct index_box box)
 {
     for (uint32_t d = 0; d < map->rank; d++) {

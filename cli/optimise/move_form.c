@@ -10,7 +10,7 @@ struct corner {
     uint64_t at[MLI_MAX_RANK];
 };
 
-/* Finds the coordinates of the element at `address`: the largest strides first. */
+/* Finds the coordinates of the element at `address`. Returns false if there is no such element. */
 static bool find_corner(const struct move_source *source, uint64_t address, struct corner *corner)
 {
     bool done[MLI_MAX_RANK] = {false};
@@ -37,7 +37,7 @@ static bool find_corner(const struct move_source *source, uint64_t address, stru
     return address == 0;
 }
 
-/* One dimension of the source with the samples of one axis. */
+/* The cfg of one source dimension, from which the move takes the samples of one axis. */
 struct window {
     uint64_t offset, size, step, pre, post;
 };
@@ -47,7 +47,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Finds the window along source dimension `k` for an axis. */
+/* Finds the window along source dimension `k` for an axis with sample `lo` at coordinate `at`. */
 static enum move_form find_window(const struct index_axis *axis, const struct move_source *source,
                                   uint32_t k, uint64_t at, struct window *window)
 {
@@ -69,7 +69,7 @@ static enum move_form find_window(const struct index_axis *axis, const struct mo
         return MOVE_FORM_BORDER;
     if (step > UINT32_MAX || axis->count > UINT32_MAX)
         return MOVE_FORM_RANGE;
-    /* The first sample is at at - lo * step: with padding before, at 0 or above. */
+    /* Sample 0 is at coordinate at - lo * step. If that is negative, the padding makes it 0. */
     window->step = step;
     window->pre = axis->lo * step > at ? axis->lo * step - at : 0;
     window->offset = at + window->pre - axis->lo * step;
@@ -106,7 +106,7 @@ static bool assign(struct assignment *search, uint32_t d, unsigned used)
     if (d >= map->rank || d >= MLI_MAX_RANK)
         return true;
     for (uint32_t i = 0; i < map->rank; i++) {
-        const uint32_t k = i == 0 ? d : (i <= d ? i - 1 : i); /* dimension d first */
+        const uint32_t k = i == 0 ? d : (i <= d ? i - 1 : i); /* tries dimension d first */
         enum move_form form;
 
         if (used >> k & 1)
@@ -124,8 +124,8 @@ static bool assign(struct assignment *search, uint32_t d, unsigned used)
     return false;
 }
 
-/* Sets the cfg and its lengths. Leaves out arrays of neutral values, and the sizes if every window
- * has the same samples up to the padded end. */
+/* Sets the cfg and its lengths. Omits arrays of neutral values, and the sizes if no window ends
+ * before the last sample of its padded dimension. */
 static void fill(struct job_common *common, uint32_t rank, const struct windows *windows,
                  const struct move_source *source)
 {
@@ -190,7 +190,7 @@ enum move_form move_form_free(const struct index_map *map, struct move_source *s
     if (map->zeros)
         return MOVE_FORM_STEPS;
     *source = (struct move_source){.address = map->src, .rank = map->rank};
-    /* Source dimensions by step, the largest first; axes of one sample keep their place. */
+    /* Sort the source dimensions by falling step; axes of one sample keep their place. */
     for (uint32_t k = 0; k < map->rank; k++) {
         const struct index_axis *own = &map->axis[k];
         uint32_t d = k;

@@ -78,9 +78,8 @@ static int predict(uint64_t *ns, const struct job_file *file, const struct targe
     return status;
 }
 
-/*
- * Maximum number of rewrites. Each round keeps jobs, so that no job has to wait for too many jobs.
- */
+/* Maximum number of rewrites. Each rewrite keeps more jobs, so that no job waits for too many
+ * jobs. */
 enum { ROUNDS_MAX = 8 };
 
 /* Maximum number of jobs that are split in separate attempts. */
@@ -122,7 +121,7 @@ static struct optimise_totals totals_of(const struct program *p)
     return totals;
 }
 
-/* Writes the jobs of a program that stay, beside its job file. */
+/* Writes the jobs that stay, with file names relative to the directory of the old job file. */
 static int write_near(struct program *p, bool raw, struct jsonw *text, struct fault *fault)
 {
     for (int round = 0;; round++) {
@@ -133,7 +132,7 @@ static int write_near(struct program *p, bool raw, struct jsonw *text, struct fa
         if (!again)
             return 0;
         jsonw_finish(text);
-        /* After ROUNDS_MAX rounds, all jobs stay: so the loop ends. */
+        /* After ROUNDS_MAX rounds, keep all jobs, so that the loop ends. */
         for (size_t i = 0; i < p->count && round >= ROUNDS_MAX; i++) {
             if (p->steps[i].needed == NOT_KEPT)
                 p->steps[i].needed = KEPT_AFTER;
@@ -157,8 +156,8 @@ static size_t jobs_of(const struct program_step *step)
     return !step->alive ? 0 : step->part_count > 0 ? step->part_count : 1;
 }
 
-/* Returns for each job that stays its job in the old file. `jobs` has these for the program's own
- * jobs; null: the program is the old file. */
+/* Returns an array with the origin in the old file of each job that stays. `jobs`: the same array
+ * for all jobs of the program; null: the program is the old file. */
 static struct optimised_job *follow(const struct program *p, const struct optimised_job *jobs)
 {
     struct optimised_job *followed;
@@ -180,8 +179,8 @@ static struct optimised_job *follow(const struct program *p, const struct optimi
     return followed;
 }
 
-/* Replaces the program by the program of its rewritten text. Removed jobs no longer overwrite
- * anything there, so further jobs may be fused. */
+/* Replaces the program by the program of its rewritten text. Jobs that are missing there overwrite
+ * nothing, so further jobs may be fused. */
 static int advance(struct optimised *result, const struct optimise_request *request,
                    struct fault *fault)
 {
@@ -202,7 +201,7 @@ static int advance(struct optimised *result, const struct optimise_request *requ
     return begin(&result->last, &result->file, request, &result->text, fault);
 }
 
-/* Replaces the program by its rewritten text until that saves no more jobs. */
+/* Calls advance() until that saves no more jobs. */
 static int settle(struct optimised *result, const struct optimise_request *request,
                   struct fault *fault)
 {
@@ -261,8 +260,7 @@ static int try_split(struct optimised *result, const struct optimise_request *re
     return 0;
 }
 
-/* Splits all candidates at once while this saves jobs, then each candidate in an attempt of its
- * own. */
+/* Splits all candidates at once while this saves jobs; then tries each candidate alone. */
 static int split(struct optimised *result, const struct optimise_request *request,
                  struct fault *fault)
 {
@@ -276,7 +274,7 @@ static int split(struct optimised *result, const struct optimise_request *reques
         if (try_split(result, request, i, &found, &better, fault))
             return -1;
         if (better)
-            i = SIZE_MAX; /* starts again with candidate 0 */
+            i = SIZE_MAX; /* restart with candidate 0 */
     }
     return 0;
 }

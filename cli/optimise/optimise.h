@@ -27,8 +27,8 @@
 struct optimise_request {
     struct program_intermediates intermediates;
     bool raw;         /* true: a .npy source may become a raw file with an offset to its elements */
-    const char *path; /* the new job file: its relative names are relative to its directory; "-":
-                         to the working directory; null: to the directory of the old one */
+    const char *path; /* path of the new job file, to whose directory file names become relative;
+                         "-": the working directory; null: the directory of the old job file */
     const struct options *options;        /* options of the service that runs the proof */
     const struct target_profile *profile; /* profile for the predicted times, or null */
 };
@@ -45,7 +45,7 @@ struct optimise_totals {
 /* A job of the new file. */
 struct optimised_job {
     size_t origin; /* index of the job in the old file */
-    bool fused;    /* true: it reads another source than in the old file */
+    bool fused;    /* true: reads another source than the job in the old file */
 };
 
 struct proof {
@@ -69,15 +69,15 @@ struct optimised {
 
 /**
  * Finds a job file that writes the same outputs with fewer jobs, and proves it. Reads the headers
- * of all sources, which must exist. The text of a file without savings has the same jobs, in the
- * order of execution. Returns 0 or -1 with the fault (FAULT_INTERNAL if the proof fails);
+ * of all sources, which must exist. If no job can be saved, the text has the old jobs in the order
+ * of execution. Returns 0 or -1 with the fault (FAULT_INTERNAL if the proof fails);
  * optimised_finish() may be called in both cases.
  */
 int optimise(struct optimised *result, const struct job_file *file,
              const struct optimise_request *request, struct fault *fault);
 void optimised_finish(struct optimised *result);
 
-/** Returns the jobs that stay; all are alive. */
+/** Returns the newest program; after optimise(), it has only the jobs that stay. */
 const struct program *optimised_last(const struct optimised *result);
 
 /* What `mlictl optimise` found in one job file: a table, or an object. */
@@ -85,7 +85,7 @@ const struct program *optimised_last(const struct optimised *result);
 /** Writes the table, the fused and removed jobs, and the reasons for jobs that stay. */
 void optimise_report_text(struct textw *w, const struct optimised *result);
 
-/** Writes the same as one object, with all jobs. */
+/** Writes the report as one object, with all jobs. */
 void optimise_report_json(struct jsonw *w, const struct optimised *result);
 
 /*

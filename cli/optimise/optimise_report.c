@@ -8,7 +8,7 @@
 
 enum { SHOWN_MAX = 12, LABEL_MAX = 192, REASON_MAX = 512 };
 
-/* A number of the table, before and after. */
+/* A row of the table: a number before and after. */
 struct figure {
     const char *name;
     uint64_t before, after;
@@ -129,7 +129,7 @@ static const char *write_reason(char out[REASON_MAX], const struct optimised *re
     return out;
 }
 
-/* Sets a flag for each job of the old file that stays. Returns null without memory. */
+/* Sets a flag for each job of the old file that stays. Returns null if out of memory. */
 static bool *find_staying(const struct optimised *result)
 {
     bool *stays = calloc(result->first.count, sizeof(*stays));
@@ -139,10 +139,8 @@ static bool *find_staying(const struct optimised *result)
     return stays;
 }
 
-/*
- * Counts a line of one kind. Returns whether the line is shown; write_rest() tells the number of
- * others.
- */
+/* Counts a line of one kind. Returns whether the line is shown; write_rest() writes how many lines
+ * are not shown. */
 static bool shows(size_t *count)
 {
     return ++*count <= SHOWN_MAX;

@@ -6,11 +6,11 @@
  *     struct job_file -> program.c    steps in the order of execution, and the stores (buffers and
  *                                     files) with everything that is written to them
  *          -> routes.c                 the sources that each step can read instead of intermediate
- *                                     results; reach.c finds the writers of the bytes that it reads
+ *                                     results; reach.c finds who wrote the bytes that a step reads
  *          -> fusion.c                chooses a source for each step; the steps that are needed
  *          -> rewrite.c               the text of the new job file
- *          -> optimise.c              the same for the new file, until nothing can be saved, also
- *                                     with jobs split into parts (job_parts.c)
+ *          -> optimise.c              repeats all this with the new file, also with jobs split into
+ *                                     parts (job_parts.c), until no job can be saved
  *          -> proof.c                 runs both files on position-coded data and compares
  *          -> optimise_report.c       before and after, and the reasons for what stays
  *
@@ -98,11 +98,11 @@ struct store {
     size_t write_count, write_capacity;
 };
 
-/* A source from which a step can make its result, and the map from there. */
+/* A source from which a step can make its result, and the map from that source. */
 enum { ROUTES_MAX = 8 };
 struct route {
     struct index_map map; /* map from the source of step `base` to the destination of this step */
-    size_t base;   /* index of the step whose source is read, as its content is at the time of step
+    size_t base;   /* index of the step whose source is read, with the content of the time of step
                       `base` */
     uint32_t cost; /* number of jobs that are needed to make that source */
     bool possible; /* true: a job can have this move */
@@ -136,7 +136,7 @@ struct program_step {
     uint32_t cost; /* number of jobs that are needed for the result, this job included */
     bool alive;
     enum kept obstacle; /* the last reason why the step cannot read an earlier source */
-    size_t reader;      /* of an alive step: another step that needs its result; or NONE */
+    size_t reader;      /* if `alive`: another step that needs the result; or NONE */
 };
 
 struct program {
@@ -151,7 +151,7 @@ struct program {
 /* Files and buffers that nobody needs after the last job, besides buffers without a memory. */
 struct program_intermediates {
     bool all;                    /* true: every file that one job creates and another job reads */
-    const char *const *patterns; /* else: files with a name that one of these patterns matches */
+    const char *const *patterns; /* if not `all`: patterns for the names of such files */
     size_t pattern_count;
     const char *const *dropped; /* names of buffers and files that no job reads, and nobody needs */
     size_t dropped_count;
@@ -178,9 +178,9 @@ const char *kept_text(enum kept kept);
 
 /*
  * Chooses for each step the source that it reads, so that few jobs are needed. A step may read the
- * source of the step that wrote its own source (a route of its result), and so on upwards, if one
- * move can do both and nothing has overwritten that source meanwhile. Steps whose result nobody
- * reads any longer are not needed.
+ * source of an earlier step that wrote its own source, directly or through other steps, if one
+ * move can replace these moves and nothing has overwritten that source meanwhile. A step whose
+ * result no step reads any longer is not needed.
  */
 
 /** Sets the members `chosen`, `alive`, `obstacle` and `reader` of all steps. May be called again
@@ -191,9 +191,9 @@ int fusion_find(struct program *p, bool raw, struct fault *fault);
 /**
  * Writes the jobs that are alive, in the order of execution, with the sources that fusion_find()
  * chose, and the buffers that they use. `path`: the job file for which relative names are
- * rewritten; null: that of the program. Returns 0, or -1 with the fault. If a job would need too
- * many names in "after", sets `needed` of the removed jobs before it, and sets *again: the caller
- * calls fusion_find() again.
+ * rewritten; null: the job file of the program. Returns 0, or -1 with the fault. If a job would
+ * need too many names in "after", sets `needed` of the removed jobs before that job, and *again:
+ * the caller then calls fusion_find() again.
  */
 int rewrite(struct program *p, bool raw, const char *path, struct jsonw *w, bool *again,
             struct fault *fault);
@@ -223,7 +223,7 @@ void reach_find(struct program *p, const struct index_map *map, size_t store, si
 bool reach_is_unchanged(struct program *p, const struct index_map *map, size_t store, size_t from,
                         size_t to);
 
-/** Returns the index of the first write of a store by step `step` or a later one. */
+/** Returns the index of the first write of a store by step `step` or a later step. */
 size_t reach_first_write(const struct store *store, size_t step);
 
 /**
@@ -245,9 +245,9 @@ enum kept route_form(const struct program *p, const struct program_step *step,
                      const struct route *route, bool raw, struct fused_move *move);
 
 /**
- * Computes the quantisation parameters of the source of a fused move, so that those of the result
- * stay the same. *quant borrows from the job unless *own: then the caller frees it with
- * quant_alloc(quant, 0). Returns 0 or -1 (out of memory).
+ * Computes the quantisation parameters of the source of a fused move, so that the parameters of
+ * the result stay the same. If *own, the caller frees *quant with quant_alloc(quant, 0); else
+ * *quant borrows from the job. Returns 0 or -1 (out of memory).
  */
 int route_quant(const struct program_step *step, const struct fused_move *move, struct quant *quant,
                 bool *own);

@@ -16,7 +16,7 @@
 
 /* A tensor of an archive or a model. In the proof, a .npy file replaces it. */
 struct proof_tensor {
-    const char *file, *tensor; /* as in jobs; borrowed; tensor: null for the only one */
+    const char *file, *tensor; /* names in jobs; borrowed; tensor: null for the only tensor */
     char name[32];             /* name of the .npy file, which is beside the job file */
 };
 
@@ -210,7 +210,7 @@ enum { BLOCK = 1 << 16 };
 struct side {
     struct job_file file;
     struct produced produced;
-    int *buffers; /* by index of a buffer of the program: a descriptor of its content, or -1 */
+    int *buffers; /* descriptor of each buffer of the program, or -1 */
 };
 
 struct bench {

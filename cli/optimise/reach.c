@@ -50,7 +50,7 @@ static bool is_inside(const struct index_box *a, const struct index_box *b, uint
 }
 
 /* Adds a piece after the newer ones. If newer steps have overwritten a part of the piece, sets
- * reach->why: the rest of it may not be a box. Returns the number of samples that were added. */
+ * reach->why: the rest of the piece may not be a box. Returns the number of added samples. */
 static uint64_t add_piece(struct reach *reach, const struct piece *piece, uint32_t rank)
 {
     for (size_t i = 0; i < reach->count; i++) {

@@ -99,9 +99,9 @@ static int find_all(struct program *p, struct predecessors *found, const size_t 
 }
 
 /*
- * Finds the predecessors of each step of the program: (*found)[i] are those of step i, also if
- * step i is removed. Returns 0, or -1 without memory. If a step would have more than
- * JOB_AFTER_MAX, sets *full to it, else to NONE.
+ * Finds the predecessors of each step of the program: (*found)[i] are those of step i, even if
+ * step i is removed. Sets *full to a step with more than JOB_AFTER_MAX predecessors, or to NONE.
+ * Returns 0, or -1 if out of memory.
  */
 static int predecessors_find(struct program *p, struct predecessors **found, size_t *full)
 {
@@ -165,7 +165,7 @@ static void describe_source(struct tensor_spec *src, const struct program_step *
 }
 
 /*
- * Gives *spec, a borrowed copy of the job of step `number`, the source and the cfg of a route.
+ * Sets source and cfg of *spec, a borrowed copy of the job of step `number`, to those of a route.
  * `raw`: as in fusion_find(). Sets *quant to parameters of the source that the caller frees, or
  * leaves it unchanged. Returns 0 or -1 (out of memory).
  */
@@ -196,8 +196,8 @@ static int fused_job_take(const struct program *p, bool raw, size_t number,
     return 0;
 }
 
-/* Gives *spec a part of the step. Its destination becomes a tensor with the shape of the whole
- * result. Otherwise like fused_job_take(). */
+/* Makes *spec the job of a part of the step, whose destination is a tensor with the shape of the
+ * whole result. Else like fused_job_take(). */
 static int fused_job_take_part(const struct program *p, bool raw, size_t number, size_t part,
                                struct job_spec *spec, struct quant *quant)
 {
@@ -225,7 +225,7 @@ struct writer {
     bool moved;       /* true: the names of files become relative to another directory */
     const char *path; /* the new job file; null or "-": names relative to the working directory */
     struct predecessors *after;
-    char **names;  /* by step: the invented name of its job, or null */
+    char **names;  /* invented name of each step's job, or null */
     size_t number; /* number for the next invented name */
 };
 
@@ -396,10 +396,8 @@ static int write_step(struct writer *writer, size_t number, struct jsonw *w, str
     return status;
 }
 
-/*
- * Returns a copy of the list of buffers, without the buffers that only removed jobs used. Returns
- * null without memory.
- */
+/* Returns a copy of the list of buffers, without the buffers that only removed jobs used. Returns
+ * null if out of memory. */
 static struct buffer_spec *kept_buffers(const struct program *p, size_t *count)
 {
     const struct job_list *list = &p->file->list;

@@ -35,10 +35,8 @@ static bool is_describable(const struct program_step *base, bool raw)
                              !base->header.big_endian);
 }
 
-/*
- * Returns the axis of a step's map along which the parameters of its source vary, or the rank of
- * the map if there is none.
- */
+/* Returns the axis of a step's map along which the parameters of the source vary, or the rank of
+ * the map if there is none. */
 static uint32_t axis_of_quant(const struct program_step *step)
 {
     const struct quant *quant = &step->job->src.desc.quant;
@@ -209,7 +207,7 @@ static void compose_with(struct routes *routes, const struct route *route,
     }
 }
 
-/* Adds the routes of the step that wrote the source of a route, if it is one step. */
+/* Adds the routes of the step that wrote the source of a route, if one step wrote all of it. */
 static void expand(struct routes *routes, const struct route *route)
 {
     struct program *p = routes->p;

@@ -62,10 +62,8 @@ int queue_url_parse(const char *text, struct queue_url *url, struct fault *fault
 /** Overwrites the user and the password in the text of a URL, for lists of processes. */
 void queue_url_hide(char *text);
 
-/*
- * A case on the server, as bytes: INPUTS ' ' NAME '\0' PATH. INPUTS has 16 hexadecimal digits. Two
- * cases are equal if all their bytes are.
- */
+/* A case on the server, as bytes: INPUTS ' ' NAME '\0' PATH. INPUTS has 16 hexadecimal digits. Two
+ * cases are equal if all their bytes are equal. */
 enum { QUEUE_INPUTS_DIGITS = 16 };
 
 struct queue_case {
@@ -76,7 +74,7 @@ struct queue_case {
 
 void queue_case_finish(struct queue_case *item);
 
-/** Returns the bytes of a case. Heap; NULL: no memory. */
+/** Returns the bytes of a case. On the heap; NULL if out of memory. */
 char *queue_record_write(const struct queue_case *item, size_t *length);
 
 enum queue_record_fault { RECORD_GOOD, RECORD_INVALID, RECORD_NO_MEMORY };
@@ -90,8 +88,8 @@ enum queue_record_fault queue_record_read(const char *bytes, size_t length,
 int queue_path_is_below(const char *path);
 
 enum {
-    QUEUE_DELIVERIES_MAX = 5, /* after more leases without a result, a case is an error */
-    QUEUE_REFUSALS_MAX = 3,   /* after 3 refusals because of its files, a case is an error */
+    QUEUE_DELIVERIES_MAX = 5, /* a case with more leases and no result is an error */
+    QUEUE_REFUSALS_MAX = 3,   /* a case that 3 workers refused because of its files is an error */
     QUEUE_WORKER_MAX = 128,
     QUEUE_TOKEN_MAX = 33,
 };
@@ -189,8 +187,8 @@ void queue_close(struct queue *queue);
 
 /**
  * Adds cases that the queue does not have. Replaces a case of the queue if its inputs have
- * changed, if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. Adds no
- * case if the queue has one of the names with another path: INVALID_PARAMS.
+ * changed, if its grade is QUEUE_UNTRIED, or if `again` is set and its grade is QUEUE_BAD. If the
+ * queue has one of the names with another path, adds no case and fails with INVALID_PARAMS.
  */
 int queue_add(struct queue *queue, const struct queue_case *cases, size_t count, uint32_t lease_ms,
               bool again, struct queue_added *added, struct fault *fault);

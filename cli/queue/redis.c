@@ -761,7 +761,7 @@ static int take_case(struct queue_entries *entries, const redisReply *name, cons
 {
     struct queue_entry entry = {0};
 
-    (void)name; /* the case has its name too */
+    (void)name; /* `value` has the name too */
     if (read_case(value, &entry.item, fault))
         return -1;
     if (add_entry(entries, &entry) == 0)

@@ -417,15 +417,15 @@ static int run_in_buffers(const struct execution *execution, struct staging *sta
 }
 
 /*
- * Runs the three jobs of a staged job. *r becomes the whole job, with the output of the
- * last step; the caller finishes it, also on failure. Returns 0, or -1 with outcome->fault and a
- * pointer relative to the job.
+ * Runs the three jobs of a staged job. *r becomes the whole job, with the output of the last step;
+ * the caller finishes *r, even on failure. Returns 0, or -1 with outcome->fault and a pointer
+ * relative to the job.
  */
 static int run_staged(const struct execution *execution, const struct job_file *file,
                       const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
     static const struct produced nothing = {0};
-    /* Without `nothing`, the whole job would hold the lock that the last step waits for. */
+    /* With null, resolved_plan() would take the lock that the last step waits for. */
     const struct produced *produced = execution->produced ? execution->produced : &nothing;
     struct fault *fault = &outcome->fault;
     struct staging stage = {0};

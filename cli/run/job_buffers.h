@@ -18,7 +18,8 @@ struct job_buffers {
     mli_client_buffer *live; /* one entry for each buffer of the file, with id 0 if not allocated;
                                 null: no buffers */
     size_t count, borrowed;  /* number of buffers; the first `borrowed` are not released */
-    bool keep_fds; /* set by the caller: keep the descriptors, so that it can read the buffers */
+    bool keep_fds; /* set by the caller: keep the descriptors, so that the caller can read the
+                      buffers */
 };
 
 /** Refuses a file with buffers if the connection cannot hold buffers. Returns 0 or -1. */
@@ -45,10 +46,8 @@ int job_buffers_extend(struct job_buffers *buffers, const struct job_buffers *ba
  */
 void job_buffers_end(struct job_buffers *buffers);
 
-/**
- * Returns a descriptor of the bytes of a buffer, which the caller closes; or -1. A board sends the
- * bytes; at a daemon it needs keep_fds.
- */
+/** Returns a descriptor of the bytes of a buffer, which the caller closes; or -1. A board sends
+ * the bytes; a daemon's buffers have descriptors only with keep_fds. */
 int job_buffers_open(const struct job_buffers *buffers, size_t index);
 
 /** Sets the numbers of the buffers that a job uses. */

@@ -6,8 +6,8 @@
 enum {
     SMALL_BYTES = 4 * 1024,
     MIDDLE_BYTES = 64 * 1024,
-    ATTEMPTS = 24,     /* each halves the size; the last attempt always fits */
-    FREE_ATTEMPTS = 8, /* attempts with any class of shape; then the shape has the attempt's size */
+    ATTEMPTS = 24,     /* each attempt halves the size; the last one always fits */
+    FREE_ATTEMPTS = 8, /* attempts in which shapes of some classes ignore the size */
     KERNEL_TYPES = 4
 };
 
@@ -206,9 +206,9 @@ static void draw_cfg(struct random_move *m, struct draw *draw)
 /* Strides */
 
 /*
- * Picks random strides of dimensions that are nested in their own or in any order, the innermost
- * first: each stride is at least the span of the dimensions inside it. Returns false if the tensor
- * exceeds max_elements.
+ * Picks random strides of nested dimensions: the order of the dimensions is their own (`natural`)
+ * or random, and each stride is at least the span of the dimensions inside. Returns false if the
+ * tensor exceeds max_elements.
  */
 static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool natural,
                  uint64_t max_elements, int32_t *stride)
@@ -345,11 +345,11 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
         fits = nest_fortran(rank, whole, max_elements, given);
     else if (class < 84)
         fits = nest(draw, rank, whole, false, max_elements, given);
-    else if (class < 97 || !any) /* rows closer than the shape is wide, but without overlaps */
+    else if (class < 97 || !any) /* rows may be closer than a row is wide */
         fits = nest(draw, rank, m->count, draw_once_in(draw, 2), max_elements, given);
     else
         fits = draw_free_strides(draw, rank, 30, given);
-    /* Only strides of dimensions nested in their own order are safe to leave out. */
+    /* Strides may only be left out if the dimensions are nested in their own order. */
     if (class >= 22 && (class < 55 || any) && draw_percent(draw, 60))
         leave_out(draw, rank, given);
     return fits;

@@ -105,17 +105,15 @@ bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt);
 /* The largest number of workers. */
 #define MAILBOXES_MAX 64
 
-/*
- * Counts the calls of a completion callback. Each worker has one; the cookie names the mailbox and
- * the transfer, so that a late or a second call is noticed.
- */
+/* Counts the calls of a completion callback. Each worker has one mailbox; the cookie names the
+ * mailbox and the transfer, so that a late or a second call is noticed. */
 struct mailbox {
     sem_t called;
     uint32_t number;
     uint32_t sequence;          /* makes each cookie different */
     _Atomic int32_t cookie;     /* the registered cookie */
     mli_mov_handle_t *handle;   /* handle of the worker's transfer */
-    uint32_t chain;             /* starts that the callback makes */
+    uint32_t chain;             /* how often the callback starts the transfer */
     atomic_bool over;           /* true: the last call has come */
     _Atomic uint32_t calls;     /* number of calls with the right cookie */
     _Atomic uint32_t strays;    /* number of calls with a wrong cookie */
@@ -128,7 +126,7 @@ struct transfer {
     const struct move_case *c;
     struct flight *flight;
     struct mailbox *mailbox;
-    const atomic_bool *stop; /* true: wait for channels no longer */
+    const atomic_bool *stop; /* true: stop waiting for channels */
     uint32_t channels;       /* channels of the pool */
     uint64_t timeout_ns;
     struct failure *failure;
@@ -163,7 +161,8 @@ struct selftest_report {
 void selftest_report_init(struct selftest_report *report, const struct print_style *style);
 void selftest_report_finish(struct selftest_report *report);
 
-/** Counts a failure. Prints the first few, and writes the case of one as a job file. */
+/** Counts a failure. Prints the first few failures, and writes the case of one failure as a job
+ * file. */
 void selftest_report_failure(struct round *round, const struct failure *failure);
 
 /** Prints the result of a round. Returns EXIT_CODE_FAILED if it has failures, else DONE. */

@@ -47,7 +47,7 @@ struct case_limits {
 
 struct frame {
     size_t before; /* guard bytes; the frame itself begins at a page */
-    size_t tensor; /* number of bytes from the tensor's first element to the end of its last */
+    size_t tensor; /* number of bytes from the first element to the end of the last element */
     size_t bytes;  /* size of the frame */
 };
 

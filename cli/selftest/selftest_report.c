@@ -402,7 +402,7 @@ static enum exit_code test_engine(struct selftest_report *report, const struct r
     const enum exit_code code = test(round, context, stop);
     *stop = *stop || cancel_requested() || (plan->fail_fast && round->failures > 0);
     if (!round->lost)
-        free(round); /* free it only if all threads have ended */
+        free(round); /* all threads have ended */
     return code;
 }
 

@@ -155,7 +155,7 @@ static void doze(struct mailbox *mailbox)
     (void)sem_timedwait(&mailbox->called, &until);
 }
 
-/* Returns whether the callback comes a little after the transfer is done. */
+/* Waits a little for the callback of a transfer that is done. Returns whether it has come. */
 static bool called_late(struct mailbox *mailbox)
 {
     for (int i = 0; i < LATE_DOZES && !atomic_load(&mailbox->over); i++)

@@ -31,10 +31,10 @@ struct archive {
     enum file_format format;
     struct tensor_list list;
     struct npz *npz;      /* null unless the format is .npz */
-    struct model model;   /* of a model (.onnx, .tflite, .pb): without its bytes; never changes */
-    size_t *constants;    /* model: index of the tensor for each entry of the list; else null */
+    struct model model;   /* .onnx, .tflite and .pb, without the file's bytes; never changes */
+    size_t *constants;    /* model: index of the tensor of each entry in the list; else null */
     pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
-    int *unpacked;        /* by entry: descriptor of the unpacked member, or -1 */
+    int *unpacked;        /* descriptor of each entry's unpacked member, or -1 */
     uint64_t bytes;       /* total size of the unpacked members */
     unsigned count;       /* number of unpacked members */
     size_t kept[ARCHIVE_MEMBERS_KEPT]; /* indices of the cached members */
@@ -279,7 +279,7 @@ static struct archive *create(int fd, const struct stat *stat, enum file_format 
     return NULL;
 }
 
-/* Moves the archive to the front of the cache: it is the last to be dropped. */
+/* Moves the archive to the front of the cache, so that the cache drops it last. */
 static void put_first(struct archive *archive)
 {
     struct archive **link = &newest;
@@ -355,7 +355,7 @@ int archive_outline(struct archive *archive, struct tensor_entry *entry, struct 
     return result;
 }
 
-/* Puts a duplicate of the descriptor into the cache; empties the cache before if it is full. */
+/* Puts a duplicate of the descriptor into the cache; first empties a full cache. */
 static void keep(struct archive *archive, size_t index, int fd, uint64_t bytes)
 {
     if (bytes > ARCHIVE_BYTES_KEPT)

@@ -32,8 +32,9 @@ const struct tensor_list *archive_list(const struct archive *archive);
 int archive_outline(struct archive *archive, struct tensor_entry *entry, struct fault *fault);
 
 /**
- * Unpacks an outlined entry. *fd becomes a new descriptor of a file that has the elements from
- * header.data_offset on, or -1 if that file is the archive itself. Returns 0, or -1 with the fault.
+ * Unpacks an entry that archive_outline() has filled. *fd becomes a new descriptor of a file that
+ * has the elements from header.data_offset on, or -1 if that file is the archive itself. Returns
+ * 0, or -1 with the fault.
  */
 int archive_unpack(struct archive *archive, const struct tensor_entry *entry, int *fd,
                    struct fault *fault);

@@ -121,8 +121,8 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
     print_object(&w);
 }
 
-/* Outlines all entries. A bad member gets a refusal, and the list continues; an archive that cannot
- * be read is an error. */
+/* Fills all entries. An invalid member is listed with the reason, and the list continues; an
+ * archive that cannot be read is an error. */
 static int outline_all(struct archive *archive, struct fault *fault)
 {
     const struct tensor_list *list = archive_list(archive);

@@ -49,9 +49,8 @@ struct zip_entry {
 };
 
 /*
- * The directory of a zip archive, read once from its first member to its last,
- * in linear time for any file. Names are not compared, only handed out. Knows zip64; no archives in
- * several parts.
+ * The directory of a zip archive, read once from its first member to its last, in linear time for
+ * any file. Names are returned, but not compared. Reads zip64, but no archives in several parts.
  */
 struct zip_directory {
     int fd;
@@ -131,8 +130,8 @@ static int locate_64(struct zip_directory *directory, const unsigned char *locat
     return locate(directory, zip_u64(end + 32), zip_u64(end + 48), zip_u64(end + 40), at, fault);
 }
 
-/* Returns the last end record whose comment ends where the bytes end; without `exact`, even if the
- * comment ends earlier. Returns null if there is no record. */
+/* Returns the last end record whose comment ends where the bytes end or, without `exact`, earlier.
+ * Returns null if there is no record. */
 static const unsigned char *last_end(const unsigned char *bytes, size_t size, bool exact)
 {
     for (size_t at = size < END_BYTES ? 0 : size - END_BYTES + 1; at-- > 0;) {
@@ -454,9 +453,8 @@ static int64_t copy(struct zip_member *member, void *buffer, size_t size, struct
 }
 
 /*
- * Unpacks the next `size` bytes, or fewer at the member's end. The size in the directory does not
- * matter; the end is an error if the CRC is wrong. Returns the number of bytes, or -1 with the
- * fault.
+ * Unpacks the next `size` bytes, or fewer at the member's end. Ignores the size in the directory.
+ * At the member's end, a wrong CRC is an error. Returns the number of bytes, or -1 with the fault.
  */
 static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t size,
                                struct fault *fault)

@@ -159,7 +159,7 @@ static int enter_archive(struct tensor_file *file, const char *name, struct faul
     archive_release(archive);
     if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
         fault_set(fault, fault->code, "/tensor", "%s",
-                  fault->text); /* sets the pointer: the user can choose another tensor */
+                  fault->text); /* the pointer: the user can choose another tensor */
     return result;
 }
 
@@ -201,7 +201,8 @@ void tensor_file_close(struct tensor_file *file)
     *file = (struct tensor_file){.fd = -1};
 }
 
-/* Computes the bytes from the first element to the end of the last. False: they exceed 63 bits. */
+/* Computes the number of bytes from the first element to the end of the last element. Returns
+ * false if the number exceeds 63 bits. */
 static bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes)
 {
     int64_t last = 0;
@@ -251,7 +252,7 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
     uint64_t size = (uint64_t)file->stat.st_size;
     uint64_t left = size < header->data_offset ? 0 : size - header->data_offset;
     char shape[PRINT_TEXT_MAX];
-    /* A buffer has no path: its owner checks it. */
+    /* A buffer has no path: the caller checks its size. */
     if ((file->fd >= 0 || file->path) && span > left)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL,
                          "%s has %" PRIu64 " B from offset %" PRIu64 " on, but %" PRIu64

@@ -46,7 +46,8 @@ struct tensor_file {
     int fd;                            /* descriptor; -1: the file does not exist yet */
     struct stat stat;                  /* fstat() of the descriptor when it was opened */
     enum file_format format;           /* never FILE_FORMAT_AUTO */
-    struct npy_header header; /* header of the tensor; raw files: all members but fortran_order */
+    struct npy_header
+        header; /* header of the tensor; for raw files, all members except fortran_order */
     int32_t strides[MLI_MAX_RANK]; /* strides in elements, never 0 */
     struct file_map *map;          /* mapped pages, after tensor_file_map() */
     const uint8_t *data;           /* first element, after tensor_file_map() */
@@ -60,7 +61,7 @@ struct tensor_file {
  */
 int tensor_file_open(struct tensor_file *file, const char *path, enum file_format format,
                      const char *tensor, struct fault *fault);
-/** Like tensor_file_open(), for an open file. Owns `fd` from now on, also on failure. */
+/** Like tensor_file_open(), for an open file. Takes ownership of `fd`, even on failure. */
 int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum file_format format,
                       const char *tensor, struct fault *fault);
 /** Opens a file of any format without reading its header. Returns the same values as
@@ -91,7 +92,7 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
 /** Appends the name of a tensor to the name of its archive: "a.npz[w]". Returns `shown`. */
 const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor);
 
-/** Returns the size of the tensor in bytes; of a raw file, the size of the file. */
+/** Returns the size of the tensor in bytes; for a raw file, the size of the file. */
 uint64_t tensor_file_content(const struct tensor_file *file);
 
 /** Copies rank, shape and strides of the file to a description. */
@@ -132,10 +133,8 @@ bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
  */
 int little_endian_copy(const struct tensor_file *file, struct fault *fault);
 
-/**
- * Replaces the descriptor of a big-endian file by that of little_endian_copy(). Does nothing for
- * other files. Returns 0, or -1 with the fault.
- */
+/** Replaces the descriptor of a big-endian file by the descriptor of little_endian_copy(). Does
+ * nothing for other files. Returns 0, or -1 with the fault. */
 int little_endian_replace(struct tensor_file *file, struct fault *fault);
 
 /* Names of tensor files on the command line, and the options that describe raw files. */
@@ -173,10 +172,8 @@ int tensor_args_format(const struct options *options, const char *path, enum fil
  */
 int tensor_args_formats(const struct options *options, enum file_format *formats);
 
-/**
- * Opens a file by the options; of an archive, the tensor that --tensor names. Returns
- * EXIT_CODE_DONE, or another code after an error message, with nothing open.
- */
+/** Opens the file that the options describe; in an archive, the tensor that --tensor names.
+ * Returns EXIT_CODE_DONE, or another code after an error message, with nothing open. */
 enum exit_code tensor_args_open(const struct options *options, const char *path,
                                 enum file_format format, struct tensor_file *file);
 

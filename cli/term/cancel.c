@@ -10,7 +10,7 @@
 
 /* Nothing reads this pipe: after the first byte, every poll() reports it as readable. */
 static int pipe_ends[2] = {-1, -1};
-static atomic_bool cancelled; /* lock-free, so handlers may set it */
+static atomic_bool cancelled; /* lock-free, so that signal handlers may set it */
 static struct timespec first;
 
 /* One ^C may arrive twice: from the terminal and from a parent process such as timeout(1). */

@@ -23,10 +23,8 @@ enum exit_code {
 /** Returns the exit code of a fault, of the service or of mlictl. */
 enum exit_code exit_code_of(const struct fault *fault);
 
-/**
- * Returns the fault of an errno: FAULT_IO_ERROR for a shortage of the system (memory, space,
- * descriptors), because the job itself may be correct, FAULT_CANCELLED after ^C, else `other`.
- */
+/** Returns the fault of an errno: FAULT_IO_ERROR if memory, disk space or descriptors are short,
+ * because the job itself may be correct; FAULT_CANCELLED after ^C; else `other`. */
 enum fault_code exit_code_fault(int error, enum fault_code other);
 
 #endif /* CLI_EXIT_CODE_H */

@@ -65,10 +65,8 @@ void escaped_write(struct textw *w, const char *text, escaped_rule rule)
 static bool output_lost; /* out of memory for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
-/*
- * Replaces control characters by '?', also U+0080 to U+009F: texts may quote bytes of a file or a
- * path, and control characters would act on the terminal.
- */
+/* Replaces control characters, including U+0080 to U+009F, by '?': texts may quote bytes of a file
+ * or a path, and control characters would act on the terminal. */
 static const char *clean(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
@@ -123,8 +121,8 @@ static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
     }
 }
 
-/* Returns the length of the first part of the place, which the text does not name: the text begins
- * with the rest of the place. Without a match, returns the length of the whole place. */
+/* Returns how many bytes of the place precede its last part with which the text begins. If the
+ * text begins with no part of the place, returns the length of the whole place. */
 static size_t unnamed_length(const char *place, const char *text)
 {
     const size_t length = strlen(place);

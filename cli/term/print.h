@@ -77,7 +77,7 @@ void print_json(struct jsonw *w);
 /** Ends the object that jsonw_init_object() began, and prints it as print_json() does. */
 void print_object(struct jsonw *w);
 
-/** Prints the text to stdout and flushes it; hides the live line before. Finishes `w`. */
+/** Prints the text to stdout and flushes it; first hides the live line. Finishes `w`. */
 void print_text(struct textw *w);
 
 /** Reports on stderr that there is no memory for output. From then on, print_flush() fails. */
@@ -93,9 +93,9 @@ void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uin
 
 /* Short texts for people; each function returns `out`. */
 enum { PRINT_TEXT_MAX = 64, PRINT_PATH_MAX = 132 };
-/** Writes a path; "..." and its end if it is longer than size - 1 bytes. */
+/** Writes a path, or "..." and the end of a path that is longer than size - 1 bytes. */
 const char *print_path_end(char *out, size_t size, const char *path);
-/** Writes a path for a message; of a very long path, only the end. */
+/** Writes a path for a message, or only the end of a very long path. */
 const char *print_path(char out[PRINT_PATH_MAX], const char *path);
 /** Writes a shape: "(4, 6, 8)". */
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape);
@@ -139,7 +139,7 @@ bool escaped_is_control(uint32_t code);
  */
 const char *escaped_markup(uint32_t code);
 
-/** The rule of terminals and logs: control characters, also newlines, become '?'. */
+/** The rule of terminals and logs: control characters, including newlines, become '?'. */
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX]);
 
 /* A table in text: each column is as wide as its widest cell. */

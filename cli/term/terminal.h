@@ -28,7 +28,7 @@ bool terminal_size(int fd, int *rows, int *columns);
 void terminal_line_begin(int fd);
 /** Returns the number of characters that the live line may have. */
 int terminal_line_columns(void);
-/** Shows an ASCII text as the live line, cut to the terminal's width; replaces the text before. */
+/** Shows an ASCII text as the new live line, cut to the terminal's width. */
 void terminal_line_show(const char *text);
 /** Clears the live line, so that other lines can be printed. */
 void terminal_line_hide(void);

@@ -13,14 +13,14 @@ enum {
     MARGIN = 24,
     TOP = 92,         /* height of the title and of the lines above the plane */
     PLANE = 560,      /* pixels of the longer side of the plane */
-    SHORT_MIN = 150,  /* minimum pixels of the shorter side: it has to fit its name */
+    SHORT_MIN = 150,  /* minimum pixels of the shorter side: its name must fit */
     TILE_MIN = 16,    /* wanted pixels of a tile's side, as far as PLANE allows */
     TITLE = 15,       /* size of the title */
     STRIP = 44,       /* width of a strip */
     STRIP_GAP = 70,   /* distance of two strips, with space for a name */
     LABEL = 11,       /* font size of numbers */
     LABEL_ROOM = 14,  /* a tile with a smaller side has no number */
-    TILES_DRAWN = 400 /* maximum tiles of an axis that are drawn; of more, every n-th is drawn */
+    TILES_DRAWN = 400 /* if an axis has more tiles, every n-th is drawn */
 };
 
 /* One direction of the plane: an axis of tiles, or, without an axis, a dimension of 1. */
@@ -154,7 +154,7 @@ static bool has_halo(const struct side *side)
     return side->span->reach > side->span->step;
 }
 
-/* Draws lines between tiles without a halo; with a halo, its colour shows the tiles. */
+/* Draws lines between tiles without a halo. If they have one, its colour shows the tiles. */
 static void draw_cuts(const struct picture_of_tiles *p)
 {
     static const char style[] = "stroke=\"#fff\" stroke-width=\"1\"";

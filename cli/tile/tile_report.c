@@ -132,10 +132,8 @@ static const struct {
               [LIMIT_KERNELS] = {"kernels", "the kernels limit the time"},
               [LIMIT_WAITS] = {"waits", "loads, kernels and stores wait for one another"}};
 
-/*
- * Returns the part of the board that is busy for the longest time. Of equal times, the channels
- * come first.
- */
+/* Returns the part of the board that is busy for the longest time. If times are equal, prefers the
+ * channels. */
 static enum limit limit_of(const struct cost_times *times)
 {
     const profile_cost busy[] = {times->busy, times->bus, times->kernels};

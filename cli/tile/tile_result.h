@@ -37,7 +37,7 @@ struct tile_request {
     struct tile_estimate estimate;
     bool has_board;                      /* --profile */
     struct target_profile profile;       /* with has_board */
-    const struct profile_memory *inside; /* memory of the buffers; with has_board */
+    const struct profile_memory *inside; /* with has_board: memory of the buffers */
     struct tile_board board;             /* with has_board */
 };
 
@@ -61,7 +61,7 @@ struct tile_result {
     struct tile_plan plan;
     struct tile_timed other;   /* the best plan by the other objective; only with a board */
     struct tile_jobs firmware; /* loads, kernels and stores as firmware makes them */
-    struct tile_use *uses;     /* uses of the firmware's jobs */
+    struct tile_use *uses;     /* uses of memory by the firmware's jobs */
     struct cost_times times;   /* times of the firmware's jobs; only with a board */
     struct tile_jobs file;     /* the jobs of the job file */
     uint64_t plan_ns;          /* processor time of the search */
@@ -76,7 +76,7 @@ int tile_result_init(struct tile_result *result, const struct tile_request *requ
                      struct fault *fault);
 void tile_result_finish(struct tile_result *result);
 
-/** Returns whether the best plan by the other objective is another plan. */
+/** Returns whether the best plan by the other objective differs from `plan`. */
 bool tile_result_has_other(const struct tile_result *result);
 
 /** Returns the number of transfers of an operand: loads, or stores of the output. */
@@ -101,7 +101,7 @@ const char *tile_axis_name(const struct tile_layer *layer, uint32_t axis, char o
 int tile_file_jobs(struct textw *text, const struct tile_result *result, const char *path,
                    struct fault *fault);
 
-/** Writes the text of the job file that stitches results, with file names and a result as above. */
+/** Like tile_file_jobs(), for the job file that stitches results. */
 int tile_file_stitch(struct textw *text, const struct tile_result *result, const char *path,
                      struct fault *fault);
 

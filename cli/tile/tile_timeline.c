@@ -13,7 +13,7 @@ enum { BUFFERS_MAX = TILE_OPERANDS * TILE_BUFFERS_MAX };
 /* The arrays from which a timeline is drawn. */
 struct drawing {
     const struct tile_result *result;
-    bool kernels; /* false: the time of kernels is unknown, and they are left out */
+    bool kernels; /* false: the time of kernels is unknown; kernels are left out */
     struct timeline_slot *slots;
     size_t slot_count;
     size_t (*after)[TILE_AFTER_MAX];
