@@ -355,8 +355,7 @@ static void rate(void)
     rate_of("threads:tiny=0", 1000);
 }
 
-/* Compares the time of a start that moves the data itself with one that wakes a sleeping channel.
- *  */
+/* Compares the time of starts that move the data with starts that wake a sleeping channel. */
 static void tiny_of(uint32_t bytes)
 {
     static double by_itself[ROUNDS], handed_over[ROUNDS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench-calibrate: calibrates the costs of an engine as mlictl calibrate does, and prints how far
- * the predictions of moves that the calibration has not seen are from measurement. Exits with 1 if
- * they miss the goal.
+ * bench-calibrate: calibrates the costs of an engine as mlictl calibrate does, and prints the
+ * errors of the predictions for moves that the calibration has not measured. Exits with 1 if the
+ * errors exceed the goal.
  */
 #include <getopt.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /*
  * Measures the longest of many calls of one function, in processor time of the calling thread.
  *
- * The scene is built and played several times. Each call counts with its fastest time, because a
- * call takes longer in a second play only if other programs disturb it. The result is the longest
- * of these times.
+ * Builds and plays the scene several times and takes the fastest time of each call: a call that is
+ * slower in another play was disturbed by other programs. The result is the longest of these
+ * times.
  */
 #ifndef BENCH_LONGEST_H
 #define BENCH_LONGEST_H

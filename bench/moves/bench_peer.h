@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Other libraries that can do some of the moves. To add a library: a file peer_NAME.c that fills a
- * struct peer, its name in peers.c, and how to find it in meson.build.
- */
+/* Other libraries that can do some of the moves. To add a library, write peer_NAME.c, which fills
+ * a struct peer, list the peer in peers.c, and find the library in meson.build. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 

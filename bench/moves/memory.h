@@ -16,7 +16,8 @@ struct memory {
     uint64_t random;                 /* state of the random generator */
 };
 
-/* Allocates the regions for jobs of up to these bytes. Returns 0, or -1 after a message. */
+/* Allocates the regions for jobs of up to `src_bytes` and `dst_bytes`. Returns 0, or -1 after a
+ * message. */
 int memory_init(struct memory *m, size_t src_bytes, size_t dst_bytes, uint64_t seed);
 void memory_finish(struct memory *m);
 

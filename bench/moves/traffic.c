@@ -53,8 +53,7 @@ double traffic_bound(const struct bench_case *c, uint32_t elem, size_t wanted, b
         struct box borders[2 * CASE_RANK];
         int count;
 
-        job.src =
-            src.touched; /* addresses count from these arrays; the job's data is not accessed */
+        job.src = src.touched; /* only for offsets: no data is accessed */
         job.dst = dst.touched;
         job_box(&job, &box);
         count = job_borders(&job, borders);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests over a connection, a fixed number of them under way. All lines of a flow are equal
- * except for the id, which has a fixed number of digits; replies are counted by their newlines and
- * searched for errors.
+ * Sends requests over a connection, and keeps a fixed number of requests under way. All lines of a
+ * flow are equal except for the id, which has a fixed number of digits; replies are counted by
+ * their newlines and searched for errors.
  */
 #ifndef BENCH_FLOW_H
 #define BENCH_FLOW_H

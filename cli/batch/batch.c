@@ -55,7 +55,7 @@ static int check_files(const struct options *options)
     return print_refusal("--resume and --junit cannot be the same file: %s", resume);
 }
 
-/* Refuses options that a worker of a queue does not have, and options of a queue without one. */
+/* With --queue, refuses options that a worker does not have; else, options that need a queue. */
 static int check_queue(const struct options *options)
 {
     const bool queue = given(options, "queue");
@@ -430,7 +430,7 @@ static int compare_places(const void *a, const void *b)
     return strcmp(((const struct kept_case *)a)->place, ((const struct kept_case *)b)->place);
 }
 
-/* Returns the cases of the run, sorted by place. Heap; NULL if out of memory. */
+/* Returns the cases of the run, sorted by place, on the heap; or NULL if out of memory. */
 static struct kept_case *list_places(const struct batch *batch, const char *keep)
 {
     const struct cases *cases = batch->cases;

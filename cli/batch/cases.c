@@ -44,7 +44,7 @@ static bool case_is_job_file(const char *path)
     return length > wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-/* Returns the name of a case: "./a/./b.json" -> "a/./b". Heap; NULL if out of memory. */
+/* Returns a case's name, "a/./b" for "./a/./b.json", on the heap; or NULL if out of memory. */
 static char *name_of(const char *called)
 {
     while (called[0] == '.' && called[1] == '/') {
@@ -91,7 +91,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
 
 /* Directories: adds their job files, and those of subdirectories. */
 
-/* Returns the directory without trailing slashes. Heap; NULL if out of memory. */
+/* Returns the directory without trailing slashes, on the heap; or NULL if out of memory. */
 static char *trim(const char *directory)
 {
     size_t length = strlen(directory);

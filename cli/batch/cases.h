@@ -55,9 +55,9 @@ int cases_find(struct cases *cases, const struct options *options, size_t first,
 int cases_add_path(struct cases *cases, const char *path, struct fault *fault);
 
 /**
- * Adds one job file. The case is named `called` without leading "./" and without ".json". `text`
- * is the text of the file (`length` bytes), or NULL if it was not read. Returns 0, or -1 if out of
- * memory.
+ * Adds one job file. The name of the case is `called` without leading "./" and without ".json".
+ * `text` is the text of the file (`length` bytes), or NULL if it was not read. Returns 0, or -1 if
+ * out of memory.
  */
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
               size_t length, struct fault *fault);

@@ -45,8 +45,8 @@ int connector_setup(struct run_setup *setup, const struct options *options,
                     struct daemon_link *link, struct fault *fault);
 
 /**
- * Returns the shell command that runs `job_file` on the service of this batch, for example
- * "mlictl run --engine mock batch-failed/a/job.json". Heap; NULL if out of memory.
+ * Returns the shell command that runs `job_file` on the service of this batch, for example "mlictl
+ * run --engine mock batch-failed/a/job.json". The caller frees the command. NULL: out of memory.
  */
 char *connector_rerun_command(const struct options *options, const char *job_file);
 

@@ -503,8 +503,8 @@ static void abandon(const struct keeping *keeping, const char *place)
     close(root);
 }
 
-/* Returns the directory of `path` relative to `directory`, after following links. Heap; NULL if it
- * is not below `directory`. */
+/* Returns the directory of `path` relative to `directory`, after following links, on the heap; or
+ * NULL if it is not below `directory`. */
 static char *directory_below(const char *directory, const char *path)
 {
     char *root = realpath(directory, NULL), *real = realpath(path, NULL), *name = NULL;
@@ -778,9 +778,10 @@ static size_t plain_bytes(const char *at)
 }
 
 /*
- * Replaces by "%" and two digits: dots in parts of a name that have only dots and a leading slash,
- * which would lead out of the directory; bytes for which plain_bytes() is 0; "%" itself; and the
- * dot of a leading ".kept", because the list and the pool have these names.
+ * Replaces by "%" and two digits: a leading slash, and the dots of a part of a name that has only
+ * dots, because both would lead out of the directory; bytes for which plain_bytes() is 0; "%"
+ * itself; and the dot of a leading ".kept", because the list and the pool have names that begin
+ * so.
  */
 char *kept_place(const char *directory, const char *name)
 {
@@ -989,8 +990,8 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     return save_job(keeper, &job);
 }
 
-/* Returns the path of the result, such as "batch-failed/a/given.npy". Heap; NULL if there is no
- * result or no memory. */
+/* Returns the path of the result, such as "batch-failed/a/given.npy", on the heap. NULL: no
+ * result, or out of memory. */
 static char *given_path(const char *place, const struct evidence *evidence)
 {
     char *path = NULL;

@@ -35,7 +35,7 @@ struct keeping {
     const char *directory; /* DIR; NULL: keep nothing */
     bool is_ours;          /* DIR did not exist when the run began */
     uint64_t origin;       /* kept_origin() of the run */
-    bool sync;             /* sync files to storage: a state file will name them */
+    bool sync;             /* sync files, because a state file will name them */
 };
 
 /* Evidence of a failed job: what kept_save() needs after the attempt, until the verdict. */

@@ -128,8 +128,8 @@ static const char *behind(const char *directory, const char *file)
     return queue_path_is_below(file + length + 1) ? file + length + 1 : NULL;
 }
 
-/* Returns the path of a job file below the real directory of the root. Heap; NULL if the file is
- * not below the root or, with errno ENOMEM, if out of memory. */
+/* Returns the path of a job file below the real directory of the root. On the heap; NULL if the
+ * file is not below the root or, with errno ENOMEM, if out of memory. */
 static char *find_below(const char *root, const char *file)
 {
     char *directory = realpath(root, NULL);
@@ -159,7 +159,7 @@ static char *find_below(const char *root, const char *file)
     return below;
 }
 
-/* Returns the path of a job file below the root. Heap; NULL with the fault filled. */
+/* Returns the path of a job file below the root, on the heap; or NULL with the fault filled. */
 static char *below(const char *root, const char *file, struct fault *fault)
 {
     char shown[2][PRINT_PATH_MAX];

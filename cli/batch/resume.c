@@ -99,7 +99,7 @@ static void note_contents(struct fingerprint *fingerprint, const struct job_file
     }
 }
 
-/* Clears the fingerprint, except for job_file: it is known even if the other inputs are not. */
+/* Clears the fingerprint except job_file, which is known even if the other inputs are not. */
 static void forget_inputs(struct fingerprint *fingerprint)
 {
     uint64_t job_file = fingerprint->job_file;
@@ -185,8 +185,8 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
     return there;
 }
 
-/* Returns why a result is not valid because of the files that its run wrote, or NULL. A report
- * must not name files that do not exist. */
+/* Returns why the files that its run wrote make a result invalid, or NULL. A report must not name
+ * files that do not exist. */
 static const char *output_reason(const struct resume *resume, const struct case_result *then)
 {
     const struct keeping *keeping = resume->keeping;
@@ -224,7 +224,8 @@ static void drop_kept(struct case_result *result)
     result->kept = result->rerun_command = NULL;
 }
 
-/* Sets *valid. If the result is not valid, returns the reason (heap; NULL if out of memory). */
+/* Sets *valid. If the result is not valid, returns the reason, on the heap, or NULL if out of
+ * memory. */
 static char *reason_of(const struct resume *resume, const struct case_result *then,
                        struct batch_case *batch_case, bool *valid)
 {

@@ -186,7 +186,7 @@ static enum source_answer take(void *context, struct batch_case **out, struct fa
 
 /* Handing in. */
 
-/* Returns the "case" event of a result. Heap; NULL if out of memory. */
+/* Returns the "case" event of a result, on the heap; or NULL if out of memory. */
 static char *write_result(const struct case_result *result)
 {
     struct jsonw w;

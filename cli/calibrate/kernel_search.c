@@ -309,7 +309,7 @@ static int measure(struct work *work, const char *what, bool losers, uint64_t un
     return 0;
 }
 
-/* Ratios of times: their logarithms added up, the worst, and the number of losses. */
+/* The ratios of some moves: sum of their logarithms, worst ratio, number of losses. */
 struct summary {
     double logs, worst;
     size_t count, losses;
@@ -360,7 +360,7 @@ static struct summary summary_of(const struct work *work, const struct group *gr
 
 /* Part 1: sizes. */
 
-/* Limits the rows of the stage: the wider they are, the fewer fit into the stage. */
+/* Limits the number of rows of the stage: the wider the rows, the fewer fit into the stage. */
 static void fit_stage(mli_tuning *tuning)
 {
     const uint64_t most =

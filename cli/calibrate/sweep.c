@@ -13,7 +13,7 @@
 #include "mli_explain.h"
 #include "mli_helpers_api.h"
 
-/* A move in two buffers. Each must have room for SWEEP_SLACK bytes more than the tensor. */
+/* A move in two buffers. Each buffer must have room for SWEEP_SLACK bytes more than its tensor. */
 struct sweep_move {
     enum sweep_kind kind;
     mli_tensor src, dst; /* tensors without data */

@@ -467,8 +467,7 @@ static void completion_zsh(void)
     fputs(end_zsh, stdout);
 }
 
-/* Conditions of the `complete` lines: the command on the command line, and the cursor's position.
- *  */
+/* Conditions of the `complete` lines: the command, and the cursor's position. */
 static const char helpers_fish[] =
     "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
     "\n"

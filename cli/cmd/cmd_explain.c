@@ -216,7 +216,7 @@ static int explain_staged(struct run *run, const struct job_file *file,
     return explain_steps(run, file, resolved, fault);
 }
 
-/* Explains a job before it checks limits and rules, so that a refused job is explained too. */
+/* Explains a job before checking limits and rules, so that a refused job is explained too. */
 static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {

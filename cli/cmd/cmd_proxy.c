@@ -204,7 +204,7 @@ static bool is_refused(const struct json *root)
     return false;
 }
 
-/* The reply to a detached job comes before its output exists: it cannot have a payload. */
+/* The reply to a detached job comes before the output exists, so it cannot have a payload. */
 static bool is_premature(const struct json *root, const struct inline_payload *payload)
 {
     struct json params = json_member(root, "params"), detach = {0};
@@ -675,7 +675,7 @@ static enum exit_code explain(const mli_client_error *error)
     return EXIT_CODE_LOST;
 }
 
-/* Other processes may share the open file: its mode is restored at the end. */
+/* Sets O_NONBLOCK. *before gets the old flags, to be restored because processes share them. */
 static int set_mode(int fd, int *before)
 {
     *before = fcntl(fd, F_GETFL);

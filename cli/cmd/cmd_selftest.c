@@ -214,7 +214,7 @@ static enum exit_code selftest(const struct options *options)
     report.keep = options_get(options, "keep");
     report.defaults = shaping;
     print_line(&style, "seed %" PRIu64, plan.seed);
-    print_flush(); /* so that a crash does not lose the seed */
+    print_flush(); /* a crash must not lose the seed */
     const enum exit_code code = remote ? board_calls->selftest(&report, &plan, seconds, options)
                                        : run_all(&report, &plan, seconds, engine);
     selftest_report_finish(&report);

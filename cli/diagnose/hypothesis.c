@@ -109,10 +109,8 @@ static bool pushes_zeros_out(const struct elements *wanted, uint32_t dimension, 
     return true;
 }
 
-/*
- * Adds a question about a wrong offset: it differs by `delta` source elements in source dimension
- * `d`.
- */
+/* Adds a question about a wrong offset in source dimension `d`, which differs by `delta`
+ * elements. */
 static void ask_about_offset(const struct subject *subject, uint32_t d, int64_t delta,
                              struct phrase *phrase)
 {

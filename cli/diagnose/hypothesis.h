@@ -58,7 +58,7 @@ struct candidate {
                       candidate */
 };
 
-/* The list of proposed candidates: further candidates are dropped when it is full. */
+/* The list of proposed candidates; a full list drops further candidates. */
 enum { PROPOSALS_MAX = 512 };
 
 struct proposals {

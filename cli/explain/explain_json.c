@@ -24,7 +24,7 @@ static void write_place(struct jsonw *w, const char *key, const struct board_pla
     jsonw_object_end(w);
 }
 
-/* Cycles as text: they may have a fraction, which the project's own reader refuses as a number. */
+/* Cycles as text: the project's own JSON reader refuses numbers with a fraction. */
 static void write_cycles(struct jsonw *w, const char *key, profile_cost cost)
 {
     char text[PROFILE_COST_TEXT_MAX];

@@ -24,7 +24,7 @@ enum { SELECTION_MAX = 64 };
 struct selection {
     uint64_t extent;
     size_t room;         /* current limit on coordinates and breaks */
-    size_t room_for_all; /* least limit after selection_settle() */
+    size_t room_for_all; /* limit after selection_settle(), unless more slots are in use */
     size_t count;
     uint64_t at[SELECTION_MAX]; /* ascending */
 };
@@ -107,8 +107,7 @@ static void selection_add_around(struct selection *selection, const uint64_t *ed
     }
 }
 
-/* Ends a selection: replaces a break of one coordinate by the coordinate, which takes the same
- * space. */
+/* Ends a selection: replaces a break that hides one coordinate by this coordinate. */
 static void selection_close(struct selection *selection)
 {
     for (size_t i = 0; i <= selection->count; i++) {
@@ -120,8 +119,8 @@ static void selection_close(struct selection *selection)
 }
 
 enum {
-    CONTEXT = 2,     /* coordinates on each side of an edge to select before the whole window */
-    SAMPLES_MIN = 4, /* samples at each end to select before the coordinates between samples */
+    CONTEXT = 2,     /* coordinates beside an edge that are selected before the rest */
+    SAMPLES_MIN = 4, /* samples at each end that are selected before other coordinates */
     ROOM_MIN = 5,
     GAP_MAX = 2, /* slots of a gap between two elements */
     TAIL_MAX = 3 /* slots of the gap after the last element */

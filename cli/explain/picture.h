@@ -188,7 +188,7 @@ struct picture_fit_range {
  */
 bool picture_fit(picture_fit_fn *fits, void *state, const struct picture_fit_range *range);
 
-/* Texts in a picture, for SVG and for terminals. A function with a parameter `out` returns it. */
+/* Texts in a picture, for SVG and for terminals. Functions with a parameter `out` return `out`. */
 enum { PICTURE_WORDS_MAX = 192, PICTURE_TICK_MAX = 24 };
 enum { PICTURE_LINE_MAX = PICTURE_WORDS_MAX + 48 };
 

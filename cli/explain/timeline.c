@@ -592,7 +592,7 @@ int timeline_draw(const struct timeline *timeline, const char *path, struct faul
     return timeline_chart_save(&chart, path, fault);
 }
 
-/* The trace's time of cycle 0, in ns: no event of a trace may have time 0. */
+/* The time of cycle 0 in a trace, in ns; not 0, because no event of a trace may have time 0. */
 #define ORIGIN_NS UINT64_C(1)
 
 /* Writes a slot as a transfer that has ended. */

@@ -370,7 +370,7 @@ static int compare_starts(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Returns the indices of the slots, sorted by start. Heap; null if out of memory. */
+/* Returns the indices of the slots, sorted by start, on the heap; or null if out of memory. */
 static size_t *order_of(const struct timeline_panel *panel)
 {
     struct start *starts = calloc(panel->slot_count + 1, sizeof *starts);
@@ -428,7 +428,7 @@ static int compare(const void *a, const void *b)
     return (int)x->begins - (int)y->begins;
 }
 
-/* Returns the sorted changes of a memory. Heap; null if out of memory. */
+/* Returns the sorted changes of a memory, on the heap; or null if out of memory. */
 static struct edge *edges_of(const struct timeline_panel *panel, uint32_t memory, size_t *count)
 {
     struct edge *edges = calloc(2 * panel->use_count + 1, sizeof *edges);

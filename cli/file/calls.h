@@ -25,10 +25,8 @@ int write_bytes(int fd, const void *bytes, size_t size, off_t offset);
 /** Calls ftruncate(). */
 int set_size(int fd, off_t size);
 
-/*
- * Syncs files to storage, so that they survive a power cut. A file needs both functions: sync its
- * content before the file gets its name, and the name afterwards.
- */
+/* Syncs files to storage, so that they survive a power cut. A file needs both functions: sync the
+ * content before the file gets its name, and the name afterwards. */
 
 /**
  * Syncs the content of an open file. Returns 0 or an errno. A file system that cannot sync

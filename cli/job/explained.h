@@ -82,10 +82,8 @@ struct explained {
 int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
 
-/**
- * Allocates the parameters that the result has per axis; own->axis is their axis, or -1 if there
- * are none. quant_alloc(own, 0) frees them. Returns 0 or -1.
- */
+/** Allocates the parameters that the result has per axis; own->axis is the axis of these
+ * parameters, or -1 if there are none. quant_alloc(own, 0) frees them. Returns 0 or -1. */
 int explained_own_parameters(const struct resolved *resolved, struct quant *own,
                              struct fault *fault);
 

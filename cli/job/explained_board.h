@@ -71,7 +71,7 @@ struct explained_board {
     uint64_t list_address[MLI_MOV_MAX_CHANNELS]; /* address of the descriptors of each channel */
     uint32_t channels;                           /* number of channels that share the move */
     bool kernel; /* true: a kernel on the core permutes in vector memory, without descriptors */
-    struct kernel_work work; /* work of the kernel `kernel` */
+    struct kernel_work work; /* the work of that kernel */
     /* Plan of each channel, with addresses of the board. */
     struct mli_plan part[MLI_MOV_MAX_CHANNELS];
     struct list_count count; /* counts of all channels together */

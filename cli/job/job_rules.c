@@ -10,7 +10,7 @@
 
 /* One tensor of a job. */
 struct side {
-    const char *name, *member, *pointer; /* "src", "src.memory", "/src/memory" */
+    const char *name, *member, *pointer; /* such as "src", "src.memory", "/src/memory" */
     const struct tensor_ref *ref;
     const struct tensor_spec *spec;
     uint64_t bytes;

@@ -46,7 +46,7 @@ static bool is_disturbed(const struct fault *fault, bool lost)
 
 static void complain_other(const struct expectation *expect, struct fault *fault)
 {
-    /* The fault's text names its place: print the pointer only if it is the part that differs. */
+    /* The fault's text names its place: print the pointer only if the pointers differ. */
     bool named = expectation_names(expect, fault);
     const char *pointer = named && fault->has_pointer ? fault->pointer : NULL;
     char wanted[ERROR_TEXT_MAX], got[ERROR_TEXT_MAX];

@@ -9,7 +9,7 @@
 
 enum { SHOWN_MAX = 16, WORD_BITS = 64, JOB_TEXT_MAX = 192 };
 
-/* Maximum number of steps of the search in one file; they take about a second. */
+/* Maximum number of steps of the search in one file, which take about a second. */
 #define BUDGET UINT64_C(50000000)
 
 void races_begin(struct races *races, const struct job_file *file)

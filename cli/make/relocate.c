@@ -101,7 +101,7 @@ static int rewrite(char **name, const char *working, const struct parts *directo
     return 0;
 }
 
-/* Returns the real path of the directory of `path`. Heap; null: errno is set. */
+/* Returns the real path of the directory of `path`, on the heap; or null with errno set. */
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -198,8 +198,8 @@ static bool to_digits(const struct index_digits *c, uint64_t step, uint64_t out[
     return step == 0;
 }
 
-/* Returns the index of the only digit of a step that is not 0, or c->digits if not exactly one is.
- *  */
+/* Returns the index of the only digit of a step that is not 0, or c->digits if there is not
+ * exactly one. */
 static size_t only_digit(const struct index_digits *c, const uint64_t steps[DIGITS_MAX])
 {
     size_t found = c->digits;

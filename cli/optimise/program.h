@@ -9,7 +9,7 @@
  *                                     results; reach.c finds who wrote the bytes that a step reads
  *          -> fusion.c                chooses a source for each step; the steps that are needed
  *          -> rewrite.c               the text of the new job file
- *          -> optimise.c              repeats all this with the new file, also with jobs split into
+ *          -> optimise.c              repeats this with the new file, also with jobs split into
  *                                     parts (job_parts.c), until no job can be saved
  *          -> proof.c                 runs both files on position-coded data and compares
  *          -> optimise_report.c       before and after, and the reasons for what stays
@@ -74,7 +74,7 @@ enum kept {
 #undef KEPT_ENUM
 };
 
-/* Maximum number of comparisons of a read with a write in one search: they take a second or two. */
+/* Maximum number of comparisons of a read with a write in one search, which take a second. */
 #define PROGRAM_BUDGET UINT64_C(100000000)
 
 /* No step, store or route. */

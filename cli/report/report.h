@@ -62,8 +62,8 @@ void batch_report_note(struct batch_report *report, const char *text);
 void batch_report_result(struct batch_report *report, const struct case_result *result);
 /** Updates the live line, about ten times a second; `ns` since batch_report_begin(). */
 void batch_report_tick(struct batch_report *report, uint64_t ns);
-/** With --repeat, call it before a tick: the newest attempt is number `now` of the `all` attempts
- * at its case. */
+/** Sets the number of the newest attempt: `now` of `all` attempts at a case. With --repeat, call
+ * it before each tick. */
 void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all);
 /** Reports a case that has not run, before batch_report_end(). */
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file);

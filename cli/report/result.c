@@ -40,7 +40,7 @@ enum kind {
 enum presence {
     ALWAYS,
     IF_SET,        /* not written if it is 0, NULL or empty; may be missing */
-    IF_PREVIOUS,   /* written and required if the member before it is there */
+    IF_PREVIOUS,   /* written and required if the preceding member is there */
     MAY_BE_MISSING /* always written */
 };
 
@@ -50,7 +50,7 @@ struct field {
     size_t at; /* offset in the struct */
     enum presence presence;
     const char *const *words;
-    enum result_part part; /* for a member of a result */
+    enum result_part part; /* only in tables of struct case_result */
 };
 
 /* The greatest whole number that jsonw_uint() writes. */
