@@ -71,7 +71,7 @@ const struct scene deadline_scene = {
 
 static struct sigbus_guard *guards;
 
-/* No access faults in a guard here, so the addresses are arbitrary. */
+/* The scenes access no guarded memory, so the addresses are arbitrary. */
 static void guard(uint32_t at)
 {
     if (sigbus_guard_init(&guards[at], (void *)(uintptr_t)(4096 * (at + 1)), 4096) < 0)

@@ -88,7 +88,8 @@ static struct contender *add_tuned(struct race *race, const struct tuned *tuned)
 
 /*
  * Compares the times with the tuning and with the defaults, measured in turns. A high ratio is
- * often a disturbance: races again without the peers and with more rounds, and takes that result.
+ * often a disturbance: then races again without the peers and with more rounds, and keeps the last
+ * result.
  */
 static void compare(struct race *race, const struct contender *tuned, struct result *r)
 {

@@ -9,7 +9,7 @@
 int export_csv(const struct result_list *list, const char *path);
 int export_json(const struct result_list *list, const char *path);
 
-/* Open a file, and close it with a check of errors; the plot uses these functions, too. */
+/* Open a file, and close it after an error check. The plot uses these functions, too. */
 int export_close(void *file, const char *path);
 void *export_open(const char *path);
 

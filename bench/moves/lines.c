@@ -298,7 +298,7 @@ static int lines_tiles_init(struct lines_tiles *t, const struct job *j, const st
 
 enum { LINES_LINE = 64, RUNS = 3 /* runs of each order that is tried */, TURNS = 8 };
 
-/* Shorter single runs take too little time to be measured. */
+/* A run that is shorter than this cannot be measured alone. */
 #define SHORT_NS 100000.0
 
 struct lines {

@@ -34,7 +34,7 @@ static void set_outer(struct planes *p, const struct box *b, uint32_t row, uint3
     for (uint32_t i = 0; i < b->rank; i++) {
         if (i == row || i == column)
             continue;
-        if (n == 2) { /* equal only in rank 4 if there is no second dimension */
+        if (n == 2) { /* a third outer dimension: not supported */
             p->outer[0] = 0;
             return;
         }

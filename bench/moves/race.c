@@ -24,9 +24,11 @@ static double memcpy_samples[RACE_ROUNDS * RACE_CONTENDERS];
 static int memcpy_count;
 static size_t memcpy_repeat;
 
-/* Untimed runs precede each sample, so that the caches are in the state that this contender leaves,
- * not in the state that the previous contender left. After stores that bypass the caches, memcpy of
- * some MiB reaches its own speed in the third run only. */
+/*
+ * Untimed runs precede each sample, so that the caches are in the state that this contender
+ * leaves, not in the state that the previous contender left. After stores that bypass the caches,
+ * memcpy of some MiB reaches its usual speed in the third run only.
+ */
 static int warm_ups(const struct race *r)
 {
     const size_t bytes = r->job->moved_bytes;
@@ -215,7 +217,7 @@ static void leave(struct race *r)
     }
 }
 
-/* All contenders of a round share the median of the samples of memcpy beside them. */
+/* Divides the samples of all contenders in a round by the median of the round's memcpy samples. */
 static void one_round(struct race *r)
 {
     struct contender *in[RACE_CONTENDERS];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Times several contenders at one job, each sample beside a sample of memcpy. The first contender
- * decides the number of rounds; contenders that are much slower drop out.
- */
+/* Times several contenders at one job, each sample right after a sample of memcpy. The first
+ * contender decides the number of rounds; contenders that are much slower drop out. */
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 

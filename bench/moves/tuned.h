@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library with the tuning of a file of `mlictl calibrate --kernels`, beside its defaults. */
+/* Compares the library with a tuning file of `mlictl calibrate --kernels` and with its
+ * defaults. */
 #ifndef BENCH_TUNED_H
 #define BENCH_TUNED_H
 

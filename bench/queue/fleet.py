@@ -60,14 +60,14 @@ class Worker:
         self.killed = None
 
     def kill(self, begin):
-        """Kills the process, but not before it has ended a case, or has no case left."""
+        """Waits until the process has ended a case or has exited, and kills it."""
         while not self.results() and self.process.poll() is None:
             time.sleep(0.005)
         self.process.kill()
         self.killed = time.monotonic() - begin
 
     def results(self):
-        """Returns its case events; a killed worker may have cut its last line."""
+        """Returns the worker's case events, without the line that a kill may have cut."""
         events = []
         for line in self.output.read_bytes().splitlines(keepends=True):
             if line.endswith(b"\n"):
@@ -75,13 +75,13 @@ class Worker:
         return [event for event in events if event["event"] == "case"]
 
     def speed(self):
-        """Returns cases for each second."""
+        """Returns the speed of the worker in cases per second."""
         results = self.results()
         return len(results) / (sum(event["ns"] for event in results) / 1e9) if results else 0
 
 
 def ideal(workers, count):
-    """Returns the T until which the living workers can have done `count` cases."""
+    """Returns the time T by which the living workers can have done `count` cases."""
     ends = sorted(worker.killed for worker in workers if worker.killed is not None)
     done, begin = 0.0, 0.0
     for end in [*ends, float("inf")]:

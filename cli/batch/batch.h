@@ -44,7 +44,7 @@ struct batch_settings {
     uint32_t channels; /* channels of the service in this process; 0: all channels of its engine */
     struct shard shard;
     struct trial_plan trial;
-    /* The DIR of --keep or the default, even with --keep none; not searched for cases. */
+    /* DIR of --keep, or the default DIR even with --keep none; it is not searched for cases. */
     const char *keep;
     const char *resume; /* path of the state file; NULL without --resume */
     bool whole;         /* true: neither --filter nor --shard was given */

@@ -706,8 +706,8 @@ static int duplicate(int fd)
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Duplicates the descriptor of an open file. The descriptor of an archive may refer to a copy of
- * one tensor, so archives are opened again later. */
+/* Duplicates the descriptor of an open file. Does nothing for an archive, which is opened again
+ * later: its descriptor may refer to a copy of one tensor. */
 static int file_of(const struct tensor_file *file)
 {
     return file_format_is_archive(file->format) ? -1 : duplicate(file->fd);

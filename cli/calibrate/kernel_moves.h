@@ -45,14 +45,14 @@ struct kernel_memory {
     uint64_t random; /* state of the random generator that chooses the addresses */
 };
 
-/** Maps and writes the memory. Returns 0, or -1 if there is not enough. */
+/** Maps and writes the memory. Returns 0, or -1 if there is not enough memory. */
 int kernel_memory_init(struct kernel_memory *memory, size_t src_bytes, size_t dst_bytes);
 void kernel_memory_finish(struct kernel_memory *memory);
 
 /** Returns the next random number. */
 uint64_t kernel_memory_random(struct kernel_memory *memory);
 
-/** Sets *move to a kind with about `bytes` bytes of destination. The move has no addresses yet. */
+/** Makes *move a move of a kind that writes about `bytes` bytes. It has no addresses yet. */
 void kernel_move_init(struct kernel_move *move, const struct kernel_shape *shape, uint32_t elem,
                       size_t bytes);
 

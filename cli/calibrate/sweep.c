@@ -348,7 +348,7 @@ static double shortest_run(const struct measure *measure, mli_mov_handle_t *hand
     return best;
 }
 
-/* Measures the probe. Returns whether the time is near the shortest time. */
+/* Measures the probe. Returns whether it takes at most QUIET times its shortest time. */
 static bool is_quiet(struct measure *measure)
 {
     static uint8_t from[PROBE_BYTES], to[PROBE_BYTES];

@@ -45,8 +45,7 @@ struct differing {
     bool has_largest;
     uint32_t largest_at[MLI_MAX_RANK];
     double largest;
-    double relative; /* floats: the largest difference divided by the magnitude of b there; 0: b is
-                        0 */
+    double relative; /* floats: `largest` / magnitude of b's element; 0: that is 0 */
     uint64_t ulps;   /* floats: number of representable numbers from a to b */
 
     uint32_t leading; /* number of dimensions before those of a plane; 0: there are no planes */

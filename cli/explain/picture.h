@@ -229,7 +229,7 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
                                const struct picture_side *side, const struct picture_axis *axis,
                                size_t slot);
 
-/** Returns whether each moved element has its own letter: there are few, and all have a cell. */
+/** Returns whether each moved element has its own letter: few elements, which all have a cell. */
 bool picture_has_letters(const struct picture *picture);
 
 /**

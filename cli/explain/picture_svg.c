@@ -120,7 +120,7 @@ static void draw_caption(struct textw *w, const struct picture_block *block,
     svgw_text(w, x, base, &font, "%s", words);
 }
 
-/* Returns whether the rows' caption is above the planes because it is too long for their side. */
+/* Returns whether the rows' caption is above the planes, because it is longer than their side. */
 static bool svg_axis_caption_is_above(const struct picture_block *block)
 {
     const struct picture_axis *axis = &block->side->axis[PICTURE_ROWS];

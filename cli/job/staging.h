@@ -36,7 +36,7 @@ void staging_finish(struct staging *stage);
 
 /**
  * Checks that the memory of the stage has space for the two buffers if nothing else is there.
- * Returns 0, even without a profile or for an unknown memory, or -1 with FAULT_REFUSED at /stage
+ * Returns 0, also without a profile or for an unknown memory; or -1 with FAULT_REFUSED at /stage
  * (rule capacity).
  */
 int staging_check_capacity(const struct staging *stage, const struct target_profile *profile,

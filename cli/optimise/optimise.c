@@ -179,8 +179,8 @@ static struct optimised_job *follow(const struct program *p, const struct optimi
     return followed;
 }
 
-/* Replaces the program by the program of its rewritten text. Jobs that are missing there overwrite
- * nothing, so further jobs may be fused. */
+/* Replaces the program by the program of its rewritten text. Removed jobs no longer overwrite
+ * anything, so further jobs may be fused. */
 static int advance(struct optimised *result, const struct optimise_request *request,
                    struct fault *fault)
 {

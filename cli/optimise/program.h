@@ -102,8 +102,8 @@ struct store {
 enum { ROUTES_MAX = 8 };
 struct route {
     struct index_map map; /* map from the source of step `base` to the destination of this step */
-    size_t base;   /* index of the step whose source is read, with the content of the time of step
-                      `base` */
+    size_t base;   /* index of the step whose source this step reads, with the content that step
+                      `base` reads */
     uint32_t cost; /* number of jobs that are needed to make that source */
     bool possible; /* true: a job can have this move */
     bool open; /* the map could not be composed with all routes of the writer of the source; a map
@@ -211,8 +211,7 @@ struct reach {
                       are not set */
     size_t count;
     struct piece pieces[PIECES_MAX]; /* from the newest write to the oldest; disjoint */
-    bool all; /* the pieces cover all samples; else the other samples are zeros, or older than all
-                 steps */
+    bool all; /* the pieces cover all samples; else no step wrote the other samples */
 };
 
 /** Finds the steps before step `before` that wrote the bytes of `store` that `map` reads. */

@@ -74,7 +74,7 @@ struct words {
     "  return old and old:sub(17) ~= case:sub(17)\n" /* behind INPUTS */                           \
     "end\n"
 
-/* ARGV: 0, 0, then name and case in turn. Returns the first case that is known with another path,
+/* ARGV: 0, 0, name, case, name, case, ... Returns the first case that is known with another path,
  * or nil. */
 #define SCRIPT_CHECK                                                                               \
     SCRIPT_HEAD                                                                                    \
@@ -85,8 +85,8 @@ struct words {
     "return nil\n"
 
 /*
- * ARGV: lease, the grades that make an equal case run again (enum queue_grade), then name and case
- * in turn. Returns the numbers of added, replaced, known cases. Clears the refusals of a known
+ * ARGV: lease, the grades that make an equal case run again (enum queue_grade), name, case, name,
+ * case, ... Returns the numbers of added, replaced, known cases. Clears the refusals of a known
  * case: machines that lacked its files may have them now.
  */
 #define SCRIPT_ADD                                                                                 \
@@ -137,7 +137,7 @@ struct words {
     "local refusals = tonumber(call('HGET', counts, 'r:' .. name) or '0')\n"                       \
     "return {call('HGET', cases, name), lease, deliveries, refusals}\n"
 
-/* ARGV: name, token. Does nothing if another token owns the lease by now. */
+/* ARGV: name, token. Does nothing if the lease now belongs to another token. */
 #define SCRIPT_RENEW                                                                               \
     SCRIPT_HEAD                                                                                    \
     "if not is_of(call('HGET', leases, ARGV[1]), ARGV[2], ' ') then return 0 end\n"                \

@@ -30,10 +30,8 @@ static int submission_check_rules(const struct job_rules *rules, const struct jo
     return job_rules_check(rules, r, &explained, fault);
 }
 
-/*
- * Replaces a big-endian source by a copy. A stream carries whole files: also copies the tensor out
- * of an archive, to send only the tensor.
- */
+/* Replaces a big-endian source by a copy. For a stream, which carries whole files, also copies the
+ * tensor out of an archive. */
 static int submission_lift_source(const struct daemon_link *link, struct resolved *r,
                                   struct fault *fault)
 {

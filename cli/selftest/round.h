@@ -81,10 +81,8 @@ void round_progress_clear(struct round_progress *progress);
 
 /* A case, carried out through the public API on the current engine. */
 
-/*
- * A call into the library, watched by another thread: after a timeout the transfer is cancelled; if
- * the call does not return even then, it is lost.
- */
+/* A call into the library, watched by another thread: after a timeout the transfer is cancelled; a
+ * call that does not return even then is lost. */
 
 struct flight {
     pthread_mutex_t mutex;

@@ -510,8 +510,8 @@ static bool is_tensor(const char *name)
 
 /*
  * Adds a member to the list, unless it is no .npy file. Members must not share bytes of the file:
- * otherwise the work to unpack all of them would have no limit in the size of the file. A member
- * that is larger than the file is refused when it is opened.
+ * otherwise the size of the file would not limit the work of unpacking all members. A member that
+ * is larger than the file is refused when it is opened.
  */
 static int add_member(struct npz *npz, const struct zip_entry *zip, const char *name,
                       struct tensor_list *list, struct fault *fault)

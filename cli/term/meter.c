@@ -88,7 +88,8 @@ static void put_label(struct textw *w, const char *label, size_t room)
     textw_finish(&plain);
 }
 
-/* Writes the line. If it is too long, cuts the label to LABEL_MIN, or else omits the speed. */
+/* Writes the line. If it is too long, cuts the label to LABEL_MIN; if that is not enough, omits
+ * the speed. */
 static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t total, uint64_t ns)
 {
     struct textw numbers, speed;

@@ -226,7 +226,7 @@ static int explain_file(struct tile_request *r, mli_explanation *move, struct fa
     return status;
 }
 
-/* Reads the source; of a move, also the options that describe the move. */
+/* Reads the source and, for a move, the options that describe the move. */
 static int tile_request_source(struct tile_request *r, enum tile_kind kind)
 {
     r->job.common.op = JOB_OP_MOV;
