@@ -107,7 +107,7 @@ static void start(struct move *m)
     check(mli_mov_start(&m->handle, NULL, NULL, NULL));
 }
 
-/* Returns the nanoseconds from start to done; waits by sleeping or by polling. */
+/* Returns the nanoseconds from the start of a move to its end; waits by sleeping or by polling. */
 static double start_to_done(struct move *m, bool sleep)
 {
     const double begin = now();

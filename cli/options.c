@@ -109,7 +109,8 @@ static int check_path(const struct option *option, const char *value)
                          option->value);
 }
 
-/* Stores one option; `inline_value` is the text after "=", or null. May take the next word. */
+/* Stores one option; `inline_value` is the text after "=", or null. May take the value from the
+ * next word. */
 static int take(struct options *options, const struct option *option, const char *inline_value,
                 char **words, int *used)
 {

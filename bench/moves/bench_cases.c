@@ -5,7 +5,7 @@
 
 enum { L2_KIB = 384, DRAM_KIB = 131072 };
 
-/* The cases have the order of bench_cases.c; the columns are elements of 1, 2 and 4 bytes. */
+/* Rows in the order of the cases below; columns for elements of 1, 2 and 4 bytes. */
 static const struct {
     double l2[3], dram[3];
 } known[CASE_LISTED] = {

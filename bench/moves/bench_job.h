@@ -18,13 +18,13 @@ extern "C" {
 
 /* One dimension of the destination. */
 struct axis {
-    uint32_t count;  /* number of coordinates that the move writes */
-    uint32_t at;     /* first coordinate that the move writes */
-    int64_t to;      /* stride of the destination */
-    int64_t from;    /* stride of the source */
-    int64_t first;   /* source coordinate of the first written coordinate; below 0 in the padding */
-    uint32_t step;   /* distance of the source coordinates of neighbouring written coordinates */
-    uint32_t extent; /* number of source coordinates */
+    uint32_t count;     /* number of coordinates that the move writes */
+    uint32_t at;        /* first coordinate that the move writes */
+    int64_t to;         /* stride of the destination */
+    int64_t from;       /* stride of the source */
+    int64_t first;      /* source coordinate of the first written coordinate; in padding: below 0 */
+    uint32_t step;      /* distance of the source coordinates of neighbouring written coordinates */
+    uint32_t extent;    /* number of source coordinates */
     uint32_t inside_at; /* first written coordinate that is not padding */
     uint32_t inside;    /* number of written coordinates that are not padding */
 };
@@ -64,9 +64,9 @@ struct box {
 void job_box(const struct job *j, struct box *b);
 
 /*
- * Makes the padding a list of boxes to clear, outer dimensions first, each as large as possible, in
- * the dimensions of the job. Returns the number of boxes, up to 2 * CASE_RANK; src of each box is
- * null.
+ * Divides the padding into boxes to clear, each as large as possible: the padding of outer
+ * dimensions first. The boxes have the dimensions of the job. Returns the number of boxes, up to 2
+ * * CASE_RANK; src of each box is null.
  */
 int job_borders(const struct job *j, struct box *borders);
 

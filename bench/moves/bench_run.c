@@ -13,10 +13,8 @@
 /* The size from which moves are streamed by default: mli_cpu_set_stream_min(). */
 enum { STREAMED = 32 * 1024 * 1024 };
 
-/*
- * A tuning that takes more than TUNED_AGAIN times the defaults is measured in up to TUNED_RACES
- * further races of TUNED_ROUNDS rounds.
- */
+/* A tuning that takes more than TUNED_AGAIN times the time of the defaults is measured in up to
+ * TUNED_RACES further races of TUNED_ROUNDS rounds. */
 #define TUNED_AGAIN 1.02
 enum { TUNED_RACES = 3, TUNED_ROUNDS = 21 };
 
@@ -63,7 +61,8 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
-/* Searches for the best order of lines before the race, with the job at another place. */
+/* Searches for the best order of lines before the race, with the job at another place in
+ * memory. */
 static void add_lines(struct memory *memory, struct result *r, struct race *race)
 {
     struct contender *last = &race->at[race->count++];

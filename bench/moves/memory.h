@@ -23,7 +23,7 @@ void memory_finish(struct memory *m);
 
 uint64_t memory_random(struct memory *m);
 
-/* Sets j->src and j->dst, a random number of cache lines into the regions. */
+/* Sets j->src and j->dst to random cache lines of the regions. */
 void memory_place(struct memory *m, struct job *j);
 
 /* Fills the destination and its guards; then, after a move, compares it with the expectation. */

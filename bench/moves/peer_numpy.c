@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Peer numpy in an embedded interpreter: copyto() from a strided view, fill() for the padding. Only
- * the calls are timed; the views are made before.
- */
+/* Peer numpy in an embedded interpreter: copyto() from a strided view, fill() for the padding.
+ * Only the calls are timed; the views are made beforehand. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -11,9 +11,9 @@ extern "C" {
 
 /*
  * Every plane is `rows` x `columns` elements of the destination, with its columns next to each
- * other. A transposed plane has its rows next to each other in the source, and `from` between
- * columns; a plane that is not transposed has its columns next to each other, and `from` between
- * rows.
+ * other. In the source, a transposed plane has its rows next to each other and its columns at
+ * distance `from`; any other plane has its columns next to each other and its rows at distance
+ * `from`.
  */
 struct planes {
     bool transposed;

@@ -49,7 +49,7 @@ static int bottom(const struct plot *p)
     return TOP + p->rows * ROW;
 }
 
-/* Gives each listed case that was measured a row. */
+/* Gives a row to each listed case that was measured. */
 static void find_rows(struct plot *p)
 {
     for (int i = 0; i < CASE_LISTED; i++) {

@@ -6,7 +6,10 @@
 
 #include "bench/moves/bench_job.h"
 
-enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; larger moves only repeat the pattern */ };
+enum {
+    LINE = 64,
+    ENOUGH = 4 * 1024 * 1024 /* bytes; larger moves repeat the pattern */
+};
 
 /* The touched cache lines of the source or the destination. */
 struct lines {

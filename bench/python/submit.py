@@ -92,7 +92,7 @@ def main():
     options = parser.parse_args()
     failed = False
     with mli.serve(engine="threads", channels=2) as client:
-        # Client and service on two processors: else the scheduler's choices are measured.
+        # Separate processors: otherwise the times depend on where the scheduler puts the processes.
         if os.cpu_count() > 1:
             os.sched_setaffinity(client.server.pid, {1})
             os.sched_setaffinity(0, {0})

@@ -48,7 +48,7 @@ def make_cases(directory, count, bad):
 
 
 class Worker:
-    """A process that pulls cases; the fault engine delays each by a random time with this mean."""
+    """A process that pulls cases; the fault engine delays each case, on average by `delay_ms`."""
 
     def __init__(self, mlictl, directory, url, number, delay_ms, seed):
         self.delay_ms = delay_ms

@@ -7,7 +7,7 @@
 
 struct idle {
     unsigned long resident_kib; /* memory of the process, which all threads share */
-    unsigned long wakeups;      /* context switches of all threads in that time */
+    unsigned long wakeups;      /* context switches of all threads while the process was watched */
     double cpu_ms;
 };
 

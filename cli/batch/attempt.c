@@ -19,7 +19,7 @@
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    struct case_result last; /* only the members RESULT_LAST, from the last attempt */
+    struct case_result last; /* the last attempt; only the members RESULT_LAST are set */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -164,10 +164,8 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
 
 /* The result of an attempt. */
 
-/*
- * Returns whether a fault concerns a file of a job. Its code does not show that, because every
- * refusal has this code; but its pointer ends in a member that names a file or a tensor in a file.
- */
+/* Returns whether a fault concerns a file of a job. The fault's code is the same for every
+ * refusal, but its pointer ends in a member that names a file or a tensor in a file. */
 static bool is_about_a_file(const struct fault *fault)
 {
     const char *last = fault->has_pointer ? strrchr(fault->pointer, '/') : NULL;

@@ -47,7 +47,7 @@ static const char head[] =
     "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
 static const char ours[] = "# It has made this directory, too.\n";
 
-/* The list writes this before a place that begins like a comment. */
+/* Precedes a place in the list that would otherwise look like a comment. */
 static const char here[] = "./";
 
 struct wanted {

@@ -79,10 +79,8 @@ struct kept {
 int kept_save(const struct keeping *keeping, const char *name, const struct evidence *evidence,
               struct kept *kept, struct fault *fault);
 
-/**
- * Returns the path of the directory for the case `name`, which is always below `directory`. Heap;
- * NULL if out of memory.
- */
+/** Returns the path of the directory for the case `name`, which is always below `directory`. The
+ * caller frees the path. NULL: out of memory. */
 char *kept_place(const char *directory, const char *name);
 
 /** Returns the origin of the cases that a run keeps: digests of working directory and PATHs. */

@@ -19,7 +19,7 @@
 /**
  * Notes the files that the jobs of `file` read, except outputs of earlier jobs, before the jobs
  * run. Leaves the inputs unknown if out of memory, or if the files exceed FINGERPRINT_FILES_MAX or
- * FINGERPRINT_NAMES_MAX. fingerprint_finish() when done.
+ * FINGERPRINT_NAMES_MAX. Call fingerprint_finish() when done.
  */
 void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *file,
                         struct contents *contents);

@@ -287,7 +287,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
         workers[0].link = *first;
         *first = (struct daemon_link){0};
         run_workers(&shared, workers, plan->workers, callbacks);
-        daemon_link_finish(&workers[0].link); /* open if the thread did not start */
+        daemon_link_finish(&workers[0].link); /* still open if no thread was started */
     } else if (plan->workers > 0) {
         fault_no_memory(&shared.fault);
         shared.exit = EXIT_CODE_FAILED;

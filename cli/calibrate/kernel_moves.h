@@ -59,7 +59,7 @@ void kernel_move_init(struct kernel_move *move, const struct kernel_shape *shape
 /** Places a move at random cache lines. Returns whether it fits. */
 bool kernel_move_place(struct kernel_move *move, struct kernel_memory *memory);
 
-/** Moves. Returns 0, or -1 if the library refuses the move. */
+/** Runs the move. Returns 0, or -1 if the library refuses the move. */
 int kernel_move_run(struct kernel_move *move);
 
 /**

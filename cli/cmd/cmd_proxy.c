@@ -168,7 +168,7 @@ static enum proxy_end give_up(struct proxy *proxy, const struct rpc_id *id, stru
     return answer(proxy, id, fault);
 }
 
-/* Reads "id"; an unreadable one becomes null. */
+/* Reads "id"; an invalid id becomes null. */
 static void read_id(const struct json *root, struct rpc_id *id)
 {
     struct json value = json_member(root, "id");

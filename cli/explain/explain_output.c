@@ -22,7 +22,7 @@ static void print_as_text(const struct explain_output *output, const struct expl
     print_text(&w);
 }
 
-/* Refuses to replace a file that the job reads or writes by a drawing. */
+/* Refuses a path of a drawing at which the job reads or writes a file. */
 static int check_apart(const char *path, const struct job_file *file,
                        const struct resolved *resolved, struct fault *fault)
 {

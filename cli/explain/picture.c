@@ -55,7 +55,7 @@ static size_t room_taken(const struct selection *selection)
     return taken;
 }
 
-/* Lowers the limit to `room`, or to the number of slots that are already used. */
+/* Lowers the limit to `room` or to the number of slots in use, whichever is larger. */
 static void selection_settle(struct selection *selection)
 {
     size_t taken = room_taken(selection);
@@ -122,8 +122,8 @@ enum {
     CONTEXT = 2,     /* coordinates beside an edge that are selected before the rest */
     SAMPLES_MIN = 4, /* samples at each end that are selected before other coordinates */
     ROOM_MIN = 5,
-    GAP_MAX = 2, /* slots of a gap between two elements */
-    TAIL_MAX = 3 /* slots of the gap after the last element */
+    GAP_MAX = 2, /* maximum number of slots of a gap between two elements */
+    TAIL_MAX = 3 /* the same for the gap after the last element */
 };
 
 static void put(struct picture_axis *axis, struct picture_slot slot)
@@ -178,7 +178,7 @@ static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
         put(axis, break_slot(shown_to, at));
 }
 
-/* Selects the first, last and second sample, first of the tensor, then of the padding. With a
+/* Selects the first, last and second sample, each of the tensor before that of the padding. With a
  * large step, samples are far apart and far from the window's edges. */
 static void select_samples(struct selection *selection, const mli_explained_axis *a)
 {

@@ -60,7 +60,7 @@ enum picture_window { PICTURE_OUT, PICTURE_STEPPED_OVER, PICTURE_SAMPLED };
 
 struct picture_slot {
     enum { SLOT_COORDINATE, SLOT_GAP, SLOT_BREAK } kind;
-    /* Coordinate (src: including padding); for a break, the first omitted coordinate. */
+    /* Coordinate, in the source including padding; for a break, the first omitted coordinate. */
     uint64_t at;
     uint64_t left_out;          /* number of coordinates that a break hides */
     bool real;                  /* the coordinate holds an element of the source, not padding */
@@ -79,7 +79,7 @@ struct picture_axis {
 struct picture_side {
     bool is_dst;
     enum picture_level level_of[MLI_MAX_RANK]; /* level of each dimension of the tensor */
-    bool update;                               /* dst: unwritten elements keep their old values */
+    bool update; /* destination: unwritten elements keep their old values */
     struct picture_axis axis[PICTURE_LEVELS];
 };
 

@@ -267,7 +267,7 @@ static const struct look {
     [PICTURE_BREAK] = {"break", ""},
 };
 
-/* Defines the patterns that svg_side() and the legend use; once per file. */
+/* Defines the patterns that svg_side() and the legend use. Call it once per file. */
 static void svg_side_define(struct textw *w)
 {
     static const struct {

@@ -36,7 +36,7 @@ struct measured {
     uint32_t channels;
     uint64_t end_ns;
     size_t matched;                       /* number of slots that measured_match() matched */
-    struct json root;                     /* the trace, which has the names of the slots */
+    struct json root;                     /* the trace; owns the names of the slots */
     const struct timeline_slot **by_name; /* all slots, by name and start */
 };
 

@@ -200,7 +200,7 @@ static void add_to_group(const struct plot *plot, struct group *group,
     group->ns[slot->kind] += duration(slot);
 }
 
-/* Returns whether a narrow slot begins a new group: the old one is wide enough, or far away. */
+/* Returns whether a narrow slot begins a new group: the last group is wide enough, or far away. */
 static bool begins_group(const struct plot *plot, const struct group *group,
                          const struct timeline_slot *slot)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls on files. A call that a signal interrupts is repeated: on network file systems,
- * calls wait for the server. Also random numbers, and the limit on open files.
+ * System calls on files. A call that a signal interrupts is repeated: on network file systems, any
+ * call may wait for the server, so that signals can interrupt it. Also random numbers, and the
+ * limit on open files.
  */
 #ifndef CLI_CALLS_H
 #define CLI_CALLS_H
@@ -47,7 +48,7 @@ int storage_sync_names_of(const char *path, int fd);
 /** Calls close(), unless the descriptor is negative, which means that no file is open. */
 void close_open(int fd);
 
-/** Returns a random number from the system, or, if that fails, one that may be predictable. */
+/** Returns a random number from the system; if that fails, a number that may be predictable. */
 uint32_t random_number(void);
 
 /** Raises the limit on open files to the largest that is allowed. Does nothing if that fails. */

@@ -51,7 +51,7 @@ static bool leads_back(char *path, char *end)
     return is_directory;
 }
 
-/* Returns the start of the last part of path..out, which ".." cancels, or null to keep the "..". */
+/* Returns the last name between `path` and `out`, which ".." removes; null: keep the "..". */
 static char *parent_of(char *path, char *out)
 {
     if (out == path || out[-1] != '/' || out - 1 == path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regular files: opened without side effects, locked, hashed, mapped. And files in memory. */
+/* Regular files: opened without side effects, locked, hashed, mapped. Also files in memory. */
 #ifndef CLI_REGULAR_H
 #define CLI_REGULAR_H
 

@@ -157,7 +157,7 @@ bool explained_read_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK
 void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
                            uint64_t last[MLI_MAX_RANK]);
 
-/** Measures memcpy_ns in a fraction of a second. Out of memory, `timed` stays false. */
+/** Measures memcpy_ns in a fraction of a second. If out of memory, `timed` stays false. */
 void explained_time_memcpy(struct explained *explained);
 
 #endif /* CLI_JOB_EXPLAINED_H */

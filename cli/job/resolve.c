@@ -241,7 +241,7 @@ static int resolved_find_layout(struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* Adds to a fault about a file or tensor name the JSON pointer of the job's member. */
+/* Adds the JSON pointer of the job's member to a fault about the name of a file or tensor. */
 static int blame(struct fault *fault, const char *tensor)
 {
     if (fault->code == FAULT_CANCELLED)

@@ -42,12 +42,10 @@ void staging_finish(struct staging *stage);
 int staging_check_capacity(const struct staging *stage, const struct target_profile *profile,
                            struct fault *fault);
 
-/**
- * Makes a fault of job_buffers_extend() or buffer_places_init() a fault of the member "stage" of
- * the job. Returns -1.
- */
+/** Turns a fault of job_buffers_extend() or buffer_places_init() into a fault of the job's member
+ * "stage". Returns -1. */
 int staging_blame(struct fault *fault);
-/** Makes a fault about a buffer of a step a fault of "stage". Returns -1. */
+/** Turns a fault about a buffer of a step into a fault of "stage". Returns -1. */
 int staging_blame_step(struct fault *fault, int step);
 
 #endif /* CLI_STAGING_H */

@@ -76,8 +76,8 @@ static int explain_closed(const char *where, struct fault *fault)
 }
 
 /*
- * Explains in the fault why no connection could be made to a daemon of this machine, and what can
- * be done, if more is known than the library says. `path`: --socket, or null; `code`: the error
+ * Adds to the fault why no connection to a daemon of this machine could be made, and what the user
+ * can do, if more is known than the library says. `path`: --socket, or null; `code`: the error
  * code of the library. Returns -1.
  */
 static int explain_refused(const char *path, int code, struct fault *fault)

@@ -15,7 +15,7 @@ static int refuse(struct fault *fault, const char *url, const char *why)
                      "host %.128s: %s; ssh://[user@]host[:port] is needed", url, why);
 }
 
-/* Returns whether a text can only be a name to ssh, not an option. */
+/* Returns whether ssh takes a text for a name, never for an option. */
 static bool is_name(const char *text, size_t length, const char *more)
 {
     if (length == 0 || *text == '-')

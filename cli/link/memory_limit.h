@@ -11,10 +11,8 @@
  */
 uint64_t memory_limit(void);
 
-/**
- * memory_limit() for a machine with `physical` bytes, and the groups that the text of
- * /proc/self/cgroup names, mounted below the directory `root` (in use: /sys/fs/cgroup).
- */
+/** Like memory_limit(), for a machine with `physical` bytes, and for the groups that the text of
+ * /proc/self/cgroup names, below the directory `root` (normally /sys/fs/cgroup). */
 uint64_t memory_limit_of(uint64_t physical, const char *groups, const char *root);
 
 #endif /* CLI_MEMORY_LIMIT_H */

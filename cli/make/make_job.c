@@ -383,7 +383,7 @@ static int read_layouts(const char *text, struct job_spec *job)
 struct number_list {
     uint32_t count; /* 0: the option was not given */
     int64_t first[MLI_MAX_RANK];
-    int64_t second[MLI_MAX_RANK]; /* after a colon; without a colon equal to `first` */
+    int64_t second[MLI_MAX_RANK]; /* numbers after a colon; without a colon, equal to `first` */
 };
 
 /* The numbers that an option accepts. */

@@ -25,7 +25,7 @@ struct coded_input {
  * Returns 0, or -1 with the fault; coded_input_finish() is legal after both. */
 int coded_input_init(struct coded_input *input, const char *path, enum file_format format,
                      uint64_t first, struct fault *fault);
-/** Makes a .npy file in C order with dtype and shape of `header`. Cf. coded_input_init(). */
+/** Like coded_input_init(), for a .npy file in C order with dtype and shape of `header`. */
 int coded_input_init_npy(struct coded_input *input, const char *path,
                          const struct npy_header *header, uint64_t first, struct fault *fault);
 void coded_input_finish(struct coded_input *input);

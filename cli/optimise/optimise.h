@@ -95,9 +95,9 @@ void optimise_report_json(struct jsonw *w, const struct optimised *result);
  */
 
 /**
- * Runs the jobs of `p` and those of `text`, a job file in the same directory. `options`: of the
- * service inside this process. Returns 0 with *proof filled, or -1 with the fault if a job fails or
- * the data exceed the limit of --limit-bytes.
+ * Runs the jobs of `p` and those of `text`, a job file in the same directory. `options`: options
+ * of the service inside this process. Returns 0 with *proof filled, or -1 with the fault if a job
+ * fails or the data exceed the limit of --limit-bytes.
  */
 int proof_run(struct proof *proof, const struct program *p, const struct jsonw *text,
               const struct options *options, struct fault *fault);
