@@ -22,7 +22,7 @@ struct axis {
     uint32_t at;        /* first coordinate that the move writes */
     int64_t to;         /* stride of the destination */
     int64_t from;       /* stride of the source */
-    int64_t first;      /* source coordinate of the first written coordinate; in padding: below 0 */
+    int64_t first;      /* source coordinate of the first written one; negative in the padding */
     uint32_t step;      /* distance of the source coordinates of neighbouring written coordinates */
     uint32_t extent;    /* number of source coordinates */
     uint32_t inside_at; /* first written coordinate that is not padding */

@@ -28,8 +28,8 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
 const char *job_file_label(const char *path);
 void job_file_finish(struct job_file *file);
 
-/** Converts a path in the job file to a path for open(), simplified by place_simplify(). The caller
- * frees the path. Null: out of memory. */
+/** Converts a path in the job file to a path for open(), simplified by place_simplify(). The
+ * caller frees the path. Null: out of memory. */
 char *job_file_path(const struct job_file *file, const char *path);
 
 /** Returns whether the job is carried out in steps (staging.h). */

@@ -792,7 +792,7 @@ static int take_result(struct queue_entries *entries, const redisReply *name,
     return entry->result ? 0 : fault_no_memory(fault);
 }
 
-/* Calls `each` for some pairs of a hash. Sets the cursor of the next pairs. */
+/* Calls `each` for some pairs of a hash. Moves the cursor to the next pairs. */
 static int scan_some(struct redis *redis, size_t key, char cursor[NUMBER_MAX], take_pair *each,
                      struct queue_entries *entries, struct fault *fault)
 {

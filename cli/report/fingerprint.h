@@ -38,7 +38,7 @@ void digest_write(struct jsonw *w, const char *key, uint64_t digest);
 int digest_read(const struct json *value, uint64_t *digest);
 
 enum {
-    FINGERPRINT_FILES_MAX = 2048,       /* files per case at most: keeps state file lines short */
+    FINGERPRINT_FILES_MAX = 2048,       /* maximum number of files of a case */
     FINGERPRINT_NAMES_MAX = 512 * 1024, /* maximum number of bytes of their names in total */
 };
 

@@ -137,7 +137,7 @@ static void show(mli_client *library, const mli_client_event *event, void *user)
     meter_show(&progress->meter, event->job.bytes_done, event->job.bytes);
 }
 
-/* Shows the bytes on the line of a board. */
+/* Shows how many bytes of the job have passed the serial line of a board. */
 static void show_line(void *user, uint64_t done, uint64_t total)
 {
     struct job_progress *progress = user;
@@ -373,7 +373,7 @@ static int run_steps(const struct execution *steps, struct staging *stage, struc
         struct outcome *of_step = i < STAGING_STORE ? &before[i] : outcome;
         struct resolved resolved;
 
-        if (i > 0) /* the parameters of the tensor that the step before has written; borrowed */
+        if (i > 0) /* the parameters of the tensor that the previous step has written; borrowed */
             stage->jobs[i].src.desc.quant = before[i - 1].result.dst.quant;
         status = run_plain(steps, &stage->file, &stage->jobs[i], &resolved, of_step);
         if (status && of_step != outcome)

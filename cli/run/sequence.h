@@ -29,9 +29,9 @@ struct sequence_work {
     void (*report)(const struct print_style *style, const struct job_file *file,
                    const struct job_spec *job, const struct outcome *outcome);
     void *context;
-    /* Called before the first job of each file, and after the last one; null: nothing. If `begin`
-       fails, with the fault filled, the jobs of the file are skipped; `end` is called nevertheless.
-     */
+    /* `begin` is called before the first job of each file, `end` after the last one; both may be
+       null. If `begin` fails, with the fault filled, the jobs of the file are skipped; `end` is
+       still called. */
     int (*begin)(void *context, const struct job_file *file, struct fault *fault);
     void (*end)(void *context);
     /* Selects jobs; null: all jobs. The other jobs run too, because selected jobs may need them,

@@ -78,7 +78,7 @@ static void element_locate(struct element *element, const struct move_case *c)
     element->dst = c->dst_frame.before + (size_t)dst * c->move.element_size;
 }
 
-/* Sets the first element, and the next one. element_next() returns false after the last. */
+/* Set the first element, and the next one. element_next() returns false after the last element. */
 static void element_first(struct element *element, const struct move_case *c)
 {
     *element = (struct element){.at = {0}};

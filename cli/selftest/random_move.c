@@ -319,7 +319,8 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
     return fits && resolve(rank, extent, given, max_elements, m->src_stride);
 }
 
-/* Picks random extents of a tensor that contains the destination; half of the time a larger one. */
+/* Picks random extents of a tensor that contains the destination; half of the time a larger
+ * one. */
 static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, uint32_t *whole)
 {
     const bool larger = draw_once_in(draw, 2);

@@ -37,9 +37,8 @@ const char *dtype_text(const struct dtype *dtype, const void *element, char out[
 /** Returns the value of an element; exact, because no integer has more than 32 bits. */
 double dtype_number(const struct dtype *dtype, const void *element);
 
-/**
- * Writes the text that dtype_text() made as member `key`: integers as numbers, floats as strings.
- */
+/** Writes member `key` with a text that dtype_text() made: integers as numbers, floats as
+ * strings. */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 
 /** Stores `value` as an element: a float type rounds it, an integer type keeps its low bits, bool

@@ -144,10 +144,8 @@ static const unsigned char *last_end(const unsigned char *bytes, size_t size, bo
     return NULL;
 }
 
-/*
- * Returns the end record. It is searched for, because a comment may look like a record, and
- * because other bytes may follow.
- */
+/* Searches for the end record and returns it. A comment may look like a record, and other bytes
+ * may follow the archive. */
 static const unsigned char *find_end(const unsigned char *bytes, size_t size)
 {
     const unsigned char *end = last_end(bytes, size, true);
@@ -478,7 +476,7 @@ static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t s
 enum {
     EXTRACT_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* bytes of headers that any archive may have */
+    HEADERS_FREE = 1024 * 1024, /* limit on bytes of headers for each archive, plus: */
     HEADERS_RATIO = 16,         /* limit on bytes of headers for each byte of the file */
     DEFLATE_RATIO = 1032        /* maximum number of bytes that a byte of deflate expands to */
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * .npz files: zip archives of .npy files, stored or deflated. A build without zlib has npz_absent.c
- * in place of npz.c, which refuses .npz files. Faults do not name the file.
- */
+/* .npz files: zip archives of .npy files, stored or deflated. In a build without zlib,
+ * npz_absent.c replaces npz.c and refuses .npz files. Faults do not name the file. */
 #ifndef CLI_NPZ_H
 #define CLI_NPZ_H
 

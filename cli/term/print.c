@@ -121,8 +121,11 @@ static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
     }
 }
 
-/* Returns how many bytes of the place precede its last part with which the text begins. If the
- * text begins with no part of the place, returns the length of the whole place. */
+/*
+ * Returns the length of "jobs[3]." for the place "jobs[3].cfg.offset[1]" and a text that begins
+ * with "cfg.offset[1]". If the text begins with no end of the place, returns the length of the
+ * place.
+ */
 static size_t unnamed_length(const char *place, const char *text)
 {
     const size_t length = strlen(place);

@@ -104,7 +104,7 @@ static int at(const struct side *side, uint64_t coordinate)
     return side->origin + (int)((double)coordinate * side->scale + 0.5);
 }
 
-/* Returns n; every n-th tile is drawn. */
+/* Returns the n for which every n-th tile is drawn. */
 static uint64_t stride_of(const struct side *side)
 {
     return (side->cut->count + TILES_DRAWN - 1) / TILES_DRAWN;
