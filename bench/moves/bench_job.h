@@ -23,7 +23,7 @@ struct axis {
     int64_t to;         /* stride of the destination */
     int64_t from;       /* stride of the source */
     int64_t first;      /* source coordinate of the first written one; negative in the padding */
-    uint32_t step;      /* distance of the source coordinates of neighbouring written coordinates */
+    uint32_t step;      /* distance of neighbouring written coordinates in source coordinates */
     uint32_t extent;    /* number of source coordinates */
     uint32_t inside_at; /* first written coordinate that is not padding */
     uint32_t inside;    /* number of written coordinates that are not padding */

@@ -82,11 +82,11 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline);
     X(NOT_REFUSED, "not refused") /* the expected error did not occur */                           \
     X(CHANNEL, "channel")         /* a DMA channel failed or is stuck */                           \
     X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names, cannot be read */   \
-    X(TIMEOUT, "timeout") /* --timeout of the attempt, or the limit of a job, has passed */        \
-    X(STORAGE, "storage") /* out of memory, disk space or file descriptors */                      \
-    X(SERVICE, "service") /* a lost connection, a shutdown, a limit of the service */              \
-    X(INPUTS, "inputs")   /* the files of the queue's workers differ from the enqueued files */    \
-    X(LOST, "lost")       /* the workers of a queue that took the case have died */
+    X(TIMEOUT, "timeout")         /* --timeout, or a job's own time limit, has passed */           \
+    X(STORAGE, "storage")         /* out of memory, disk space or file descriptors */              \
+    X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */      \
+    X(INPUTS, "inputs") /* the files of the queue's workers differ from the enqueued files */      \
+    X(LOST, "lost")     /* the workers of a queue that took the case have died */
 #define CASE_ENUM(name, word) CASE_##name,
 enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
 #undef CASE_ENUM
