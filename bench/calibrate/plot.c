@@ -9,7 +9,7 @@
 enum { SIZE = 560, LEFT = 92, TOP = 96, BOTTOM = 64, LEGEND = 220, LABEL_MAX = 24, GROUPS = 4 };
 #define WITHIN 0.25 /* relative error at the edges of the band around the diagonal */
 
-/* The classes in groups, each with a colour. */
+/* Groups of classes, each group with a colour. */
 static const struct group {
     const char *name, *colour;
     enum move_class first, last;

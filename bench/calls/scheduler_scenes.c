@@ -9,7 +9,7 @@
 enum {
     USERS = 4096, /* maximum of limits.clients */
     QUANTUM = 1 << 20,
-    JOB = 1 << 30, /* bytes: a thousand quanta */
+    JOB = 1 << 30, /* bytes of a job: a thousand quanta */
     SECOND = 1000000000
 };
 

@@ -15,7 +15,8 @@
 /*
  * The best figures known of other libraries for the listed cases, as multiples of memcpy's time:
  * the best of embARC MLI, oneDNN, XNNPACK, FBGEMM, HPTT, libxsmm, OpenCV, numpy, torch and a loop
- * over rows, each measured where it is at its best. Measured on a Sapphire Rapids with AVX-512.
+ * over rows, each measured in the setting in which it is fastest. Measured on a Sapphire Rapids
+ * with AVX-512.
  */
 
 /* Returns the known figure; 0 if no figure is known: figures exist for 384 KiB and 128 MiB. */

@@ -105,7 +105,7 @@ static uint32_t or_one(uint32_t number)
     return number ? number : 1;
 }
 
-/* Returns the samples that the move takes along a dimension. */
+/* Returns the number of samples that the move takes along a dimension. */
 static uint32_t samples(const struct kernel_shape *shape, uint32_t d, uint32_t extent)
 {
     const uint32_t padded = extent + 2 * shape->pad[d],

@@ -561,7 +561,7 @@ static int search_thresholds(struct work *work, uint64_t until)
 
 /* Part 3: confirmation. */
 
-/* Adds the moves of a size again, with the default and with the new value. */
+/* Adds the moves of a size once more, timed with the default and with the new value. */
 static void confirm_size(struct work *work, size_t field)
 {
     const struct kernel_size *size = kernel_sizes;
@@ -581,7 +581,7 @@ static void confirm_size(struct work *work, size_t field)
         work->cells[c].variants = 2;
 }
 
-/* Adds the moves that a threshold affects again, with the default and with the new value. */
+/* Adds once more the moves that a threshold affects, timed with the default and the new value. */
 static void confirm_threshold(struct work *work, size_t field)
 {
     struct group *group = add_group(work, field);

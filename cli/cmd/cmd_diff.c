@@ -31,7 +31,7 @@ struct verdict {
         SHAPES,
         CONTENT /* the elements differ: see `difference` */
     } kind;
-    const struct tensor_entry *a, *b; /* an archive without the name: `nothing` */
+    const struct tensor_entry *a, *b; /* &nothing: the archive lacks the name */
     struct difference difference;
 };
 

@@ -46,7 +46,7 @@ static int take_states(const struct options *options, uint32_t *states)
     return 0;
 }
 
-/* The pages of a list, and how they are printed. */
+/* A list of jobs, which arrives in pages, and the form of its output. */
 struct list {
     const struct print_style *style;
     struct job_list_query query;

@@ -134,7 +134,7 @@ static void list_engines(struct selftest_engines *engines)
         selftest_engines_add(engines, "", name, "");
         if (mli_mov_set_engine(name) != MLI_STATUS_OK)
             continue;
-        if (strcmp(name, "inline") != 0) /* for inline, tiny transfers are the default */
+        if (strcmp(name, "inline") != 0) /* inline: tiny=0 is the default */
             selftest_engines_add(engines, "", name, ":tiny=0");
         selftest_engines_add(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
     }

@@ -123,7 +123,7 @@ enum {
     SAMPLES_MIN = 4, /* samples at each end that are selected before other coordinates */
     ROOM_MIN = 5,
     GAP_MAX = 2, /* maximum number of slots of a gap between two elements */
-    TAIL_MAX = 3 /* the same for the gap after the last element */
+    TAIL_MAX = 3 /* maximum number of slots of the gap after the last element */
 };
 
 static void put(struct picture_axis *axis, struct picture_slot slot)

@@ -107,8 +107,11 @@ int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
 /** Releases the output. A file that was not committed disappears. */
 void output_finish(struct output *output);
 
-/** Writes a whole file with output_commit_synced(). With `replace` an existing file is replaced,
- * else refused. Null `bytes` report that memory was short. Returns 0, or -1 with the fault. */
+/**
+ * Writes a whole file with output_commit_synced(). With `replace` an existing file is replaced,
+ * else refused. Fails if `bytes` is null, which means that memory was short. Returns 0, or -1
+ * with the fault.
+ */
 int output_save(const char *path, const void *bytes, size_t size, bool replace,
                 struct fault *fault);
 

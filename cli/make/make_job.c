@@ -331,7 +331,7 @@ static char shown(char c)
     return c >= ' ' && c <= '~' ? c : '?';
 }
 
-/* Checks one layout of --perm `text`: 1 to MLI_MAX_RANK letters, each once. */
+/* Checks one layout in `text`, the value of --perm: 1 to MLI_MAX_RANK letters, each once. */
 static int check_layout(const char *text, const char *layout, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

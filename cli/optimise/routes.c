@@ -150,7 +150,7 @@ static bool has_base(const struct routes *routes, size_t base)
 
 static void expand(struct routes *routes, const struct route *route);
 
-/* Adds a route unless its source has changed meanwhile. */
+/* Adds a route, unless a step between its base and the reader overwrites the source. */
 static void add_route(struct routes *routes, const struct route *route)
 {
     struct program *p = routes->p;

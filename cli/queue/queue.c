@@ -78,7 +78,7 @@ static void name_fault(const struct queue *queue, struct fault *fault)
 struct tries {
     uint64_t begin_ns;
     int pause_ms;
-    bool silent; /* no message: the user knows of the lost connection, or a worker calls */
+    bool silent; /* true: no message, because the user has seen one or a worker calls */
     int status;  /* result of the last call; UNTRIED before the first call */
 };
 
@@ -343,7 +343,7 @@ int queue_open(const struct queue_url *url, uint32_t patience_ms, struct queue *
         return fault_no_memory(fault);
     init(queue, url, patience_ms);
     struct tries tries = begin(queue);
-    tries.silent = false; /* the main thread makes this call */
+    tries.silent = false; /* the main thread calls: print messages */
     while (try_again(queue, &tries, fault))
         tries.status = 0;
     if (end(queue, &tries)) {
