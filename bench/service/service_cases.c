@@ -97,7 +97,7 @@ static void begin_stats(struct flow *flow, int socket)
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.stats\"}\n");
 }
 
-/* Lists jobs so that no job matches: the service checks all records. */
+/* Lists jobs by a filter that no job matches, so that the service checks all records. */
 static void begin_list(struct flow *flow, int socket)
 {
     (void)socket;

@@ -244,7 +244,7 @@ static int list_add(struct kept_list *list, const char *place, const struct keep
     errno = ENOMEM;
     int result = w.failed ? -1 : write_bytes(list->fd, w.data, w.length, status.st_size);
     int error = errno;
-    if (result && set_size(list->fd, status.st_size)) /* removes the part of the line */
+    if (result && set_size(list->fd, status.st_size)) /* removes the incomplete line */
         error = errno;
     textw_finish(&w);
     errno = error;

@@ -74,7 +74,7 @@ static int collect(struct collector *collector, const struct job_file *file)
     return 0;
 }
 
-/* Returns `name` relative to the first `length` bytes of `directory`. NULL: out of memory. */
+/* Returns `name`, relative to the first `length` bytes of `directory`, on the heap; or NULL. */
 static char *join(const char *directory, int length, const char *name)
 {
     char *path = NULL;

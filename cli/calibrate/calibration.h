@@ -169,7 +169,7 @@ void calibration_write(struct jsonw *w, const struct calibration *calibration);
 struct error_filter {
     int class, kind; /* enum move_class, enum sweep_kind; -1: all classes or kinds */
     double from, to; /* range of measured cycles; `to` is 0: no upper limit */
-    bool formula;    /* true: errors of the formula without trees */
+    bool formula;    /* true: errors of the formula without decision trees */
 };
 
 /** Summarises the errors of the chosen moves. Overwrites calibration->errors. */

@@ -167,7 +167,7 @@ static int explain_steps(struct run *run, const struct job_file *file,
     struct staging stage;
     int status = staging_init(&stage, file, resolved, fault);
 
-    /* The functions of a job without a name have numbers, not the name "job". */
+    /* A job without a name: its C functions get numbers, not the name "job". */
     for (int step = 0; step < STAGING_STEPS && output.c && !resolved->job->common.name; step++)
         stage.jobs[step].common.name = NULL;
     output.picture = output.memcpy = false;

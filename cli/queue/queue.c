@@ -78,7 +78,7 @@ static void name_fault(const struct queue *queue, struct fault *fault)
 struct tries {
     uint64_t begin_ns;
     int pause_ms;
-    bool silent; /* true: no message, because the user has seen one or a worker calls */
+    bool silent; /* true: no message: a worker calls, or the user has seen one */
     int status;  /* result of the last call; UNTRIED before the first call */
 };
 

@@ -476,8 +476,8 @@ static int64_t zip_member_read(struct zip_member *member, void *buffer, size_t s
 enum {
     EXTRACT_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    HEADERS_FREE = 1024 * 1024, /* limit on bytes of headers for each archive, plus: */
-    HEADERS_RATIO = 16,         /* limit on bytes of headers for each byte of the file */
+    HEADERS_FREE = 1024 * 1024, /* bytes of headers that each archive may have */
+    HEADERS_RATIO = 16,         /* further bytes of headers for each byte of the file */
     DEFLATE_RATIO = 1032        /* maximum number of bytes that a byte of deflate expands to */
 };
 
