@@ -4,16 +4,16 @@
 
 usage: PYTHONPATH=BUILD/python bench/python/moves.py [--quick] [--json FILE]
 
-The 26 cases of bench-moves, on elements of 1, 2 and 4 bytes. The C call, `call` and NumPy write the
-same array, in turns. The time of NumPy is the least of 9 rounds; the times of the C call and of
-`call` are the least of 36 rounds, because their difference is smaller than the noise of a round
-(--quick: 3 and 12 rounds). `call` is mli.move(src, out=...), as a multiple of the C call: the median
-over rounds that time one call right after the other, because other programs disturb most rounds in
-the third-level cache. NumPy is measured in two ways, both as multiples of `call`: `NumPy` is the
-expression that people write (np.pad, an index, transpose, an assignment to the result); `views` is
-the fastest way that we found: one copy between two strided views that are made beforehand, and a
-fill of the padding. Small calls are in nanoseconds. The last lines say which goals hold; the exit
-status is 1 if a goal is missed.
+The 26 cases of bench-moves, on elements of 1, 2 and 4 bytes. The C call, `call` and NumPy write
+the same array, in turns. The time of NumPy is the least of 9 rounds; the times of the C call and
+of `call` are the least of 36 rounds, because their difference is smaller than the noise of a
+round (--quick: 3 and 12 rounds). `call` is mli.move(src, out=...), as a multiple of the C call:
+the median over rounds that time one call right after the other, because other programs disturb
+most rounds in the third-level cache. NumPy is measured in two ways, both as multiples of `call`:
+`NumPy` is the expression that people write (np.pad, an index, transpose, an assignment to the
+result); `views` is the fastest way that we found: one copy between two strided views that are
+made beforehand, and a fill of the padding. Small calls are in nanoseconds. The last lines say
+which goals hold; the exit status is 1 if a goal is missed.
 """
 import argparse
 import json

@@ -92,7 +92,7 @@ def main():
     options = parser.parse_args()
     failed = False
     with mli.serve(engine="threads", channels=2) as client:
-        # Separate processors: otherwise the times depend on where the scheduler puts the processes.
+        # Separate processors: otherwise the times depend on where the scheduler puts them.
         if os.cpu_count() > 1:
             os.sched_setaffinity(client.server.pid, {1})
             os.sched_setaffinity(0, {0})
