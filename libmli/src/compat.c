@@ -30,28 +30,28 @@ static bool shares_arrays(const mli_tensor *src, const mli_tensor *dst)
     return !scale || scale == src->el_params.sa.scale.mem.pi16;
 }
 
-/* Returns dst with null pointers, which make a move share the source's arrays. */
-static mli_tensor sharing(const mli_tensor *dst)
+/*
+ * Returns the destination for this library: dst itself, or *to with three null pointers, which
+ * share the source's arrays.
+ */
+static mli_tensor *adapt(const mli_tensor *src, mli_tensor *dst, mli_tensor *to)
 {
-    mli_tensor to = *dst;
-
-    to.el_params.sa.zero_point.mem.pi16 = NULL;
-    to.el_params.sa.scale.mem.pi16 = NULL;
-    to.el_params.sa.scale_frac_bits.mem.pi8 = NULL;
+    if (!shares_arrays(src, dst))
+        return dst;
+    *to = *dst;
+    to->el_params.sa.zero_point.mem.pi16 = NULL;
+    to->el_params.sa.scale.mem.pi16 = NULL;
+    to->el_params.sa.scale_frac_bits.mem.pi8 = NULL;
     return to;
 }
 
 mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                       mli_tensor *dst)
 {
-    mli_tensor to;
-    mli_status status;
+    mli_tensor to, *used = adapt(src, dst, &to);
+    const mli_status status = mli_mov_tensor_sync(src, cfg, used);
 
-    if (!shares_arrays(src, dst))
-        return mli_mov_tensor_sync(src, cfg, dst);
-    to = sharing(dst);
-    status = mli_mov_tensor_sync(src, cfg, &to);
-    if (status == MLI_STATUS_OK)
+    if (status == MLI_STATUS_OK && used != dst)
         *dst = to;
     return status;
 }
@@ -59,14 +59,10 @@ mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t
 mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
                                   const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
-    mli_tensor to;
-    mli_status status;
+    mli_tensor to, *used = adapt(src, dst, &to);
+    const mli_status status = mli_mov_prepare(h, src, cfg, used);
 
-    if (!shares_arrays(src, dst))
-        return mli_mov_prepare(h, src, cfg, dst);
-    to = sharing(dst);
-    status = mli_mov_prepare(h, src, cfg, &to);
-    if (status == MLI_STATUS_OK)
+    if (status == MLI_STATUS_OK && used != dst)
         *dst = to;
     return status;
 }

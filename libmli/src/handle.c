@@ -11,8 +11,16 @@
 _Static_assert(sizeof(struct mli_plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
                "a handle holds a whole plan");
 
-static mli_status set_handle(mli_mov_handle_t *h, const struct claim *claim)
+static mli_status refuse_null(void)
 {
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
+}
+
+/* Makes *h the handle of a claim, if the pool has made it. */
+static mli_status set_handle(mli_mov_handle_t *h, mli_status claimed, const struct claim *claim)
+{
+    if (claimed != MLI_STATUS_OK)
+        return claimed;
     h->first = claim->first;
     h->count = claim->count;
     h->generation = claim->generation;
@@ -23,30 +31,22 @@ static mli_status set_handle(mli_mov_handle_t *h, const struct claim *claim)
 mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
 {
     struct claim claim;
-    mli_status status;
 
-    if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
-    status = pool_claim(num_ch, &claim);
-    return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
+    return h ? set_handle(h, pool_claim(num_ch, &claim), &claim) : refuse_null();
 }
 
 mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 {
     struct claim claim;
-    mli_status status;
 
-    if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
-    status = pool_claim_at(first, num_ch, &claim);
-    return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
+    return h ? set_handle(h, pool_claim_at(first, num_ch, &claim), &claim) : refuse_null();
 }
 
 /* Finds the slot of a handle, or refuses the handle. */
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
     if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
+        return refuse_null();
     *claim = (struct claim){h->first, h->count, h->generation};
     *slot = run_slot_of(claim);
     if (!*slot)
@@ -174,7 +174,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h)
     struct slot *slot;
 
     if (!h) {
-        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
+        (void)refuse_null();
         return false;
     }
     claim = (struct claim){h->first, h->count, h->generation};
