@@ -752,9 +752,22 @@ unsigned picture_colour_palette(const struct picture *picture, const uint64_t *s
            level_of_part(colour.blue);
 }
 
+/* Returns the linear value of an sRGB channel, by a polynomial with an error below 0.003. */
+static double linear(uint8_t channel)
+{
+    const double c = channel / 255.0;
+
+    return c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878);
+}
+
+/* White text is legible up to this luminance, where its contrast is 3 (WCAG 2). */
+static const double luminance_of_dark = 0.3;
+
 bool picture_colour_is_dark(struct picture_colour colour)
 {
-    return colour.red * 299 + colour.green * 587 + colour.blue * 114 < 140 * 1000;
+    return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) +
+               0.0722 * linear(colour.blue) <
+           luminance_of_dark;
 }
 
 static bool try_planes(picture_fit_fn *fits, void *state, size_t edges, size_t most, size_t least)

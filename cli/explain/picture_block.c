@@ -58,11 +58,13 @@ static void place_planes(struct picture_block *block, int most)
             x = block->left;
             fold++;
         }
+        /* The ticks of the next plane are beside the label of planes left out before it. */
+        const bool leads = x == block->left && axis->slot[i].kind == SLOT_BREAK;
         block->plane[i] = x;
         block->plane_width[i] = width;
         block->fold[i] = fold;
         block->width = picture_larger(block->width, x + width);
-        x += width + block->metrics.across;
+        x += width + block->metrics.across + (leads ? block->ticks : 0);
     }
     block->lines = block->folds ? fold + 1 : block->side->axis[PICTURE_LINES].count;
 }

@@ -168,6 +168,49 @@ class Drawings(Pictures):
         self.assertEqual(self.cells(self.side(root, "dst"), "there"), 60 - 8)
         self.assertEqual(self.cells(self.side(root, "dst"), "empty"), 0)
 
+    def test_numbers_are_legible(self):
+        """Numbers are white on a dark cell, where white has a contrast of 3 or more, else dark."""
+        def luminance(colour):
+            channels = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+            return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+        text = self.explain("--svg", "-", self.job((3, 8, 9), {"padding_pre": [0, 1, 1]})).out
+        found = re.findall(r'fill="(#......)"><title>[^<]*</title></rect>\s*<text [^>]*fill="(#......)"', text)
+        self.assertEqual(len(found), 2 * 3 * 8 * 9)
+        self.assertEqual(len({ink for cell, ink in found}), 2)
+        for cell, ink in found:
+            white = 1.05 / (luminance(cell) + 0.05)
+            if abs(white - 3) > 0.05:
+                self.assertEqual(ink == "#ffffff", white > 3, (cell, ink, white))
+
+    def test_an_image_is_drawn_by_height_and_width(self):
+        """The drawing and the picture of characters have the same planes: one for each channel."""
+        job = self.job((32, 40, 3), {"offset": [4, 4, 0], "size": [8, 10, 0]})
+        texts = [text.text for text in self.drawing(job)[0].iter(SVG + "text")]
+        for plane in "[:, :, 0]", "[:, :, 1]", "[:, :, 2]":
+            self.assertEqual(texts.count(plane), 2)
+            self.assertIn(plane, self.explain(job).out)
+
+    def test_labels_are_apart(self):
+        """The number of planes left out is beside the coordinates of the rows, not on top of them."""
+        self.ctl("gen", "old.npy", "--shape", "40,1200,9", "--dtype", "int8", code=0)
+        self.ctl("gen", "part.npy", "--shape", "6,10,5", "--dtype", "int8", code=0)
+        self.write("job.json", mov("part.npy", {"file": "old.npy", "update": True}, dst_offset=[30, 1050, 2]))
+        root = ElementTree.fromstring(self.explain("--svg", "-", "job.json").out)
+        side, = (group for group in root.iter(SVG + "g") if group.get("class") == "dst")
+        boxes = []
+        for text in side.findall(SVG + "text"):
+            size = int(text.get("font-size"))
+            width = len(text.text) * size * 0.6
+            left = int(text.get("x")) - width * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor")]
+            boxes.append((text.text, left, left + width, int(text.get("y")) - size * 0.7, int(text.get("y"))))
+        for name in "4", "more", "1053":
+            self.assertIn(name, [box[0] for box in boxes])
+        for i, (a, a_left, a_right, a_top, a_low) in enumerate(boxes):
+            for b, b_left, b_right, b_top, b_low in boxes[:i]:
+                self.assertFalse(a_left < b_right and b_left < a_right and a_top < b_low and b_top < a_low, (a, b))
+
     def test_strides(self):
         root, fact = self.drawing(self.job((3, 4), {"dst_mem_stride": [6, 1]}))
         self.check_drawing(root, fact)
