@@ -22,8 +22,15 @@ enum {
     STRIP_MAX = 8,
     STRIP_CELL = 6,
     MARK = 10,
-    CHIP_HEIGHT = 15
+    CHIP_HEIGHT = 15,
+    FILL_MAX = 32
 };
+
+static const char *fill_of(char out[FILL_MAX], struct picture_colour colour)
+{
+    snprintf(out, FILL_MAX, "fill=\"#%02x%02x%02x\"", colour.red, colour.green, colour.blue);
+    return out;
+}
 
 static bool is_followed(const struct picture *picture, uint32_t source_dim)
 {
@@ -53,11 +60,9 @@ static int draw_strip(struct textw *w, const struct picture *picture, uint32_t s
         sample[d] = picture->scale[d].sample[0];
     for (size_t i = 0; i < cells; i++) {
         sample[source_dim] = scale->sample[i * (scale->count - 1) / (cells > 1 ? cells - 1 : 1)];
-        struct picture_colour c = picture_colour(picture, sample);
-        char fill[32];
-        snprintf(fill, sizeof(fill), "fill=\"#%02x%02x%02x\"", c.red, c.green, c.blue);
+        char fill[FILL_MAX];
         svgw_box(w, (struct svgw_box){x + (int)i * STRIP_CELL, y, STRIP_CELL, STRIP_CELL + 2},
-                 fill);
+                 fill_of(fill, picture_colour(picture, sample)));
     }
     return (int)cells * STRIP_CELL;
 }
@@ -321,35 +326,34 @@ static void draw_number(struct textw *w, const struct picture_block *block, int 
               y + block->metrics.cell_width / 2 + size * 36 / 100, &font, "%s", number);
 }
 
-/* Adds the tooltip of a cell: "(1, 4) to (0, 2)". */
-static void draw_title(struct textw *w, const struct picture_block *block, const uint64_t *sample)
+/* Draws a cell with a tooltip: "(1, 4) to (0, 2)". */
+static void draw_coloured(struct textw *w, const struct picture_block *block, struct svgw_box box,
+                          const uint64_t *sample, struct picture_colour colour)
 {
     const mli_explanation *move = &block->picture->explained->move;
     uint64_t from[MLI_MAX_RANK], to[MLI_MAX_RANK];
-    char a[PICTURE_WORDS_MAX], b[PICTURE_WORDS_MAX];
+    char a[PICTURE_WORDS_MAX], b[PICTURE_WORDS_MAX], fill[FILL_MAX];
     for (uint32_t d = 0; d < move->rank; d++) {
         from[d] = picture_coordinate(block->picture, d, sample[d]);
         to[move->axis[d].dst_dim] = move->axis[d].dst_offset + sample[d];
     }
-    textw_printf(w, "<title>%s to %s</title>", picture_shape(a, move->rank, from),
-                 picture_shape(b, move->rank, to));
+    svgw_titled_box(w, box, fill_of(fill, colour), "%s to %s", picture_shape(a, move->rank, from),
+                    picture_shape(b, move->rank, to));
 }
 
 static void draw_cell(struct textw *w, const struct picture_block *block, const size_t *at, int x,
                       int y, bool coloured)
 {
     int size = block->metrics.cell_width - 2;
-    textw_printf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", x + 1, y + 1, size, size);
     if (!coloured) {
-        textw_printf(w, "/>\n");
+        textw_printf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", x + 1, y + 1,
+                     size, size);
         return;
     }
     uint64_t sample[MLI_MAX_RANK] = {0};
     picture_samples(block->side, at, sample);
     struct picture_colour c = picture_colour(block->picture, sample);
-    textw_printf(w, " fill=\"#%02x%02x%02x\">", c.red, c.green, c.blue);
-    draw_title(w, block, sample);
-    textw_printf(w, "</rect>\n");
+    draw_coloured(w, block, (struct svgw_box){x + 1, y + 1, size, size}, sample, c);
     draw_number(w, block, x, y, sample, c);
 }
 
@@ -471,13 +475,11 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
             bool last = d == picture->followed[0] ? corner % 2 : corner / 2;
             sample[d] = scale->sample[last && scale->count ? scale->count - 1 : 0];
         }
-        struct picture_colour c = picture_colour(picture, sample);
-        char fill[32];
-        snprintf(fill, sizeof(fill), "fill=\"#%02x%02x%02x\"", c.red, c.green, c.blue);
+        char fill[FILL_MAX];
         svgw_box(w,
                  (struct svgw_box){x + corner % 2 * size / 2, y + corner / 2 * size / 2, size / 2,
                                    size / 2},
-                 fill);
+                 fill_of(fill, picture_colour(picture, sample)));
     }
 }
 
@@ -680,19 +682,12 @@ static void put_step(struct pen *pen, int number, const struct picture_step *ste
     pen->y += 4;
 }
 
-static uint64_t box_bytes(const struct mli_copy_box *box)
-{
-    uint64_t bytes = box->run;
-    for (size_t i = 0; i < box->loops; i++)
-        bytes *= box->loop[i].count;
-    return bytes;
-}
-
 /* Describes the plan in words. Returns the number of lines. */
-static size_t plan_words(const struct mli_plan *plan, char lines[PLAN_LINES][PICTURE_WORDS_MAX])
+static size_t plan_words(const mli_explanation *move, char lines[PLAN_LINES][PICTURE_WORDS_MAX])
 {
+    const struct mli_plan *plan = &move->plan;
     const struct mli_copy_box *box = &plan->box;
-    uint64_t copied = box_bytes(box);
+    const uint64_t copied = move->samples_read * move->elem;
     char bytes[PRINT_TEXT_MAX];
     size_t count = 0;
     if (box->run > 0)
@@ -707,11 +702,11 @@ static size_t plan_words(const struct mli_plan *plan, char lines[PLAN_LINES][PIC
     return count;
 }
 
-static void put_plan(struct pen *pen, const struct mli_plan *plan)
+static void put_plan(struct pen *pen, const mli_explanation *move)
 {
     static const struct svgw_font font = {PLAN_FONT, SVGW_START, small};
     char lines[PLAN_LINES][PICTURE_WORDS_MAX];
-    size_t count = plan_words(plan, lines);
+    size_t count = plan_words(move, lines);
     if (pen->w)
         svgw_line(pen->w, pen->x + STEP_MARGIN, pen->y + 4, pen->x + STEP_MARGIN + ROOM, pen->y + 4,
                   "stroke=\"#c9d0da\"");
@@ -729,7 +724,7 @@ static void put_steps(struct pen *pen, const struct explained *explained)
     pen->y += STEP_MARGIN - 4;
     for (int i = 0; i < STEP_COUNT; i++)
         put_step(pen, i + 1, &steps[i]);
-    put_plan(pen, &explained->move.plan);
+    put_plan(pen, &explained->move);
     pen->y += STEP_MARGIN - 4;
 }
 

@@ -53,20 +53,21 @@ static int find_memory(struct board_place *place, const struct target_profile *p
     return place->memory ? 0 : -1;
 }
 
+static struct profile_operand operand_of(const char *side, const struct board_place *place)
+{
+    return (struct profile_operand){.side = side,
+                                    .memory = place->memory,
+                                    .in_buffer = place->in_buffer,
+                                    .element = 1,
+                                    .bytes = place->bytes};
+}
+
 /* Checks that the memories can be reached and are large enough. job_rules_check() checks all
  * rules. */
 static int check_room(const struct explained_board *board, struct fault *fault)
 {
-    const struct profile_operand src = {.side = "src",
-                                        .memory = board->src.memory,
-                                        .in_buffer = board->src.in_buffer,
-                                        .element = 1,
-                                        .bytes = board->src.bytes};
-    const struct profile_operand dst = {.side = "dst",
-                                        .memory = board->dst.memory,
-                                        .in_buffer = board->dst.in_buffer,
-                                        .element = 1,
-                                        .bytes = board->dst.bytes};
+    const struct profile_operand src = operand_of("src", &board->src);
+    const struct profile_operand dst = operand_of("dst", &board->dst);
 
     return profile_check_operands(board->profile, &src, &dst, fault);
 }
