@@ -348,10 +348,15 @@ static size_t find_literal(const unsigned char *bytes, size_t length, size_t *si
     *size = bytes[8] | (size_t)bytes[9] << 8;
     if (prefix == PREFIX_V2 && length >= PREFIX_V2)
         *size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length < prefix || *size > length - prefix) {
+    if (length >= prefix && *size > NPY_HEADER_MAX - prefix) {
         fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                  "npy header exceeds the %zu bytes of the file (at most %d are read)", length,
-                  NPY_HEADER_MAX);
+                  "npy header of %zu bytes given; at most %zu are read", *size,
+                  NPY_HEADER_MAX - prefix);
+        return 0;
+    }
+    if (length < prefix || *size > length - prefix) {
+        fault_set(fault, FAULT_INVALID_PARAMS, NULL, "npy header exceeds the %zu bytes of the file",
+                  length);
         return 0;
     }
     return prefix;

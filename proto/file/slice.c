@@ -176,11 +176,17 @@ static int apply_entry(const struct slice_entry *entry, uint32_t dimension, int6
     int64_t start = clip(entry->has_start, entry->start, 0, extent);
     int64_t stop = clip(entry->has_stop, entry->stop, extent, extent);
 
-    if (start >= stop)
+    if (start >= stop) {
+        char from[24] = "", to[24] = "";
+        if (entry->has_start)
+            snprintf(from, sizeof(from), "%" PRId64, entry->start);
+        if (entry->has_stop)
+            snprintf(to, sizeof(to), "%" PRId64, entry->stop);
         return complain(fault,
-                        "nothing is selected of dimension %" PRIu32 ": from %" PRId64
-                        " up to %" PRId64 ", of %" PRId64 " (padded) samples",
-                        dimension, start, stop, extent);
+                        "nothing is selected of dimension %" PRIu32 ": %s:%s given, of %" PRId64
+                        " (padded) elements",
+                        dimension, from, to, extent);
+    }
     if (start > UINT32_MAX || stop - start > UINT32_MAX)
         return complain(fault, "the window in dimension %" PRIu32 " does not fit into 32 bits",
                         dimension);

@@ -106,6 +106,13 @@ class Source(Case):
         deep = "/".join(["d" * 200] * 10)
         self.assert_refused(mov(deep + "/in.npy"), "/src/file", "in.npy: No such file")
 
+    def test_a_header_that_is_too_large(self):
+        """NumPy writes headers of 70 KB for dtypes with many fields."""
+        header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }".ljust(69999) + b"\n"
+        self.write("in.npy", b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header + b"ab")
+        self.assertIn("in.npy: npy header of 70000 bytes given; at most 65524 are read",
+                      self.ctl("show", "in.npy", code=2).err)
+
 
 class NotOpened(Case):
     """Files that are not regular are checked with stat(), not opened: opening a FIFO would release a process that

@@ -144,7 +144,7 @@ class Refused(Case):
                             ("3:1", "nothing is selected of dimension 0")):
             self.assert_refused(mov(slice=text), "/slice", "slice: ", words)
         self.assert_refused(mov(slice="10:", padding_pre=[1, 0], padding_post=[5, 0]), "/slice",
-                            "of 10 (padded) samples")
+                            "10: given, of 10 (padded) elements")
         self.assert_refused(mov(slice=":", padding_pre=[1]), "/cfg/padding_pre")
 
     def test_slice_excludes_the_members_it_replaces(self):

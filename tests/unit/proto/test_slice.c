@@ -247,12 +247,12 @@ static void test_bad_apply(void **state)
     static const struct bad cases[] = {
         {":,:,:", NULL, "3 entries given, but the source has 2 dimensions"},
         {"...,:,:,:", NULL, "3 entries given, but the source has 2 dimensions"},
-        {":,3:3", NULL,
-         "nothing is selected of dimension 1: from 3 up to 3, of 9 (padded) samples"},
-        {"4:", NULL, "nothing is selected of dimension 0: from 4 up to 4, of 4 (padded) samples"},
-        {"...,:-9", NULL,
-         "nothing is selected of dimension 1: from 0 up to 0, of 9 (padded) samples"},
-        {"3:-2", NULL, "nothing is selected of dimension 0: from 3 up to 2, of 4 (padded) samples"},
+        {":,3:3", NULL, "nothing is selected of dimension 1: 3:3 given, of 9 (padded) elements"},
+        {"4:", NULL, "nothing is selected of dimension 0: 4: given, of 4 (padded) elements"},
+        {"...,:-9", NULL, "nothing is selected of dimension 1: :-9 given, of 9 (padded) elements"},
+        {"3:-2", NULL, "nothing is selected of dimension 0: 3:-2 given, of 4 (padded) elements"},
+        {":,20:30", NULL,
+         "nothing is selected of dimension 1: 20:30 given, of 9 (padded) elements"},
     };
 
     (void)state;
