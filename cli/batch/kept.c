@@ -768,13 +768,15 @@ void evidence_finish(struct evidence *evidence)
 
 /*
  * Returns the length of the character at `at` if a place can have it unchanged. Returns 0 for
- * control characters and bytes that are not UTF-8: a user could not read or type the place.
+ * control and format characters and bytes that are not UTF-8: a user could not read or type the
+ * place.
  */
 static size_t plain_bytes(const char *at)
 {
     size_t size = utf8_char(at, strlen(at));
+    char out[ESCAPED_MAX];
 
-    return size > 0 && !escaped_is_control(utf8_decode(at, size)) ? size : 0;
+    return size > 0 && !escaped_plain(utf8_decode(at, size), out) ? size : 0;
 }
 
 /*

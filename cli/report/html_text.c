@@ -12,8 +12,7 @@ static const char *html_rule(uint32_t code, char out[ESCAPED_MAX])
     (void)out;
     if (code == '\'')
         return "&#39;";
-    return escaped_is_control(code) || utf8_is_direction(code) || code == 0xfeff ||
-                   code >> 1 == 0x7fff
+    return escaped_is_control(code) || utf8_is_format(code) || code >> 1 == 0x7fff
                ? "\xef\xbf\xbd"
                : escaped_markup(code);
 }

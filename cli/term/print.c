@@ -23,7 +23,7 @@ bool escaped_is_control(uint32_t code)
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX])
 {
     (void)out;
-    return escaped_is_control(code) ? "?" : NULL;
+    return escaped_is_control(code) || utf8_is_format(code) ? "?" : NULL;
 }
 
 const char *escaped_markup(uint32_t code)
@@ -65,19 +65,6 @@ void escaped_write(struct textw *w, const char *text, escaped_rule rule)
 static bool output_lost; /* out of memory for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
-/* Replaces control characters, including U+0080 to U+009F, by '?': texts may quote bytes of a file
- * or a path, and control characters would act on the terminal. */
-static const char *clean(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-        else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-            c[0] = c[1] = '?';
-    }
-    return text;
-}
-
 void print_error(const char *format, ...)
 {
     char line[1024];
@@ -85,10 +72,10 @@ void print_error(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    utf8_disarm(line);
     fflush(stdout); /* flush stdout first, to keep the order of results and errors */
     terminal_line_hide();
-    fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
-            clean(line));
+    fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr), line);
 }
 
 /* Appends a token of a JSON pointer with "~1" as '/' and "~0" as '~'. Returns the new length. */
@@ -228,8 +215,9 @@ void print_line(const struct print_style *style, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    utf8_disarm(line);
     terminal_line_hide();
-    printf("%s\n", clean(line));
+    printf("%s\n", line);
 }
 
 void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
@@ -240,9 +228,11 @@ void print_coloured(const struct print_style *style, const char *before, enum co
         return;
     snprintf(left, sizeof(left), "%s", before);
     snprintf(right, sizeof(right), "%s", after);
+    utf8_disarm(left);
+    utf8_disarm(right);
     terminal_line_hide();
-    printf("%s%s%s%s%s\n", clean(left), *word ? colour_begin(stdout, role) : "", word,
-           *word ? colour_end(stdout) : "", clean(right));
+    printf("%s%s%s%s%s\n", left, *word ? colour_begin(stdout, role) : "", word,
+           *word ? colour_end(stdout) : "", right);
 }
 
 void print_json(struct jsonw *w)

@@ -139,7 +139,8 @@ bool escaped_is_control(uint32_t code);
  */
 const char *escaped_markup(uint32_t code);
 
-/** The rule of terminals and logs: control characters, including newlines, become '?'. */
+/** The rule of terminals and logs: control characters, even newlines, and format characters become
+ *  '?'. */
 const char *escaped_plain(uint32_t code, char out[ESCAPED_MAX]);
 
 /* A table in text: each column is as wide as its widest cell. */

@@ -125,10 +125,12 @@ size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX])
     return 4;
 }
 
-bool utf8_is_direction(uint32_t code)
+bool utf8_is_format(uint32_t code)
 {
-    return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x61c;
+    return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x206f) || (code >= 0xfff9 && code <= 0xfffb) ||
+           (code >= 0xe0000 && code <= 0xe007f) || code == 0xad || code == 0x61c ||
+           code == 0x180e || code == 0xfeff;
 }
 
 void utf8_disarm(char *text)
@@ -136,16 +138,12 @@ void utf8_disarm(char *text)
     size_t left = strlen(text);
 
     while (left > 0) {
-        size_t size = utf8_char(text, left);
-        unsigned char first = (unsigned char)*text;
+        const size_t whole = utf8_char(text, left), size = whole ? whole : 1;
+        const uint32_t code = whole ? utf8_decode(text, whole) : 0;
 
-        if (size == 0 || first < 0x20 || first == 0x7f)
-            *text = '?';
-        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F: controls */
-            text[0] = text[1] = '?';
-        else if (utf8_is_direction(utf8_decode(text, size)))
+        if (code < 0x20 || (code >= 0x7f && code < 0xa0) || utf8_is_format(code))
             memset(text, '?', size);
-        text += size ? size : 1;
-        left -= size ? size : 1;
+        text += size;
+        left -= size;
     }
 }

@@ -27,12 +27,13 @@ uint32_t utf8_decode(const char *text, size_t size);
 /** Encodes a Unicode scalar value. Returns the number of bytes written. */
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 
-/** Returns whether a character is invisible and changes the order of its neighbours on a screen. */
-bool utf8_is_direction(uint32_t code);
+/** Returns whether a character is invisible and can change how its neighbours are shown: separators
+ * of lines, and format characters, such as those that change the direction. */
+bool utf8_is_format(uint32_t code);
 
 /**
- * Replaces control characters, characters that change the direction of text, and invalid bytes
- * with '?', so that a terminal shows the text as one line. The length of the text stays the same.
+ * Replaces control characters, format characters, and invalid bytes with '?', so that a terminal
+ * shows the text as one line. The length of the text stays the same.
  */
 void utf8_disarm(char *text);
 

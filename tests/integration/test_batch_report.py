@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unicodedata
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -54,7 +55,8 @@ def is_control(c):
 
 
 def plain(text):
-    return "".join("?" if is_control(c) else c for c in text)
+    """Returns the text as a terminal shows it: controls, separators of lines and format characters are "?"."""
+    return "".join("?" if is_control(c) or unicodedata.category(c) in ("Cf", "Zl", "Zp") else c for c in text)
 
 
 def as_xml(text):
@@ -244,7 +246,7 @@ class Lines(Merged):
     def test_no_control_characters(self):
         for options in ((), ("--verbose",), ("--quiet",)):
             out = self.merge(*options).out
-            self.assertNotRegex(out.replace("\n", ""), "[\x00-\x1f\x7f-\x9f]")
+            self.assertNotRegex(out.replace("\n", ""), "[\x00-\x1f\x7f-\x9f\u2028-\u202e]")
             lines = [line for line in out.split("\n") if not line.startswith("       rerun: ")]
             passed = sum(c["status"] == "passed" for c in self.batch.cases)
             self.assertEqual(len(lines) - 2, COUNT if "--verbose" in options else COUNT - passed)

@@ -111,13 +111,13 @@ class Colours(Terminal):
         os.close(theirs)
 
     def test_contents_of_files_are_escaped(self):
-        name = "a\033[31m\x07\u009b31m.json"
+        name = "a\033[31m\x07\u009b31m\u202e\u200b.json"
         self.write(name, mov("\033[2J.npy"))
         for command in ("run", "validate", "show", "submit"):
             out = self.show(command, name)[0]
             for ours in ("mlictl:", "valid"):
                 out = out.replace(BAD + ours + END, "").replace(GOOD + ours + END, "")
-            self.assertNotRegex(out, "[\033\x07\u009b]", command)
+            self.assertNotRegex(out, "[\033\x07\u009b\u202e\u200b]", command)
 
 
 class Pipes(Terminal):

@@ -103,7 +103,9 @@ static void test_disarm(void **state)
          "gpj.exe",
          "a???gpj.exe"},                                                /* U+202E */
         {"\xe2\x80\x8f\xe2\x80\x90\xd8\x9c", "???\xe2\x80\x90??"},      /* U+200F, U+2010, U+061C */
-        {"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9", "\xe2\x81\xa5??????"}, /* U+2065, U+2066, U+2069 */
+        {"\xe2\x81\x9f\xe2\x81\xa6\xe2\x81\xa9", "\xe2\x81\x9f??????"}, /* U+205F, U+2066, U+2069 */
+        {"\xef\xbb\xbf\xe2\x80\x8b\xc2\xad", "????????"},               /* U+FEFF, U+200B, U+00AD */
+        {"\xf3\xa0\x81\x81\xf3\xa0\x84\x80", "????\xf3\xa0\x84\x80"},   /* U+E0041, U+E0100 */
         {"\xff\xc3", "??"},
         {"\xc3\xbc\xe2\x82\xac", "\xc3\xbc\xe2\x82\xac"},
     };
