@@ -153,8 +153,10 @@ static void print_recording(const struct session *session, const void *answer)
 {
     const struct recorder *recorder = answer;
 
-    print_line(&session->style, "%s: %" PRIu64 " event%s, %" PRIu64 " dropped", recorder->path,
-               recorder->events, print_s(recorder->events), recorder->dropped);
+    print_line(&session->style,
+               "%s: %" PRIu64 " entries for %" PRIu64 " event%s, %" PRIu64 " dropped",
+               recorder->path, recorder->trace.written, recorder->events, print_s(recorder->events),
+               recorder->dropped);
 }
 
 static void write_recording(struct jsonw *w, const struct session *session, const void *answer)
@@ -163,6 +165,7 @@ static void write_recording(struct jsonw *w, const struct session *session, cons
 
     (void)session;
     jsonw_string(w, "file", recorder->path);
+    jsonw_uint(w, "entries", recorder->trace.written);
     jsonw_uint(w, "events", recorder->events);
     jsonw_uint(w, "dropped", recorder->dropped);
     jsonw_uint(w, "bytes", recorder->written);

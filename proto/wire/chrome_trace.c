@@ -17,8 +17,7 @@ void chrome_trace_init(struct chrome_trace *trace)
 /* Writes the separator before an event. */
 static void next(struct chrome_trace *trace, struct textw *w)
 {
-    textw_printf(w, trace->any ? ",\n" : "\n");
-    trace->any = true;
+    textw_printf(w, trace->written++ ? ",\n" : "\n");
 }
 
 static void name_process(struct chrome_trace *trace, struct textw *w, int pid, const char *name)
@@ -31,6 +30,7 @@ static void name_process(struct chrome_trace *trace, struct textw *w, int pid, c
                  "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"tid\":0,"
                  "\"args\":{\"sort_index\":%d}}",
                  pid, name, pid, pid);
+    trace->written++; /* of two entries, next() has counted one */
 }
 
 void chrome_trace_begin(struct chrome_trace *trace, const char *process, struct textw *w)

@@ -304,6 +304,7 @@ class TraceOfAScript(Case):
                           code=0)
         self.assertEqual((result.json[0]["events"], result.json[0]["dropped"]), (9, 0))
         self.assertEqual(self.request["params"]["scope"], "user")
+        self.assertEqual(result.json[0]["entries"], len(json.loads(self.read("t.json"))))
         text = json.dumps(json.loads(self.read("t.json")))
         for name in ("n1", "n2", "n3"):
             self.assertIn(name, text)
