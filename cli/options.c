@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/options.h"
 #include "cli/term/print.h"
+#include "cli/term/terminal.h"
 #include "proto/json/json.h"
 
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
@@ -35,7 +37,7 @@ int words_find(const char *what, const char *given, const char *const *words)
     return print_refusal("%s %s: %s is needed", what, given, words_text(list, words));
 }
 
-enum { OPTION_TEXT_MAX = 48, HELP_INDENT = 29, HELP_WIDTH = 100 };
+enum { OPTION_TEXT_MAX = 48, HELP_INDENT = 29, HELP_WIDTH = 100, HELP_LEAST = 20 };
 
 const struct value value_file = {VALUE_FILE, NULL};
 const struct value value_job_file = {VALUE_JOB_FILE, NULL};
@@ -320,22 +322,37 @@ struct print_style options_style(const struct options *options)
                                 .quiet = options_get(options, "quiet") != NULL};
 }
 
-/* Prints text wrapped at HELP_WIDTH with an indent of HELP_INDENT columns; the caller has begun
- * the first line. */
-static void print_wrapped(const char *text)
+/* Returns the columns of the help beside an indent: some words fit in also on a narrow terminal. */
+static size_t help_columns(size_t indent)
 {
-    size_t column = HELP_INDENT;
+    int rows = 0, columns = HELP_WIDTH;
+
+    if (!terminal_size(STDOUT_FILENO, &rows, &columns) || columns > HELP_WIDTH)
+        columns = HELP_WIDTH;
+    return (size_t)columns > indent + HELP_LEAST ? (size_t)columns : indent + HELP_LEAST;
+}
+
+void options_print_wrapped(const char *text, size_t column, size_t indent)
+{
+    const size_t width = help_columns(indent);
+    size_t begin = column;
 
     while (*text) {
-        const size_t word = strcspn(text, " ");
-        if (column > HELP_INDENT && column + 1 + word > HELP_WIDTH) {
-            printf("\n%*s", HELP_INDENT, "");
-            column = HELP_INDENT;
+        const size_t word = strcspn(text, " \n");
+        if (column > begin && column + 1 + word > width) {
+            printf("\n%*s", (int)indent, "");
+            column = begin = indent;
         }
-        column += (size_t)printf("%s%.*s", column > HELP_INDENT ? " " : "", (int)word, text);
+        column += (size_t)printf("%s%.*s", column > begin ? " " : "", (int)word, text);
         text += word + strspn(text + word, " ");
+        if (*text == '\n') {
+            text++;
+            if (*text && width < HELP_WIDTH)
+                continue;
+            printf("\n%*s", *text ? (int)indent : 0, "");
+            column = begin = indent;
+        }
     }
-    printf("\n");
 }
 
 void options_help(const struct option *table, unsigned uses)
@@ -347,8 +364,9 @@ void options_help(const struct option *table, unsigned uses)
         snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
                  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        printf("  %-26s ", left);
-        print_wrapped(o->help);
+        const int length = printf("  %-26s ", left);
+        options_print_wrapped(o->help, (size_t)length, HELP_INDENT);
+        printf("\n");
     }
 }
 

@@ -143,6 +143,12 @@ struct print_style options_style(const struct options *options);
         NULL                                                                                       \
     }
 
+/**
+ * Prints text, the first line at column `column` and the others with an indent of `indent`. Wraps
+ * lines at 100 columns; on a terminal with less, at its width, and then newlines are spaces.
+ */
+void options_print_wrapped(const char *text, size_t column, size_t indent);
+
 /** Prints the options with one of the bits `uses` as help; OPTION_EVERY_USE: all options. */
 void options_help(const struct option *table, unsigned uses);
 

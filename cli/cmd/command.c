@@ -31,9 +31,12 @@ void command_print_list(void)
         length = (int)strlen(commands[i]->arguments);
         arguments = length > arguments ? length : arguments;
     }
-    for (size_t i = 0; commands[i]; i++)
-        printf("  %-*s %-*s  %s\n", name, commands[i]->name, arguments, commands[i]->arguments,
-               commands[i]->summary);
+    for (size_t i = 0; commands[i]; i++) {
+        const size_t indent = (size_t)printf("  %-*s %-*s  ", name, commands[i]->name, arguments,
+                                             commands[i]->arguments);
+        options_print_wrapped(commands[i]->summary, indent, indent);
+        printf("\n");
+    }
 }
 
 /* Returns the command that reads a file with this ending, or null if there is none. */
@@ -88,10 +91,14 @@ void command_help(const struct command *command, const struct form *form)
         options_help(command->options, form->uses);
         return;
     }
-    printf("mlictl %s: %s\n\nusage: mlictl %s [options]%s%s\n", command->name, command->summary,
-           command->name, *command->arguments ? " " : "", command->arguments);
-    if (command->details)
-        printf("\n%s", command->details);
+    const int title = printf("mlictl %s: ", command->name);
+    options_print_wrapped(command->summary, (size_t)title, 0);
+    printf("\n\nusage: mlictl %s [options]%s%s\n", command->name, *command->arguments ? " " : "",
+           command->arguments);
+    if (command->details) {
+        printf("\n");
+        options_print_wrapped(command->details, 0, 0);
+    }
     printf("\noptions:\n");
     options_help(command->options, OPTION_EVERY_USE);
     for (size_t i = 0; i < EXAMPLES_MAX && command->examples[i].line; i++)

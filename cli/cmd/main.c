@@ -64,17 +64,25 @@ static const struct command *const commands[] = {
 
 static void help(void)
 {
-    printf("mlictl moves and permutes tensors, on a daemon or in its own process.\n\n"
-           "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
-           "[arguments]\n"
-           "       mlictl help [COMMAND [FORM]] | --version\n\n");
+    printf("mlictl moves and permutes tensors, on a daemon or in its own process.\n\nusage: ");
+    options_print_wrapped("mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND "
+                          "[options] [arguments]",
+                          7, 7);
+    printf("\n       mlictl help [COMMAND [FORM]] | --version\n\n");
     command_print_list();
     printf("\nexit codes:\n");
-#define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
+#define PRINT_EXIT_CODE(name, number, text)                                                        \
+    printf("  %d  ", number);                                                                      \
+    options_print_wrapped(text, 5, 5);                                                             \
+    printf("\n");
     EXIT_CODE_TABLE(PRINT_EXIT_CODE)
 #undef PRINT_EXIT_CODE
-    printf("With several jobs: the code of the first job that did not succeed.\n\n"
-           "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.\n");
+    options_print_wrapped("With several jobs: the code of the first job that did not succeed.", 0,
+                          0);
+    printf("\n\n");
+    options_print_wrapped(
+        "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.", 0, 0);
+    printf("\n");
 }
 
 static bool is_help(const char *word)

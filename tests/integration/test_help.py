@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from harness import AGENT, MLICTL, MLID, PATIENCE, Case, main, make_board, mov, ramp, transpose_model
+from screen import Screen
 
 # The first words that the help of an option may have. Add a verb here when an option needs a new
 # verb.
@@ -42,6 +43,18 @@ class Help(Commands):
                 self.assertRegex(out, r"usage: .*\n\n[A-Z`].{20}", "it has no paragraph")
                 self.assertIn("\noptions:\n", out)
                 self.assertTrue("\nexamples:\n" in out, "struct command has a member for examples")
+
+    def test_lines_fit_into_the_terminal(self):
+        for columns in (70, 80, 200):
+            for name in ["help", *self.commands()]:
+                with self.subTest(command=name, columns=columns):
+                    plain = self.ctl("help", name, code=0).out
+                    shown, code = Screen(self, "help", name, columns=columns).end()
+                    self.assertEqual((code, shown.split()), (0, plain.split()))
+                    if columns > 100:
+                        self.assertEqual(shown, plain)
+                    text = shown.split("\nexamples:\n")[0]  # command lines of examples stay whole
+                    self.assertLessEqual(max(map(len, text.splitlines())), columns)
 
     def options(self, name):
         """Returns the options of a command: (name, name of the value or empty, help in one line)."""
