@@ -19,8 +19,9 @@ struct job {
 
 static struct scheduler scheduler;
 static struct share shares[LANES_MAX]; /* users */
-static struct lanes lanes[LANES_MAX];  /* connections; several may belong to one user */
-static int max_priority;               /* maximum priority of all users */
+static struct lanes
+    lanes[LANES_MAX];    /* the connections; in some tests several belong to one user */
+static int max_priority; /* maximum priority of all users */
 
 static int setup(void **state)
 {
@@ -246,8 +247,8 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     }
     assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
-    /* Factor 2: a job moves up a class and a priority. */
-    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++)
+    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX;
+         i++) /* factor 2: a job moves up a class and a priority */
         assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_int_equal(scheduler.lengths[0], 0);
     assert_int_equal(scheduler.lengths[2], 0);
