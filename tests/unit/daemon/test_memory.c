@@ -17,8 +17,7 @@
 #include "proto/wire/frame.h"
 #include "tests/unit/daemon/test_peer.h"
 
-static atomic_int
-    countdown; /* number of allocations up to the one that fails; 0: no allocation fails */
+static atomic_int countdown;    /* number of the next allocation that fails; 0: none */
 static _Thread_local bool mine; /* true in the test's own thread, whose allocations succeed */
 
 void *__real_malloc(size_t size);

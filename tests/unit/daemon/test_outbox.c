@@ -230,8 +230,7 @@ static int send_too_many(void)
         return 12;
     status = box.refused ? PARTLY : WHOLE;
     for (int i = 0; i < 100 && outbox_pending(&box) > 0; i++) {
-        if (read(ends[1], bytes, sizeof bytes) < 0 &&
-            errno != EAGAIN) /* reading without room for descriptors drops them */
+        if (read(ends[1], bytes, sizeof bytes) < 0 && errno != EAGAIN) /* drops the descriptors */
             return 13;
         if (outbox_flush(&box, ends[0]) != 0)
             return 14;

@@ -493,9 +493,8 @@ static int dma_buf_fstatfs(int fd, struct statfs *fs)
 static int other_fstatfs(int fd, struct statfs *fs)
 {
     (void)fd;
-    *fs = (struct statfs){
-        .f_type =
-            0x09041934}; /* magic number of anonymous inodes, such as those of eventfd and epoll */
+    *fs = (struct statfs){.f_type =
+                              0x09041934}; /* type of anonymous inodes, for example of eventfd */
     return 0;
 }
 

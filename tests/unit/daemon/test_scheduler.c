@@ -19,9 +19,8 @@ struct job {
 
 static struct scheduler scheduler;
 static struct share shares[LANES_MAX]; /* users */
-static struct lanes
-    lanes[LANES_MAX];    /* the connections; in some tests several belong to one user */
-static int max_priority; /* maximum priority of all users */
+static struct lanes lanes[LANES_MAX];  /* connections; several may belong to one user */
+static int max_priority;               /* maximum priority of all users */
 
 static int setup(void **state)
 {

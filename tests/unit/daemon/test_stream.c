@@ -453,9 +453,7 @@ static void test_half_line_then_end(void **state)
 /* If a peer has shut down its sending side and reads nothing, the service closes the connection. */
 static void test_half_close_without_reading(void **state)
 {
-    enum {
-        PINGS = 2048
-    }; /* their replies fill the socket, but not so far that the service stops reading */
+    enum { PINGS = 2048 }; /* the replies fill the socket, but do not stop the service's reading */
     struct pollfd poller = {.fd = peer->fd};
 
     (void)state;

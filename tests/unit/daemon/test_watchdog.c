@@ -17,8 +17,7 @@ static void start_with(uint32_t limit_ms)
 {
     server.config.watchdog.limit_ms = limit_ms;
     server.config.watchdog.quarantine_ms = 1;
-    server.config.log_level =
-        LOG_DEBUG; /* logs every event, because logging must not fail either */
+    server.config.log_level = LOG_DEBUG; /* tests the logging of every event, too */
     scene_start_gated();
 }
 
