@@ -246,8 +246,8 @@ static void test_ageing_of_many_jobs_takes_several_calls(void **state)
     }
     assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
-    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX;
-         i++) /* factor 2: a job moves up a class and a priority */
+    /* Factor 2: a job moves up a class and a priority. */
+    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++)
         assert_non_null(scheduler_take(&scheduler, AGEING));
     assert_int_equal(scheduler.lengths[0], 0);
     assert_int_equal(scheduler.lengths[2], 0);
