@@ -223,8 +223,8 @@ static const char *plant_fitted(struct rng *rng)
         const int64_t from[MLI_MAX_RANK] = {(int64_t)at[0] - 1, (int64_t)at[1] + 2, at[2], at[3]};
         tensor_set(&got, at, tensor_at(&wanted, from, &inside));
     }
-    return wanted.elements.dtype->size > 2 ? "fitted"
-                                           : NULL; /* values of small types repeat too often */
+    /* Values of small types repeat too often. */
+    return wanted.elements.dtype->size > 2 ? "fitted" : NULL;
 }
 
 static void print_round(uint64_t seed, uint64_t index)

@@ -26,10 +26,8 @@ static struct picture picture;
 /* A move computed by its definition. Elements are numbered in the order of their coordinates. */
 static struct {
     uint32_t padded[MLI_MAX_RANK], whole[MLI_MAX_RANK];
-    enum picture_state src[ELEMENTS_MAX],
-        dst[ELEMENTS_MAX]; /* state of each element; src includes the padding */
-    uint64_t
-        from[ELEMENTS_MAX]; /* for each written element of dst, the number of its source element */
+    enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX]; /* src includes the padding */
+    uint64_t from[ELEMENTS_MAX]; /* the source element of each written element of dst */
 } oracle;
 
 static uint64_t number_of(const uint32_t *extents, const uint64_t *at)

@@ -312,7 +312,7 @@ static void compat_done(int32_t cookie)
     compat_calls += cookie;
 }
 
-/* mli_mov_isdone() accepts a handle without channels as soon as a transfer was started. */
+/* mli_mov_isdone() may be called for a handle without channels at any time. */
 static void check_handle_without_channels(void)
 {
     static int8_t data[6] = {1, 2, 3, 4, 5, 6}, local[6];

@@ -16,8 +16,7 @@ static struct chain {
     struct load load;
     int left;
     atomic_int calls, errors;
-    atomic_uintptr_t
-        depth; /* largest distance of a later frame from the frame of a thread's first callback */
+    atomic_uintptr_t depth; /* largest distance from the frame of a thread's first callback */
 } chains[CHAINS];
 
 static _Thread_local char *stack_base; /* frame of this thread's first callback */
